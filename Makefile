@@ -1,0 +1,58 @@
+# The whole project in a handful of commands; `make help` lists them.
+#
+# TORCH   the torch to install, before anything else, when .venv is made: make demo TORCH=torch
+# TRITON  a Triton to pin (triton==3.8.0); empty: the one that torch asks for, else the newest supported
+# PYTHON  the Python that makes .venv
+# PY      an interpreter that has everything already; then no .venv is made: make test PY=python3
+# TORCH, TRITON and PYTHON count when .venv is made; `make clean` first to change them.
+
+TORCH  ?= torch==2.13.0
+TRITON ?=
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
+	$$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+PYTEST_FLAGS ?= -n 2
+
+ifdef PY
+ENV :=
+else
+PY  := .venv/bin/python
+ENV := .venv/.ready
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check golden matrix bench clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
+
+demo: $(ENV)  ## a matrix product of 2019: its source, its translation, its tuning, its error
+	$(PY) examples/dot.py
+
+test: $(ENV)  ## all tests; those marked gpu skip without a CUDA device
+	$(PY) -m pytest $(PYTEST_FLAGS)
+
+check: $(ENV)  ## lint, format and types
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+golden: $(ENV)  ## rewrite the expected translations; read the diff before you commit it
+	$(PY) -m pytest --update-golden tests/translate
+
+matrix: $(ENV)  ## the translation and program tests under every supported Triton
+	$(PY) tools/matrix.py
+
+bench: $(ENV)  ## translation times, and matrix products on a GPU
+	$(PY) -m benchmarks.translate
+	$(PY) -m benchmarks.matmul
+
+clean:  ## back to a fresh clone
+	rm -rf .venv .matrix .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build
+
+.venv/.ready: pyproject.toml
+	@test -n "$(PYTHON)" || { echo 'no Python 3.11 or newer found; set PYTHON=' >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install --quiet "$(TORCH)"
+	$(if $(TRITON),.venv/bin/python -m pip install --quiet "$(TRITON)")
+	.venv/bin/python -m pip install --quiet --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,1 @@
+"""Measurements, run by ``make bench``. They print ratios of one run, never assert."""

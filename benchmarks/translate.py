@@ -1,0 +1,230 @@
+"""How long translating takes, and how long a call that was made before takes until its launch.
+
+Everything here runs without a GPU. Words: *fresh* is a new Python process in which torch and triton
+cannot be imported; *cold* is a text that this process has never seen (a comment differs), *warm* the
+same text and defines again; a *further point* is the same text with other tile sizes. The generated
+kernels are what long Triton-C kernels look like: stages of masked loads, reductions, arithmetic,
+loops and conditions, with comments and directives between.
+
+    python -m benchmarks.translate [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib.metadata
+import itertools
+import json
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
+
+HEADER = """// a generated kernel of {lines} lines
+#define CLAMP(x, low, high) min(max(x, low), high)
+#define ROWS rm[:, newaxis]
+#define COLUMNS rn[newaxis, :]
+
+__global__ void stages(TYPE *X __noalias __readonly __aligned(16),
+                       TYPE *Y __noalias __aligned(16),
+                       float scale,
+                       int M, int N, int K,
+                       int ldx __multipleof(8),
+                       int ldy __multipleof(8)) {
+  // this program's rows and columns
+  int pm = get_program_id(0);
+  int pn = get_program_id(1);
+  int rm[TM] = pm * TM + 0 ... TM;
+  int rn[TN] = pn * TN + 0 ... TN;
+  float acc[TM, TN] = 0;
+  TYPE *px[TM, TN] = X + ROWS * ldx + COLUMNS;
+"""
+
+STAGE = """
+  // stage @: load, normalise every row, accumulate
+  bool inside@[TM, TN] = ROWS < M && COLUMNS + @ < N;
+  float x@[TM, TN] = inside@ ? *(px + @) : 0;
+#if SCALED
+  x@ *= scale;
+#else
+  x@ = CLAMP(x@, -1.0, 1.0);
+#endif
+  float top@[TM] = x@[:, max];
+  float e@[TM, TN] = exp(x@ - top@[:, newaxis]);
+  float sum@[TM] = e@[:, +];
+  e@ = e@ / sum@[:, newaxis];
+  for (int k = 0; k < K; k += 4) {
+    e@ = e@ * 0.5 + x@ * scale;
+    if (k > 16 * @)
+      acc -= e@;
+  }
+  acc += (e@ > 0.25) ? sqrt(e@) : e@ * e@;
+"""
+
+FOOTER = """
+  // epilogue
+  TYPE *py[TM, TN] = Y + ROWS * ldy + COLUMNS;
+  bool check[TM, TN] = ROWS < M && COLUMNS < N;
+  *?(check) py = acc;
+}
+"""
+
+# Runs in a fresh process: one import, one translation, without torch and triton.
+FRESH = """
+import json, sys, time
+source, defines = json.load(sys.stdin)
+sys.modules["torch"] = sys.modules["triton"] = None
+start = time.perf_counter()
+import pytriton
+imported = time.perf_counter()
+pytriton.translate(source, defines)
+done = time.perf_counter()
+json.dump([(imported - start) * 1e3, (done - imported) * 1e3], sys.stdout)
+"""
+
+GENERATED_DEFINES = {"TYPE": "half", "TM": 32, "TN": 64, "SCALED": True}
+
+
+def generated(lines: int) -> str:
+    """A kernel of about so many lines."""
+    per_stage = STAGE.count("\n")
+    count = round((lines - HEADER.count("\n") - FOOTER.count("\n")) / per_stage)
+    stages = (STAGE.replace("@", str(number)) for number in range(count))
+    return HEADER.format(lines=lines) + "".join(stages) + FOOTER
+
+
+def dot_text() -> tuple[str, dict[str, Any]]:
+    """The classic dot of examples/dot.py (read as text: importing it would import torch)."""
+    module: dict[str, Any] = {}
+    text = (ROOT / "examples" / "dot.py").read_text()
+    exec(text[text.index("SOURCE = ") : text.index("TILES: ")], module)
+    defines = {"TYPE": "half", "AT": False, "BT": False, **module["A_PLAIN"], **module["B_PLAIN"]}
+    return module["SOURCE"], defines | {"TM": 64, "TN": 64, "TK": 16}
+
+
+def milliseconds(action: Callable[[], object], repeat: int) -> float:
+    """The median time of an action."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times) * 1e3
+
+
+def fresh_process(repeat: int = 7) -> tuple[float, float]:
+    """Milliseconds to import pytriton, and to translate dot for the first time."""
+    runs = []
+    for _ in range(repeat):
+        done = subprocess.run(
+            [sys.executable, "-c", FRESH],
+            input=json.dumps(dot_text()),
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=ROOT,
+        )
+        runs.append(json.loads(done.stdout))
+    imports, translations = zip(*runs, strict=True)
+    return statistics.median(imports), statistics.median(translations)
+
+
+def cold(source: str, defines: dict[str, Any], repeat: int) -> float:
+    """Milliseconds for a text that was never seen: a comment makes every one another."""
+    import pytriton
+
+    fresh = itertools.count()
+    return milliseconds(lambda: pytriton.translate(f"// {next(fresh)}\n{source}", defines), repeat)
+
+
+def warm(source: str, defines: dict[str, Any], repeat: int) -> float:
+    """Milliseconds for the very same call again."""
+    import pytriton
+
+    pytriton.translate(source, defines)
+    return milliseconds(lambda: pytriton.translate(source, defines), repeat)
+
+
+def further_point(source: str, defines: dict[str, Any]) -> float:
+    """Milliseconds per point of a sweep of 27 tiles, the first left out."""
+    import pytriton
+
+    source = f"// a sweep\n{source}"
+    pytriton.translate(source, defines)
+    sizes = ([32, 64, 128], [32, 64, 128], [8, 16, 32])
+    points = [
+        dict(zip(("TM", "TN", "TK"), point, strict=True)) for point in itertools.product(*sizes)
+    ]
+    rest = [defines | point for point in points if not point.items() <= defines.items()]
+    return milliseconds(lambda: [pytriton.translate(source, d) for d in rest], 3) / len(rest)
+
+
+def measure() -> list[tuple[str, float, str]]:
+    """Every row of the table: what, how much, unit."""
+    imported, first = fresh_process()
+    source, defines = dot_text()
+    cold(source, defines, 1)  # builds the parser: later texts find it
+    rows = [
+        ("fresh process: import pytriton", imported, "ms"),
+        ("fresh process: first translation (dot)", first, "ms"),
+        (f"dot ({source.count(chr(10))} lines), cold", cold(source, defines, 15), "ms"),
+        ("dot, warm", warm(source, defines, 50), "ms"),
+        ("dot, a further point of a sweep", further_point(source, defines), "ms"),
+    ]
+    for lines, repeat in ((200, 9), (2000, 3)):
+        text = generated(lines)
+        took, actual = cold(text, GENERATED_DEFINES, repeat), text.count("\n")
+        rows.append((f"generated kernel of {actual} lines, cold", took, "ms"))
+        rows.append(
+            (f"generated kernel of {actual} lines, cold, per line", took / actual * 1e3, "µs")
+        )
+        rows.append(
+            (f"generated kernel of {actual} lines, warm", warm(text, GENERATED_DEFINES, 5), "ms")
+        )
+    return rows
+
+
+def processor() -> str:
+    """The name of this machine's processor, and how many there are."""
+    import os
+
+    names = [
+        line.partition(":")[2].strip()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    ]
+    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report here, too")
+    options = parser.parse_args()
+    rows = measure()
+    report = {
+        "date": datetime.date.today().isoformat(),
+        "machine": processor(),
+        "python": platform.python_version(),
+        **{name: importlib.metadata.version(name) for name in ("lark", "torch", "triton")},
+        "rows": rows,
+    }
+    print(
+        f"{report['date']}, {report['machine']}, Python {report['python']}, lark {report['lark']}, "
+        f"torch {report['torch']}, Triton {report['triton']}; medians.\n\n| what | time |\n|---|---|"
+    )
+    for what, value, unit in rows:
+        print(f"| {what} | {value:.{1 if value < 100 else 0}f} {unit} |")
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,315 @@
+"""Syntax -> typed tree, for expressions.
+
+Input: an expression as parsed and the names in scope. Output: its typed form, in which every conversion is
+explicit. After an error the expression has the type ``ERROR`` and whatever uses it is silent, so that one
+mistake gives one message. Loads inside ``?:`` are masked here (language.md, section 4).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from pytriton.errors import Report
+from pytriton.lang import syntax
+from pytriton.lang.calls import Calls
+from pytriton.lang.convert import as_condition, constant, convert, is_weak, scalar_of, settle
+from pytriton.lang.literals import integer_type, number
+from pytriton.lang.operators import LARGEST_BLOCK, failed
+from pytriton.lang.scope import Scope, closest
+from pytriton.lang.typed import (
+    Atomic,
+    Binary,
+    Bitcast,
+    Constexpr,
+    Expr,
+    Literal,
+    Name,
+    Range,
+    Size,
+    Unary,
+    walk,
+)
+from pytriton.lang.types import (
+    BOOL,
+    ERROR,
+    FLOAT,
+    HALF,
+    INT,
+    BlockType,
+    PointerType,
+    ScalarType,
+    Type,
+    element_of,
+    promote,
+    shape_of,
+    with_element,
+)
+
+__all__ = ["Expressions"]
+
+_DEEPEST = 100
+_INFINITIES: Final = {"INFINITY": FLOAT, "F32_INFINITY": FLOAT, "F16_INFINITY": HALF}
+
+
+class Expressions(Calls):
+    """Checks expressions against one scope."""
+
+    def __init__(self, scope: Scope, report: Report, strict_literals: bool = False) -> None:
+        self.scope = scope
+        self.report = report
+        self.strict_literals = strict_literals
+        self._depth = 0
+        self._masks: list[Expr] = []
+
+    # ---------------------------------------------------------------- entry points
+
+    def check(self, node: syntax.Expr) -> Expr:
+        """The typed form of an expression."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            self.report.fatal(
+                "TC318",
+                f"this expression is nested more than {_DEEPEST} deep",
+                node.span,
+                help="compute a part of it in a variable first",
+            )
+        try:
+            return self._check(node)
+        finally:
+            self._depth -= 1
+
+    def value(self, node: syntax.Expr) -> Expr:
+        """A number, pointer or block; a call without a value is an error."""
+        expr = self.check(node)
+        if isinstance(expr.type, ScalarType | PointerType | BlockType) or expr.type == ERROR:
+            return expr
+        self.report.error("TC303", "this call has no value", node.span)
+        return failed(node.span)
+
+    def condition(self, node: syntax.Expr, where: str) -> Expr:
+        """A scalar truth value for ``if`` and loops."""
+        expr = self.value(node)
+        if expr.type == ERROR:
+            return expr
+        if isinstance(expr.type, BlockType):
+            self.report.error(
+                "TC312",
+                f"the condition of '{where}' is a block of type {expr.type}, not a scalar",
+                node.span,
+                help="use 'condition ? a : b', or '*?(condition)p' to load and store under a mask",
+            )
+            return failed(node.span)
+        return as_condition(expr)
+
+    # ---------------------------------------------------------------- dispatch
+
+    def _check(self, node: syntax.Expr) -> Expr:
+        match node:
+            case syntax.Name():
+                return self._name(node)
+            case syntax.Number(span=span, text=text):
+                return number(text, span, self.report, strict=self.strict_literals)
+            case syntax.Constexpr(span=span, id=name, value=value):
+                if isinstance(value, float):
+                    return Constexpr(span, FLOAT, name, value, weak=True)
+                type_ = integer_type(value, unsigned=False, long=False, decimal=False)
+                if type_ is None:
+                    self.report.error("TC319", f"{name} = {value} does not fit into 64 bits", span)
+                    return failed(span)
+                return Constexpr(span, type_, name, value)
+            case syntax.Prefix():
+                return self._prefix(node)
+            case syntax.MaskedDeref():
+                pointer, mask = self.value(node.pointer), self.value(node.mask)
+                return self.load(pointer, node.span, *self._masks, mask)
+            case syntax.Binary():
+                return self._binary(node)
+            case syntax.Select():
+                return self._select(node)
+            case syntax.Cast():
+                return self._cast(node)
+            case syntax.Bitcast():
+                return self._bitcast(node)
+            case syntax.SizeOf():
+                return self._size_of(node)
+            case syntax.Call():
+                return self.call(node)
+            case syntax.Subscript():
+                operand = self.value(node.operand)
+                return failed(node.span) if operand.type == ERROR else self.subscript(node, operand)
+            case syntax.Assign() | syntax.Postfix() | syntax.Comma():
+                self.report.error(
+                    "TC320",
+                    "an assignment inside an expression is not supported",
+                    node.span,
+                    help="make it a statement of its own",
+                )
+                return failed(node.span)
+            case syntax.String():
+                self.report.error("TC303", "a string has no place in an expression", node.span)
+                return failed(node.span)
+
+    # ---------------------------------------------------------------- names and numbers
+
+    def _name(self, node: syntax.Name) -> Expr:
+        symbol = self.scope.find(node.id)
+        if symbol is not None:
+            return Name(node.span, symbol.type, symbol)
+        if node.id in _INFINITIES:
+            return Literal(node.span, _INFINITIES[node.id], math.inf)
+        near = closest(node.id, self.scope.visible())
+        help = f"give it in defines, as in defines={{'{node.id}': ...}}, or declare it"
+        if near:
+            help = f"did you mean '{near}'?"
+        self.report.error("TC301", f"'{node.id}' is not declared", node.span, help=help)
+        return failed(node.span)
+
+    # ---------------------------------------------------------------- operators
+
+    def _prefix(self, node: syntax.Prefix) -> Expr:
+        operator = node.operator
+        if operator in ("++", "--"):
+            return self._check(syntax.Comma(node.span, ()))
+        if operator == "&":
+            self.report.error(
+                "TC403",
+                "Triton-C has no address-of operator",
+                node.span,
+                help="move a pointer with '+', as in 'p + i'",
+            )
+            return failed(node.span)
+        operand = self.value(node.operand)
+        if operand.type == ERROR:
+            return operand
+        if operator == "*":
+            return self.load(operand, node.span, *self._masks)
+        if operator == "^":
+            return self.permute(operand, [*range(1, len(shape_of(operand.type))), 0], node.span)
+        if operator == "!":
+            condition = as_condition(operand)
+            return Unary(node.span, condition.type, "!", condition)
+        scalar = scalar_of(operand.type)
+        if scalar is None or (operator == "~" and scalar.is_float):
+            self.report.error(
+                "TC303", f"'{operator}' does not work on type {operand.type}", node.span
+            )
+            return failed(node.span)
+        if is_weak(operand):
+            return Unary(node.span, operand.type, "-", operand) if operator == "-" else operand
+        operand = convert(operand, promote(scalar))
+        if operator == "+":
+            return operand
+        return Unary(node.span, operand.type, operator, operand)
+
+    def _binary(self, node: syntax.Binary) -> Expr:
+        left, right = self.value(node.left), self._right_side(node)
+        if ERROR in (left.type, right.type):
+            return failed(node.span)
+        operator = node.operator
+        if operator == "...":
+            return self._range(node, left, right)
+        if operator == "@":
+            return self.dot(left, right, node.span)
+        shape = self.broadcast(left, right, node.span, f"'{operator}'")
+        if shape is None:
+            return failed(node.span)
+        if operator in ("&&", "||"):
+            type_ = with_element(BOOL, shape)
+            return Binary(node.span, type_, operator, as_condition(left), as_condition(right))
+        if scalar_of(left.type) is None or scalar_of(right.type) is None:
+            return self.pointer_arithmetic(operator, left, right, shape, node.span)
+        return self.arithmetic(operator, left, right, shape, node.span)
+
+    def _right_side(self, node: syntax.Binary) -> Expr:
+        if node.operator not in ("&&", "||"):
+            return self.value(node.right)
+        return self.without_effects(node.right, f"right of '{node.operator}'")
+
+    def without_effects(self, node: syntax.Expr, where: str) -> Expr:
+        """An operand that C might not evaluate but Triton does: it must have no side effect."""
+        expr = self.value(node)
+        for part in walk(expr):
+            if isinstance(part, Atomic):
+                self.report.error(
+                    "TC321",
+                    f"an atomic {where} would run unconditionally",
+                    part.span,
+                    help="use an if statement",
+                )
+        return expr
+
+    def _range(self, node: syntax.Binary, left: Expr, right: Expr) -> Expr:
+        start, stop = constant(left), constant(right)
+        for side, bound, expr in ((node.left, start, left), (node.right, stop, right)):
+            if not isinstance(bound, int):
+                self.not_constant(side, expr, "a bound of '...'")
+                return failed(node.span)
+        assert isinstance(start, int) and isinstance(stop, int)
+        if not 1 <= stop - start <= LARGEST_BLOCK:
+            what = "no elements" if stop <= start else "too many elements"
+            self.report.error("TC306", f"'{start} ... {stop}' has {what}", node.span)
+            return failed(node.span)
+        length = right if start == 0 else Binary(node.span, INT, "-", right, left)
+        type_ = BlockType(INT, (Size(stop - start, length),))
+        return Range(node.span, type_, convert(left, INT), convert(right, INT))
+
+    def _select(self, node: syntax.Select) -> Expr:
+        test = self.value(node.condition)
+        if test.type == ERROR:
+            return test
+        condition = as_condition(test)
+        if node.yes is None:
+            yes = test
+        else:
+            yes = self._branch(node.yes, condition)
+        no = self._branch(node.no, Unary(condition.span, condition.type, "!", condition))
+        return self.select(condition, yes, no, node.span)
+
+    def _branch(self, node: syntax.Expr, mask: Expr) -> Expr:
+        """A branch of ``?:``: its loads only touch memory where the mask holds."""
+        self._masks.append(mask)
+        try:
+            return self.without_effects(node, "in a branch of '?:'")
+        finally:
+            self._masks.pop()
+
+    # ---------------------------------------------------------------- casts
+
+    def _cast(self, node: syntax.Cast) -> Expr:
+        type_ = self.type_name(node.type)
+        operand = self.value(node.operand)
+        if type_ is None or operand.type == ERROR:
+            return failed(node.span)
+        return self.conversion(operand, type_, node.span, "convert a value", explicit=True)
+
+    def _bitcast(self, node: syntax.Bitcast) -> Expr:
+        type_ = self.type_name(node.type)
+        operand = settle(self.value(node.operand))
+        if type_ is None or operand.type == ERROR:
+            return failed(node.span)
+        element, scalar = element_of(type_), scalar_of(operand.type)
+        if not isinstance(element, ScalarType) or scalar is None or element.bits != scalar.bits:
+            self.report.error(
+                "TC314",
+                f"bitcast needs types of one width, not {operand.type} and {type_}",
+                node.span,
+            )
+            return failed(node.span)
+        shape = shape_of(operand.type)
+        if isinstance(type_, BlockType) and type_.shape != shape:
+            self._no_conversion(operand, type_, node.span, "convert a value")
+            return failed(node.span)
+        return Bitcast(node.span, with_element(element, shape), operand)
+
+    def _size_of(self, node: syntax.SizeOf) -> Expr:
+        if isinstance(node.operand, syntax.TypeName):
+            type_: Type | None = self.type_name(node.operand)
+        else:
+            type_ = self.value(node.operand).type
+        if type_ is None or not isinstance(type_, ScalarType | PointerType | BlockType):
+            return failed(node.span)
+        element = element_of(type_)
+        width = 8 if isinstance(element, PointerType) else max(1, element.bits // 8)
+        return Literal(node.span, INT, width * math.prod(shape_of(type_)))
+

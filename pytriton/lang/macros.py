@@ -1,0 +1,167 @@
+"""Macros: what one is, and how ``#define`` is read (C11 6.10.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from pytriton.errors import Report
+from pytriton.lang.tokens import Comment, Kind, Token, new_token
+from pytriton.source import Span
+
+__all__ = ["RESERVED", "Macro", "body_is_sound", "join", "parse_define", "with_comments"]
+
+# C11 6.10.8p4: neither #define nor #undef may name them.
+RESERVED: Final = frozenset({"defined", "__LINE__", "__FILE__", "__VA_ARGS__"})
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """A macro. ``params`` is None for an object-like one; a variadic one names its rest ``__VA_ARGS__``.
+
+    ``value``: it is a number define. ``given``: it comes from ``defines``, and the text cannot redefine it.
+    ``quiet``: it is from the prelude, of which no diagnostic speaks. ``where``: the name in its definition.
+    """
+
+    name: str
+    body: tuple[Token, ...]
+    params: tuple[str, ...] | None = None
+    variadic: bool = False
+    value: int | float | None = None
+    given: bool = False
+    quiet: bool = False
+    dynamic: Literal["line", "file"] | None = None
+    where: Span | None = None
+
+    def same_as(self, other: Macro) -> bool:
+        """Whether this is a benign redefinition (C11 6.10.3p2)."""
+        return (
+            (self.params, self.variadic, self.dynamic)
+            == (other.params, other.variadic, other.dynamic)
+            and [token.text for token in self.body] == [token.text for token in other.body]
+            and [token.spaced for token in self.body[1:]]
+            == [token.spaced for token in other.body[1:]]
+        )
+
+    @property
+    def calls(self) -> str:
+        """The name as a diagnostic shows it."""
+        return f"'{self.name}'" if len(self.name) <= 60 else f"'{self.name[:57]}...'"
+
+
+def join(tokens: Iterable[Token]) -> str:
+    """The spelling of a token run: one blank wherever there was any white space."""
+    pieces = []
+    for token in tokens:
+        if pieces and (token.spaced or token.newline):
+            pieces.append(" ")
+        pieces.append(token.text)
+    return "".join(pieces)
+
+
+def with_comments(token: Token, comments: tuple[Comment, ...], spaced: bool | None = None) -> Token:
+    """The token with these comments instead of its own."""
+    return new_token(
+        token.kind,
+        token.text,
+        token.span,
+        token.newline,
+        token.spaced if spaced is None else spaced,
+        token.value,
+        comments,
+        token.hidden,
+    )
+
+
+def parse_define(name: Token, rest: Sequence[Token], report: Report) -> Macro | None:
+    """The macro that ``#define name rest`` defines; None (and an error) where it is malformed."""
+    if name.kind is not Kind.IDENT:
+        help_ = "write '#define NAME replacement'"
+        report.error(
+            "TC102", f"#define wants a name, found '{name.text[:60]}'", name.span, help=help_
+        )
+        return None
+    if name.text in RESERVED:
+        report.error("TC102", f"'{name.text}' cannot be defined", name.span)
+        return None
+    params: tuple[str, ...] | None = None
+    variadic = False
+    body = tuple(rest)
+    if rest and rest[0].text == "(" and not rest[0].spaced:
+        found = _parameters(name, rest, report)
+        if found is None:
+            return None
+        params, variadic, body = found
+    elif rest and not rest[0].spaced:
+        report.warning(
+            "TC163", f"no blank between '{name.text[:60]}' and what it means", rest[0].span
+        )
+    if any(token.comments or token.newline for token in body):
+        body = tuple(_bare(token) for token in body)
+    macro = Macro(name.text, body, params, variadic, where=name.span)
+    return macro if body_is_sound(macro, report) else None
+
+
+def _bare(token: Token) -> Token:
+    return new_token(
+        token.kind, token.text, token.span, False, token.spaced, token.value, (), frozenset()
+    )
+
+
+def _parameters(
+    name: Token, rest: Sequence[Token], report: Report
+) -> tuple[tuple[str, ...], bool, tuple[Token, ...]] | None:
+    """``( a, b, ... )`` and what follows it."""
+    params: dict[str, None] = {}
+    at = 1
+    if at < len(rest) and rest[at].text == ")":
+        return (), False, tuple(rest[at + 1 :])
+    while at < len(rest):
+        token = rest[at]
+        if token.text == "...":
+            params["__VA_ARGS__"] = None
+        elif token.kind is not Kind.IDENT or token.text == "__VA_ARGS__":
+            break
+        elif token.text in params:
+            report.error("TC103", f"parameter '{token.text[:60]}' stands here twice", token.span)
+            return None
+        else:
+            params[token.text] = None
+        after = rest[at + 1].text if at + 1 < len(rest) else ""
+        if after == ")":
+            return tuple(params), token.text == "...", tuple(rest[at + 2 :])
+        if after != "," or token.text == "...":
+            at += 1
+            break
+        at += 2
+    bad = rest[at] if at < len(rest) else None
+    message = f"the parameters of macro '{name.text[:60]}' have no end"
+    if bad is not None:
+        message = f"'{bad.text[:60]}' does not fit in the parameters of macro '{name.text[:60]}'"
+    help_ = "write '#define NAME(a, b, ...) replacement'"
+    report.error("TC103", message, bad.span if bad else name.span, help=help_)
+    return None
+
+
+def body_is_sound(macro: Macro, report: Report) -> bool:
+    """The constraints on ``#``, ``##`` and ``__VA_ARGS__``."""
+    body = macro.body
+    if not body:
+        return True
+    for edge in (body[0], body[-1]):
+        if edge.text == "##":
+            report.error("TC105", "'##' stands between two tokens, here it has only one", edge.span)
+            return False
+    for at, token in enumerate(body):
+        if token.text == "__VA_ARGS__" and not macro.variadic:
+            help_ = "end the macro's parameters with '...'"
+            report.error("TC106", "__VA_ARGS__ in a macro without '...'", token.span, help=help_)
+            return False
+        if token.text == "#" and macro.params is not None:
+            operand = body[at + 1].text if at + 1 < len(body) else "the end of the line"
+            if operand not in macro.params:
+                message = f"'#' wants a parameter of the macro, found {operand[:60]!r}"
+                report.error("TC104", message, token.span)
+                return False
+    return True

@@ -1,0 +1,350 @@
+"""What the operators mean: typed operands -> typed expression (language.md, section 4).
+
+Input: operands that are checked. Output: the operator applied, with C's conversions made explicit and the
+shapes broadcast; or, after an error, an expression of type ``ERROR``. Nothing here looks at syntax.
+"""
+
+from __future__ import annotations
+
+from pytriton.errors import Report
+from pytriton.lang.convert import (
+    as_condition,
+    common_type,
+    constant,
+    convert,
+    is_weak,
+    scalar_of,
+    settle,
+    to_shape,
+)
+from pytriton.lang.typed import (
+    Binary,
+    Constexpr,
+    Dot,
+    Expr,
+    Literal,
+    Load,
+    Select,
+    Size,
+    Unary,
+    walk,
+)
+from pytriton.lang.types import (
+    BOOL,
+    CHAR,
+    ERROR,
+    FLOAT,
+    INT,
+    LONG,
+    UCHAR,
+    BlockType,
+    ElementType,
+    PointerType,
+    ScalarType,
+    Type,
+    broadcast_shapes,
+    element_of,
+    promote,
+    shape_of,
+    with_element,
+)
+from pytriton.source import Span
+
+__all__ = ["LARGEST_BLOCK", "Operators", "failed"]
+
+LARGEST_BLOCK = 1 << 20  # Triton's own limit on elements
+_COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
+_INTEGER_ONLY = frozenset(("%", "<<", ">>", "&", "|", "^"))
+
+
+def failed(span: Span) -> Expr:
+    """The expression that stands for one already complained about."""
+    return Literal(span, ERROR, 0)
+
+
+class Operators:
+    """The operators, reporting to ``report``."""
+
+    report: Report
+
+    # ---------------------------------------------------------------- arithmetic
+
+    def arithmetic(
+        self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...], span: Span
+    ) -> Expr:
+        """An arithmetic, bitwise, shift or comparison operator on numbers."""
+        common = common_type(left, right)
+        assert common is not None
+        if operator in ("<<", ">>"):
+            first = scalar_of(left.type)
+            assert first is not None
+            common = common if common.is_float else promote(first)
+        if common.is_float and operator in _INTEGER_ONLY:
+            self.report.error(
+                "TC303",
+                f"'{operator}' works on integers, not on {left.type} and {right.type}",
+                span,
+            )
+            return failed(span)
+        weak = is_weak(left) and is_weak(right) and operator in ("+", "-", "*", "/")
+        if not weak:
+            left, right = convert(left, common), convert(right, common)
+        if operator in ("/", "%") and not common.is_float and constant(right) == 0:
+            self.report.error("TC322", "this divides by zero", span)
+            return failed(span)
+        comparison = operator in _COMPARISONS
+        type_ = with_element(BOOL if comparison else common, shape)
+        if comparison:
+            left, right = settle(left), settle(right)
+        return Binary(span, type_, operator, left, right)
+
+    def pointer_arithmetic(
+        self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...], span: Span
+    ) -> Expr:
+        """``p + i``, ``p - i``, ``p - q`` and comparisons of pointers."""
+        first = element_of(left.type)  # type: ignore[arg-type]
+        second = element_of(right.type)  # type: ignore[arg-type]
+        if operator == "+" and isinstance(second, PointerType) and isinstance(first, ScalarType):
+            left, right, first, second = right, left, second, first
+        moves = isinstance(first, PointerType) and isinstance(second, ScalarType)
+        if operator in ("+", "-") and moves and second.is_integer:  # type: ignore[union-attr]
+            if second == BOOL:
+                right = convert(right, INT)
+            return Binary(span, with_element(first, shape), operator, left, right)
+        both = isinstance(first, PointerType) and isinstance(second, PointerType)
+        if both and first == second and operator == "-":
+            return Binary(span, with_element(LONG, shape), "-", left, right)
+        if operator in _COMPARISONS and (both or 0 in (constant(left), constant(right))):
+            left, right = _address(left), _address(right)
+            return Binary(span, with_element(BOOL, shape), operator, left, right)
+        self.report.error(
+            "TC303", f"'{operator}' does not work on {left.type} and {right.type}", span
+        )
+        return failed(span)
+
+    # ---------------------------------------------------------------- blocks
+
+    def dot(self, left: Expr, right: Expr, span: Span) -> Expr:
+        """``left @ right``"""
+        first, second = shape_of(left.type), shape_of(right.type)
+        common = common_type(left, right)
+        fits = len(first) == len(second) >= 2 and first[1] == second[0] and first[2:] == second[2:]
+        if common is None or not fits:
+            self.report.error(
+                "TC313",
+                f"'@' wants blocks [M, K] and [K, N], not {left.type} and {right.type}",
+                span,
+                *self.sizes(left, right),
+                help="'^x' transposes a block",
+            )
+            return failed(span)
+        narrow = {scalar_of(left.type), scalar_of(right.type)}
+        if narrow <= {CHAR, UCHAR} and len(narrow) == 1:
+            (common,) = narrow  # type: ignore[assignment]
+        left, right = convert(left, common), convert(right, common)
+        if common.bits == 16 and common.is_float:
+            element: ScalarType = FLOAT
+        else:
+            element = promote(common)
+        type_ = BlockType(element, (first[0], second[1], *first[2:]))
+        return Dot(span, type_, left, right)
+
+    def select(self, condition: Expr, yes: Expr, no: Expr, span: Span) -> Expr:
+        """``condition ? yes : no`` of typed operands."""
+        if ERROR in (condition.type, yes.type, no.type):
+            return failed(span)
+        shape = self.broadcast(yes, no, span, "'?:'")
+        if shape is None:
+            return failed(span)
+        whole = broadcast_shapes(shape, shape_of(condition.type))
+        if whole is None:
+            self._no_broadcast(condition.type, with_element(INT, shape), span, "'?:'", (condition, yes))
+            return failed(span)
+        element: ElementType | None = common_type(yes, no)
+        if scalar_of(yes.type) == scalar_of(no.type) == BOOL:
+            element = BOOL
+        if element is None:
+            element = self._common_pointer(yes, no)
+        if element is None:
+            self.report.error(
+                "TC303", f"the branches of '?:' do not fit: {yes.type} and {no.type}", span
+            )
+            return failed(span)
+        type_ = with_element(element, whole)
+        if not (is_weak(yes) and is_weak(no)):
+            folded = _fold_load(condition, yes, no, element, whole, span)
+            if folded is not None:
+                return folded
+        yes, no = convert(yes, element), convert(no, element)
+        return Select(span, type_, condition, yes, no)
+
+    def _common_pointer(self, yes: Expr, no: Expr) -> ElementType | None:
+        first = element_of(yes.type)  # type: ignore[arg-type]
+        second = element_of(no.type)  # type: ignore[arg-type]
+        if isinstance(first, PointerType) and (first == second or constant(no) == 0):
+            return first
+        return second if isinstance(second, PointerType) and constant(yes) == 0 else None
+
+    # ---------------------------------------------------------------- conversions and memory
+
+    def conversion(
+        self,
+        value: Expr,
+        type_: ScalarType | PointerType | BlockType,
+        span: Span,
+        action: str,
+        explicit: bool = False,
+    ) -> Expr:
+        """The value as that type, elements and shape; ``action`` is for the message.
+
+        An explicit conversion to a scalar type keeps the shape of a block.
+        """
+        if value.type == ERROR:
+            return value
+        element = element_of(type_)
+        have = element_of(value.type)  # type: ignore[arg-type]
+        null = isinstance(element, PointerType) and constant(value) == 0
+        if isinstance(element, PointerType) != isinstance(have, PointerType) and element != BOOL:
+            number = isinstance(element, ScalarType) and element.bits == 64 and explicit
+            if not null and not (isinstance(element, PointerType) and explicit) and not number:
+                self._no_conversion(value, type_, span, action)
+                return failed(span)
+        elif isinstance(element, PointerType) and element != have and not explicit:
+            self.report.warning(
+                "TC323",
+                f"this pointer of type {have} is read as {element}",
+                span,
+                help=f"write ({element}) to say that it is meant",
+            )
+        converted = convert(value, element)
+        if explicit and not isinstance(type_, BlockType):
+            return converted
+        shaped = to_shape(converted, shape_of(type_))
+        if shaped is None:
+            self._no_conversion(value, type_, span, action)
+            return failed(span)
+        return shaped
+
+    def _no_conversion(self, value: Expr, type_: Type, span: Span, action: str) -> None:
+        self.report.error(
+            "TC302",
+            f"cannot {action} of type {value.type} to type {type_}"
+            if action.startswith("convert")
+            else f"cannot {action} of type {type_} with a value of type {value.type}",
+            span,
+            *self.sizes(value, type_),
+        )
+
+    def load(self, pointer: Expr, span: Span, *conditions: Expr) -> Expr:
+        """``*pointer``, only where all the conditions hold."""
+        if ERROR in (pointer.type, *(condition.type for condition in conditions)):
+            return failed(span)
+        element = element_of(pointer.type)  # type: ignore[arg-type]
+        if not isinstance(element, PointerType):
+            self.report.error(
+                "TC311", f"'*' wants a pointer, not a value of type {pointer.type}", span
+            )
+            return failed(span)
+        whole: Expr | None = None
+        for condition in conditions:
+            part = as_condition(condition)
+            if whole is None:
+                whole = part
+                continue
+            shape = self.broadcast(whole, part, span, "a mask")
+            if shape is None:
+                return failed(span)
+            whole = Binary(part.span, with_element(BOOL, shape), "&&", whole, part)
+        if whole is None:
+            return Load(span, with_element(element.element, shape_of(pointer.type)), pointer)
+        placed = self.under_mask(pointer, whole, span)
+        if placed is None:
+            return failed(span)
+        type_ = with_element(element.element, shape_of(placed.type))
+        other = convert(Literal(span, INT, 0), element.element)
+        return Load(span, type_, placed, whole, other)
+
+    def under_mask(self, pointer: Expr, mask: Expr, span: Span) -> Expr | None:
+        """The pointer with the shape that it and its mask have together."""
+        shape = self.broadcast(pointer, mask, span, "a mask")
+        return None if shape is None else to_shape(pointer, shape)
+
+    # ---------------------------------------------------------------- shapes, and what messages say of them
+
+    def broadcast(self, left: Expr, right: Expr, span: Span, what: str) -> tuple[int, ...] | None:
+        """The common shape of two operands; an error where there is none."""
+        shape = broadcast_shapes(shape_of(left.type), shape_of(right.type))
+        if shape is None:
+            self._no_broadcast(left.type, right.type, span, what, (left, right))
+        return shape
+
+    def _no_broadcast(
+        self, left: Type, right: Type, span: Span, what: str, parts: tuple[Expr, Expr]
+    ) -> None:
+        self.report.error(
+            "TC304",
+            f"the shapes of {what} do not fit: {left} and {right}",
+            span,
+            *self.sizes(*parts),
+            help="axes must be equal or 1; x[:, newaxis] adds an axis",
+        )
+
+    def sizes(self, *parts: Expr | Type) -> tuple[str, ...]:
+        """The note that tells the values of the defines in the shapes of these types."""
+        found: dict[str, int | float] = {}
+        for part in parts:
+            type_ = part if isinstance(part, Type) else part.type
+            for size in shape_of(type_):
+                expr = size.expr if isinstance(size, Size) else None
+                for node in walk(expr) if expr is not None else ():
+                    if isinstance(node, Constexpr):
+                        found[node.name] = node.value
+        spelled = [f"{name} = {value}" for name, value in found.items()]
+        if not spelled:
+            return ()
+        joined = " and ".join([", ".join(spelled[:-1]), spelled[-1]] if spelled[1:] else spelled)
+        return (f"{joined} in defines",)
+
+
+def _address(expr: Expr) -> Expr:
+    """A pointer as a 64-bit number, for comparisons."""
+    return convert(expr, LONG)
+
+
+def _fold_load(
+    condition: Expr,
+    yes: Expr,
+    no: Expr,
+    element: ElementType,
+    shape: tuple[int, ...],
+    span: Span,
+) -> Expr | None:
+    """``m ? *p : v`` as one load with ``v`` as its other value, where that is the same.
+
+    It is where the load is all that the branch does, its mask is just this condition, it has the whole
+    shape, and ``v`` has the loaded type (or is a number that it holds exactly).
+    """
+    for load, other, mask in ((yes, no, condition), (no, yes, None)):
+        if not isinstance(load, Load) or load.mask is None or shape_of(load.type) != shape:
+            continue
+        if mask is not None and load.mask is not mask:
+            continue
+        if mask is None and not (
+            isinstance(load.mask, Unary)
+            and load.mask.operator == "!"
+            and load.mask.operand is condition
+        ):
+            continue
+        loaded = element_of(load.type)  # type: ignore[arg-type]
+        if isinstance(other, Load) or any(isinstance(part, Load) for part in walk(other)):
+            continue
+        other = convert(other, element)
+        if loaded != element:
+            value = constant(other)
+            narrow = convert(other, loaded)
+            if value is None or constant(narrow) != value:
+                continue
+            other = narrow
+        folded = Load(span, load.type, load.pointer, load.mask, other)
+        return convert(folded, element)
+    return None

@@ -1,0 +1,67 @@
+"""Names in scope, as C has them: a stack of blocks, the innermost first."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from pytriton.errors import Report
+from pytriton.lang.typed import Symbol
+from pytriton.lang.types import BlockType, PointerType, ScalarType
+
+__all__ = ["Scope", "closest"]
+
+TypedefType = ScalarType | PointerType | BlockType
+
+
+class Scope:
+    """What each name means at one place of the text."""
+
+    def __init__(self) -> None:
+        self._symbols: list[dict[str, Symbol]] = [{}]
+        self._types: list[dict[str, TypedefType]] = [{}]
+
+    def push(self) -> None:
+        """Enter a block."""
+        self._symbols.append({})
+        self._types.append({})
+
+    def pop(self) -> None:
+        """Leave the innermost block."""
+        self._symbols.pop()
+        self._types.pop()
+
+    def find(self, name: str) -> Symbol | None:
+        """The symbol that a name means here."""
+        return next((names[name] for names in reversed(self._symbols) if name in names), None)
+
+    def type(self, name: str) -> TypedefType | None:
+        """The type that a typedef name means here."""
+        return next((types[name] for types in reversed(self._types) if name in types), None)
+
+    def declare(self, symbol: Symbol, report: Report) -> None:
+        """Enter a symbol; a second one of its name in the same block is an error."""
+        known = self._symbols[-1].get(symbol.name)
+        if known is not None:
+            report.error(
+                "TC307",
+                f"'{symbol.name}' is declared twice in the same scope",
+                symbol.span,
+                ("it was declared here before", known.span),
+                help="assign to the first one, or give this one another name",
+            )
+        self._symbols[-1][symbol.name] = symbol
+
+    def define_type(self, name: str, type_: TypedefType) -> None:
+        """Enter a typedef name."""
+        self._types[-1][name] = type_
+
+    def visible(self) -> set[str]:
+        """Every variable name in scope."""
+        return {name for names in self._symbols for name in names}
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that a person who typed ``name`` most likely meant."""
+    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
+    return found[0] if found else None

@@ -1,0 +1,392 @@
+"""Text -> tokens, before any preprocessing (C11 5.1.1.2, phases 1 to 3).
+
+Input: a ``Source``. Output: its preprocessing tokens in order, ended by one ``END`` token. Invariants: spans
+are those of the user's text (through line continuations too); a comment is never a token but hangs on the
+token that follows it, so that the emitter can put it back; ``newline`` and ``spaced`` tell directives and
+function-like macros what they must know about white space.
+
+One compiled regular expression reads everything: each match is blanks and then one token, comment or line
+break, so a text of n characters takes n steps. A backslash at the end of a line is taken out first, and a
+sorted list of the cuts leads back to the user's offsets; texts without one never pay for it. Two departures
+from C11: ``0...16`` is three tokens (C would read one number), and there are no digraphs or trigraphs.
+
+==== =========================================
+code error
+==== =========================================
+TC001 bytes that are not UTF-8
+TC002 a text larger than 1 MiB
+TC003 a NUL character
+TC004 another control character
+TC005 a bidirectional control character
+TC006 a comment without an end
+TC007 a string without an end
+TC008 a character constant without an end, or an empty one
+TC009 a character that starts no token
+TC010 a number of more than 200 characters
+==== =========================================
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final, NamedTuple
+
+from pytriton.errors import Report
+from pytriton.source import Expansion, Source, Span
+
+__all__ = [
+    "LARGEST_TEXT",
+    "Comment",
+    "Kind",
+    "Problem",
+    "Token",
+    "decode",
+    "kind_of",
+    "new_span",
+    "new_token",
+    "scan",
+    "tokenize",
+]
+
+LARGEST_TEXT: Final = 1 << 20
+LONGEST_NUMBER: Final = 200
+
+
+class Kind(Enum):
+    """What a preprocessing token is. ``CONSTEXPR`` is an integer or float define used as a value."""
+
+    IDENT = "identifier"
+    NUMBER = "number"
+    CHAR = "character constant"
+    STRING = "string"
+    PUNCT = "punctuator"
+    CONSTEXPR = "define"
+    END = "end of file"
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment without its ``//`` or ``/* */``; ``own_line`` if nothing stands before it on its line."""
+
+    text: str
+    own_line: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One preprocessing token.
+
+    ``text`` is the spelling; of a ``CONSTEXPR`` it is the define's name, and ``value`` is what it stands for.
+    ``newline``: first on its line. ``spaced``: white space or a comment stands before it.
+    ``comments``: those between the previous token and this one. ``hidden``: the macros that may not expand
+    it again (hide set, C11 6.10.3.4).
+    """
+
+    kind: Kind
+    text: str
+    span: Span
+    newline: bool = False
+    spaced: bool = False
+    value: int | float | None = None
+    comments: tuple[Comment, ...] = ()
+    hidden: frozenset[str] = frozenset()
+
+
+# A frozen dataclass takes four times as long to make as one that is not frozen, and a kernel is thousands of
+# tokens. So both kinds of node are drafted unfrozen and frozen by a change of class; the slots are the same.
+
+
+@dataclass(slots=True)
+class _TokenDraft:
+    kind: Kind
+    text: str
+    span: Span
+    newline: bool
+    spaced: bool
+    value: int | float | None
+    comments: tuple[Comment, ...]
+    hidden: frozenset[str]
+
+
+@dataclass(slots=True)
+class _SpanDraft:
+    source: Source
+    start: int
+    end: int
+    expansion: Expansion | None
+
+
+def new_token(
+    kind: Kind,
+    text: str,
+    span: Span,
+    newline: bool,
+    spaced: bool,
+    value: int | float | None,
+    comments: tuple[Comment, ...],
+    hidden: frozenset[str],
+) -> Token:
+    """The same as ``Token(...)``, faster."""
+    draft: Any = _TokenDraft(kind, text, span, newline, spaced, value, comments, hidden)
+    draft.__class__ = Token
+    token: Token = draft
+    return token
+
+
+def new_span(source: Source, start: int, end: int, expansion: Expansion | None) -> Span:
+    """The same as ``Span(...)``, faster."""
+    draft: Any = _SpanDraft(source, start, end, expansion)
+    draft.__class__ = Span
+    span: Span = draft
+    return span
+
+
+class Problem(NamedTuple):
+    """A lexical error that only counts where the text is not dropped by an ``#if``."""
+
+    code: str
+    message: str
+    where: Span
+    help: str
+
+
+def tokenize(source: Source, report: Report) -> list[Token]:
+    """The tokens of a text, ``END`` last; errors go to the report, and what they are about is left out."""
+    tokens, problems = scan(source, report)
+    for problem in problems:
+        report.error(problem.code, problem.message, problem.where, help=problem.help)
+    return tokens
+
+
+# The groups of the master pattern, in order; `_KINDS` is indexed by them.
+_TOKEN: Final = re.compile(
+    r"""[ \t\v\f]*+ (?:
+      ([A-Za-z_][A-Za-z0-9_]*+)                                              # 1 identifier
+    | (\.?[0-9] (?: [eEpP][+-] | [A-Za-z0-9_] | \.(?!\.\.) )*+)              # 2 number
+    | ('[^'\\\r\n]*+ (?:\\.[^'\\\r\n]*+)*+')                                 # 3 character constant
+    | ("[^"\\\r\n]*+ (?:\\.[^"\\\r\n]*+)*+")                                 # 4 string
+    | ([\r\n]\s*+)                                                           # 5 line break
+    | (//[^\r\n]*+ | /\*(?s:.*?)\*/)                                         # 6 comment
+    | (/\*)                                                                  # 7 unterminated comment
+    | (\.\.\. | <<= | >>= | -> | \+\+ | -- | << | >> | && | \|\| | \#\#
+      | [-+*/%&|^=!<>]= | [][(){}.&*+~!/%<>^|?:;=,\#@-])                     # 8 punctuator
+    | (['"][^\r\n]*+)                                                        # 9 unterminated constant
+    | ([^\x00-\x7f]++ | (?s:.))                                              # 10 anything else
+    | \Z )""",
+    re.VERBOSE | re.ASCII,
+)
+_NUMBER, _LAST_CONSTANT, _BREAK, _COMMENT, _OPEN_COMMENT, _PUNCT, _OPEN_CONSTANT, _STRAY = (
+    2,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    10,
+)
+_KINDS: Final = (
+    Kind.END,
+    Kind.IDENT,
+    Kind.NUMBER,
+    Kind.CHAR,
+    Kind.STRING,
+    *(Kind.END,) * 3,
+    Kind.PUNCT,
+)
+_NOTHING: Final[frozenset[str]] = frozenset()
+
+
+def kind_of(text: str) -> Kind | None:
+    """The kind of the one token that this text is, or None."""
+    match = _TOKEN.fullmatch(text)
+    index = match.lastindex if match is not None else None
+    if index is None or match is None or match.start(index) != 0:
+        return None
+    if index == _NUMBER and len(text) > LONGEST_NUMBER:
+        return None
+    return _KINDS[index] if index <= _LAST_CONSTANT or index == _PUNCT else None
+
+
+def scan(source: Source, report: Report) -> tuple[list[Token], list[Problem]]:
+    """Tokens, and the errors that the caller reports where the text counts.
+
+    What is wrong even in text that an ``#if`` drops goes to the report at once.
+    """
+    if len(source.text) > LARGEST_TEXT:
+        report.fatal("TC002", _TOO_LARGE, source, help=_TOO_LARGE_HELP)
+    _refuse_controls(source, report)
+    text, cuts = _join_lines(source.text)
+    tokens: list[Token] = []
+    problems: list[Problem] = []
+    comments: list[Comment] = []
+    newline = fresh = True  # fresh: neither a token nor a comment stands on this line yet
+    last = 1 if text.startswith("\ufeff") else 0
+    for match in _TOKEN.finditer(text, last):
+        index = match.lastindex
+        if index is None:
+            break
+        start, end = match.span(index)
+        if index <= _LAST_CONSTANT or index == _PUNCT:
+            first, after = (start, end) if not cuts else cuts.back(start, end)
+            span: Any = _SpanDraft(source, first, after, None)
+            span.__class__ = Span
+            draft: Any = _TokenDraft(
+                _KINDS[index],
+                match[index],
+                span,
+                newline,
+                start != last,
+                None,
+                tuple(comments) if comments else (),
+                _NOTHING,
+            )
+            draft.__class__ = Token
+            tokens.append(draft)
+            newline = fresh = False
+            last = end
+            if comments:
+                comments = []
+            if index == _NUMBER and end - start > LONGEST_NUMBER:
+                message = f"number of {end - start} characters"
+                problems.append(Problem("TC010", message, span, "no type holds so many digits"))
+        elif index == _BREAK:
+            newline = fresh = True
+        else:
+            span = Span(source, *cuts.back(start, end))
+            if index == _COMMENT:
+                inside = (
+                    text[start + 2 : end] if text[start + 1] == "/" else text[start + 2 : end - 2]
+                )
+                comments.append(Comment(inside, fresh, span))
+                fresh = False
+            elif index == _OPEN_COMMENT:
+                report.fatal("TC006", "unterminated comment", span, help="end it with '*/'")
+            elif (problem := _problem(match[index], span)) is not None:
+                problems.append(problem)
+    size = len(source.text)
+    end_span = Span(source, size, size)
+    tokens.append(Token(Kind.END, "", end_span, True, True, None, tuple(comments)))
+    return tokens, problems
+
+
+class _Cuts:
+    """Where line continuations were cut out: offsets in the joined text -> offsets in the user's."""
+
+    def __init__(self) -> None:
+        self.at: list[int] = []
+        self.removed: list[int] = []
+
+    def __bool__(self) -> bool:
+        return bool(self.at)
+
+    def back(self, start: int, end: int) -> tuple[int, int]:
+        if not self.at:
+            return start, end
+        return self._one(start), self._one(end - 1) + 1
+
+    def _one(self, offset: int) -> int:
+        before = bisect_right(self.at, offset)
+        return offset + (self.removed[before - 1] if before else 0)
+
+
+_CONTINUATION: Final = re.compile(r"\\(?:\r\n|\n|\r)")
+
+
+def _join_lines(text: str) -> tuple[str, _Cuts]:
+    """The text without its line continuations (C11 5.1.1.2, phase 2)."""
+    cuts = _Cuts()
+    if "\\" not in text:
+        return text, cuts
+    pieces = []
+    begin = removed = 0
+    for match in _CONTINUATION.finditer(text):
+        pieces.append(text[begin : match.start()])
+        begin = match.end()
+        cuts.at.append(match.start() - removed)
+        removed += match.end() - match.start()
+        cuts.removed.append(removed)
+    return "".join((*pieces, text[begin:])), cuts
+
+
+_CONTROL: Final = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+_TOO_LARGE: Final = "the text is larger than 1 MiB"
+_TOO_LARGE_HELP: Final = "give one kernel a text"
+
+
+def _refuse_controls(source: Source, report: Report) -> None:
+    """NUL, control and bidirectional characters are refused wherever they stand, comments too."""
+    for match in _CONTROL.finditer(source.text):
+        where = Span(source, match.start(), match.end())
+        point = ord(match[0])
+        if point == 0:
+            report.error("TC003", "NUL character in the text", where, help="remove it")
+        elif point < 0xA0:
+            report.error("TC004", f"control character U+{point:04X}", where, help="remove it")
+        else:
+            report.error(
+                "TC005",
+                f"bidirectional control character {_named(match[0])}",
+                where,
+                help="remove it: it makes the text look different from what it means",
+            )
+
+
+def _named(char: str) -> str:
+    name = unicodedata.name(char, "")
+    return f"U+{ord(char):04X} {name}".rstrip()
+
+
+def _problem(text: str, span: Span) -> Problem | None:
+    """What is wrong with text that starts no token; None where that was said already."""
+    char = text[0]
+    if char == '"':
+        return Problem("TC007", "unterminated string", span, "end it with '\"' on the same line")
+    if char == "'":
+        help_ = "end it with ' on the same line; an apostrophe can only stand in a comment"
+        return Problem("TC008", "unterminated character constant", span, help_)
+    if _CONTROL.match(char):
+        return None
+    if char == "\\":
+        help_ = (
+            "a line continuation must be the last character of its line, without a blank after it"
+        )
+        return Problem("TC009", "stray backslash", span, help_)
+    if char == "$":
+        help_ = "names are made of the letters a-z and A-Z, digits and '_'"
+    elif char == "`":
+        help_ = "remove it: no token of C contains a backtick"
+    elif char.isalpha():
+        help_ = (
+            "names are made of the letters a-z and A-Z, digits and '_'; put the rest in a comment"
+        )
+    elif unicodedata.category(char) in ("Zs", "Cf"):
+        help_ = "write an ordinary blank, or nothing, in its place"
+    else:
+        help_ = "only ASCII characters can stand outside comments"
+    shown = f"'{char}'" if char.isascii() else _named(char)
+    return Problem("TC009", f"stray character {shown}", span, help_)
+
+
+def decode(data: bytes, name: str, report: Report) -> Source:
+    """The source that these bytes are: UTF-8, with or without a byte order mark."""
+    if len(data) > LARGEST_TEXT:
+        report.fatal("TC002", _TOO_LARGE, Source("", name), help=_TOO_LARGE_HELP)
+    try:
+        return Source(data.decode("utf-8-sig"), name)
+    except UnicodeDecodeError as error:
+        at = len(data[: error.start].decode("utf-8"))
+        source = Source(data.decode("utf-8", errors="replace"), name)
+        report.fatal(
+            "TC001",
+            f"byte 0x{data[error.start]:02X} is not UTF-8",
+            Span(source, at, at + 1),
+            help="save the file as UTF-8",
+        )

@@ -1,0 +1,585 @@
+"""The typed tree: what the text means.
+
+Every expression has a type and every node a span. C's implicit conversions are explicit here (``Cast`` for
+elements, ``Broadcast`` and ``Reshape`` for shapes), except that the operands of one operator may still differ
+in shape: they broadcast together as in NumPy. Every declaration has a ``Symbol`` of its own, so scopes are
+gone: two variables of one name are two symbols. Passes rebuild what they change and keep the rest identical.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
+from typing import Literal as Choice
+
+from pytriton.lang.types import BlockType, PointerType, ScalarType, Type
+from pytriton.source import Span
+
+__all__ = [
+    "Assign",
+    "Atomic",
+    "Binary",
+    "Bitcast",
+    "Body",
+    "Break",
+    "Broadcast",
+    "Call",
+    "Cast",
+    "Comments",
+    "Constexpr",
+    "Continue",
+    "Declare",
+    "DoWhile",
+    "Dot",
+    "Evaluate",
+    "Expand",
+    "Expr",
+    "For",
+    "If",
+    "KernelDef",
+    "Literal",
+    "Load",
+    "Name",
+    "Permute",
+    "Range",
+    "RangeLoop",
+    "Reduce",
+    "Remark",
+    "Reshape",
+    "Return",
+    "Select",
+    "Size",
+    "Statement",
+    "Store",
+    "Symbol",
+    "Unary",
+    "While",
+    "assigned",
+    "bodies",
+    "children",
+    "expressions",
+    "names",
+    "rebuild",
+    "spell",
+    "walk",
+]
+
+
+class Size(int):
+    """One size of a block: a number that remembers the expression which gave it, for printing."""
+
+    expr: Expr | None
+
+    def __new__(cls, value: int, expr: Expr | None = None) -> Size:
+        self = super().__new__(cls, value)
+        self.expr = expr
+        return self
+
+    def __str__(self) -> str:
+        return int.__repr__(self) if self.expr is None else spell(self.expr)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Symbol:
+    """A declared name; compared by identity. The promises hold for parameters and some locals."""
+
+    name: str
+    type: ScalarType | PointerType | BlockType
+    span: Span
+    parameter: bool = False
+    declaration: str = ""
+    multiple_of: int = 1
+    aligned: int = 1
+    noalias: bool = False
+    retune: bool = False
+    # A local that holds one known number for life: `static const int T = 64;`, an enum constant.
+    value: int | float | None = None
+
+
+# ---------------------------------------------------------------- expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A number. A ``weak`` one is an unsuffixed floating literal that has met no type yet."""
+
+    span: Span
+    type: Type
+    value: int | float
+    weak: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Constexpr:
+    """A define with a number as its value; a floating one is weak like a literal."""
+
+    span: Span
+    type: Type
+    name: str
+    value: int | float
+    weak: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    span: Span
+    type: Type
+    symbol: Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """``-`` ``~`` on a promoted operand, ``!`` on a bool."""
+
+    span: Span
+    type: Type
+    operator: str
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """An operator on operands of its common element type; ``&&`` and ``||`` on bools.
+
+    ``+`` and ``-`` also move pointers by an integer right operand, or subtract two pointers.
+    """
+
+    span: Span
+    type: Type
+    operator: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """``condition ? yes : no``, elementwise, both evaluated."""
+
+    span: Span
+    type: Type
+    condition: Expr
+    yes: Expr
+    no: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """``*pointer`` where ``mask`` holds, ``other`` elsewhere (0 if None)."""
+
+    span: Span
+    type: Type
+    pointer: Expr
+    mask: Expr | None = None
+    other: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Conversion of the elements to those of ``type``; pointers are reinterpreted."""
+
+    span: Span
+    type: Type
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Bitcast:
+    span: Span
+    type: Type
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Broadcast:
+    """The operand repeated to the shape of ``type``; a scalar fills it."""
+
+    span: Span
+    type: Type
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Reshape:
+    """The same elements in row-major order in another shape; () makes one element a scalar."""
+
+    span: Span
+    type: Type
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Expand:
+    """``x[:, newaxis]``: one entry of ``axes`` an axis of the result, True for a new one."""
+
+    span: Span
+    type: Type
+    operand: Expr
+    axes: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Permute:
+    """Result axis i is operand axis ``order[i]``."""
+
+    span: Span
+    type: Type
+    operand: Expr
+    order: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    span: Span
+    type: Type
+    operator: Choice["+", "max", "min"]
+    operand: Expr
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """``start ... stop`` of constants."""
+
+    span: Span
+    type: Type
+    start: Expr
+    stop: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """``left @ right``, plus ``accumulator`` where a pass has chained one."""
+
+    span: Span
+    type: Type
+    left: Expr
+    right: Expr
+    accumulator: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A built-in function without side effects, by its canonical name (see builtins.py)."""
+
+    span: Span
+    type: Type
+    function: str
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """``add``, ``cas`` or ``xchg`` on memory; the value is the old one."""
+
+    span: Span
+    type: Type
+    operation: Choice["add", "cas", "xchg"]
+    pointer: Expr
+    value: Expr
+    compare: Expr | None = None
+    mask: Expr | None = None
+
+
+Expr = (
+    Literal
+    | Constexpr
+    | Name
+    | Unary
+    | Binary
+    | Select
+    | Load
+    | Cast
+    | Bitcast
+    | Broadcast
+    | Reshape
+    | Expand
+    | Permute
+    | Reduce
+    | Range
+    | Dot
+    | Call
+    | Atomic
+)
+
+# ---------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True, slots=True)
+class Comments:
+    """The comments that stand above a statement and at the end of its last line."""
+
+    above: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
+
+
+NO_COMMENTS = Comments()
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Comments that belong to no statement: those before a closing brace."""
+
+    span: Span
+    comments: Comments = NO_COMMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class Declare:
+    span: Span
+    symbol: Symbol
+    value: Expr | None
+    comments: Comments = NO_COMMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    span: Span
+    symbol: Symbol
+    value: Expr
+    comments: Comments = NO_COMMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """``*pointer = value`` where ``mask`` holds; the value has the element type of the pointer."""
+
+    span: Span
+    pointer: Expr
+    value: Expr
+    mask: Expr | None = None
+    comments: Comments = NO_COMMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate:
+    """An expression for its effect: an atomic, or the call of a barrier."""
+
+    span: Span
+    value: Expr
+    comments: Comments = NO_COMMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    span: Span
+    condition: Expr
+    then: Body
+    otherwise: Body
+    comments: Comments = NO_COMMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """C's loop. ``init`` runs before it in a scope of its own; no condition means true."""
+
+    span: Span
+    init: Body
+    condition: Expr | None
+    step: Body
+    body: Body
+    comments: Comments = NO_COMMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class RangeLoop:
+    """``for symbol in range(start, stop, step)``, made by passes/loops.py."""
+
+    span: Span
+    symbol: Symbol
+    start: Expr
+    stop: Expr
+    step: Expr
+    body: Body
+    comments: Comments = NO_COMMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    span: Span
+    condition: Expr
+    body: Body
+    comments: Comments = NO_COMMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class DoWhile:
+    span: Span
+    body: Body
+    condition: Expr
+    comments: Comments = NO_COMMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    span: Span
+    comments: Comments = NO_COMMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    span: Span
+    comments: Comments = NO_COMMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    span: Span
+    comments: Comments = NO_COMMENTS
+
+
+Statement = (
+    Remark
+    | Declare
+    | Assign
+    | Store
+    | Evaluate
+    | If
+    | For
+    | RangeLoop
+    | While
+    | DoWhile
+    | Return
+    | Break
+    | Continue
+)
+Body = tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelDef:
+    span: Span
+    name: str
+    parameters: tuple[Symbol, ...]
+    body: Body
+    comments: Comments = NO_COMMENTS
+    parameter_comments: tuple[Comments, ...] = field(default=())
+
+
+# ---------------------------------------------------------------- walking
+
+
+def spell(expr: Expr) -> str:
+    """A constant expression as C, for shapes in messages."""
+    match expr:
+        case Literal(value=value):
+            return str(value)
+        case Constexpr(name=name):
+            return name
+        case Name(symbol=symbol):
+            return symbol.name
+        case Unary(operator=operator, operand=operand):
+            return f"{operator}{spell(operand)}"
+        case Binary(operator=operator, left=left, right=right):
+            return f"{_spell_operand(left)} {operator} {_spell_operand(right)}"
+        case Cast(operand=operand):
+            return spell(operand)
+        case _:
+            return expr.span.text
+
+
+def _spell_operand(expr: Expr) -> str:
+    return f"({spell(expr)})" if isinstance(expr, Binary) else spell(expr)
+
+
+def children(expr: Expr) -> Iterator[Expr]:
+    """The direct operands of an expression, in source order."""
+    for name in _EXPR_FIELDS[type(expr)]:
+        value = getattr(expr, name)
+        if isinstance(value, tuple):
+            yield from value
+        elif value is not None:
+            yield value
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """The expression and everything below it, outermost first."""
+    yield expr
+    for child in children(expr):
+        yield from walk(child)
+
+
+def names(expr: Expr) -> set[Symbol]:
+    """The symbols that an expression reads."""
+    return {node.symbol for node in walk(expr) if isinstance(node, Name)}
+
+
+def rebuild(expr: Expr, change: dict[Symbol, Expr]) -> Expr:
+    """The expression with symbols replaced; the same object where none occurs."""
+    if isinstance(expr, Name):
+        return change.get(expr.symbol, expr)
+    found: dict[str, object] = {}
+    for name in _EXPR_FIELDS[type(expr)]:
+        value = getattr(expr, name)
+        if value is None:
+            continue
+        if isinstance(value, tuple):
+            changed: object = tuple(rebuild(item, change) for item in value)
+            same = all(a is b for a, b in zip(changed, value, strict=True))  # type: ignore[call-overload]
+        else:
+            changed = rebuild(value, change)
+            same = changed is value
+        if not same:
+            found[name] = changed
+    return replace(expr, **found) if found else expr  # type: ignore[arg-type]
+
+
+def bodies(statement: Statement) -> tuple[Body, ...]:
+    """The blocks inside a statement."""
+    match statement:
+        case If():
+            return statement.then, statement.otherwise
+        case For():
+            return statement.init, statement.body, statement.step
+        case RangeLoop() | While() | DoWhile():
+            return (statement.body,)
+        case _:
+            return ()
+
+
+def expressions(body: Body, *, deep: bool = True) -> Iterator[Expr]:
+    """Every outermost expression of the statements, in order; with ``deep``, of inner blocks too."""
+    for statement in body:
+        match statement:
+            case Declare(value=value):
+                if value is not None:
+                    yield value
+            case Assign(value=value) | Evaluate(value=value):
+                yield value
+            case Store():
+                yield statement.pointer
+                yield statement.value
+                if statement.mask is not None:
+                    yield statement.mask
+            case If(condition=condition) | While(condition=condition) | DoWhile(condition=condition):
+                yield condition
+            case For(condition=maybe):
+                if maybe is not None:
+                    yield maybe
+            case RangeLoop():
+                yield from (statement.start, statement.stop, statement.step)
+            case Remark() | Return() | Break() | Continue():
+                pass
+        if deep:
+            for inner in bodies(statement):
+                yield from expressions(inner)
+
+
+def assigned(body: Body) -> set[Symbol]:
+    """The symbols that the statements declare or assign, inner blocks included."""
+    found: set[Symbol] = set()
+    for statement in body:
+        if isinstance(statement, Declare | Assign | RangeLoop):
+            found.add(statement.symbol)
+        for inner in bodies(statement):
+            found |= assigned(inner)
+    return found
+
+
+def _expr_fields(node: type) -> tuple[str, ...]:
+    """The fields of a node class that hold expressions, as its annotations say."""
+    return tuple(
+        f.name for f in fields(node) if f.type in ("Expr", "Expr | None", "tuple[Expr, ...]")
+    )
+
+
+_EXPR_FIELDS = {node: _expr_fields(node) for node in Expr.__args__}

@@ -1,0 +1,227 @@
+"""The types of Triton-C, and C's conversions between them (language.md, sections 2 and 4).
+
+A type is a ``ScalarType``, a ``PointerType`` or a ``BlockType`` of either. ``ERROR`` stands for the type of an
+expression that was already complained about; whatever meets it is silent. Two block types are equal when
+element and sizes are equal, however the sizes were spelled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+__all__ = [
+    "BFLOAT16",
+    "BOOL",
+    "CHAR",
+    "DOUBLE",
+    "ERROR",
+    "FLOAT",
+    "HALF",
+    "INT",
+    "LONG",
+    "SHORT",
+    "TYPE_WORDS",
+    "UCHAR",
+    "UINT",
+    "ULONG",
+    "USHORT",
+    "VOID",
+    "BlockType",
+    "ElementType",
+    "ErrorType",
+    "PointerType",
+    "ScalarType",
+    "Type",
+    "VoidType",
+    "broadcast_shapes",
+    "common_scalar",
+    "element_of",
+    "promote",
+    "shape_of",
+    "with_element",
+]
+
+ScalarKind = Literal["bool", "int", "uint", "float"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarType:
+    """A number type: its Triton-C word, its kind, its width in bits, Triton's and torch's names for it."""
+
+    word: str
+    kind: ScalarKind
+    bits: int
+    triton: str
+    torch: str
+
+    def __str__(self) -> str:
+        return self.word
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind == "float"
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether C's integer rules hold; bool counts."""
+        return self.kind != "float"
+
+    @property
+    def signed(self) -> bool:
+        return self.kind in ("int", "float")
+
+
+BOOL: Final = ScalarType("bool", "bool", 1, "int1", "bool")
+CHAR: Final = ScalarType("char", "int", 8, "int8", "int8")
+UCHAR: Final = ScalarType("unsigned char", "uint", 8, "uint8", "uint8")
+SHORT: Final = ScalarType("short", "int", 16, "int16", "int16")
+USHORT: Final = ScalarType("unsigned short", "uint", 16, "uint16", "uint16")
+INT: Final = ScalarType("int", "int", 32, "int32", "int32")
+UINT: Final = ScalarType("unsigned int", "uint", 32, "uint32", "uint32")
+LONG: Final = ScalarType("long", "int", 64, "int64", "int64")
+ULONG: Final = ScalarType("unsigned long", "uint", 64, "uint64", "uint64")
+HALF: Final = ScalarType("half", "float", 16, "float16", "float16")
+BFLOAT16: Final = ScalarType("bfloat16", "float", 16, "bfloat16", "bfloat16")
+FLOAT: Final = ScalarType("float", "float", 32, "float32", "float32")
+DOUBLE: Final = ScalarType("double", "float", 64, "float64", "float64")
+
+# A set of type words, in any order, and the type it means (C11 6.7.2, less `long double`).
+TYPE_WORDS: Final[dict[tuple[str, ...], ScalarType]] = {
+    ("_Bool",): BOOL,
+    ("char",): CHAR,
+    ("char", "signed"): CHAR,
+    ("char", "unsigned"): UCHAR,
+    ("short",): SHORT,
+    ("int", "short"): SHORT,
+    ("short", "signed"): SHORT,
+    ("int", "short", "signed"): SHORT,
+    ("short", "unsigned"): USHORT,
+    ("int", "short", "unsigned"): USHORT,
+    ("int",): INT,
+    ("signed",): INT,
+    ("int", "signed"): INT,
+    ("unsigned",): UINT,
+    ("int", "unsigned"): UINT,
+    ("long",): LONG,
+    ("int", "long"): LONG,
+    ("long", "signed"): LONG,
+    ("int", "long", "signed"): LONG,
+    ("long", "long"): LONG,
+    ("int", "long", "long"): LONG,
+    ("long", "long", "signed"): LONG,
+    ("int", "long", "long", "signed"): LONG,
+    ("long", "unsigned"): ULONG,
+    ("int", "long", "unsigned"): ULONG,
+    ("long", "long", "unsigned"): ULONG,
+    ("int", "long", "long", "unsigned"): ULONG,
+    ("half",): HALF,
+    ("float",): FLOAT,
+    ("double",): DOUBLE,
+    ("bfloat16",): BFLOAT16,
+    ("int8",): CHAR,
+    ("int16",): SHORT,
+    ("int32",): INT,
+    ("int64",): LONG,
+    ("uint8",): UCHAR,
+    ("uint16",): USHORT,
+    ("uint32",): UINT,
+    ("uint64",): ULONG,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PointerType:
+    """A pointer into global memory."""
+
+    element: ScalarType | PointerType
+
+    def __str__(self) -> str:
+        return f"{self.element}*"
+
+
+ElementType = ScalarType | PointerType
+
+
+@dataclass(frozen=True, slots=True)
+class BlockType:
+    """A value of known shape. Sizes are positive integers; their spelling lives in the tree."""
+
+    element: ElementType
+    shape: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.element}[{', '.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class VoidType:
+    """What a call without a value yields."""
+
+    def __str__(self) -> str:
+        return "void"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorType:
+    """The type of what was already complained about."""
+
+    def __str__(self) -> str:
+        return "<error>"
+
+
+VOID: Final = VoidType()
+ERROR: Final = ErrorType()
+Type = ScalarType | PointerType | BlockType | VoidType | ErrorType
+
+
+def element_of(type_: ScalarType | PointerType | BlockType) -> ElementType:
+    """The element type of a block; a scalar or pointer is its own."""
+    return type_.element if isinstance(type_, BlockType) else type_
+
+
+def shape_of(type_: Type) -> tuple[int, ...]:
+    """The shape of a block; () for everything else."""
+    return type_.shape if isinstance(type_, BlockType) else ()
+
+
+def with_element(element: ElementType, shape: tuple[int, ...]) -> ElementType | BlockType:
+    """A block of that element and shape; the element itself for shape ()."""
+    return BlockType(element, shape) if shape else element
+
+
+def promote(type_: ScalarType) -> ScalarType:
+    """C11 6.3.1.1: integers narrower than int become int."""
+    return INT if type_.is_integer and type_.bits < 32 else type_
+
+
+_FLOAT_RANK: Final = {HALF: 0, BFLOAT16: 0, FLOAT: 1, DOUBLE: 2}
+
+
+def common_scalar(left: ScalarType, right: ScalarType) -> ScalarType:
+    """The usual arithmetic conversions (C11 6.3.1.8, half below float).
+
+    half with bfloat16 is float: neither holds the other.
+    """
+    if left.is_float or right.is_float:
+        if not right.is_float:
+            return left
+        if not left.is_float:
+            return right
+        if _FLOAT_RANK[left] == _FLOAT_RANK[right]:
+            return left if left == right else FLOAT
+        return max(left, right, key=_FLOAT_RANK.__getitem__)
+    left, right = promote(left), promote(right)
+    if left.bits != right.bits:
+        return left if left.bits > right.bits else right
+    return left if left.kind == "uint" else right
+
+
+def broadcast_shapes(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...] | None:
+    """NumPy's broadcasting of two shapes; None where they do not fit."""
+    rank = max(len(left), len(right))
+    left = (1,) * (rank - len(left)) + left
+    right = (1,) * (rank - len(right)) + right
+    if any(a != b and 1 not in (a, b) for a, b in zip(left, right, strict=True)):
+        return None
+    return tuple(max(a, b) for a, b in zip(left, right, strict=True))

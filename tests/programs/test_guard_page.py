@@ -1,0 +1,32 @@
+"""The dead load at the end of the classic loop must not happen (language.md, section 5).
+
+Operands end against a page that may not be read, in a process of its own: guarded.py says how.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="mprotect as on Linux")
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """guarded.py in a fresh process."""
+    command = [sys.executable, str(Path(__file__).with_name("guarded.py")), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize("transposition", ["00", "01", "10", "11"])
+def test_nothing_past_the_operands_is_read(transposition: str) -> None:
+    done = run(*transposition)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "right\n"
+
+
+def test_the_wall_stands() -> None:
+    assert run("0", "0", "touch").returncode == -signal.SIGSEGV
