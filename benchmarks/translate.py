@@ -1,10 +1,10 @@
 """How long translating takes, and how long a call that was made before takes until its launch.
 
 Everything here runs without a GPU. Words: *fresh* is a new Python process in which torch and triton
-cannot be imported; *cold* is a text that this process has never seen (a comment differs), *warm* the
-same text and defines again; a *further point* is the same text with other tile sizes. The generated
-kernels are what long Triton-C kernels look like: stages of masked loads, reductions, arithmetic,
-loops and conditions, with comments and directives between.
+cannot be imported; *cold* is a text that this process has never seen (a comment differs), *warm*
+the same text and defines again; a *further point* is the same text with other tile sizes. The
+generated kernels are what long Triton-C kernels look like: stages of masked loads, reductions,
+arithmetic, loops and conditions, with comments and directives between.
 
     python -m benchmarks.translate [--json FILE]
 """
@@ -16,6 +16,7 @@ import datetime
 import importlib.metadata
 import itertools
 import json
+import os
 import platform
 import statistics
 import subprocess
@@ -28,8 +29,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
 
-HEADER = """// a generated kernel of {lines} lines
-#define CLAMP(x, low, high) min(max(x, low), high)
+HEADER = """#define CLAMP(x, low, high) min(max(x, low), high)
 #define ROWS rm[:, newaxis]
 #define COLUMNS rn[newaxis, :]
 
@@ -98,7 +98,7 @@ def generated(lines: int) -> str:
     per_stage = STAGE.count("\n")
     count = round((lines - HEADER.count("\n") - FOOTER.count("\n")) / per_stage)
     stages = (STAGE.replace("@", str(number)) for number in range(count))
-    return HEADER.format(lines=lines) + "".join(stages) + FOOTER
+    return HEADER + "".join(stages) + FOOTER
 
 
 def dot_text() -> tuple[str, dict[str, Any]]:
@@ -194,8 +194,6 @@ def measure() -> list[tuple[str, float, str]]:
 
 def processor() -> str:
     """The name of this machine's processor, and how many there are."""
-    import os
-
     names = [
         line.partition(":")[2].strip()
         for line in Path("/proc/cpuinfo").read_text().splitlines()
@@ -216,9 +214,9 @@ def main() -> None:
         **{name: importlib.metadata.version(name) for name in ("lark", "torch", "triton")},
         "rows": rows,
     }
+    versions = ", ".join(f"{name} {report[name]}" for name in ("python", "lark", "torch", "triton"))
     print(
-        f"{report['date']}, {report['machine']}, Python {report['python']}, lark {report['lark']}, "
-        f"torch {report['torch']}, Triton {report['triton']}; medians.\n\n| what | time |\n|---|---|"
+        f"{report['date']}, {report['machine']}, {versions}; medians.\n\n| what | time |\n|---|---|"
     )
     for what, value, unit in rows:
         print(f"| {what} | {value:.{1 if value < 100 else 0}f} {unit} |")

@@ -5,14 +5,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from pytriton.errors import Diagnostic
+from pytriton.emit.module import Module, emit
+from pytriton.errors import Diagnostic, Report
+from pytriton.lang.check import check, kernel_names
+from pytriton.lang.parse import parse
+from pytriton.lang.preprocess import preprocess
+from pytriton.lang.tokens import decode
+from pytriton.lang.typed import Symbol
 from pytriton.lang.types import PointerType, ScalarType
+from pytriton.passes import run
+from pytriton.passes.provenance import Provenance
+from pytriton.source import Source
 
-__all__ = ["Parameter", "Translation"]
+__all__ = ["Parameter", "Translation", "translate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,4 +63,70 @@ class Translation:
     writes: tuple[str, ...]
     warnings: tuple[Diagnostic, ...] = ()
     mentioned: frozenset[str] = frozenset()
-    lines: Mapping[int, int] = MappingProxyType({})  # line of the module -> line of the source
+    lines: Mapping[int, int] = field(default_factory=dict)  # line of the module -> line of the source
+
+
+def translate(
+    source: str | bytes | Source,
+    defines: Mapping[str, object] | None = None,
+    *,
+    kernel: str | None = None,
+    name: str | None = None,
+    include_dirs: Sequence[str | os.PathLike[str]] = (),
+    strict_literals: bool = False,
+) -> Translation:
+    """One kernel of a Triton-C text (the first, or the one named) as modern Python.
+
+    ``defines`` are as in python-api.md, section 1; a list takes its first value. ``name`` is what
+    messages call the text. Raises a ``CompileError`` that holds every finding.
+    """
+    report = Report()
+    text = _source(source, name, report)
+    single = {key: _first(value) for key, value in (defines or {}).items()}
+    preprocessed = preprocess(text, single, report, include_dirs=include_dirs)
+    report.check()
+    tree = parse(preprocessed.tokens, report)
+    checked = check(tree, report, kernel, strict_literals)
+    provenance = Provenance(checked)
+    module = emit(run(checked), provenance, report)
+    return Translation(
+        text=module.text,
+        kernel=checked.name,
+        function=module.function,
+        kernels=kernel_names(tree),
+        parameters=tuple(_parameter(symbol, module) for symbol in checked.parameters),
+        constexprs=MappingProxyType(dict(module.constexprs)),
+        reads=provenance.reads,
+        writes=provenance.writes,
+        warnings=tuple(report.warnings),
+        mentioned=preprocessed.mentioned,
+        lines=MappingProxyType(dict(module.lines)),
+    )
+
+
+def _source(source: str | bytes | Source, name: str | None, report: Report) -> Source:
+    if isinstance(source, Source):
+        return source
+    if isinstance(source, bytes):
+        return decode(source, name or "<kernel>", report)
+    return Source(source, name or "<kernel>")
+
+
+def _first(value: object) -> object:
+    """The value of a define; of a sweep, its first."""
+    if isinstance(value, list | tuple):
+        return value[0] if value else ""
+    return value
+
+
+def _parameter(symbol: Symbol, module: Module) -> Parameter:
+    assert isinstance(symbol.type, ScalarType | PointerType)
+    return Parameter(
+        name=symbol.name,
+        identifier=module.identifiers[symbol],
+        type=symbol.type,
+        declaration=symbol.declaration,
+        multiple_of=symbol.multiple_of,
+        aligned=symbol.aligned,
+        retune=symbol.retune,
+    )

@@ -1,0 +1,1 @@
+"""Text -> typed tree: the front end. Imports neither torch nor triton."""

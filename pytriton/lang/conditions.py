@@ -1,8 +1,9 @@
 """The arithmetic of ``#if`` (C11 6.10.1 and 6.6).
 
-Input: the tokens of the expression, macros expanded and ``defined`` answered. Output: its value. All integers
-have 64 bits: signed ones wrap, and where signed meets unsigned both count as unsigned. What ``&&``, ``||`` and
-``?:`` do not reach is read but not calculated, so ``0 && 1 / 0`` is fine. Whatever identifier is left is 0.
+Input: the tokens of the expression, macros expanded and ``defined`` answered. Output: its value.
+All integers have 64 bits: signed ones wrap, and where signed meets unsigned both count as unsigned.
+What ``&&``, ``||`` and ``?:`` do not reach is read but not calculated, so ``0 && 1 / 0`` is fine.
+Whatever identifier is left is 0.
 
 A precedence climber: ``_binary(n)`` reads operators that bind at least as tightly as n.
 """
@@ -81,15 +82,15 @@ _INTEGER: Final = re.compile(
 )
 
 
-def integer_constant(text: str) -> tuple[int, str, bool] | None:
-    """Value, suffix, and whether it is decimal, of a C integer constant (6.4.4.1); None if it is none."""
+def integer_constant(text: str) -> tuple[int, str] | None:
+    """Value and suffix of a C integer constant (C11 6.4.4.1); None if the text is none."""
     match = _INTEGER.fullmatch(text) if len(text) <= LONGEST_NUMBER else None
     if match is None:
         return None
     base = (16, 2, 8, 10)
     for digits, radix in zip(match.groups()[:4], base, strict=True):
         if digits is not None:
-            return int(digits, radix), (match[5] or "").lower(), radix == 10
+            return int(digits, radix), (match[5] or "").lower()
     return None
 
 
@@ -269,7 +270,7 @@ def _number(token: Token) -> _Value:
         shown = token.text if len(token.text) <= 60 else token.text[:57] + "..."
         message = f"'{shown}' is not an integer, and #if counts in integers"
         raise _Malformed("TC121", message, token.span)
-    value, suffix, _ = found
+    value, suffix = found
     if value >= _WORD:
         raise _Malformed("TC121", f"{token.text[:60]} does not fit in 64 bits", token.span)
     return _Value(value, "u" in suffix or value > _MOST)
@@ -290,7 +291,7 @@ _SIMPLE: Final = {
 
 
 def _character(token: Token) -> _Value:
-    """A character constant; of several characters, the last four as the bytes of an int, as in gcc."""
+    """A character constant; one of several characters is their last four bytes, as in gcc."""
     value = 0
     for hexadecimal, octal, simple, plain in _ESCAPE.findall(token.text[1:-1][:64]):
         if hexadecimal or octal:

@@ -1,8 +1,9 @@
 """The macros that stand ahead of the text: the prelude, and what the caller gives as ``defines``.
 
-A number is *symbolic*: where the text uses it, one ``CONSTEXPR`` token keeps its name beside its value. A str
-is any run of tokens; a str that is one plain number is that number. A ``torch.dtype`` is its Triton-C word.
-NumPy numbers count as numbers; nothing of torch or NumPy is imported to see that.
+A number is *symbolic*: where the text uses it, one ``CONSTEXPR`` token keeps its name beside its
+value. A str is any run of tokens; a str that is one plain number is that number. A ``torch.dtype``
+is its Triton-C word. NumPy numbers count as numbers; nothing of torch or NumPy is imported to see
+that.
 """
 
 from __future__ import annotations
@@ -136,7 +137,7 @@ def _from_number(name: str, number: int | float, spelled: str) -> Macro:
     return Macro(name, _inner(tokens), value=number, given=True)
 
 
-def _from_text(name: str, text: str, report: Report) -> Macro:
+def _from_text(name: str, text: str, report: Report) -> Macro | None:
     source = Source(text, f"define {name}")
     tokens = tokenize(source, report)
     body = _inner(tokens)

@@ -1,14 +1,16 @@
 """Macro expansion (C11 6.10.3): from a use to its replacement.
 
-This is Dave Prosser's algorithm, which the standard's text was written from. Every token carries a *hide
-set*, the names of the macros whose replacement it came out of; a name in its own hide set is not replaced
-again, and so no macro can run for ever. A use of a macro is taken off the front of ``pending``, and its
-replacement is put back there, to be read again together with what follows. Arguments are expanded on their
-own before they go in, save where ``#`` or ``##`` takes them as they were written (substitute.py).
+This is Dave Prosser's algorithm, which the standard's text was written from. Every token carries a
+*hide set*, the names of the macros whose replacement it came out of; a name in its own hide set is
+not replaced again, and so no macro can run for ever. A use of a macro is taken off the front of
+``pending``, and its replacement is put back there, to be read again together with what follows.
+Arguments are expanded on their own before they go in, save where ``#`` or ``##`` takes them as they
+were written (substitute.py).
 
-Two things are ours. A number define (``Macro.value``) becomes one ``CONSTEXPR`` token, which keeps the name
-for the emitter; only ``#`` and ``##`` ask for its digits. And every token remembers, in ``span.expansion``,
-the macros it came through: those of the use are the parents of those of its replacement.
+Two things are ours. A number define (``Macro.value``) becomes one ``CONSTEXPR`` token, which keeps
+the name for the emitter; only ``#`` and ``##`` ask for its digits. And every token remembers, in
+``span.expansion``, the macros it came through: those of the use are the parents of those of its
+replacement.
 
 The limits keep hostile texts cheap: doubling macros, endless pastes, calls within calls.
 """
@@ -80,15 +82,15 @@ class Expander:
         """The tokens of an ``#if``: ``defined X`` becomes 1 or 0, all other macros are expanded."""
         self._condition = True
         try:
-            return self._rescan(list(reversed(tokens)), None)
+            return self.expand_line(tokens)
         finally:
             self._condition = False
-            self.leftover.clear()
 
     def expand_line(self, tokens: Sequence[Token]) -> list[Token]:
         """The tokens of another directive, expanded."""
+        before = len(self.leftover)
         expanded = self._rescan(list(reversed(tokens)), None)
-        self.leftover.clear()
+        del self.leftover[before:]
         return expanded
 
     def _rescan(self, pending: list[Token], stream: TokenStream | None) -> list[Token]:
@@ -162,9 +164,9 @@ class Expander:
             pending.extend(body)
         elif pending:
             after = pending[-1]
-            spaced = after.spaced or use.spaced
-            pending[-1] = with_comments(after, comments + after.comments, spaced)
-        else:
+            if use.spaced and not after.spaced:
+                pending[-1] = with_comments(after, after.comments, spaced=True)
+        if not body:
             self.leftover.extend(comments)
 
     def _expansion(self, macro: Macro, use: Token) -> Expansion | None:
@@ -222,9 +224,7 @@ class Expander:
         arguments = self._bind(macro, use, found)
         return None if arguments is None else _Call(arguments, token, tuple(comments))
 
-    def _bind(
-        self, macro: Macro, use: Token, found: list[list[Token]]
-    ) -> dict[str, list[Token]] | None:
+    def _bind(self, macro: Macro, use: Token, found: list[list[Token]]) -> dict[str, list[Token]] | None:
         params = macro.params or ()
         if found == [[]] and not params:
             found = []
@@ -276,19 +276,11 @@ class Expander:
         """A ``CONSTEXPR`` as the tokens of its number, any other token as itself."""
         if token.kind is not Kind.CONSTEXPR:
             return [token]
-        digits = list(self._spelled[token.text])
-        spell = digits[0]
-        digits[0] = new_token(
-            spell.kind,
-            spell.text,
-            token.span,
-            token.newline,
-            token.spaced,
-            None,
-            token.comments,
-            token.hidden,
+        first, *rest = (
+            new_token(one.kind, one.text, token.span, False, one.spaced, None, (), token.hidden)
+            for one in self._spelled[token.text]
         )
-        return digits
+        return [with_comments(first, token.comments, token.spaced), *rest]
 
     def charge(self, tokens: int, use: Token) -> None:
         """Count tokens against the budget of the text."""

@@ -28,7 +28,6 @@ from pytriton.lang.typed import (
     Range,
     Size,
     Unary,
-    walk,
 )
 from pytriton.lang.types import (
     BOOL,
@@ -45,6 +44,8 @@ from pytriton.lang.types import (
     shape_of,
     with_element,
 )
+
+from pytriton.lang.walk import walk
 
 __all__ = ["Expressions"]
 
@@ -195,6 +196,8 @@ class Expressions(Calls):
                 "TC303", f"'{operator}' does not work on type {operand.type}", node.span
             )
             return failed(node.span)
+        if operator == "-" and isinstance(operand, Literal):
+            return Literal(node.span, operand.type, -operand.value, operand.weak)
         if is_weak(operand):
             return Unary(node.span, operand.type, "-", operand) if operator == "-" else operand
         operand = convert(operand, promote(scalar))

@@ -1,7 +1,8 @@
 """``#include``: only from directories that the caller names, and never out of them.
 
-A kernel's text may come from anywhere, so the name it includes is not trusted: no absolute path, no ``..``, and
-after symbolic links are resolved the file must still lie in the directory that was given.
+A kernel's text may come from anywhere, so the name it includes is not trusted: no absolute path, no
+``..``, and after symbolic links are resolved the file must still lie in the directory that was
+given.
 """
 
 from __future__ import annotations

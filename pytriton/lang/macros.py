@@ -18,10 +18,11 @@ RESERVED: Final = frozenset({"defined", "__LINE__", "__FILE__", "__VA_ARGS__"})
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """A macro. ``params`` is None for an object-like one; a variadic one names its rest ``__VA_ARGS__``.
+    """A macro. ``params`` is None for an object-like one.
 
-    ``value``: it is a number define. ``given``: it comes from ``defines``, and the text cannot redefine it.
-    ``quiet``: it is from the prelude, of which no diagnostic speaks. ``where``: the name in its definition.
+    A variadic one has ``__VA_ARGS__`` as its last parameter. ``value``: it is a number define.
+    ``given``: it comes from ``defines``, and the text cannot redefine it. ``quiet``: it is from the
+    prelude, of which no diagnostic speaks. ``where``: the name in its definition.
     """
 
     name: str
@@ -37,11 +38,9 @@ class Macro:
     def same_as(self, other: Macro) -> bool:
         """Whether this is a benign redefinition (C11 6.10.3p2)."""
         return (
-            (self.params, self.variadic, self.dynamic)
-            == (other.params, other.variadic, other.dynamic)
+            (self.params, self.variadic, self.dynamic) == (other.params, other.variadic, other.dynamic)
             and [token.text for token in self.body] == [token.text for token in other.body]
-            and [token.spaced for token in self.body[1:]]
-            == [token.spaced for token in other.body[1:]]
+            and [token.spaced for token in self.body[1:]] == [token.spaced for token in other.body[1:]]
         )
 
     @property
@@ -52,7 +51,7 @@ class Macro:
 
 def join(tokens: Iterable[Token]) -> str:
     """The spelling of a token run: one blank wherever there was any white space."""
-    pieces = []
+    pieces: list[str] = []
     for token in tokens:
         if pieces and (token.spaced or token.newline):
             pieces.append(" ")
@@ -78,9 +77,7 @@ def parse_define(name: Token, rest: Sequence[Token], report: Report) -> Macro | 
     """The macro that ``#define name rest`` defines; None (and an error) where it is malformed."""
     if name.kind is not Kind.IDENT:
         help_ = "write '#define NAME replacement'"
-        report.error(
-            "TC102", f"#define wants a name, found '{name.text[:60]}'", name.span, help=help_
-        )
+        report.error("TC102", f"#define wants a name, found '{name.text[:60]}'", name.span, help=help_)
         return None
     if name.text in RESERVED:
         report.error("TC102", f"'{name.text}' cannot be defined", name.span)
@@ -94,9 +91,7 @@ def parse_define(name: Token, rest: Sequence[Token], report: Report) -> Macro | 
             return None
         params, variadic, body = found
     elif rest and not rest[0].spaced:
-        report.warning(
-            "TC163", f"no blank between '{name.text[:60]}' and what it means", rest[0].span
-        )
+        report.warning("TC163", f"no blank between '{name.text[:60]}' and what it means", rest[0].span)
     if any(token.comments or token.newline for token in body):
         body = tuple(_bare(token) for token in body)
     macro = Macro(name.text, body, params, variadic, where=name.span)
@@ -104,9 +99,7 @@ def parse_define(name: Token, rest: Sequence[Token], report: Report) -> Macro | 
 
 
 def _bare(token: Token) -> Token:
-    return new_token(
-        token.kind, token.text, token.span, False, token.spaced, token.value, (), frozenset()
-    )
+    return new_token(token.kind, token.text, token.span, False, token.spaced, token.value, (), frozenset())
 
 
 def _parameters(

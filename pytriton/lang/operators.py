@@ -27,7 +27,6 @@ from pytriton.lang.typed import (
     Select,
     Size,
     Unary,
-    walk,
 )
 from pytriton.lang.types import (
     BOOL,
@@ -48,6 +47,7 @@ from pytriton.lang.types import (
     shape_of,
     with_element,
 )
+from pytriton.lang.walk import walk
 from pytriton.source import Span
 
 __all__ = ["LARGEST_BLOCK", "Operators", "failed"]

@@ -21,6 +21,7 @@ from lark.lexer import Lexer, PatternStr
 
 from pytriton.errors import Report
 from pytriton.lang import syntax
+from pytriton.lang.scope import closest
 from pytriton.lang.syntax import PRECEDENCE
 from pytriton.lang.tokens import Kind, Token
 from pytriton.lang.types import TYPE_WORDS
@@ -235,12 +236,10 @@ def _refuse(error: UnexpectedToken, fed: list[_Fed], report: Report) -> None:
     shown = f"'{found.text}'" if found else "the end of the text"
     unknown = _unknown_type(before, found, fed[index - 1] if index else None, accepts)
     if unknown is not None:
-        report.fatal(
-            "TC203",
-            f"'{unknown.text}' is no type",
-            unknown.span,
-            help=f"give it in defines, as in defines={{'{unknown.text}': 'float'}}, or by a typedef",
-        )
+        near = closest(unknown.text, _TYPES)
+        help = f"give it in defines, as in defines={{'{unknown.text}': 'float'}}, or by a typedef"
+        help = f"did you mean '{near}'?" if near else help
+        report.fatal("TC203", f"'{unknown.text}' is no type", unknown.span, help=help)
     if before is not None and "SEMICOLON" in accepts and (found is None or found.newline):
         end = Span(before.span.source, before.span.end - 1, before.span.end, before.span.expansion)
         report.fatal("TC202", f"expected ';' after '{before.text}'", end)

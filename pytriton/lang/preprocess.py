@@ -1,14 +1,14 @@
 """Text and defines -> the tokens that the parser reads (C11 6.10).
 
-Input: a ``Source``, and what the caller defines. Output: tokens without directives and macros, ended by one
-``END`` token. Invariants: every token has a span in the user's text, that of the outermost macro use where it
-came out of a macro; a number define is still a name, a ``CONSTEXPR`` token; a comment is dropped only with
-the ``#if`` arm or ``#define`` in which it stands.
+Input: a ``Source``, and what the caller defines. Output: tokens without directives and macros,
+ended by one ``END`` token. Invariants: every token has a span in the user's text, that of the
+outermost macro use where it came out of a macro; a number define is still a name, a ``CONSTEXPR``
+token; a comment is dropped only with the ``#if`` arm or ``#define`` in which it stands.
 
-One loop copies tokens to the output and stops at two things: a ``#`` at the start of a line (``_directive``),
-and the name of a macro (expand.py). Arms that an ``#if`` drops are skipped token by token; nothing in them is
-an error, other than what no text may contain. The arithmetic is in conditions.py, the reading of ``#define``
-in macros.py, what the caller defines in defines.py.
+One loop copies tokens to the output and stops at two things: a ``#`` at the start of a line
+(``_directive``), and the name of a macro (expand.py). Arms that an ``#if`` drops are skipped token
+by token; nothing in them is an error, other than what no text may contain. The arithmetic is in
+conditions.py, the reading of ``#define`` in macros.py, what the caller defines in defines.py.
 
 ===== ==========================================================================
 code  error
@@ -58,6 +58,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -67,19 +68,20 @@ from pytriton.lang.conditions import evaluate
 from pytriton.lang.defines import PRELUDE, given_macros
 from pytriton.lang.expand import Expander
 from pytriton.lang.include import Includes
-from pytriton.lang.macros import RESERVED, join, parse_define, with_comments
+from pytriton.lang.macros import RESERVED, parse_define, with_comments
 from pytriton.lang.tokens import Comment, Kind, Problem, Token, scan
 from pytriton.source import Source, Span
 
 __all__ = ["Preprocessed", "preprocess"]
 
+_LINE_END: Final = re.compile(r"[\r\n]|\Z")
 DEEPEST: Final = 256  # #ifs within each other
 MOST_WARNINGS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Preprocessed:
-    """``tokens``: END last. ``mentioned``: the given defines that the text mentions outside comments."""
+    """``tokens``: END last. ``mentioned``: the given defines met outside comments."""
 
     tokens: list[Token]
     mentioned: frozenset[str]
@@ -94,12 +96,12 @@ def preprocess(
 ) -> Preprocessed:
     """Run the preprocessor over a text, with ``defines`` ahead of it.
 
-    Errors go to the report; those after which no sense can be made raise ``PreprocessError`` at once.
-    ``#include`` finds files in ``include_dirs`` only.
+    Errors go to the report; those after which no sense can be made raise at once. ``#include``
+    finds files in ``include_dirs`` only.
     """
     given = given_macros(defines, source, report)
-    run = _Preprocessor(given.keys() | set(), Expander({**PRELUDE, **given}, report), report)
-    run.includes = Includes(include_dirs, report)
+    expander = Expander({**PRELUDE, **given}, report)
+    run = _Preprocessor(expander, Includes(include_dirs, report), report)
     run.file(source)
     names = run.names | run.expander.used
     reached = set[str]()
@@ -112,7 +114,7 @@ def preprocess(
 
 @dataclass(slots=True)
 class _Conditional:
-    """An open ``#if``. ``taken``: an arm of it was read. ``other``: the ``else``, once it was seen."""
+    """An open ``#if``. ``taken``: an arm of it was read. ``other``: the ``else``, once seen."""
 
     opened: Token
     taken: bool
@@ -152,12 +154,11 @@ class _Stream:
 class _Preprocessor:
     """The state of one run."""
 
-    def __init__(self, given: set[str], expander: Expander, report: Report) -> None:
-        self.given = given
+    def __init__(self, expander: Expander, includes: Includes, report: Report) -> None:
         self.expander = expander
         self.macros = expander.macros
         self.report = report
-        self.includes = Includes((), report)
+        self.includes = includes
         self.out: list[Token] = []
         self.names: set[str] = set()
         self.carried = expander.leftover  # comments that wait for the next token
@@ -210,42 +211,39 @@ class _Preprocessor:
                     at = file.at
                     continue
             at += 1
-            if carried:
-                token = with_comments(token, (*carried, *token.comments))
-                carried.clear()
+            start = len(out)
             if token.text in macros:
                 file.at = at
                 out.extend(self.expander.expand(token, stream))
                 at = file.at
             else:
                 out.append(token)
+            if carried and len(out) > start:
+                out[start] = with_comments(out[start], (*carried, *out[start].comments))
+                carried.clear()
 
     def directive(self, file: _File, sharp: Token, within_arguments: bool = False) -> None:
-        """Handle the directive behind ``sharp``; the cursor ends at the first token to be read next."""
+        """Handle the directive behind ``sharp``; the cursor ends at the token to be read next."""
         self.carried.extend(sharp.comments)
         line = self._line(file)
         if not line or line[0].kind is Kind.NUMBER:  # a null directive, or a line marker of cpp
-            self._settle(file, line)
+            self._settle(file)
             return
         name = line[0].text
         handler = _DIRECTIVES.get(name)
         if handler is None or line[0].kind is not Kind.IDENT:
             near = difflib.get_close_matches(name[:20], _DIRECTIVES, 1)
             help_ = f"did you mean '#{near[0]}'?" if near else None
-            self.report.error(
-                "TC101", f"unknown directive '#{name[:60]}'", line[0].span, help=help_
-            )
-            self._settle(file, line)
+            self.report.error("TC101", f"unknown directive '#{name[:60]}'", line[0].span, help=help_)
+            self._settle(file)
             return
         if name == "include" and within_arguments:
             help_ = "close the arguments first"
-            self.report.fatal(
-                "TC143", "#include within the arguments of a macro", line[0].span, help=help_
-            )
+            self.report.fatal("TC143", "#include within the arguments of a macro", line[0].span, help=help_)
         if name != "define":
             self._carry(line)
         handler(self, file, line)
-        self._settle(file, line)
+        self._settle(file)
 
     def _line(self, file: _File) -> list[Token]:
         """The tokens up to the end of the line."""
@@ -258,11 +256,9 @@ class _Preprocessor:
 
     def _carry(self, line: Sequence[Token]) -> None:
         for token in line:
-            self.carried.extend(
-                Comment(comment.text, True, comment.span) for comment in token.comments
-            )
+            self.carried.extend(Comment(comment.text, True, comment.span) for comment in token.comments)
 
-    def _settle(self, file: _File, line: Sequence[Token]) -> None:
+    def _settle(self, file: _File) -> None:
         """A comment at the end of a directive's line gets a line of its own."""
         after = file.tokens[file.at]
         if after.comments and not after.comments[0].own_line:
@@ -286,9 +282,7 @@ class _Preprocessor:
             help_ = "write '#define NAME replacement'"
             self.report.error("TC102", "#define without a name", line[0].span, help=help_)
             return
-        before = self.warnings
         macro = parse_define(line[1], line[2:], self.report)
-        del before
         if macro is None:
             return
         old = self.macros.get(macro.name)
@@ -365,9 +359,7 @@ class _Preprocessor:
     def _skip(self, file: _File) -> None:
         """Drop an arm, up to the one that is read next or the ``#endif``."""
         tokens = file.tokens
-        begin = tokens[file.at].span.start
-        if tokens[file.at].comments:
-            begin = min(begin, tokens[file.at].comments[0].span.start)
+        begin = tokens[file.at - 1].span.end
         depth = 0
         while True:
             at = file.at
@@ -389,7 +381,7 @@ class _Preprocessor:
         file.dropped.append((begin, tokens[at].span.start))
 
     def _resumes(self, file: _File, line: Sequence[Token]) -> bool:
-        """Whether reading goes on behind this ``#elif``, ``#else`` or ``#endif`` of the dropped arm."""
+        """Whether reading goes on behind this ``#elif``, ``#else`` or ``#endif``."""
         current = file.conditionals[-1]
         if line[0].text == "endif":
             self._carry(line)
@@ -423,7 +415,9 @@ class _Preprocessor:
         """``#line``: positions stay those of the text itself."""
 
     def _drop(self, file: _File, line: Sequence[Token]) -> None:
-        file.dropped.append((line[0].span.start, file.tokens[file.at].span.start))
+        span = line[0].span
+        end = _LINE_END.search(span.source.text, line[-1].span.end)
+        file.dropped.append((span.start, end.start() if end else len(span.source.text)))
 
     def _include(self, file: _File, line: Sequence[Token]) -> None:
         rest = line[1:]
@@ -437,12 +431,9 @@ class _Preprocessor:
 
 def _rest(file: _File, line: Sequence[Token]) -> str:
     """The text of a directive's line behind its name, as it was written."""
-    if len(line) < 2:
-        return ""
-    text = line[0].span.source.text
-    end = file.tokens[file.at].span.start
-    written = text[line[1].span.start : end].splitlines()
-    return written[0].strip()[:200] if written else join(line[1:])[:200]
+    after = file.tokens[file.at]
+    end = after.comments[0].span.start if after.comments else after.span.start
+    return "".join(line[0].span.source.text[line[0].span.end : end].splitlines()[:1]).strip()[:200]
 
 
 _Handler = Callable[[_Preprocessor, _File, Sequence[Token]], None]

@@ -1,9 +1,9 @@
 """One use of a macro: its body with the arguments put in (C11 6.10.3.1 to 6.10.3.3).
 
-This is Prosser's ``subst``. An argument goes in expanded; as an operand of ``#`` or ``##`` it goes in as it was
-written. An operand of ``##`` without a token is a *placemarker*, a token without text: it pastes as nothing
-and is taken out at the end. Of GNU C there is ``, ## __VA_ARGS__``, which drops the comma if nothing follows.
-"""
+This is Prosser's ``subst``. An argument goes in expanded; as an operand of ``#`` or ``##`` it goes
+in as it was written. An operand of ``##`` without a token is a *placemarker*, a token without text:
+it pastes as nothing and is taken out at the end. Of GNU C there is ``, ## __VA_ARGS__``, which
+drops the comma if nothing follows."""
 
 from __future__ import annotations
 
@@ -67,9 +67,7 @@ class Substitution:
             else:
                 written = at + 1 < len(body) and body[at + 1].text == "##"
                 tokens, at = self._operand(at, written)
-                if at < len(body) and body[at].text == "##" and not written:  # `#x ## y`
-                    tokens = tokens or [self._placemarker()]
-                self.expander.charge(len(tokens) + 1, self.use)
+                self.expander.charge(1, self.use)
                 self._out.extend(tokens)
         return [token for token in self._out if token.text]
 
@@ -79,19 +77,22 @@ class Substitution:
         if token.text == "#" and self.macro.params is not None:
             argument = self.arguments[self.macro.body[at + 1].text]
             return [self._stringize(token, argument)], at + 2
-        argument = self.arguments.get(token.text) if token.kind is Kind.IDENT else None
-        if argument is None:
+        if token.kind is not Kind.IDENT or token.text not in self.arguments:
             return [self._new(token.kind, token.text, token.spaced, self.hidden)], at + 1
-        if not written:
-            expanded = self._expanded.get(token.text)
-            if expanded is None:
-                expanded = self.expander.expanded_argument(argument, self.macro, self.use)
-                self._expanded[token.text] = expanded
-            argument = expanded
+        argument = self._argument(token.text, written)
         self.expander.charge(len(argument), self.use)
         if not argument:
             return [self._placemarker()] if written else [], at + 1
         return [self._argued(one, token, k == 0) for k, one in enumerate(argument)], at + 1
+
+    def _argument(self, name: str, written: bool) -> list[Token]:
+        """An argument as it was written, or expanded."""
+        if written:
+            return self.arguments[name]
+        if name not in self._expanded:
+            argument = self.arguments[name]
+            self._expanded[name] = self.expander.expanded_argument(argument, self.macro, self.use)
+        return self._expanded[name]
 
     def _new(self, kind: Kind, text: str, spaced: bool, hidden: frozenset[str]) -> Token:
         return new_token(kind, text, self.span, False, spaced, None, (), hidden)
@@ -153,7 +154,7 @@ class Substitution:
         variable = self.macro.body[at + 1].text == "__VA_ARGS__"
         if left.text == "," and variable:
             if right.text:
-                self._out += [left, *self._expanded_rest(at + 1)]
+                self._out += [left, *self._operand(at + 1, written=False)[0]]
             else:
                 self._out.append(self._placemarker())
             return after
@@ -163,9 +164,6 @@ class Substitution:
         self._out += rights[1:]
         self._out += written_next[1:]
         return after
-
-    def _expanded_rest(self, at: int) -> list[Token]:
-        return self._operand(at, written=False)[0]
 
     def _paste(self, left: Token, right: Token) -> list[Token]:
         if not left.text:
@@ -197,7 +195,5 @@ class Substitution:
     def _check_length(self, text: str) -> None:
         self.expander.charge(len(text) // 64, self.use)
         if len(text) > LONGEST_TOKEN:
-            message = (
-                f"macro {self.macro.calls} makes a token of more than {LONGEST_TOKEN} characters"
-            )
+            message = f"macro {self.macro.calls} makes a token of more than {LONGEST_TOKEN} characters"
             self.expander.report.fatal("TC113", message, self.use.span)

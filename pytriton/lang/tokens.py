@@ -1,14 +1,15 @@
 """Text -> tokens, before any preprocessing (C11 5.1.1.2, phases 1 to 3).
 
-Input: a ``Source``. Output: its preprocessing tokens in order, ended by one ``END`` token. Invariants: spans
-are those of the user's text (through line continuations too); a comment is never a token but hangs on the
-token that follows it, so that the emitter can put it back; ``newline`` and ``spaced`` tell directives and
-function-like macros what they must know about white space.
+Input: a ``Source``. Output: its preprocessing tokens in order, ended by one ``END`` token.
+Invariants: spans are those of the user's text (through line continuations too); a comment is never
+a token but hangs on the token that follows it, so that the emitter can put it back; ``newline`` and
+``spaced`` tell directives and function-like macros what they must know about white space.
 
-One compiled regular expression reads everything: each match is blanks and then one token, comment or line
-break, so a text of n characters takes n steps. A backslash at the end of a line is taken out first, and a
-sorted list of the cuts leads back to the user's offsets; texts without one never pay for it. Two departures
-from C11: ``0...16`` is three tokens (C would read one number), and there are no digraphs or trigraphs.
+One compiled regular expression reads everything: each match is blanks and then one token, comment
+or line break, so a text of n characters takes n steps. A backslash at the end of a line is taken
+out first, and a sorted list of the cuts leads back to the user's offsets; texts without one never
+pay for it. Two departures from C11: ``0...16`` is three tokens (C would read one number), and there
+are no digraphs or trigraphs.
 
 ==== =========================================
 code error
@@ -57,7 +58,7 @@ LONGEST_NUMBER: Final = 200
 
 
 class Kind(Enum):
-    """What a preprocessing token is. ``CONSTEXPR`` is an integer or float define used as a value."""
+    """What a preprocessing token is. ``CONSTEXPR`` is a number define used as a value."""
 
     IDENT = "identifier"
     NUMBER = "number"
@@ -70,7 +71,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment without its ``//`` or ``/* */``; ``own_line`` if nothing stands before it on its line."""
+    """A comment without its ``//`` or ``/* */``; ``own_line``: it stands first on its line."""
 
     text: str
     own_line: bool
@@ -81,10 +82,10 @@ class Comment:
 class Token:
     """One preprocessing token.
 
-    ``text`` is the spelling; of a ``CONSTEXPR`` it is the define's name, and ``value`` is what it stands for.
-    ``newline``: first on its line. ``spaced``: white space or a comment stands before it.
-    ``comments``: those between the previous token and this one. ``hidden``: the macros that may not expand
-    it again (hide set, C11 6.10.3.4).
+    ``text`` is the spelling; of a ``CONSTEXPR`` it is the define's name, and ``value`` is what it
+    stands for. ``newline``: first on its line. ``spaced``: white space or a comment stands before
+    it. ``comments``: those between the previous token and this one. ``hidden``: the macros that may
+    not expand it again (hide set, C11 6.10.3.4).
     """
 
     kind: Kind
@@ -97,8 +98,9 @@ class Token:
     hidden: frozenset[str] = frozenset()
 
 
-# A frozen dataclass takes four times as long to make as one that is not frozen, and a kernel is thousands of
-# tokens. So both kinds of node are drafted unfrozen and frozen by a change of class; the slots are the same.
+# A frozen dataclass takes four times as long to make as one that is not frozen, and a kernel is
+# thousands of tokens. So both kinds of node are drafted unfrozen and frozen by a change of class;
+# the slots are the same.
 
 
 @dataclass(slots=True)
@@ -156,7 +158,7 @@ class Problem(NamedTuple):
 
 
 def tokenize(source: Source, report: Report) -> list[Token]:
-    """The tokens of a text, ``END`` last; errors go to the report, and what they are about is left out."""
+    """The tokens of a text, ``END`` last. What an error is about is left out."""
     tokens, problems = scan(source, report)
     for problem in problems:
         report.error(problem.code, problem.message, problem.where, help=problem.help)
@@ -166,30 +168,21 @@ def tokenize(source: Source, report: Report) -> list[Token]:
 # The groups of the master pattern, in order; `_KINDS` is indexed by them.
 _TOKEN: Final = re.compile(
     r"""[ \t\v\f]*+ (?:
-      ([A-Za-z_][A-Za-z0-9_]*+)                                              # 1 identifier
-    | (\.?[0-9] (?: [eEpP][+-] | [A-Za-z0-9_] | \.(?!\.\.) )*+)              # 2 number
-    | ('[^'\\\r\n]*+ (?:\\.[^'\\\r\n]*+)*+')                                 # 3 character constant
-    | ("[^"\\\r\n]*+ (?:\\.[^"\\\r\n]*+)*+")                                 # 4 string
-    | ([\r\n]\s*+)                                                           # 5 line break
-    | (//[^\r\n]*+ | /\*(?s:.*?)\*/)                                         # 6 comment
-    | (/\*)                                                                  # 7 unterminated comment
+      ([A-Za-z_][A-Za-z0-9_]*+)                      # 1 identifier
+    | (\.?[0-9] (?: [eEpP][+-] | [A-Za-z0-9_] | \.(?!\.\.) )*+)  # 2 number
+    | ('(?!') [^'\\\r\n]*+ (?:\\.[^'\\\r\n]*+)*+')         # 3 character constant
+    | ("[^"\\\r\n]*+ (?:\\.[^"\\\r\n]*+)*+")         # 4 string
+    | ([\r\n]\s*+)                                   # 5 line break
+    | (//[^\r\n]*+ | /\*(?s:.*?)\*/)                 # 6 comment
+    | (/\*)                                          # 7 unterminated comment
     | (\.\.\. | <<= | >>= | -> | \+\+ | -- | << | >> | && | \|\| | \#\#
-      | [-+*/%&|^=!<>]= | [][(){}.&*+~!/%<>^|?:;=,\#@-])                     # 8 punctuator
-    | (['"][^\r\n]*+)                                                        # 9 unterminated constant
-    | ([^\x00-\x7f]++ | (?s:.))                                              # 10 anything else
+      | [-+*/%&|^=!<>]= | [][(){}.&*+~!/%<>^|?:;=,\#@-])   # 8 punctuator
+    | ('' | ['"][^\r\n]*+)                           # 9 wrong constant
+    | ([^\x00-\x7f]++ | (?s:.))                      # 10 anything else
     | \Z )""",
     re.VERBOSE | re.ASCII,
 )
-_NUMBER, _LAST_CONSTANT, _BREAK, _COMMENT, _OPEN_COMMENT, _PUNCT, _OPEN_CONSTANT, _STRAY = (
-    2,
-    4,
-    5,
-    6,
-    7,
-    8,
-    9,
-    10,
-)
+_NUMBER, _STRING, _BREAK, _COMMENT, _OPEN_COMMENT, _PUNCT = 2, 4, 5, 6, 7, 8
 _KINDS: Final = (
     Kind.END,
     Kind.IDENT,
@@ -210,7 +203,7 @@ def kind_of(text: str) -> Kind | None:
         return None
     if index == _NUMBER and len(text) > LONGEST_NUMBER:
         return None
-    return _KINDS[index] if index <= _LAST_CONSTANT or index == _PUNCT else None
+    return _KINDS[index] if index <= _STRING or index == _PUNCT else None
 
 
 def scan(source: Source, report: Report) -> tuple[list[Token], list[Problem]]:
@@ -232,7 +225,7 @@ def scan(source: Source, report: Report) -> tuple[list[Token], list[Problem]]:
         if index is None:
             break
         start, end = match.span(index)
-        if index <= _LAST_CONSTANT or index == _PUNCT:
+        if index <= _STRING or index == _PUNCT:
             first, after = (start, end) if not cuts else cuts.back(start, end)
             span: Any = _SpanDraft(source, first, after, None)
             span.__class__ = Span
@@ -253,16 +246,13 @@ def scan(source: Source, report: Report) -> tuple[list[Token], list[Problem]]:
             if comments:
                 comments = []
             if index == _NUMBER and end - start > LONGEST_NUMBER:
-                message = f"number of {end - start} characters"
-                problems.append(Problem("TC010", message, span, "no type holds so many digits"))
+                problems.append(_too_long(span))
         elif index == _BREAK:
             newline = fresh = True
         else:
             span = Span(source, *cuts.back(start, end))
             if index == _COMMENT:
-                inside = (
-                    text[start + 2 : end] if text[start + 1] == "/" else text[start + 2 : end - 2]
-                )
+                inside = text[start + 2 : end] if text[start + 1] == "/" else text[start + 2 : end - 2]
                 comments.append(Comment(inside, fresh, span))
                 fresh = False
             elif index == _OPEN_COMMENT:
@@ -276,7 +266,7 @@ def scan(source: Source, report: Report) -> tuple[list[Token], list[Problem]]:
 
 
 class _Cuts:
-    """Where line continuations were cut out: offsets in the joined text -> offsets in the user's."""
+    """Where line continuations were cut out: offsets in the joined text -> in the user's."""
 
     def __init__(self) -> None:
         self.at: list[int] = []
@@ -314,9 +304,7 @@ def _join_lines(text: str) -> tuple[str, _Cuts]:
     return "".join((*pieces, text[begin:])), cuts
 
 
-_CONTROL: Final = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
+_CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _TOO_LARGE: Final = "the text is larger than 1 MiB"
 _TOO_LARGE_HELP: Final = "give one kernel a text"
 
@@ -344,29 +332,33 @@ def _named(char: str) -> str:
     return f"U+{ord(char):04X} {name}".rstrip()
 
 
+def _too_long(span: Span) -> Problem:
+    message = f"number of {span.end - span.start} characters"
+    return Problem("TC010", message, span, "no type holds so many digits")
+
+
 def _problem(text: str, span: Span) -> Problem | None:
     """What is wrong with text that starts no token; None where that was said already."""
     char = text[0]
     if char == '"':
         return Problem("TC007", "unterminated string", span, "end it with '\"' on the same line")
+    if text == "''":
+        help_ = "put one character between the apostrophes"
+        return Problem("TC008", "empty character constant", span, help_)
     if char == "'":
         help_ = "end it with ' on the same line; an apostrophe can only stand in a comment"
         return Problem("TC008", "unterminated character constant", span, help_)
     if _CONTROL.match(char):
         return None
     if char == "\\":
-        help_ = (
-            "a line continuation must be the last character of its line, without a blank after it"
-        )
+        help_ = "a line continuation must be the last character of its line, without a blank after it"
         return Problem("TC009", "stray backslash", span, help_)
     if char == "$":
         help_ = "names are made of the letters a-z and A-Z, digits and '_'"
     elif char == "`":
         help_ = "remove it: no token of C contains a backtick"
     elif char.isalpha():
-        help_ = (
-            "names are made of the letters a-z and A-Z, digits and '_'; put the rest in a comment"
-        )
+        help_ = "names are made of the letters a-z and A-Z, digits and '_'; put the rest in a comment"
     elif unicodedata.category(char) in ("Zs", "Cf"):
         help_ = "write an ordinary blank, or nothing, in its place"
     else:

@@ -14,7 +14,8 @@ from pytriton.lang import syntax
 from pytriton.lang.convert import constant, scalar_of
 from pytriton.lang.operators import LARGEST_BLOCK, Operators
 from pytriton.lang.scope import Scope
-from pytriton.lang.typed import Expr, Name, Size, walk
+from pytriton.lang.typed import Expr, Name, Size
+from pytriton.lang.walk import walk
 from pytriton.lang.types import (
     ERROR,
     INT,

@@ -8,8 +8,7 @@ gone: two variables of one name are two symbols. Passes rebuild what they change
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import Literal as Choice
 
 from pytriton.lang.types import BlockType, PointerType, ScalarType, Type
@@ -54,14 +53,7 @@ __all__ = [
     "Symbol",
     "Unary",
     "While",
-    "assigned",
-    "bodies",
-    "children",
-    "expressions",
-    "names",
-    "rebuild",
     "spell",
-    "walk",
 ]
 
 
@@ -455,7 +447,7 @@ class KernelDef:
     parameter_comments: tuple[Comments, ...] = field(default=())
 
 
-# ---------------------------------------------------------------- walking
+# ---------------------------------------------------------------- spelling
 
 
 def spell(expr: Expr) -> str:
@@ -479,107 +471,3 @@ def spell(expr: Expr) -> str:
 
 def _spell_operand(expr: Expr) -> str:
     return f"({spell(expr)})" if isinstance(expr, Binary) else spell(expr)
-
-
-def children(expr: Expr) -> Iterator[Expr]:
-    """The direct operands of an expression, in source order."""
-    for name in _EXPR_FIELDS[type(expr)]:
-        value = getattr(expr, name)
-        if isinstance(value, tuple):
-            yield from value
-        elif value is not None:
-            yield value
-
-
-def walk(expr: Expr) -> Iterator[Expr]:
-    """The expression and everything below it, outermost first."""
-    yield expr
-    for child in children(expr):
-        yield from walk(child)
-
-
-def names(expr: Expr) -> set[Symbol]:
-    """The symbols that an expression reads."""
-    return {node.symbol for node in walk(expr) if isinstance(node, Name)}
-
-
-def rebuild(expr: Expr, change: dict[Symbol, Expr]) -> Expr:
-    """The expression with symbols replaced; the same object where none occurs."""
-    if isinstance(expr, Name):
-        return change.get(expr.symbol, expr)
-    found: dict[str, object] = {}
-    for name in _EXPR_FIELDS[type(expr)]:
-        value = getattr(expr, name)
-        if value is None:
-            continue
-        if isinstance(value, tuple):
-            changed: object = tuple(rebuild(item, change) for item in value)
-            same = all(a is b for a, b in zip(changed, value, strict=True))  # type: ignore[call-overload]
-        else:
-            changed = rebuild(value, change)
-            same = changed is value
-        if not same:
-            found[name] = changed
-    return replace(expr, **found) if found else expr  # type: ignore[arg-type]
-
-
-def bodies(statement: Statement) -> tuple[Body, ...]:
-    """The blocks inside a statement."""
-    match statement:
-        case If():
-            return statement.then, statement.otherwise
-        case For():
-            return statement.init, statement.body, statement.step
-        case RangeLoop() | While() | DoWhile():
-            return (statement.body,)
-        case _:
-            return ()
-
-
-def expressions(body: Body, *, deep: bool = True) -> Iterator[Expr]:
-    """Every outermost expression of the statements, in order; with ``deep``, of inner blocks too."""
-    for statement in body:
-        match statement:
-            case Declare(value=value):
-                if value is not None:
-                    yield value
-            case Assign(value=value) | Evaluate(value=value):
-                yield value
-            case Store():
-                yield statement.pointer
-                yield statement.value
-                if statement.mask is not None:
-                    yield statement.mask
-            case If(condition=condition) | While(condition=condition) | DoWhile(condition=condition):
-                yield condition
-            case For(condition=maybe):
-                if maybe is not None:
-                    yield maybe
-            case RangeLoop():
-                yield from (statement.start, statement.stop, statement.step)
-            case Remark() | Return() | Break() | Continue():
-                pass
-        if deep:
-            for inner in bodies(statement):
-                yield from expressions(inner)
-
-
-def assigned(body: Body) -> set[Symbol]:
-    """The symbols that the statements declare or assign, inner blocks included."""
-    found: set[Symbol] = set()
-    for statement in body:
-        if isinstance(statement, Declare | Assign | RangeLoop):
-            found.add(statement.symbol)
-        for inner in bodies(statement):
-            found |= assigned(inner)
-    return found
-
-
-def _expr_fields(node: type) -> tuple[str, ...]:
-    """The fields of a node class that hold expressions, as its annotations say."""
-    return tuple(
-        f.name for f in fields(node) if f.type in ("Expr", "Expr | None", "tuple[Expr, ...]")
-    )
-
-
-_EXPR_FIELDS = {node: _expr_fields(node) for node in Expr.__args__}

@@ -1,0 +1,17 @@
+"""Typed tree -> typed tree, one idea a file, in the order in which they run."""
+
+from pytriton.lang.typed import KernelDef
+from pytriton.passes.chain import chain
+from pytriton.passes.loops import loops
+from pytriton.passes.prefetch import prefetch
+
+__all__ = ["PASSES", "run"]
+
+PASSES = (loops, prefetch, chain)
+
+
+def run(kernel: KernelDef) -> KernelDef:
+    """Every pass in turn."""
+    for step in PASSES:
+        kernel = step(kernel)
+    return kernel

@@ -1,0 +1,456 @@
+"""Typed expressions -> Python expressions with the same meaning in Triton.
+
+Input: a typed expression. Output: a ``Value`` whose element type is exactly the typed one. C's conversions are
+explicit in the tree; one is written down only where Triton's own promotion (values.py) would not do the same.
+Invariant: whatever ``lower`` returns may be used wherever the typed expression may.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+from pytriton.emit.names import Names
+from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
+from pytriton.emit.values import Value, promoted
+from pytriton.lang import typed
+from pytriton.lang.convert import constant, round_to, scalar_of
+from pytriton.lang.typed import Expr, Size
+from pytriton.lang.types import (
+    BOOL,
+    CHAR,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INT,
+    LONG,
+    UCHAR,
+    ElementType,
+    PointerType,
+    ScalarType,
+    element_of,
+    shape_of,
+)
+
+__all__ = ["Expressions", "dtype"]
+
+_COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
+_NEGATED: Final = {"==": "!=", "!=": "=="}
+_FUNCTIONS: Final = {
+    "exp": "tl.exp",
+    "log": "tl.log",
+    "sqrt": "tl.sqrt",
+    "sin": "tl.sin",
+    "cos": "tl.cos",
+    "erf": "tl.erf",
+    "rsqrt": "tl.rsqrt",
+    "sigmoid": "tl.sigmoid",
+    "log2": "tl.log2",
+    "exp2": "tl.exp2",
+    "floor": "tl.floor",
+    "ceil": "tl.ceil",
+    "abs": "tl.abs",
+    "fma": "tl.fma",
+}
+
+
+def dtype(element: ElementType) -> Node:
+    """Triton's name of an element type."""
+    if isinstance(element, PointerType):
+        return Call("tl.pointer_type", (dtype(element.element),))
+    return Atom(f"tl.{element.triton}")
+
+
+class Expressions:
+    """Lowers expressions with one choice of identifiers."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.helpers: set[str] = set()
+
+    # ---------------------------------------------------------------- entry points
+
+    def lower(self, expr: Expr) -> Value:
+        """The expression in Python."""
+        return _LOWER[type(expr)](self, expr)
+
+    def node(self, expr: Expr) -> Node:
+        """The expression in Python, where only its text matters."""
+        return self.lower(expr).node
+
+    def tensor(self, expr: Expr) -> Value:
+        """The expression as a tensor of its type, even if it is a bare number."""
+        return self._strong(self.lower(expr))
+
+    def shape(self, sizes: tuple[int, ...]) -> Node:
+        """A shape as a tuple of the expressions that gave its sizes."""
+        return Tuple(tuple(self.size(size) for size in sizes))
+
+    def size(self, size: int) -> Node:
+        """One size, in the names that gave it."""
+        if isinstance(size, Size) and size.expr is not None:
+            return self.node(size.expr)
+        return Atom(int.__repr__(size))
+
+    def place(self, value: Value, have: tuple[int, ...], want: tuple[int, ...]) -> Node:
+        """A block with leading axes added up to the rank of ``want``; tl.load and tl.store do the rest."""
+        if have and len(have) < len(want):
+            items = ["None"] * (len(want) - len(have)) + [":"] * len(have)
+            return Index(value.node, ", ".join(items))
+        return value.node
+
+    # ---------------------------------------------------------------- leaves
+
+    def _literal(self, expr: typed.Literal) -> Value:
+        element = scalar_of(expr.type)
+        assert element is not None
+        return Value(_number(expr.value, element), element, strong=False, weak=True)
+
+    def _constexpr(self, expr: typed.Constexpr) -> Value:
+        element = scalar_of(expr.type)
+        assert element is not None
+        return Value(Atom(self.names.constexpr(expr.name, expr.value)), element, False, True)
+
+    def _name(self, expr: typed.Name) -> Value:
+        symbol = expr.symbol
+        if symbol.value is not None:
+            return self._literal(typed.Literal(expr.span, expr.type, symbol.value))
+        element = element_of(symbol.type)
+        weak = symbol in self.names.weak
+        return Value(Atom(self.names[symbol]), element, weak=weak)
+
+    def _range(self, expr: typed.Range) -> Value:
+        call = Call("tl.arange", (self.node(expr.start), self.node(expr.stop)))
+        return Value(call, INT)
+
+    # ---------------------------------------------------------------- operators
+
+    def _unary(self, expr: typed.Unary) -> Value:
+        value = self.lower(expr.operand)
+        element = element_of(expr.type)  # type: ignore[arg-type]
+        if expr.operator == "!":
+            return self._not(expr.operand, value)
+        return Value(UnaryOp(expr.operator, value.node), element, value.strong, value.weak)
+
+    def _not(self, operand: Expr, value: Value) -> Value:
+        node = value.node
+        if isinstance(node, BinOp) and node.operator in _NEGATED:
+            flipped = BinOp(_NEGATED[node.operator], node.left, node.right)
+            return Value(flipped, BOOL, value.strong, value.weak)
+        if not value.weak:
+            return Value(UnaryOp("~", node), BOOL)
+        if not value.strong:
+            return Value(UnaryOp("not", node), BOOL, strong=False, weak=True)
+        return Value(BinOp("==", node, Atom("0")), BOOL, value.strong, value.weak)
+
+    def _binary(self, expr: typed.Binary) -> Value:
+        left, right = expr.left, expr.right
+        element = element_of(expr.type)  # type: ignore[arg-type]
+        if expr.operator in ("&&", "||"):
+            first, second = self.lower(left), self.lower(right)
+            node = BinOp("&" if expr.operator == "&&" else "|", first.node, second.node)
+            both = first.strong or second.strong
+            return Value(node, BOOL, both, first.weak and second.weak)
+        if isinstance(element_of(left.type), PointerType):  # type: ignore[arg-type]
+            return self._pointer(expr)
+        common = element_of(left.type)  # type: ignore[arg-type]
+        assert isinstance(common, ScalarType)
+        first, second = self._operands(expr.operator, left, right, common)
+        strong = first.strong or second.strong
+        weak = first.weak and second.weak
+        if expr.operator in _COMPARISONS:
+            return Value(BinOp(expr.operator, first.node, second.node), BOOL, strong, weak)
+        if expr.operator in ("/", "%") and not common.is_float:
+            return self._integer_division(expr, first, second, common)
+        got = promoted(first, second, division=expr.operator == "/")
+        node = BinOp(expr.operator, first.node, second.node)
+        if got == element or not strong:
+            return Value(node, element, strong, weak)
+        return self._to(Value(node, got or element), element)
+
+    def _operands(
+        self, operator: str, left: Expr, right: Expr, common: ScalarType
+    ) -> tuple[Value, Value]:
+        """Both operands, without those conversions to the common type that Triton makes by itself."""
+        division = operator in ("/", "%")
+        cast = self.lower(left), self.lower(right)
+        bare = self._bare(left), self._bare(right)
+        wanted = FLOAT if division and common.is_float and common.bits == 16 else common
+        for first, second in ((bare[0], bare[1]), (bare[0], cast[1]), (cast[0], bare[1])):
+            exact = operator not in ("<<", ">>") or first.element == common
+            if exact and promoted(first, second, division=division) == wanted:
+                if wanted == common or (first.element == second.element == common):
+                    return first, second
+        if promoted(*cast, division=division) == wanted:
+            return cast
+        return self._strong(cast[0]), cast[1] if cast[1].weak != cast[1].strong else self._strong(cast[1])
+
+    def _bare(self, expr: Expr) -> Value:
+        """An operand without its conversion to the common type."""
+        if isinstance(expr, typed.Cast) and scalar_of(expr.operand.type) is not None:
+            return self.lower(expr.operand)
+        return self.lower(expr)
+
+    def _integer_division(
+        self, expr: typed.Binary, first: Value, second: Value, common: ScalarType
+    ) -> Value:
+        """``/`` and ``%`` on integers: Triton truncates on tensors, Python floors on numbers."""
+        operator = "//" if expr.operator == "/" else "%"
+        if first.weak and second.weak:
+            dividend, divisor = constant(expr.left), constant(expr.right)
+            floors = not (self._natural(expr.left) and self._natural(expr.right))
+            if floors and dividend is not None and divisor is not None:
+                value = constant(expr)
+                assert value is not None
+                return Value(_number(value, common), common, strong=False, weak=True)
+            if floors:
+                first = self._strong(first)
+        node = BinOp(operator, first.node, second.node)
+        return Value(node, common, first.strong or second.strong, first.weak and second.weak)
+
+    def _natural(self, expr: Expr) -> bool:
+        """Whether an integer is known to be at least 0 wherever it is a bare number."""
+        value = constant(expr)
+        if value is not None:
+            return value >= 0
+        match expr:
+            case typed.Name(symbol=symbol):
+                return symbol in self.names.natural
+            case typed.Cast(operand=operand):
+                return self._natural(operand)
+            case typed.Binary(operator="+" | "*" | "/" | "%" | ">>", left=left, right=right):
+                return self._natural(left) and self._natural(right)
+            case _:
+                return not self.lower(expr).weak
+
+    def _pointer(self, expr: typed.Binary) -> Value:
+        first, second = self.lower(expr.left), self.lower(expr.right)
+        element = element_of(expr.type)  # type: ignore[arg-type]
+        if expr.operator in _COMPARISONS:
+            return Value(BinOp(expr.operator, first.node, second.node), BOOL)
+        if isinstance(second.element, PointerType):
+            width = _bytes(second.element.element)
+            addresses = [Method(side.node, "to", (Atom("tl.int64"),)) for side in (first, second)]
+            distance = BinOp("-", addresses[0], addresses[1])
+            return Value(BinOp("//", distance, Atom(str(width))), LONG)
+        return Value(BinOp(expr.operator, first.node, second.node), element)
+
+    def _select(self, expr: typed.Select) -> Value:
+        condition = self.lower(expr.condition)
+        element = element_of(expr.type)  # type: ignore[arg-type]
+        if isinstance(element, PointerType):
+            yes, no = self.lower(expr.yes), self.lower(expr.no)
+            arguments = (condition.node, yes.node, no.node)
+            return Value(Call("tl.where", arguments), element)
+        yes, no = self._operands("?", expr.yes, expr.no, element)
+        got = promoted(yes, no)
+        value = Value(Call("tl.where", (condition.node, yes.node, no.node)), got or element)
+        return self._to(value, element)
+
+    # ---------------------------------------------------------------- conversions
+
+    def _cast(self, expr: typed.Cast) -> Value:
+        value = self.lower(expr.operand)
+        element = element_of(expr.type)  # type: ignore[arg-type]
+        return self._to(value, element)
+
+    def _to(self, value: Value, element: ElementType) -> Value:
+        """The value converted to an element type."""
+        if value.element == element:
+            return value
+        if element == BOOL:
+            if isinstance(value.element, PointerType):
+                value = Value(Method(value.node, "to", (Atom("tl.int64"),)), LONG)
+            zero = Atom("0.0" if isinstance(value.element, ScalarType) and value.element.is_float else "0")
+            return Value(BinOp("!=", value.node, zero), BOOL, value.strong, value.weak)
+        if value.weak:
+            return Value(Call("tl.cast", (value.node, dtype(element))), element)
+        return Value(Method(value.node, "to", (dtype(element),)), element)
+
+    def _strong(self, value: Value) -> Value:
+        """The value as a tensor of its own type."""
+        if not value.weak:
+            return value
+        if value.strong:
+            return Value(Call("tl.cast", (value.node, dtype(value.element))), value.element)
+        return Value(Call("tl.full", (Tuple(()), value.node, dtype(value.element))), value.element)
+
+    def _bitcast(self, expr: typed.Bitcast) -> Value:
+        element = element_of(expr.type)  # type: ignore[arg-type]
+        value = self.tensor(expr.operand)
+        return Value(Call("tl.cast", (value.node, dtype(element)), (("bitcast", Atom("True")),)), element)
+
+    # ---------------------------------------------------------------- shapes
+
+    def _broadcast(self, expr: typed.Broadcast) -> Value:
+        value = self.lower(expr.operand)
+        element = element_of(expr.type)  # type: ignore[arg-type]
+        have, want = shape_of(expr.operand.type), shape_of(expr.type)
+        shape = self.shape(want)
+        if not have and isinstance(element, ScalarType):
+            if constant(expr.operand) == 0 and not math.copysign(1, constant(expr.operand) or 0) < 0:
+                return Value(Call("tl.zeros", (shape,), (("dtype", dtype(element)),)), element)
+            return Value(Call("tl.full", (shape, value.node, dtype(element))), element)
+        return Value(Call("tl.broadcast_to", (self.place(value, have, want), shape)), element)
+
+    def _reshape(self, expr: typed.Reshape) -> Value:
+        value = self.lower(expr.operand)
+        element = element_of(expr.type)  # type: ignore[arg-type]
+        want = shape_of(expr.type)
+        if want:
+            return Value(Call("tl.reshape", (value.node, self.shape(want))), element)
+        node = value.node
+        if len(shape_of(expr.operand.type)) > 1:
+            node = Call("tl.reshape", (node, Tuple((Atom("1"),))))
+        if element == BOOL:
+            node = Method(node, "to", (Atom("tl.int32"),))
+        total: Node = Call("tl.sum", (node,), (("axis", Atom("0")),))
+        if isinstance(element, ScalarType) and element.bits < 32:
+            return self._to(Value(total, FLOAT if element.is_float else INT), element)
+        return Value(total, element)
+
+    def _expand(self, expr: typed.Expand) -> Value:
+        value = self.tensor(expr.operand)
+        items = ", ".join("None" if new else ":" for new in expr.axes)
+        return Value(Index(value.node, items), value.element)
+
+    def _permute(self, expr: typed.Permute) -> Value:
+        value = self.lower(expr.operand)
+        if expr.order == (1, 0):
+            return Value(Call("tl.trans", (value.node,)), value.element)
+        order = Tuple(tuple(Atom(str(axis)) for axis in expr.order))
+        return Value(Call("tl.permute", (value.node, order)), value.element)
+
+    def _reduce(self, expr: typed.Reduce) -> Value:
+        value = self.lower(expr.operand)
+        element = value.element
+        assert isinstance(element, ScalarType)
+        wide = self._to(value, FLOAT) if element.is_float and element.bits == 16 else value
+        function = {"+": "tl.sum", "max": "tl.max", "min": "tl.min"}[expr.operator]
+        call = Call(function, (wide.node,), (("axis", Atom(str(expr.axis))),))
+        return self._to(Value(call, wide.element), element)
+
+    # ---------------------------------------------------------------- products
+
+    def _dot(self, expr: typed.Dot) -> Value:
+        left, right = self.tensor(expr.left).node, self.tensor(expr.right).node
+        common = scalar_of(expr.left.type)
+        assert common is not None
+        depth = shape_of(expr.left.type)[1]
+        while depth < (32 if common in (CHAR, UCHAR) else 16):
+            self.helpers.add("widen")
+            left, right = Call("widen_lhs", (left,)), Call("widen_rhs", (right,))
+            depth *= 2
+        arguments = [left, right]
+        if expr.accumulator is not None:
+            arguments.append(self.tensor(expr.accumulator).node)
+        keywords = (("input_precision", Atom('"ieee"')),) if common == FLOAT else ()
+        element = element_of(expr.type)  # type: ignore[arg-type]
+        return Value(Call("tl.dot", tuple(arguments), keywords), element)
+
+    # ---------------------------------------------------------------- functions
+
+    def _call(self, expr: typed.Call) -> Value:
+        function = expr.function
+        if function in ("program_id", "num_programs"):
+            return Value(Call(f"tl.{function}", (self.node(expr.arguments[0]),)), INT)
+        if function == "barrier":
+            return Value(Call("tl.debug_barrier", ()), INT)
+        element = element_of(expr.type)  # type: ignore[arg-type]
+        assert isinstance(element, ScalarType)
+        if function in ("min", "max"):
+            return self._extremum(expr, element)
+        values = [self.tensor(argument) for argument in expr.arguments]
+        if function == "abs" and element == HALF:
+            return self._to(Value(Call("tl.abs", (values[0].node,)), HALF), element)
+        return Value(Call(_FUNCTIONS[function], tuple(value.node for value in values)), element)
+
+    def _extremum(self, expr: typed.Call, element: ScalarType) -> Value:
+        """``a < b ? a : b`` on floats, which gives b where either is NaN; Triton's own on integers."""
+        left, right = self._operands("?", expr.arguments[0], expr.arguments[1], element)
+        if element.is_float:
+            compare = BinOp("<" if expr.function == "min" else ">", left.node, right.node)
+            call = Call("tl.where", (compare, left.node, right.node))
+        else:
+            function = "tl.minimum" if expr.function == "min" else "tl.maximum"
+            call = Call(function, (left.node, right.node))
+        return self._to(Value(call, promoted(left, right) or element), element)
+
+    # ---------------------------------------------------------------- memory
+
+    def _load(self, expr: typed.Load) -> Value:
+        pointer = self.lower(expr.pointer)
+        element = element_of(expr.type)  # type: ignore[arg-type]
+        want = shape_of(expr.pointer.type)
+        keywords: list[tuple[str, Node]] = []
+        if expr.mask is not None:
+            keywords.append(("mask", self.mask(expr.mask, want)))
+            if expr.other is not None:
+                other = self.lower(expr.other)
+                keywords.append(("other", self.place(other, shape_of(expr.other.type), want)))
+        call = Call("tl.load", (pointer.node,), tuple(keywords))
+        if isinstance(element, PointerType):
+            return Value(Method(call, "to", (dtype(element),)), element)
+        return Value(call, element)
+
+    def mask(self, mask: Expr, want: tuple[int, ...]) -> Node:
+        """A mask with the rank of the pointer."""
+        return self.place(self.lower(mask), shape_of(mask.type), want)
+
+    def _atomic(self, expr: typed.Atomic) -> Value:
+        want = shape_of(expr.pointer.type)
+        arguments = [self.node(expr.pointer)]
+        if expr.compare is not None:
+            arguments.append(self.place(self.tensor(expr.compare), shape_of(expr.compare.type), want))
+        arguments.append(self.place(self.lower(expr.value), shape_of(expr.value.type), want))
+        keywords: tuple[tuple[str, Node], ...] = ()
+        if expr.mask is not None:
+            keywords = (("mask", self.mask(expr.mask, want)),)
+        element = element_of(expr.type)  # type: ignore[arg-type]
+        return Value(Call(f"tl.atomic_{expr.operation}", tuple(arguments), keywords), element)
+
+
+def _bytes(element: ElementType) -> int:
+    return 8 if isinstance(element, PointerType) else max(1, element.bits // 8)
+
+
+def _number(value: int | float, element: ScalarType) -> Node:
+    """A number in the shortest spelling that has this value in its type."""
+    if element == BOOL:
+        return Atom("True" if value else "False")
+    if not element.is_float:
+        return Atom(str(int(value)))
+    if math.isnan(value):
+        return Call("float", (Atom('"nan"'),))
+    if math.isinf(value):
+        return Call("float", (Atom('"inf"' if value > 0 else '"-inf"'),))
+    if element == DOUBLE:
+        return Atom(repr(float(value)))
+    for digits in range(1, 18):
+        text = f"{value:.{digits}g}"
+        if round_to(float(text), element) == value:
+            return Atom(repr(float(text)))
+    return Atom(repr(float(value)))
+
+
+_LOWER: Final[dict[type, Callable[[Expressions, typed.Expr], Value]]] = {
+    typed.Literal: Expressions._literal,
+    typed.Constexpr: Expressions._constexpr,
+    typed.Name: Expressions._name,
+    typed.Unary: Expressions._unary,
+    typed.Binary: Expressions._binary,
+    typed.Select: Expressions._select,
+    typed.Load: Expressions._load,
+    typed.Cast: Expressions._cast,
+    typed.Bitcast: Expressions._bitcast,
+    typed.Broadcast: Expressions._broadcast,
+    typed.Reshape: Expressions._reshape,
+    typed.Expand: Expressions._expand,
+    typed.Permute: Expressions._permute,
+    typed.Reduce: Expressions._reduce,
+    typed.Range: Expressions._range,
+    typed.Dot: Expressions._dot,
+    typed.Call: Expressions._call,
+    typed.Atomic: Expressions._atomic,
+}  # type: ignore[dict-item]

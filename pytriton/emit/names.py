@@ -1,0 +1,95 @@
+"""One Python identifier for each symbol and define.
+
+A user's name stays as it is unless Python or the module needs it (``lambda``, ``tl``): then it gets a
+trailing underscore. A second variable of a name takes the name over only if it has the same type and the
+first is out of scope; else it is numbered (``check_1``), as one Python variable cannot have two types.
+"""
+
+from __future__ import annotations
+
+import keyword
+from typing import Final
+
+from pytriton.lang.typed import Body, Declare, For, RangeLoop, Symbol
+from pytriton.lang.walk import bodies
+
+__all__ = ["Names", "identifier"]
+
+_TAKEN: Final = frozenset(
+    [*keyword.kwlist, "tl", "triton", "libdevice", "range", "float", "widen_lhs", "widen_rhs"]
+)
+# Names that a launch `kernel[grid](..., num_warps=4)` gives a meaning of its own.
+_LAUNCH: Final = frozenset("grid warmup num_warps num_stages num_ctas stream device self".split())
+
+
+def identifier(name: str, taken: frozenset[str] = frozenset()) -> str:
+    """A name that Python accepts and the module does not use otherwise."""
+    while name in _TAKEN or name in taken:
+        name += "_"
+    return name
+
+
+class Names:
+    """The identifiers of one kernel."""
+
+    def __init__(self, parameters: tuple[Symbol, ...], defines: frozenset[str]) -> None:
+        self.weak: set[Symbol] = set()  # may be a bare number when the kernel runs
+        self.natural: set[Symbol] = set()  # and is at least 0 then
+        self.constexprs: dict[str, int | float] = {}
+        self._names: dict[Symbol, str] = {}
+        self._open: set[str] = set()
+        self._closed: dict[str, object] = {}
+        self._defines = {name: identifier(name, _LAUNCH) for name in sorted(defines)}
+        taken = set(self._defines.values())
+        for symbol in parameters:
+            name = identifier(symbol.name, _LAUNCH | taken)
+            self._names[symbol] = name
+            taken.add(name)
+        self._open |= taken
+
+    def __getitem__(self, symbol: Symbol) -> str:
+        return self._names[symbol]
+
+    def constexpr(self, name: str, value: int | float) -> str:
+        """The identifier of a define that is used as a value."""
+        self.constexprs.setdefault(self._defines[name], value)
+        return self._defines[name]
+
+    def declare(self, body: Body) -> None:
+        """Name the variables that a block and the blocks in it declare."""
+        opened: list[Symbol] = []
+        for statement in body:
+            match statement:
+                case Declare(symbol=symbol):
+                    self._open_name(symbol, opened)
+                case RangeLoop(symbol=symbol, body=inner):
+                    own: list[Symbol] = []
+                    self._open_name(symbol, own)
+                    self.declare(inner)
+                    self._close(own)
+                case For(init=init, body=inner, step=step):
+                    self.declare(init + inner + step)
+                case _:
+                    for inner in bodies(statement):
+                        self.declare(inner)
+        self._close(opened)
+
+    def _open_name(self, symbol: Symbol, opened: list[Symbol]) -> None:
+        if symbol not in self._names:
+            self._names[symbol] = self._choose(symbol)
+            self._open.add(self._names[symbol])
+            opened.append(symbol)
+
+    def _close(self, opened: list[Symbol]) -> None:
+        for symbol in opened:
+            self._open.discard(self._names[symbol])
+            self._closed[self._names[symbol]] = symbol.type
+
+    def _choose(self, symbol: Symbol) -> str:
+        base = identifier(symbol.name)
+        name, number = base, 0
+        while name in self._open or self._closed.get(name, symbol.type) != symbol.type:
+            number += 1
+            name = f"{base}_{number}"
+        return name
+

@@ -1,0 +1,272 @@
+"""Typed statements -> lines of Python.
+
+Input: the body of a kernel after the passes. Output: its lines, each with the line of the source it came
+from. Invariants: a variable is a tensor of its declared type and shape from its first assignment on, so that
+Triton can carry it through loops and branches; every user comment is printed once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from pytriton.emit.expr import Expressions, dtype
+from pytriton.emit.names import Names
+from pytriton.emit.python import WIDTH, Atom, BinOp, Call, Method, Node, Tuple, layout
+from pytriton.emit.values import Value
+from pytriton.errors import Report
+from pytriton.lang import typed
+from pytriton.lang.convert import constant
+from pytriton.lang.typed import Body, Comments, Expr, Statement, Symbol
+from pytriton.lang.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    PointerType,
+    ScalarType,
+    element_of,
+    shape_of,
+)
+from pytriton.lang.walk import assigned, expressions, names
+from pytriton.passes.provenance import Provenance
+from pytriton.source import Span
+
+__all__ = ["Line", "Statements"]
+
+_AUGMENTED = frozenset(("+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>", "/"))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the module and the line of the source that it came from."""
+
+    text: str
+    source: int
+
+
+class Statements:
+    """Prints the statements of one kernel."""
+
+    def __init__(self, names: Names, provenance: Provenance, report: Report) -> None:
+        self.names = names
+        self.provenance = provenance
+        self.report = report
+        self.expressions = Expressions(names)
+        self.lines: list[Line] = []
+        self._indent = 4
+
+    def body(self, body: Body) -> None:
+        """Print a block; ``pass`` where nothing else is in it."""
+        count = len(self.lines)
+        for position, statement in enumerate(body):
+            self._statement(statement, body[position + 1 :])
+        if not any(not line.text.lstrip().startswith("#") for line in self.lines[count:]):
+            self._put("pass", body[0].span.line if body else 0)
+
+    # ---------------------------------------------------------------- lines
+
+    def _put(self, text: str, source: int) -> None:
+        self.lines.append(Line(" " * self._indent + text, source))
+
+    def _print(self, before: str, node: Node, after: str, span: Span, comments: Comments) -> None:
+        """``before node after`` with the comments of its statement."""
+        lines = layout(before, node, after, self._indent)
+        behind = "; ".join(comments.behind)
+        above = comments.above
+        if behind and len(lines[-1]) + 2 + len(f"# {behind}") > WIDTH or (behind and len(lines) > 1):
+            above, behind = (*above, behind), ""
+        self._comment(above, span)
+        if behind:
+            lines[-1] += f"  # {behind}"
+        self.lines += [Line(line, span.line) for line in lines]
+
+    def _comment(self, above: tuple[str, ...], span: Span) -> None:
+        for text in above:
+            self._put(f"# {text}".rstrip(), span.line)
+
+    def _inner(self, body: Body) -> None:
+        self._indent += 4
+        self.body(body)
+        self._indent -= 4
+
+    # ---------------------------------------------------------------- statements
+
+    def _statement(self, statement: Statement, following: Body) -> None:
+        match statement:
+            case typed.Remark(comments=comments):
+                self._comment(comments.above + comments.behind, statement.span)
+            case typed.Declare(value=None):
+                self._comment(statement.comments.above + statement.comments.behind, statement.span)
+                if _needs_value(statement.symbol, following):
+                    self._assign(statement.symbol, _zero(statement), statement.span, Comments())
+            case typed.Declare(value=value):
+                assert value is not None
+                self._assign(statement.symbol, value, statement.span, statement.comments)
+            case typed.Assign():
+                self._assign(statement.symbol, statement.value, statement.span, statement.comments)
+            case typed.Store():
+                self._store(statement)
+            case typed.Evaluate():
+                node = self.expressions.node(statement.value)
+                self._print("", node, "", statement.span, statement.comments)
+            case typed.If():
+                self._if(statement)
+            case typed.RangeLoop():
+                self._range(statement)
+            case typed.While():
+                self._while(statement.condition, statement.body, statement)
+            case typed.For():
+                self._for(statement)
+            case typed.DoWhile():
+                self.report.error("TC410", "'do while' is not supported yet", statement.span)
+            case typed.Return():
+                self._comment(statement.comments.above, statement.span)
+                self._put("return", statement.span.line)
+            case typed.Break() | typed.Continue():
+                word = "break" if isinstance(statement, typed.Break) else "continue"
+                self.report.error(
+                    "TC411",
+                    f"Triton has no '{word}'",
+                    statement.span,
+                    help="put the rest of the loop under an if, or a flag into its condition",
+                )
+            case _:
+                assert_never(statement)
+
+    def _assign(self, symbol: Symbol, value: Expr, span: Span, comments: Comments) -> None:
+        name = self.names[symbol]
+        lowered = self.expressions.lower(value)
+        node = self._typed(lowered, symbol)
+        if isinstance(node, BinOp) and node.left == Atom(name) and node.operator in _AUGMENTED:
+            self._print(f"{name} {node.operator}= ", node.right, "", span, comments)
+        elif node != Atom(name):
+            self._print(f"{name} = ", node, "", span, comments)
+        self.names.weak.discard(symbol)
+
+    def _typed(self, value: Value, symbol: Symbol) -> Node:
+        """The value so that the variable becomes a tensor of its declared type.
+
+        Triton gives a bare number int32 or float32 on assignment; other types must be spelled.
+        """
+        element = element_of(symbol.type)
+        if not value.weak or element in (INT, FLOAT, BOOL):
+            return value.node
+        if value.strong:
+            return Call("tl.cast", (value.node, dtype(element)))
+        return Call("tl.full", (Tuple(()), value.node, dtype(element)))
+
+    def _store(self, statement: typed.Store) -> None:
+        pointer = self.expressions.lower(statement.pointer)
+        want = shape_of(statement.pointer.type)
+        value = self._stored(statement, want)
+        keywords: tuple[tuple[str, Node], ...] = ()
+        if statement.mask is not None:
+            keywords = (("mask", self.expressions.mask(statement.mask, want)),)
+        call = Call("tl.store", (pointer.node, value), keywords)
+        self._print("", call, "", statement.span, statement.comments)
+
+    def _stored(self, statement: typed.Store, want: tuple[int, ...]) -> Node:
+        """The value to store. Where it is converted last, the type is that of the pointer it goes to."""
+        value = statement.value
+        have = shape_of(value.type)
+        if isinstance(value, typed.Broadcast):  # tl.store broadcasts by itself
+            value, have = value.operand, shape_of(value.operand.type)
+        target = statement.pointer.type
+        element = element_of(target)  # type: ignore[arg-type]
+        root = self.provenance.only_root(statement.pointer)
+        if isinstance(value, typed.Cast) and root is not None and root.type == element:
+            inner = self.expressions.lower(value.operand)
+            if not inner.weak and element.element != BOOL:  # type: ignore[union-attr]
+                own = Atom(f"{self.names[root]}.dtype.element_ty")
+                converted = Value(Method(inner.node, "to", (own,)), inner.element)
+                return self.expressions.place(converted, have, want)
+        lowered = self.expressions.lower(value)
+        if isinstance(element, PointerType) and isinstance(element.element, PointerType):
+            lowered = Value(Method(lowered.node, "to", (Atom("tl.int64"),)), lowered.element)
+        return self.expressions.place(lowered, have, want)
+
+    # ---------------------------------------------------------------- control flow
+
+    def _if(self, statement: typed.If) -> None:
+        condition = self.expressions.node(statement.condition)
+        self._print("if ", condition, ":", statement.span, statement.comments)
+        weak = set(self.names.weak)
+        self._inner(statement.then)
+        after_then = set(self.names.weak)
+        otherwise = statement.otherwise
+        while otherwise:
+            if len(otherwise) == 1 and isinstance(otherwise[0], typed.If):
+                chained = otherwise[0]
+                self._comment(chained.comments.above, chained.span)
+                condition = self.expressions.node(chained.condition)
+                self._print("elif ", condition, ":", chained.span, Comments())
+                self._inner(chained.then)
+                otherwise = chained.otherwise
+                continue
+            self._put("else:", otherwise[0].span.line)
+            self._inner(otherwise)
+            break
+        self.names.weak |= weak & after_then
+
+    def _range(self, statement: typed.RangeLoop) -> None:
+        self._settle(statement.body)
+        bounds = [statement.start, statement.stop, statement.step]
+        if constant(statement.step) == 1 and isinstance(statement.step, typed.Literal):
+            bounds.pop()
+            if isinstance(statement.start, typed.Literal) and constant(statement.start) == 0:
+                bounds.pop(0)
+        name = self.names[statement.symbol]
+        self.names.weak.add(statement.symbol)
+        lowest = statement.start if (constant(statement.step) or 0) > 0 else statement.stop
+        if (constant(lowest) or -1) >= 0 or constant(lowest) == 0:
+            self.names.natural.add(statement.symbol)
+        call = Call("range", tuple(self.expressions.node(bound) for bound in bounds))
+        self._print(f"for {name} in ", call, ":", statement.span, statement.comments)
+        self._inner(statement.body)
+
+    def _for(self, statement: typed.For) -> None:
+        """A loop that is no ``range``: its initialisation, then ``while`` with the step at the end."""
+        self._comment(statement.comments.above, statement.span)
+        if statement.init:
+            for position, inner in enumerate(statement.init):
+                self._statement(inner, statement.init[position + 1 :] + (statement,))
+        condition = statement.condition
+        if condition is None:
+            condition = typed.Literal(statement.span, BOOL, 1)
+        bare = typed.While(statement.span, condition, statement.body + statement.step)
+        self._while(condition, bare.body, bare)
+
+    def _while(self, condition: Expr, body: Body, statement: typed.While) -> None:
+        self._settle(body)
+        node = self.expressions.node(condition)
+        self._print("while ", node, ":", statement.span, statement.comments)
+        self._inner(body)
+
+    def _settle(self, body: Body) -> None:
+        """What a loop assigns is a tensor in it from the second turn on: no number for the emitter."""
+        for symbol in assigned(body) & self.names.weak:
+            self._put(f"{self.names[symbol]} = {self.names[symbol]} + 0", symbol.span.line)
+            self.names.weak.discard(symbol)
+
+
+def _zero(statement: typed.Declare) -> Expr:
+    """A value for a variable that is declared without one and may be read before it gets one."""
+    symbol = statement.symbol
+    element = element_of(symbol.type)
+    zero: Expr = typed.Literal(statement.span, element if isinstance(element, ScalarType) else INT, 0)
+    if isinstance(element, PointerType):
+        zero = typed.Cast(statement.span, element, typed.Literal(statement.span, INT, 0))
+    if shape_of(symbol.type):
+        return typed.Broadcast(statement.span, symbol.type, zero)
+    return zero
+
+
+def _needs_value(symbol: Symbol, following: Body) -> bool:
+    """Whether something may read or keep the variable before a plain assignment sets it."""
+    for statement in following:
+        if isinstance(statement, typed.Assign) and statement.symbol is symbol:
+            return symbol in names(statement.value)
+        reads = any(symbol in names(expr) for expr in expressions((statement,)))
+        if reads or symbol in assigned((statement,)):
+            return True
+    return False

@@ -1,0 +1,92 @@
+"""What Triton makes of an expression: its element type, as Triton's own rules give it.
+
+A ``Value`` is a printed expression with what Triton will think of it. ``strong`` and ``weak`` say what it may
+be when the kernel runs: a tensor of that type, or a bare Python number that takes the type of what it meets.
+A literal is weak; an ``int`` parameter may be either, as Triton turns the value 1 into a constant, and so may
+the variable of a ``range`` loop, which the interpreter keeps as a Python int.
+
+``promoted`` repeats the promotions of Triton 3.6 to 3.9 (``computation_type_impl``), so that the emitter casts
+where they differ from C and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pytriton.emit.python import Node
+from pytriton.lang.types import (
+    BFLOAT16,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INT,
+    LONG,
+    ElementType,
+    PointerType,
+    ScalarType,
+)
+
+__all__ = ["Value", "promoted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A Python expression, Triton's element type for it, and whether it may be a tensor, a number, or both."""
+
+    node: Node
+    element: ElementType
+    strong: bool = True
+    weak: bool = False
+
+    def kinds(self) -> Iterator[bool]:
+        """What the value may be: True for a bare number."""
+        if self.strong:
+            yield False
+        if self.weak:
+            yield True
+
+
+def _kind(type_: ScalarType) -> int:
+    return 0 if type_.bits == 1 else 2 if type_.is_float else 1
+
+
+def promoted(left: Value, right: Value, *, division: bool = False) -> ScalarType | None:
+    """The type in which Triton computes on two numbers; None if it refuses or if that depends on the run."""
+    if isinstance(left.element, PointerType) or isinstance(right.element, PointerType):
+        return None
+    found: set[ScalarType | None] = set()
+    for left_weak in left.kinds():
+        for right_weak in right.kinds():
+            found.add(_computation(left.element, left_weak, right.element, right_weak, division))
+    return found.pop() if len(found) == 1 else None
+
+
+def _computation(
+    left: ScalarType, left_weak: bool, right: ScalarType, right_weak: bool, division: bool
+) -> ScalarType | None:
+    if left_weak and right_weak:
+        # Python's own arithmetic: exact on integers, double on floats; it gets its type where it is used.
+        if left.is_float or right.is_float:
+            return left if left.is_float else right
+        return LONG if LONG in (left, right) else INT
+    if left_weak != right_weak:
+        number, tensor = (left, right) if left_weak else (right, left)
+        if _kind(number) <= _kind(tensor):
+            left = right = tensor
+    if DOUBLE in (left, right):
+        return DOUBLE
+    if division and (left.is_float or right.is_float):
+        return FLOAT
+    if FLOAT in (left, right):
+        return FLOAT
+    if HALF in (left, right):
+        return HALF
+    if BFLOAT16 in (left, right):
+        return BFLOAT16 if left == right else FLOAT
+    if division and left.kind != right.kind:
+        return None
+    if left.kind == right.kind or left.signed == right.signed:
+        return left if left.bits >= right.bits else right
+    unsigned, signed = (left, right) if not left.signed else (right, left)
+    return unsigned if unsigned.bits >= signed.bits else signed

@@ -1,0 +1,196 @@
+"""Walking and rebuilding the typed tree, for the passes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+
+from pytriton.lang.typed import (
+    Assign,
+    Atomic,
+    Body,
+    Break,
+    Continue,
+    Declare,
+    DoWhile,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Load,
+    Name,
+    RangeLoop,
+    Remark,
+    Return,
+    Statement,
+    Store,
+    Symbol,
+    While,
+)
+
+__all__ = [
+    "assigned",
+    "bodies",
+    "children",
+    "expressions",
+    "has_memory",
+    "map_body",
+    "names",
+    "rebuild",
+    "same",
+    "walk",
+]
+
+
+def children(expr: Expr) -> Iterator[Expr]:
+    """The direct operands of an expression, in source order."""
+    for name in _EXPR_FIELDS[type(expr)]:
+        value = getattr(expr, name)
+        if isinstance(value, tuple):
+            yield from value
+        elif value is not None:
+            yield value
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """The expression and everything below it, outermost first."""
+    yield expr
+    for child in children(expr):
+        yield from walk(child)
+
+
+def names(expr: Expr) -> set[Symbol]:
+    """The symbols that an expression reads."""
+    return {node.symbol for node in walk(expr) if isinstance(node, Name)}
+
+
+def rebuild(expr: Expr, change: dict[Symbol, Expr]) -> Expr:
+    """The expression with symbols replaced; the same object where none occurs."""
+    if isinstance(expr, Name):
+        return change.get(expr.symbol, expr)
+    found: dict[str, object] = {}
+    for name in _EXPR_FIELDS[type(expr)]:
+        value = getattr(expr, name)
+        if value is None:
+            continue
+        if isinstance(value, tuple):
+            changed: object = tuple(rebuild(item, change) for item in value)
+            same = all(a is b for a, b in zip(changed, value, strict=True))  # type: ignore[call-overload]
+        else:
+            changed = rebuild(value, change)
+            same = changed is value
+        if not same:
+            found[name] = changed
+    return replace(expr, **found) if found else expr  # type: ignore[arg-type]
+
+
+def bodies(statement: Statement) -> tuple[Body, ...]:
+    """The blocks inside a statement."""
+    match statement:
+        case If():
+            return statement.then, statement.otherwise
+        case For():
+            return statement.init, statement.body, statement.step
+        case RangeLoop() | While() | DoWhile():
+            return (statement.body,)
+        case _:
+            return ()
+
+
+def expressions(body: Body, *, deep: bool = True) -> Iterator[Expr]:
+    """Every outermost expression of the statements, in order; with ``deep``, of inner blocks too."""
+    for statement in body:
+        match statement:
+            case Declare(value=value):
+                if value is not None:
+                    yield value
+            case Assign(value=value) | Evaluate(value=value):
+                yield value
+            case Store():
+                yield statement.pointer
+                yield statement.value
+                if statement.mask is not None:
+                    yield statement.mask
+            case If(condition=condition) | While(condition=condition) | DoWhile(condition=condition):
+                yield condition
+            case For(condition=maybe):
+                if maybe is not None:
+                    yield maybe
+            case RangeLoop():
+                yield from (statement.start, statement.stop, statement.step)
+            case Remark() | Return() | Break() | Continue():
+                pass
+        if deep:
+            for inner in bodies(statement):
+                yield from expressions(inner)
+
+
+def assigned(body: Body) -> set[Symbol]:
+    """The symbols that the statements declare or assign, inner blocks included."""
+    found: set[Symbol] = set()
+    for statement in body:
+        if isinstance(statement, Declare | Assign | RangeLoop):
+            found.add(statement.symbol)
+        for inner in bodies(statement):
+            found |= assigned(inner)
+    return found
+
+
+def _expr_fields(node: type) -> tuple[str, ...]:
+    """The fields of a node class that hold expressions, as its annotations say."""
+    return tuple(
+        f.name for f in fields(node) if f.type in ("Expr", "Expr | None", "tuple[Expr, ...]")
+    )
+
+
+_EXPR_FIELDS = {node: _expr_fields(node) for node in Expr.__args__}
+
+
+def same(left: Expr, right: Expr) -> bool:
+    """Whether two expressions are written alike: the same operators on the same symbols."""
+    if left is right:
+        return True
+    if type(left) is not type(right) or left.type != right.type:
+        return False
+    for name in _PLAIN_FIELDS[type(left)]:
+        if getattr(left, name) != getattr(right, name):
+            return False
+    first, second = list(children(left)), list(children(right))
+    return len(first) == len(second) and all(map(same, first, second))
+
+
+def has_memory(expr: Expr) -> bool:
+    """Whether an expression reads or writes memory."""
+    return any(isinstance(node, Load | Atomic) for node in walk(expr))
+
+
+def map_body(body: Body, change: Callable[[Statement], Statement]) -> Body:
+    """The statements changed one by one, inner blocks first; the same object where nothing changed."""
+    changed = tuple(change(_map_inner(statement, change)) for statement in body)
+    return body if all(map(operator.is_, changed, body)) else changed
+
+
+def _map_inner(statement: Statement, change: Callable[[Statement], Statement]) -> Statement:
+    match statement:
+        case If(then=then, otherwise=otherwise):
+            new = map_body(then, change), map_body(otherwise, change)
+            same = new[0] is then and new[1] is otherwise
+            return statement if same else replace(statement, then=new[0], otherwise=new[1])
+        case For(init=init, step=step, body=body):
+            parts = map_body(init, change), map_body(step, change), map_body(body, change)
+            if parts[0] is init and parts[1] is step and parts[2] is body:
+                return statement
+            return replace(statement, init=parts[0], step=parts[1], body=parts[2])
+        case RangeLoop(body=body) | While(body=body) | DoWhile(body=body):
+            inner = map_body(body, change)
+            return statement if inner is body else replace(statement, body=inner)
+        case _:
+            return statement
+
+
+def _plain_fields(node: type) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(node) if f.name not in ("span", "type", *_EXPR_FIELDS[node]))
+
+
+_PLAIN_FIELDS = {node: _plain_fields(node) for node in Expr.__args__}

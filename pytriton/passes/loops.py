@@ -1,0 +1,152 @@
+"""C's ``for`` -> ``range``, where that is exact.
+
+Only a ``for ... in range`` loop is software-pipelined by Triton, so this decides the speed. A loop becomes one
+when all of this holds; otherwise it stays C's loop:
+
+- it starts by setting one ``int`` or ``long`` variable, and the step adds a known positive constant to it
+  (condition ``<`` or ``<=``) or subtracts one (``>`` or ``>=``);
+- the condition compares that variable, unconverted, with a bound of its type;
+- the body assigns neither the variable nor anything that bound and step read, and neither of them reads
+  memory; the body holds no ``break`` or ``continue`` of this loop;
+- nothing reads the variable after the loop.
+
+A bound so close to the end of the type that the variable would wrap around is C's endless loop; it is no case
+that a program can mean. Where the body does not use a variable that counts down to 0, the loop counts up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytriton.lang.convert import constant
+from pytriton.lang.typed import (
+    Assign,
+    Binary,
+    Body,
+    Break,
+    Continue,
+    Declare,
+    Expr,
+    For,
+    If,
+    KernelDef,
+    Literal,
+    Name,
+    RangeLoop,
+    Statement,
+    Symbol,
+    Unary,
+)
+from pytriton.lang.types import INT, LONG
+from pytriton.lang.walk import assigned, bodies, expressions, has_memory, names
+
+__all__ = ["loops"]
+
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+def loops(kernel: KernelDef) -> KernelDef:
+    """The kernel with its exact counting loops as ``RangeLoop``."""
+    return replace(kernel, body=_body(kernel.body, set()))
+
+
+def _body(body: Body, later: set[Symbol]) -> Body:
+    """``later``: the symbols that may be read after this body, or again in it."""
+    result: list[Statement] = []
+    for position, statement in enumerate(body):
+        following = later | _read(body[position + 1 :])
+        inner = following | (set() if isinstance(statement, If) else _read((statement,)))
+        match statement:
+            case If():
+                then, otherwise = _body(statement.then, inner), _body(statement.otherwise, inner)
+                result.append(replace(statement, then=then, otherwise=otherwise))
+            case For():
+                found = _range_loop(statement, following) or statement
+                result.append(replace(found, body=_body(found.body, inner)))
+            case _ if bodies(statement):
+                result.append(replace(statement, body=_body(statement.body, inner)))  # type: ignore
+            case _:
+                result.append(statement)
+    return tuple(result)
+
+
+def _read(body: Body) -> set[Symbol]:
+    return {symbol for expr in expressions(body) for symbol in names(expr)}
+
+
+def _range_loop(loop: For, later: set[Symbol]) -> RangeLoop | None:
+    if len(loop.init) != 1 or len(loop.step) != 1:
+        return None
+    init, step = loop.init[0], loop.step[0]
+    if not isinstance(init, Declare | Assign) or init.value is None:
+        return None
+    symbol, start = init.symbol, init.value
+    if symbol.type not in (INT, LONG) or symbol in later:
+        return None
+    if symbol in assigned(loop.body) or _escapes(loop.body):
+        return None
+    amount = _step(step, symbol)
+    bound = _bound(loop.condition, symbol)
+    if amount is None or bound is None:
+        return None
+    increment, down = amount
+    operator, stop = bound
+    if down != (operator in (">", ">=")):
+        return None
+    changed = assigned(loop.body) | {symbol}
+    for expr in (stop, increment):
+        if names(expr) & changed or has_memory(expr):
+            return None
+    if symbol.type == LONG and constant(start) is not None and constant(stop) is not None:
+        return None  # Triton would count in 32 bits
+    if operator in ("<=", ">="):
+        if constant(stop) in (2**31 - 1, -(2**31), 2**63 - 1, -(2**63)):
+            return None
+        one = Literal(stop.span, symbol.type, 1)
+        stop = Binary(stop.span, symbol.type, "-" if down else "+", stop, one)
+    if down:
+        unused = symbol not in _read(loop.body)
+        if unused and isinstance(stop, Literal) and stop.value == 0 and operator == ">":
+            start, stop = Literal(stop.span, symbol.type, 0), start
+        else:
+            increment = Unary(increment.span, symbol.type, "-", increment)
+    return RangeLoop(loop.span, symbol, start, stop, increment, loop.body, loop.comments)
+
+
+def _step(statement: Statement, symbol: Symbol) -> tuple[Expr, bool] | None:
+    """The amount of ``k += amount`` and whether it is subtracted."""
+    match statement:
+        case Assign(symbol=target, value=Binary(operator="+" | "-" as op, left=left, right=right)):
+            if target is not symbol:
+                return None
+            if op == "+" and isinstance(right, Name) and right.symbol is symbol:
+                left, right = right, left
+            amount = constant(right)
+            if not (isinstance(left, Name) and left.symbol is symbol) or amount is None:
+                return None
+            if amount > 0:
+                return right, op == "-"
+            if amount < 0 and isinstance(right, Literal):
+                return Literal(right.span, right.type, -amount), op == "+"
+    return None
+
+
+def _bound(condition: Expr | None, symbol: Symbol) -> tuple[str, Expr] | None:
+    """The operator and bound of ``k < bound``, whichever side the variable stands on."""
+    match condition:
+        case Binary(operator="<" | ">" | "<=" | ">=" as op, left=left, right=right):
+            if isinstance(left, Name) and left.symbol is symbol:
+                return op, right
+            if isinstance(right, Name) and right.symbol is symbol:
+                return _MIRRORED[op], left
+    return None
+
+
+def _escapes(body: Body) -> bool:
+    """Whether a ``break`` or ``continue`` in the body means this loop."""
+    for statement in body:
+        if isinstance(statement, Break | Continue):
+            return True
+        if isinstance(statement, If) and any(map(_escapes, bodies(statement))):
+            return True
+    return False

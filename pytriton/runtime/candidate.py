@@ -1,0 +1,93 @@
+"""One point of a sweep: translated once, loaded once, compiled once a device and kind of arguments."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import torch
+from triton.runtime.driver import driver
+from triton.runtime.errors import InterpreterError, OutOfResources
+
+from pytriton.pipeline import Translation
+from pytriton.runtime.arguments import Binder
+from pytriton.runtime.compile import compile_kernel
+from pytriton.runtime.failures import Generated, does_not_fit
+from pytriton.runtime.interpret import Interpreted
+from pytriton.runtime.launch import DeviceKernel, Grid
+from pytriton.runtime.load import load
+from pytriton.runtime.options import Config, Options
+from pytriton.runtime.text import KernelText
+
+__all__ = ["CPU", "Candidate"]
+
+CPU = -1  # the device index of the CPU, as torch.Tensor.get_device() says it
+
+BinderFor = Callable[[Translation], Binder]
+
+
+class Candidate:
+    """A translated kernel for one config."""
+
+    def __init__(self, text: KernelText, config: Config, binder_for: BinderFor) -> None:
+        """Translates; raises CompileError."""
+        self.config = config
+        self.options = Options(config)
+        self.translation = text.translate(config.defines)
+        self.binder = binder_for(self.translation)
+        self._text = text
+        self._lock = threading.Lock()
+        self._kernels: dict[tuple[int, tuple[int, ...]], DeviceKernel] = {}
+
+    def launch(self, device: int, grid: Grid, values: Sequence[Any], facts: tuple[int, ...]) -> None:
+        """Run it once. The arguments are checked, the grid has no zero."""
+        if device == CPU:
+            self._interpret(grid, values)
+        else:
+            self.kernel_on(device, facts)(grid, values)
+
+    def kernel_on(self, device: int, facts: tuple[int, ...]) -> DeviceKernel:
+        """The compiled kernel; raises UnsupportedError or LaunchError where there can be none."""
+        found = self._kernels.get((device, facts))
+        if found is not None:
+            return found
+        with self._lock:
+            if (device, facts) not in self._kernels:
+                self._kernels[device, facts] = self._compile_on(device, facts)
+            return self._kernels[device, facts]
+
+    def compile_for(self, facts: tuple[int, ...], target: Any) -> Any:
+        """Triton's ``CompiledKernel`` for a target; raises UnsupportedError."""
+        return compile_kernel(self.translation, facts, self.config, target, self._text.source())
+
+    def last_compiled(self) -> Any:
+        """The kernel that was compiled last by a call, None if there is none."""
+        kernels = list(self._kernels.values())
+        return kernels[-1].compiled if kernels else None
+
+    def _compile_on(self, device: int, facts: tuple[int, ...]) -> DeviceKernel:
+        with torch.cuda.device(device):
+            compiled = self.compile_for(facts, driver.active.get_current_target())
+        constexprs = self.translation.constexprs
+        names = compiled.src.fn.arg_names[len(self.translation.parameters) :]
+        try:
+            return DeviceKernel(
+                compiled, device, self.translation.parameters, [constexprs[name] for name in names]
+            )
+        except OutOfResources as error:
+            raise does_not_fit(error, self.translation.kernel) from error
+
+    @cached_property
+    def _interpreted(self) -> Interpreted:
+        module = load(self.translation.function, self.translation.text)
+        return Interpreted(module, self.translation.parameters, self.translation.constexprs)
+
+    def _interpret(self, grid: Grid, values: Sequence[Any]) -> None:
+        try:
+            self._interpreted.run(grid, values)
+        except InterpreterError as error:
+            module = load(self.translation.function, self.translation.text)
+            generated = Generated(self.translation, module.path, self._text.source())
+            raise generated.stopped(error) from error

@@ -1,0 +1,86 @@
+"""One specialised function -> machine code for one target, by Triton's compiler. No GPU is needed.
+
+``triton.compile(ASTSource(...), target, options)`` has the same form in Triton 3.6 to 3.9.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+from pytriton.pipeline import Translation
+from pytriton.runtime.exclusion import compiling
+from pytriton.runtime.failures import Generated
+from pytriton.runtime.load import load
+from pytriton.runtime.options import Config
+from pytriton.runtime.refusals import refusal
+from pytriton.runtime.specialize import pin_ones, specialize
+from pytriton.source import Source
+
+__all__ = ["ASSEMBLY_MODES", "assembly", "compile_kernel", "parse_target"]
+
+ASSEMBLY_MODES: Final = ("ttir", "ttgir", "llir", "ptx", "amdgcn")
+
+_TARGET: Final = re.compile(r"cuda:(?P<capability>[0-9]{2,3})|hip:(?P<arch>gfx[0-9a-f]{3,4})")
+
+
+def parse_target(text: object) -> Any:
+    """``cuda:90`` or ``hip:gfx942`` as Triton's ``GPUTarget``; raises LaunchError for anything else."""
+    match = _TARGET.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        raise refusal(
+            f"there is no target {text!r}", "TC518", "write cuda:80, cuda:90 or hip:gfx942"
+        )
+    if match["capability"]:
+        return GPUTarget("cuda", int(match["capability"]), 32)
+    # CDNA (gfx9) runs 64 threads in lockstep, RDNA (gfx10 and later) 32.
+    return GPUTarget("hip", match["arch"], 64 if match["arch"].startswith("gfx9") else 32)
+
+
+def compile_kernel(
+    translation: Translation, facts: Sequence[int], config: Config, target: Any, source: Source
+) -> Any:
+    """Triton's ``CompiledKernel`` for arguments of which ``facts`` hold.
+
+    Raises UnsupportedError if Triton refuses the code; ``source`` is quoted then.
+    """
+    pinned = pin_ones(translation, facts)
+    module = load(pinned.function, pinned.text)
+    function = module.compiled
+    special = specialize(pinned.parameters, pinned.constexprs, facts, function.arg_names)
+    ast_source = ASTSource(
+        fn=function,
+        signature=special.signature,
+        constexprs=special.constants,
+        attrs=special.attributes,
+    )
+    with compiling():
+        try:
+            return triton.compile(ast_source, target=target, options=_options(config))
+        except Exception as error:
+            raise Generated(pinned, module.path, source).refused(error) from error
+
+
+def _options(config: Config) -> Mapping[str, object]:
+    """Fusing a * b + c is allowed, as in C; given explicitly because Triton's default will change."""
+    options: dict[str, object] = {"num_warps": config.num_warps, "enable_fp_fusion": True}
+    if config.num_stages is not None:
+        options["num_stages"] = config.num_stages
+    return options
+
+
+def assembly(compiled: Any, mode: str) -> str:
+    """One stage of a compiled kernel as text; raises LaunchError for a stage that it lacks."""
+    text = compiled.asm.get(mode) if mode in ASSEMBLY_MODES else None
+    if not isinstance(text, str):
+        known = [stage for stage in ASSEMBLY_MODES if stage in compiled.asm]
+        backend = compiled.metadata.target.backend
+        raise refusal(
+            f"there is no {mode!r} of a kernel for {backend}", "TC518", f"ask for {', '.join(known)}"
+        )
+    return text

@@ -1,0 +1,89 @@
+"""CPU tensors: the kernel runs on Triton's interpreter, one program after another, in NumPy.
+
+Left to itself the interpreter guesses the type of a scalar from its value (a ``long`` of 5 would be int32) and
+copies the storage of every tensor forth and back. It is given finished values instead: scalars of the
+declared types and bare addresses, so that views may overlap, addresses may be passed as numbers, and an
+absent tensor is a null pointer, all as on a GPU. It needs no environment variable.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy
+import triton.language as tl
+from triton.runtime.interpreter import TensorHandle
+
+from pytriton.lang.types import PointerType, ScalarType
+from pytriton.pipeline import Parameter
+from pytriton.runtime.exclusion import interpreting
+from pytriton.runtime.load import LoadedModule
+
+__all__ = ["Interpreted"]
+
+
+class Interpreted:
+    """One kernel, ready to run on CPU memory."""
+
+    def __init__(
+        self,
+        module: LoadedModule,
+        parameters: Sequence[Parameter],
+        constexprs: Mapping[str, int | float],
+    ) -> None:
+        self._module = module
+        self._wrap = tuple(_wrapper(parameter.type) for parameter in parameters)
+        self._constexprs = dict(constexprs)
+
+    def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> None:
+        """Run all programs of the grid; raises what Triton's interpreter raises."""
+        _notice_once()
+        with interpreting(), numpy.errstate(all="ignore"):
+            wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
+            self._module.interpreted[grid](*wrapped, **self._constexprs)
+
+
+def _wrapper(type_: ScalarType | PointerType) -> Callable[[Any], Any]:
+    """What makes the interpreter's value of a launch value (an array of one element, as Triton does)."""
+    triton_type = _triton_type(type_)
+    if isinstance(type_, ScalarType) and type_.word == "bfloat16":
+        return lambda value: tl.tensor(TensorHandle(_bfloat16_bits(value), triton_type), triton_type)
+    if isinstance(type_, PointerType):
+        dtype = numpy.dtype(numpy.uint64)
+    else:
+        dtype = numpy.dtype(type_.torch)
+
+    def wrap(value: Any) -> Any:
+        return tl.tensor(TensorHandle(numpy.array([value], dtype), triton_type), triton_type)
+
+    return wrap
+
+
+def _triton_type(type_: ScalarType | PointerType) -> Any:
+    if isinstance(type_, PointerType):
+        pointed = type_.element
+        # A pointer to pointers points to addresses, which are numbers to Triton.
+        return tl.pointer_type(tl.int64 if isinstance(pointed, PointerType) else _triton_type(pointed))
+    return getattr(tl, type_.triton)
+
+
+def _bfloat16_bits(value: float) -> Any:
+    """bfloat16 is the upper half of a float; ``value`` is rounded already."""
+    return (numpy.array([value], numpy.float32).view(numpy.uint32) >> 16).astype(numpy.uint16)
+
+
+_noticed: Final = threading.Event()
+
+
+def _notice_once() -> None:
+    if not _noticed.is_set():
+        _noticed.set()
+        warnings.warn(
+            "pytriton runs kernels on CPU tensors with Triton's interpreter: right, but slow "
+            "(about 1 ms a program). Move the tensors to a GPU for speed.",
+            RuntimeWarning,
+            stacklevel=2,
+        )

@@ -1,0 +1,286 @@
+"""``pytriton.kernel``: the object that users hold, with the constructors and calls of all three eras.
+
+2019: ``kernel(src, ['C'])``, and a call with the grid as last positional argument and defines as keywords.
+2020: ``kernel(src, defines={...}, num_warps=[2, 4])``, and a call with ``grid=``, ``bench=``.
+2021: ``kernel(src, device, defines={...}, autotune_configs=[...], autotune_key=[...])``.
+
+Any style may be used at any time; this file sorts the arguments out, and a ``Plan`` does the work.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+
+import torch
+
+from pytriton.errors import CompileError, Diagnostic, UnsupportedError
+from pytriton.pipeline import Translation
+from pytriton.runtime.compile import assembly, parse_target
+from pytriton.runtime.eras import by_era, device_of
+from pytriton.runtime.launch import present_target
+from pytriton.runtime.options import Config, configs_of, defines_of, product
+from pytriton.runtime.plan import Plan, PlanSettings
+from pytriton.runtime.refusals import refusal
+from pytriton.runtime.registry import bench_registry
+from pytriton.runtime.specialize import common_facts
+from pytriton.runtime.text import KernelText, caller, read_source
+
+__all__ = ["Kernel", "kernel"]
+
+# What undeclared names look like to the translator, before the call's defines are known.
+_MAY_BE_MISSING_DEFINES: Final = frozenset({"TC2", "TC3"})
+
+
+class Kernel:
+    """A Triton-C kernel that can be called. Made by ``pytriton.kernel``."""
+
+    def __init__(
+        self,
+        text: KernelText,
+        defines: Mapping[str, Any],
+        num_warps: Any,
+        num_stages: Any,
+        points: Sequence[Config],
+        settings: PlanSettings,
+        outputs: Sequence[str] = (),
+    ) -> None:
+        self._text = text
+        self._defines = defines
+        self._num_warps = num_warps
+        self._num_stages = num_stages
+        self._points = tuple(points)
+        self._settings = settings
+        self._outputs = tuple(outputs)
+        self._lock = threading.RLock()
+        self._plans: dict[Any, Plan] = {}
+        self._default: Plan | None = None
+        self._last: Plan | None = None
+
+    def __call__(
+        self,
+        *arguments: Any,
+        grid: Any = None,
+        defines: Mapping[str, Any] | None = None,
+        num_warps: Any = None,
+        num_stages: Any = None,
+        bench: Any = 0,
+        **more_defines: Any,
+    ) -> int | None:
+        """Launch the kernel once, on the device of the tensors and its current stream.
+
+        ``arguments`` stand in the order of the kernel's parameters; without ``grid=`` the last one is the
+        grid. ``defines`` and ``num_warps`` win over those of the constructor; unknown keywords are defines.
+        With ``bench`` the best time of a launch is given back in nanoseconds. Raises LaunchError for wrong
+        use, CompileError for a text that cannot be translated, TuneError if a sweep leaves nothing.
+        """
+        if more_defines:
+            defines = {**(defines or {}), **more_defines}
+        if grid is None:
+            if not arguments:
+                raise refusal(
+                    f"{self._text.kernel or self._text.name}: a call needs a grid",
+                    "TC511",
+                    "give grid=(n,), or a function of the options such as "
+                    "lambda opt: (pytriton.cdiv(n, opt.TILE),)",
+                )
+            *arguments, grid = arguments  # type: ignore[assignment]
+        plan = self._default
+        if plan is None or defines or num_warps is not None or num_stages is not None:
+            plan = self._plan(defines, num_warps, num_stages)
+        self._last = plan
+        if not bench:
+            return plan.call(arguments, grid)
+        return self._bench(plan, arguments, grid, int(bench))
+
+    # What one can ask a kernel.
+
+    def source(self, defines: Mapping[str, Any] | None = None, kernel: str | None = None) -> str:
+        """The modern Python text. ``defines`` add to the constructor's; a list takes its first value."""
+        return self.translation(defines, kernel).text
+
+    def translation(
+        self, defines: Mapping[str, Any] | None = None, kernel: str | None = None
+    ) -> Translation:
+        """The whole translation for the first point of the sweep; raises CompileError."""
+        point = self._configs(defines_of(defines), None, None)[0]
+        return self._text.translate(point.defines, kernel)
+
+    def asm(
+        self,
+        mode: str = "ptx",
+        target: str | None = None,
+        defines: Mapping[str, Any] | None = None,
+        num_warps: int | None = None,
+        kernel: str | None = None,
+    ) -> str:
+        """What the compiler makes of it: ``ttir``, ``ttgir``, ``llir``, ``ptx`` or ``amdgcn``.
+
+        ``target`` is ``cuda:80``, ``cuda:90``, ``hip:gfx942`` or the like; None is the present GPU. Works
+        without a GPU and before any call, for the common case: aligned pointers, all promises kept,
+        integers unknown. For the present GPU and nothing else given, it shows what the last call ran.
+        """
+        if target is None and self._last and not (defines or num_warps or kernel):
+            compiled = self._last.first.last_compiled()
+            if compiled is not None:
+                return assembly(compiled, mode)
+        wanted = present_target() if target is None else parse_target(target)
+        text = self._text.for_kernel(kernel)
+        point = self._configs(defines_of(defines), num_warps, None)[0]
+        candidate = Plan(text, [point], PlanSettings()).first
+        facts = common_facts(candidate.translation.parameters)
+        return assembly(candidate.compile_for(facts, wanted), mode)
+
+    @property
+    def best_config(self) -> Config | None:
+        """What the last sweep chose; the only config where there is no sweep; None before any call."""
+        return self._last.best_config if self._last else None
+
+    @property
+    def timings(self) -> Mapping[Config, float | str]:
+        """What the last sweep measured: milliseconds, or the reason why a config has none."""
+        return self._last.timings if self._last else MappingProxyType({})
+
+    def set_constant(self, *_: Any) -> None:
+        """The constant buffers of 2020 are not supported yet; raises UnsupportedError."""
+        raise UnsupportedError(
+            (
+                Diagnostic(
+                    "error",
+                    "TC490",
+                    "set_constant is not supported yet",
+                    self._text.source(),
+                    help="pass the table as a pointer argument",
+                ),
+            )
+        )
+
+    def __repr__(self) -> str:
+        return f"<pytriton.kernel {self._text.kernel or self._text.name}>"
+
+    # Plans.
+
+    def check_now(self) -> None:
+        """Translate with what the constructor was given, so that a syntax error is raised there.
+
+        Names may come with a call's defines (2019), so a text that may only lack those is not blamed yet.
+        """
+        try:
+            self._default = self._plan(None, None, None)
+        except CompileError as error:
+            if not _may_lack_defines(error):
+                raise
+
+    def _plan(self, defines: Mapping[str, Any] | None, num_warps: Any, num_stages: Any) -> Plan:
+        key = (_frozen(defines), _frozen_one(num_warps), _frozen_one(num_stages))
+        try:
+            plan = self._plans.get(key)
+        except TypeError:  # some value is no define, and this says which
+            plan = None
+            defines_of(defines)
+        if plan is None:
+            with self._lock:
+                plan = self._plans.get(key)
+                if plan is None:
+                    configs = self._configs(defines_of(defines), num_warps, num_stages)
+                    plan = self._plans[key] = Plan(self._text, configs, self._settings)
+        return plan
+
+    def _configs(
+        self, defines: Mapping[str, Any], num_warps: Any, num_stages: Any
+    ) -> tuple[Config, ...]:
+        """All points of the sweep; what a call gives wins over what the constructor was given."""
+        if num_warps is None and not self._points:
+            num_warps = self._num_warps
+        if num_stages is None:
+            num_stages = self._num_stages
+        return product({**self._defines, **defines}, num_warps, num_stages, self._points)
+
+    def _bench(self, plan: Plan, arguments: Sequence[Any], grid: Any, count: int) -> int | None:
+        time = plan.call(arguments, grid, count)
+        if time is not None:
+            binder = plan.first.binder
+            named = [binder.position(name) for name in self._outputs]
+            keys = [arguments[at] for at in named if at is not None] or plan.written(arguments)
+            for tensor in keys[:1]:
+                if isinstance(tensor, torch.Tensor):
+                    bench_registry[tensor] = time
+        return time
+
+
+def _may_lack_defines(error: CompileError) -> bool:
+    codes = {found.code[:3] for found in error.diagnostics if found.severity == "error"}
+    return codes <= _MAY_BE_MISSING_DEFINES
+
+
+def _frozen(defines: Mapping[str, Any] | None) -> Any:
+    """A hashable key that tells 1, True, 1.0 and '1' apart."""
+    if not defines:
+        return None
+    return tuple((name, *_frozen_one(value)) for name, value in defines.items())
+
+
+def _frozen_one(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, (list, tuple)):
+        return (list, tuple(_frozen_one(one) for one in value))
+    return (value.__class__, value)
+
+
+def kernel(
+    src: str | bytes | os.PathLike[str],
+    *positional: Any,
+    device: Any = None,
+    defines: Mapping[str, Any] | None = None,
+    num_warps: Any = None,
+    num_stages: Any = None,
+    autotune_configs: Iterable[Any] = (),
+    autotune_vals: Iterable[Any] = (),
+    autotune_key: Iterable[str] = (),
+    outputs: Iterable[str] = (),
+    name: str | None = None,
+    kernel: str | None = None,
+    include_dirs: Iterable[str | os.PathLike[str]] = (),
+    strict_literals: bool = False,
+    tune_budget: float | None = None,
+) -> Kernel:
+    """A kernel of a Triton-C text, checked now as far as the defines allow.
+
+    ``src`` is text, bytes, or a path (an ``os.PathLike``). After it may stand, by position, 2020's
+    ``defines, num_warps``, 2021's ``device, defines, num_warps, autotune_configs, autotune_key``, or 2019's
+    list of output names. A list in ``defines``, ``num_warps`` or ``num_stages`` is a sweep; so are
+    ``autotune_configs`` and ``autotune_vals``. ``autotune_key`` names parameters whose values call for new
+    tuning, ``tune_budget`` limits it in seconds. ``kernel`` picks one kernel of a text with several.
+
+    Raises CompileError for a text that cannot be translated, LaunchError for wrong arguments.
+    """
+    given = by_era(
+        positional,
+        device=device,
+        defines=defines,
+        num_warps=num_warps,
+        autotune_configs=(*autotune_configs, *autotune_vals),
+        autotune_key=(autotune_key,) if isinstance(autotune_key, str) else tuple(autotune_key),
+        outputs=tuple(outputs),
+    )
+    text, file_name = read_source(src)
+    made = Kernel(
+        KernelText(
+            text,
+            name or file_name or "<kernel>",
+            None if name or file_name else caller(),
+            kernel,
+            tuple(os.fspath(directory) for directory in include_dirs),
+            strict_literals,
+        ),
+        defines_of(given.defines),
+        given.num_warps,
+        num_stages,
+        configs_of(given.autotune_configs),
+        PlanSettings(tuple(given.autotune_key), tune_budget, device_of(given.device)),
+        given.outputs,
+    )
+    made.check_now()
+    return made

@@ -1,0 +1,91 @@
+"""Generated text -> functions that Triton can compile or interpret.
+
+Triton wants to see a function's source lines, and torch.compile wants its module in ``sys.modules``, so each
+text lies in a real file (``cache.py``) under a module of that name. The text that is executed is the one in
+memory, after the gate (``gate.py``) has read it; ``linecache`` is given the same lines, so that what Triton
+reads cannot differ from what runs. Texts that are equal share one module.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import threading
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any, Final
+
+from triton.runtime.interpreter import InterpretedFunction
+from triton.runtime.jit import JITFunction
+
+from pytriton.runtime.cache import module_name, store
+from pytriton.runtime.gate import check_module
+
+__all__ = ["LoadedModule", "load"]
+
+
+@dataclass(frozen=True)
+class LoadedModule:
+    """A generated module and the one kernel in it."""
+
+    module: ModuleType
+    function: str
+    path: Path
+
+    @cached_property
+    def compiled(self) -> Any:
+        """The kernel as Triton's compiler takes it, a ``JITFunction``."""
+        found = getattr(self.module, self.function)
+        # With TRITON_INTERPRET set, @triton.jit makes something that cannot be compiled.
+        return found if isinstance(found, JITFunction) else JITFunction(found.fn)
+
+    @cached_property
+    def interpreted(self) -> Any:
+        """The kernel as Triton's interpreter takes it, an ``InterpretedFunction``.
+
+        A kernel calls its helper functions by their global names, and the interpreter adds names to the
+        globals of what it runs; so the functions are twins over a namespace of their own.
+        """
+        namespace = dict(vars(self.module))
+        for name, found in vars(self.module).items():
+            if hasattr(found, "fn") and isinstance(found.fn, FunctionType):
+                namespace[name] = InterpretedFunction(_twin(found.fn, namespace))
+        return namespace[self.function]
+
+
+def _twin(function: FunctionType, namespace: dict[str, Any]) -> FunctionType:
+    twin = FunctionType(function.__code__, namespace, function.__name__)
+    twin.__annotations__ = dict(function.__annotations__)
+    twin.__module__ = function.__module__
+    return twin
+
+
+_lock: Final = threading.Lock()
+_loaded: Final[dict[tuple[str, str], LoadedModule]] = {}
+
+
+def load(function: str, text: str) -> LoadedModule:
+    """The module of a generated text; raises LaunchError for text that the gate refuses."""
+    with _lock:
+        found = _loaded.get((function, text))
+        if found is None:
+            found = _loaded[function, text] = _execute(function, text)
+        return found
+
+
+def _execute(function: str, text: str) -> LoadedModule:
+    name = f"pytriton_{module_name(function, text)}"
+    check_module(text, f"{name}.py")
+    path = store(function, text)
+    linecache.cache[str(path)] = (len(text), None, text.splitlines(keepends=True), str(path))
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    sys.modules[name] = module
+    try:
+        exec(compile(text, str(path), "exec"), vars(module))
+        return LoadedModule(module, function, path)
+    except BaseException:
+        del sys.modules[name]
+        raise

@@ -1,0 +1,256 @@
+"""The sweep that one set of defines means, and the way of a call through it.
+
+A kernel object makes one plan for each set of defines, ``num_warps`` and ``num_stages`` that it is called
+with, and keeps it. A call on a known plan binds its arguments, picks the candidate (the only one, or the one
+that was tuned for these argument values), evaluates the grid and launches.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import Any, NoReturn
+
+import torch
+
+from pytriton.errors import CompileError, PytritonError, TuneError
+from pytriton.lang.types import PointerType, ScalarType
+from pytriton.pipeline import Translation
+from pytriton.runtime.arguments import Binder
+from pytriton.runtime.candidate import CPU, Candidate
+from pytriton.runtime.launch import sizes_of
+from pytriton.runtime.options import Config
+from pytriton.runtime.refusals import headline, refusal
+from pytriton.runtime.text import KernelText
+from pytriton.runtime.tune import Launch, bench, compile_all, may_measure, time_all
+from pytriton.runtime.written import Saved, save
+
+__all__ = ["Plan", "PlanSettings"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSettings:
+    """What the constructor says beside the text and the sweep."""
+
+    tune_key: tuple[str, ...] = ()
+    tune_budget: float | None = None  # seconds
+    device: torch.device | None = None  # of a call that passes addresses only
+
+
+class Plan:
+    """All candidates for one set of defines.
+
+    ``timings`` maps each config that was tried to its milliseconds, or to the reason why it has none.
+    """
+
+    def __init__(
+        self, text: KernelText, configs: Sequence[Config], settings: PlanSettings
+    ) -> None:
+        """Translates the first config that can be; raises CompileError or TuneError if none can."""
+        self._text = text
+        self._settings = settings
+        self._lock = threading.RLock()
+        self._binders: dict[tuple[Any, ...], Binder] = {}
+        self._best: dict[tuple[Any, ...], Candidate] = {}
+        self._dropped: dict[Config, PytritonError] = {}
+        self.first = self._first_legal(configs)
+        self.configs = _distinct(configs, self.first)
+        self._candidates = {self.first.config: self.first}
+        self._only = self.first if len(self.configs) == 1 else None
+        self._key_positions = self._positions_of_key()
+        self.best_config: Config | None = self.first.config if self._only else None
+        self.timings: Mapping[Config, float | str] = MappingProxyType(self._reasons())
+
+    def call(self, arguments: Sequence[Any], grid: Any, repetitions: int = 0) -> int | None:
+        """Launch once; with ``repetitions`` also measure, and give the best in nanoseconds."""
+        values, facts, device = self.first.binder.bind(arguments)
+        if device is None:
+            device = self._device_without_tensors()
+        candidate = self._only
+        if candidate is None:
+            key = (device, *(values[position] for position in self._key_positions))
+            candidate = self._best.get(key) or self._choose(key, device, arguments, grid)
+            if candidate is None:
+                return None
+            if candidate.binder is not self.first.binder:
+                values, facts, _ = candidate.binder.bind(arguments)
+        sizes = sizes_of(grid, candidate.options, candidate.translation.kernel)
+        if sizes is None:
+            return None
+        if repetitions:
+            launch = Launch(candidate, device, sizes, values, facts)
+            return bench(launch, self._save_written([candidate], arguments, device), repetitions)
+        candidate.launch(device, sizes, values, facts)
+        return None
+
+    def written(self, arguments: Sequence[Any]) -> list[Any]:
+        """The arguments through which the first candidate writes."""
+        return _written([self.first], arguments)
+
+    # Translating.
+
+    def _first_legal(self, configs: Sequence[Config]) -> Candidate:
+        for config in configs:
+            try:
+                return Candidate(self._text, config, self._binder_for)
+            except CompileError as error:
+                self._dropped[config] = error
+        if len({str(error) for error in self._dropped.values()}) == 1:
+            raise self._dropped[configs[0]]  # what is wrong is not the sweep
+        self._refuse_all()
+
+    def _binder_for(self, translation: Translation) -> Binder:
+        key = (translation.kernel, translation.parameters)
+        if key not in self._binders:
+            self._binders[key] = Binder(translation.kernel, translation.parameters)
+        return self._binders[key]
+
+    def _translated(self) -> list[Candidate]:
+        """Every candidate that can be translated; the others are dropped."""
+        for config in self.configs:
+            if config not in self._candidates and config not in self._dropped:
+                try:
+                    self._candidates[config] = Candidate(self._text, config, self._binder_for)
+                except CompileError as error:
+                    self._dropped[config] = error
+        return [self._candidates[config] for config in self.configs if config in self._candidates]
+
+    def _positions_of_key(self) -> tuple[int, ...]:
+        """Which arguments' values call for new tuning: ``__retune`` and autotune_key, else all integers."""
+        binder = self.first.binder
+        positions = {at for at, param in enumerate(binder.parameters) if param.retune}
+        for name in self._settings.tune_key:
+            position = binder.position(name)
+            if position is None:
+                known = ", ".join(parameter.name for parameter in binder.parameters)
+                raise refusal(
+                    f"{binder.kernel}: autotune_key names '{name}', which is no parameter",
+                    "TC516",
+                    f"it has {known}",
+                )
+            positions.add(position)
+        if not positions:
+            positions = {at for at, param in enumerate(binder.parameters) if _is_integer(param.type)}
+        return tuple(sorted(positions))
+
+    # Choosing.
+
+    def _choose(
+        self, key: tuple[Any, ...], device: int, arguments: Sequence[Any], grid: Any
+    ) -> Candidate | None:
+        """The candidate for a new key; None where the grid has a zero in it."""
+        with self._lock:
+            if key in self._best:
+                return self._best[key]
+            if device == CPU:
+                chosen = self.first  # the interpreter's speed says nothing
+            elif not may_measure():
+                return self._first_that_compiles(device, arguments)
+            else:
+                timed = self._measured(device, arguments, grid)
+                if timed is None:
+                    return None
+                chosen = timed
+            self._best[key] = chosen
+            self.best_config = chosen.config
+            return chosen
+
+    def _first_that_compiles(self, device: int, arguments: Sequence[Any]) -> Candidate:
+        for candidate in self._translated():
+            _, facts, _ = candidate.binder.bind(arguments)
+            try:
+                candidate.kernel_on(device, facts)
+            except PytritonError as error:
+                self._dropped[candidate.config] = error
+            else:
+                self.best_config = candidate.config
+                return candidate
+        self._refuse_all()
+
+    def _measured(self, device: int, arguments: Sequence[Any], grid: Any) -> Candidate | None:
+        """Compile, measure and compare all candidates."""
+        if sizes_of(grid, self.first.options, self.first.translation.kernel) is None:
+            return None
+        bound = {each: each.binder.bind(arguments) for each in self._translated()}
+        jobs: list[tuple[Candidate, Callable[[], object]]] = [
+            (each, partial(each.kernel_on, device, facts)) for each, (_, facts, _) in bound.items()
+        ]
+        reasons = self._reasons()
+        launches: list[Launch] = []
+        for each, error in compile_all(jobs).items():
+            values, facts, _ = bound[each]
+            if error is not None:
+                self._dropped[each.config] = error
+                reasons[each.config] = str(error).split("\n")[0]
+                continue
+            sizes = sizes_of(grid, each.options, each.translation.kernel)
+            if sizes is not None:
+                launches.append(Launch(each, device, sizes, values, facts))
+        if not launches:
+            self._refuse_all()
+        times = self._times(launches, arguments, device)
+        self.timings = MappingProxyType(reasons | {each.config: t for each, t in times.items()})
+        measured = {each: t for each, t in times.items() if isinstance(t, float)}
+        return min(measured, key=measured.__getitem__) if measured else launches[0].candidate
+
+    def _times(
+        self, launches: Sequence[Launch], arguments: Sequence[Any], device: int
+    ) -> dict[Candidate, float | str]:
+        candidates = [launch.candidate for launch in launches]
+        if len(launches) == 1:
+            return {candidates[0]: "the only one left: not measured"}
+        saved = self._save_written(candidates, arguments, device)
+        if saved is None:
+            return dict.fromkeys(candidates, "not measured: what it writes cannot be restored")
+        times = time_all(launches, saved, self._settings.tune_budget)
+        return {each: "over the budget" if t is None else t for each, t in times.items()}
+
+    def _save_written(
+        self, candidates: Sequence[Candidate], arguments: Sequence[Any], device: int
+    ) -> Saved | None:
+        return save(_written(candidates, arguments), device)
+
+    def _reasons(self) -> dict[Config, float | str]:
+        return {config: str(error).split("\n")[0] for config, error in self._dropped.items()}
+
+    def _refuse_all(self) -> NoReturn:
+        listed = "\n".join(f"  {config}: {why}" for config, why in self._reasons().items())
+        raise TuneError(
+            headline(f"no candidate of the sweep is left\n{listed}", "TC601", "try smaller tiles")
+        )
+
+    def _device_without_tensors(self) -> int:
+        """Where a call runs that passes no tensor: the constructor's device, else the current GPU."""
+        device = self._settings.device
+        if device is not None and device.type == "cpu":
+            return CPU
+        if device is not None and device.index is not None:
+            return device.index
+        return torch.cuda.current_device() if torch.cuda.is_available() else CPU
+
+
+def _is_integer(type_: ScalarType | PointerType) -> bool:
+    return isinstance(type_, ScalarType) and type_.kind in ("int", "uint")
+
+
+def _written(candidates: Sequence[Candidate], arguments: Sequence[Any]) -> list[Any]:
+    positions = {
+        candidate.binder.position(name)
+        for candidate in candidates
+        for name in candidate.translation.writes
+    }
+    return [arguments[position] for position in sorted(p for p in positions if p is not None)]
+
+
+def _distinct(configs: Sequence[Config], first: Candidate) -> tuple[Config, ...]:
+    """The configs less those that differ only in defines that the text does not mention."""
+    mentioned = first.translation.mentioned
+    seen: dict[Config, Config] = {}
+    for config in (first.config, *configs):
+        shown = {name: value for name, value in config.defines.items() if name in mentioned}
+        seen.setdefault(Config(shown, config.num_warps, config.num_stages), config)
+    order = {config: index for index, config in enumerate(configs)}
+    return tuple(sorted(seen.values(), key=order.__getitem__))

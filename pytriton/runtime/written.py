@@ -1,0 +1,85 @@
+"""Memory that a kernel writes, saved and put back: repeated launches must leave no trace.
+
+Tuning and ``bench=`` launch a kernel many times, and the caller is to see one launch. A kernel may write
+anywhere in the storage behind a tensor (views overlap, pointers move), so whole storages are saved. Of a bare
+address the extent is unknown; torch's allocator knows the block that holds it. What nobody knows cannot be
+saved, and then the kernel is launched only once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+import torch
+
+__all__ = ["Saved", "save"]
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """Pairs of memory and its copy, both as bytes."""
+
+    copies: tuple[tuple[torch.Tensor, torch.Tensor], ...]
+
+    def restore(self) -> None:
+        """Put everything back, in order with the other work of the current stream."""
+        for memory, copy in self.copies:
+            memory.copy_(copy)
+
+
+def save(arguments: Iterable[Any], device: int) -> Saved | None:
+    """A copy of the memory behind these arguments; None if some of it cannot be found or copied."""
+    memories: dict[int, torch.Tensor] = {}
+    try:
+        for argument in arguments:
+            memory = _memory_of(argument, device)
+            if memory is None:
+                return None
+            if memory.numel():
+                memories.setdefault(memory.data_ptr(), memory)
+        return Saved(tuple((memory, memory.clone()) for memory in memories.values()))
+    except torch.cuda.OutOfMemoryError:
+        return None
+
+
+def _memory_of(argument: Any, device: int) -> torch.Tensor | None:
+    """The bytes that a kernel can reach through an argument; empty for an absent one."""
+    if isinstance(argument, torch.Tensor) and argument.numel():
+        storage = argument.untyped_storage()
+        return torch.empty(0, dtype=torch.uint8, device=argument.device).set_(storage)
+    if argument is None or isinstance(argument, torch.Tensor) or argument == 0:
+        return torch.empty(0, dtype=torch.uint8)
+    return _allocated_block(int(argument)) if device >= 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A stretch of CUDA memory, in the form that torch.as_tensor understands."""
+
+    address: int
+    size: int
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {
+            "data": (self.address, False),
+            "shape": (self.size,),
+            "typestr": numpy.dtype(numpy.uint8).str,
+            "version": 3,
+        }
+
+
+def _allocated_block(address: int) -> torch.Tensor | None:
+    """The block of torch's CUDA allocator that holds an address."""
+    for segment in torch.cuda.memory_snapshot():
+        start = segment["address"]
+        if not start <= address < start + segment["total_size"]:
+            continue
+        for block in segment["blocks"]:
+            if start <= address < start + block["size"]:
+                return torch.as_tensor(_Block(start, block["size"]), device="cuda")
+            start += block["size"]
+    return None
