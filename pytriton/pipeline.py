@@ -1,6 +1,6 @@
 """The map: one call per stage, from a text to a module.
 
-    text -> preprocess -> parse -> check -> passes -> emit -> Translation
+text -> preprocess -> parse -> check -> passes -> emit -> Translation
 """
 
 from __future__ import annotations

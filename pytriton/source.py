@@ -6,11 +6,14 @@ diagnostic carries a span, and nothing else in the package computes lines or col
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
 __all__ = ["Expansion", "Source", "Span"]
+
+_LINE_BREAK = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True)
@@ -23,9 +26,7 @@ class Source:
 
     @cached_property
     def _starts(self) -> list[int]:
-        starts = [0]
-        starts.extend(i + 1 for i, char in enumerate(self.text) if char == "\n")
-        return starts
+        return [0, *(match.end() for match in _LINE_BREAK.finditer(self.text))]
 
     def position(self, offset: int) -> tuple[int, int]:
         """The 1-based line and column of a character offset."""
@@ -35,8 +36,8 @@ class Source:
     def line(self, number: int) -> str:
         """The text of a 1-based line, without its line break."""
         start = self._starts[number - 1]
-        end = self._starts[number] - 1 if number < len(self._starts) else len(self.text)
-        return self.text[start:end].rstrip("\r")
+        end = self._starts[number] if number < len(self._starts) else len(self.text)
+        return self.text[start:end].rstrip("\r\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +70,7 @@ class Span:
         if other.source is not self.source:
             return self
         expansion = self.expansion if self.expansion == other.expansion else None
-        return Span(
-            self.source, min(self.start, other.start), max(self.end, other.end), expansion
-        )
+        return Span(self.source, min(self.start, other.start), max(self.end, other.end), expansion)
 
     @property
     def text(self) -> str:

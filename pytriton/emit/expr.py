@@ -8,14 +8,13 @@ Invariant: whatever ``lower`` returns may be used wherever the typed expression 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Final
 
 from pytriton.emit.names import Names
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted
 from pytriton.lang import typed
-from pytriton.lang.convert import constant, round_to, scalar_of
+from pytriton.lang.convert import constant, round_to, scalar_of, wrap
 from pytriton.lang.typed import Expr, Size
 from pytriton.lang.types import (
     BOOL,
@@ -73,7 +72,43 @@ class Expressions:
 
     def lower(self, expr: Expr) -> Value:
         """The expression in Python."""
-        return _LOWER[type(expr)](self, expr)
+        match expr:
+            case typed.Literal():
+                return self._literal(expr)
+            case typed.Constexpr():
+                return self._constexpr(expr)
+            case typed.Name():
+                return self._name(expr)
+            case typed.Unary():
+                return self._unary(expr)
+            case typed.Binary():
+                return self._binary(expr)
+            case typed.Select():
+                return self._select(expr)
+            case typed.Load():
+                return self._load(expr)
+            case typed.Cast():
+                return self._cast(expr)
+            case typed.Bitcast():
+                return self._bitcast(expr)
+            case typed.Broadcast():
+                return self._broadcast(expr)
+            case typed.Reshape():
+                return self._reshape(expr)
+            case typed.Expand():
+                return self._expand(expr)
+            case typed.Permute():
+                return self._permute(expr)
+            case typed.Reduce():
+                return self._reduce(expr)
+            case typed.Range():
+                return self._range(expr)
+            case typed.Dot():
+                return self._dot(expr)
+            case typed.Call():
+                return self._call(expr)
+            case typed.Atomic():
+                return self._atomic(expr)
 
     def node(self, expr: Expr) -> Node:
         """The expression in Python, where only its text matters."""
@@ -169,9 +204,7 @@ class Expressions:
             return Value(node, element, strong, weak)
         return self._to(Value(node, got or element), element)
 
-    def _operands(
-        self, operator: str, left: Expr, right: Expr, common: ScalarType
-    ) -> tuple[Value, Value]:
+    def _operands(self, operator: str, left: Expr, right: Expr, common: ScalarType) -> tuple[Value, Value]:
         """Both operands, without those conversions to the common type that Triton makes by itself."""
         division = operator in ("/", "%")
         cast = self.lower(left), self.lower(right)
@@ -179,9 +212,11 @@ class Expressions:
         wanted = FLOAT if division and common.is_float and common.bits == 16 else common
         for first, second in ((bare[0], bare[1]), (bare[0], cast[1]), (cast[0], bare[1])):
             exact = operator not in ("<<", ">>") or first.element == common
-            if exact and promoted(first, second, division=division) == wanted:
-                if wanted == common or (first.element == second.element == common):
-                    return first, second
+            got = promoted(first, second, division=division) if exact else None
+            if got == wanted and (wanted == common or first.element == second.element == common):
+                return first, second
+        if operator in _COMPARISONS and _held(bare[0], left, right) | _held(bare[1], right, left):
+            return bare
         if promoted(*cast, division=division) == wanted:
             return cast
         return self._strong(cast[0]), cast[1] if cast[1].weak != cast[1].strong else self._strong(cast[1])
@@ -192,9 +227,7 @@ class Expressions:
             return self.lower(expr.operand)
         return self.lower(expr)
 
-    def _integer_division(
-        self, expr: typed.Binary, first: Value, second: Value, common: ScalarType
-    ) -> Value:
+    def _integer_division(self, expr: typed.Binary, first: Value, second: Value, common: ScalarType) -> Value:
         """``/`` and ``%`` on integers: Triton truncates on tensors, Python floors on numbers."""
         operator = "//" if expr.operator == "/" else "%"
         if first.weak and second.weak:
@@ -411,6 +444,15 @@ class Expressions:
         return Value(Call(f"tl.atomic_{expr.operation}", tuple(arguments), keywords), element)
 
 
+def _held(value: Value, narrow: Expr, number: Expr) -> bool:
+    """Whether a number may be compared in the narrower type that an operand has before its conversion."""
+    element = value.element
+    if not isinstance(number, typed.Literal) or value.weak or not isinstance(element, ScalarType):
+        return False
+    whole = isinstance(number.value, int) and not element.is_float and element != BOOL
+    return whole and wrap(int(number.value), element) == number.value and isinstance(narrow, typed.Cast)
+
+
 def _bytes(element: ElementType) -> int:
     return 8 if isinstance(element, PointerType) else max(1, element.bits // 8)
 
@@ -432,25 +474,3 @@ def _number(value: int | float, element: ScalarType) -> Node:
         if round_to(float(text), element) == value:
             return Atom(repr(float(text)))
     return Atom(repr(float(value)))
-
-
-_LOWER: Final[dict[type, Callable[[Expressions, typed.Expr], Value]]] = {
-    typed.Literal: Expressions._literal,
-    typed.Constexpr: Expressions._constexpr,
-    typed.Name: Expressions._name,
-    typed.Unary: Expressions._unary,
-    typed.Binary: Expressions._binary,
-    typed.Select: Expressions._select,
-    typed.Load: Expressions._load,
-    typed.Cast: Expressions._cast,
-    typed.Bitcast: Expressions._bitcast,
-    typed.Broadcast: Expressions._broadcast,
-    typed.Reshape: Expressions._reshape,
-    typed.Expand: Expressions._expand,
-    typed.Permute: Expressions._permute,
-    typed.Reduce: Expressions._reduce,
-    typed.Range: Expressions._range,
-    typed.Dot: Expressions._dot,
-    typed.Call: Expressions._call,
-    typed.Atomic: Expressions._atomic,
-}  # type: ignore[dict-item]

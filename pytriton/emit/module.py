@@ -51,7 +51,7 @@ def emit(kernel: KernelDef, provenance: Provenance, report: Report) -> Module:
     text = _template("module.py.j2").render(
         headline="Translated from Triton-C by pytriton.",
         helpers=[
-            _template(f"{name}.py.j2").render() for name in sorted(statements.expressions.helpers)
+            _template(f"{name}.py.j2").render().rstrip() for name in sorted(statements.expressions.helpers)
         ],
         head=kernel.comments.above,
         function=function,

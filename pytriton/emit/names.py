@@ -92,4 +92,3 @@ class Names:
             number += 1
             name = f"{base}_{number}"
         return name
-

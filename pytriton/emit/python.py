@@ -10,7 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["PRECEDENCE", "Atom", "BinOp", "Call", "Index", "Method", "Node", "Tuple", "UnaryOp", "layout", "show"]
+__all__ = [
+    "PRECEDENCE",
+    "Atom",
+    "BinOp",
+    "Call",
+    "Index",
+    "Method",
+    "Node",
+    "Tuple",
+    "UnaryOp",
+    "layout",
+    "show",
+]
 
 WIDTH: Final = 88
 
@@ -162,7 +174,9 @@ def _broken_call(head: str, node: Call, after: str, indent: int) -> list[str]:
         return [f"{head}{node.function}(", together, f"{pad}){after}"]
     lines = [f"{head}{node.function}("]
     for argument in node.arguments:
-        lines += layout("", argument, ",", indent + 4) if _breaks(argument) else _operand_lines(argument, indent)
+        lines += (
+            layout("", argument, ",", indent + 4) if _breaks(argument) else _operand_lines(argument, indent)
+        )
     for name, value in node.keywords:
         lines += layout(f"{name}=", value, ",", indent + 4)
     return [*lines, f"{pad}){after}"]

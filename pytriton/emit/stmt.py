@@ -73,7 +73,7 @@ class Statements:
         lines = layout(before, node, after, self._indent)
         behind = "; ".join(comments.behind)
         above = comments.above
-        if behind and len(lines[-1]) + 2 + len(f"# {behind}") > WIDTH or (behind and len(lines) > 1):
+        if (behind and len(lines[-1]) + 2 + len(f"# {behind}") > WIDTH) or (behind and len(lines) > 1):
             above, behind = (*above, behind), ""
         self._comment(above, span)
         if behind:
@@ -170,7 +170,8 @@ class Statements:
         value = statement.value
         have = shape_of(value.type)
         if isinstance(value, typed.Broadcast):  # tl.store broadcasts by itself
-            value, have = value.operand, shape_of(value.operand.type)
+            value = value.operand
+            have = shape_of(value.type)
         target = statement.pointer.type
         element = element_of(target)  # type: ignore[arg-type]
         root = self.provenance.only_root(statement.pointer)
@@ -229,7 +230,7 @@ class Statements:
         self._comment(statement.comments.above, statement.span)
         if statement.init:
             for position, inner in enumerate(statement.init):
-                self._statement(inner, statement.init[position + 1 :] + (statement,))
+                self._statement(inner, (*statement.init[position + 1 :], statement))
         condition = statement.condition
         if condition is None:
             condition = typed.Literal(statement.span, BOOL, 1)

@@ -41,9 +41,9 @@ class Calls(Subscripts):
     def call(self, node: syntax.Call) -> Expr:
         """The typed form of a call."""
         callee = node.callee
-        if isinstance(callee, syntax.Call) and isinstance(callee.callee, syntax.Name):
-            # atomic_add(TYPE, TM, TN)(p, v, m): the inner call only names the function.
-            if callee.callee.id == "atomic_add":
+        match callee:
+            case syntax.Call(callee=syntax.Name(id="atomic_add")):
+                # atomic_add(TYPE, TM, TN)(p, v, m): the inner call only names the function.
                 return self._atomic("atomic_add", node)
         if not isinstance(callee, syntax.Name):
             self.report.error("TC309", "only a built-in function can be called", callee.span)
@@ -191,9 +191,7 @@ class Calls(Subscripts):
     ) -> Expr:
         element = element_of(pointer.type)  # type: ignore[arg-type]
         if not isinstance(element, PointerType) or not isinstance(element.element, ScalarType):
-            self.report.error(
-                "TC311", f"'{name}' wants a pointer, not a value of type {pointer.type}", span
-            )
+            self.report.error("TC311", f"'{name}' wants a pointer, not a value of type {pointer.type}", span)
             return failed(span)
         target = element.element
         if operation != "add" and (target.is_float or target.bits < 32):

@@ -268,8 +268,9 @@ class _KernelChecker(Declarations):
                 return [statement for item in items for statement in self._effect(item)]
             case syntax.Assign():
                 return self._assign(node)
-            case syntax.Postfix(operator=operator, operand=operand) | syntax.Prefix(
-                operator="++" | "--" as operator, operand=operand
+            case (
+                syntax.Postfix(operator=operator, operand=operand)
+                | syntax.Prefix(operator="++" | "--" as operator, operand=operand)
             ):
                 one = syntax.Number(node.span, "1")
                 return self._assign(syntax.Assign(node.span, operator[0] + "=", operand, one))
@@ -373,9 +374,6 @@ class _KernelChecker(Declarations):
     def _spread(self, pointer: Expr, value: Expr) -> Expr:
         """Pointer, mask and stored value broadcast together."""
         shape = broadcast_shapes(shape_of(pointer.type), shape_of(value.type))
-        if shape is None or len(shape) > len(shape_of(pointer.type)) and shape_of(pointer.type):
+        if shape is None or (len(shape) > len(shape_of(pointer.type)) and shape_of(pointer.type)):
             return pointer
         return to_shape(pointer, shape) or pointer
-
-
-

@@ -60,7 +60,9 @@ class CommentCursor:
 
 def _lines(text: str) -> list[str]:
     """The lines of a comment without their decoration (``*`` and blanks)."""
-    lines = [line.strip().lstrip("*").strip() if i else line.strip() for i, line in enumerate(text.splitlines())]
+    lines = [
+        line.strip().lstrip("*").strip() if i else line.strip() for i, line in enumerate(text.splitlines())
+    ]
     lines = [line.lstrip("/!*").strip() if not i else line for i, line in enumerate(lines)]
     while lines and not lines[-1]:
         lines.pop()

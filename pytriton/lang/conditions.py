@@ -20,7 +20,7 @@ from pytriton.source import Span
 
 __all__ = ["evaluate", "integer_constant"]
 
-DEEPEST: Final = 100  # parentheses and operators within each other
+DEEPEST: Final = 80  # parentheses and operators within each other
 LONGEST_NUMBER: Final = 100  # characters; 64 bits need 65
 _WORD: Final = 1 << 64
 _MOST: Final = (1 << 63) - 1

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 from pytriton.lang.typed import (
     Binary,
@@ -227,15 +229,15 @@ def constant(expr: Expr) -> int | float | None:
         case Name(symbol=symbol):
             return symbol.value
         case Cast(type=ScalarType() as type_, operand=operand):
-            value = constant(operand)
-            return None if value is None else _converted(value, type_)
+            inner = constant(operand)
+            return None if inner is None else _converted(inner, type_)
         case Unary(operator=operator, operand=operand, type=ScalarType() as type_):
-            value = constant(operand)
-            if value is None:
+            inner = constant(operand)
+            if inner is None:
                 return None
             if operator == "!":
-                return int(not value)
-            return _fit(-value if operator == "-" else ~int(value), type_)
+                return int(not inner)
+            return _fit(-inner if operator == "-" else ~int(inner), type_)
         case Binary(left=left, right=right, type=ScalarType() as type_):
             return _binary(expr.operator, constant(left), constant(right), type_)
         case Select(condition=condition, yes=yes, no=no):
@@ -276,7 +278,8 @@ def _binary(
     return None
 
 
-_COMPARISONS = {
+_Number = int | float
+_COMPARISONS: Final[dict[str, Callable[[_Number, _Number], bool]]] = {
     "<": lambda a, b: a < b,
     ">": lambda a, b: a > b,
     "<=": lambda a, b: a <= b,
@@ -286,7 +289,7 @@ _COMPARISONS = {
     "&&": lambda a, b: bool(a) and bool(b),
     "||": lambda a, b: bool(a) or bool(b),
 }
-_ARITHMETIC = {
+_ARITHMETIC: Final[dict[str, Callable[[_Number, _Number], _Number]]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,

@@ -80,9 +80,7 @@ class Declarations(Expressions):
         """A variable of a kernel, not yet in scope (its initialiser may use an outer one)."""
         assert declarator.name is not None
         if declarator.parameters is not None:
-            self.report.error(
-                "TC405", "a function cannot be declared inside a kernel", declarator.span
-            )
+            self.report.error("TC405", "a function cannot be declared inside a kernel", declarator.span)
             return None
         shape = self.shape(declarator.shape)
         if shape is None:

@@ -29,9 +29,9 @@ from pytriton.source import Expansion, Span
 
 __all__ = ["Expander", "TokenStream"]
 
-MOST_TOKENS: Final = 200_000  # that macros may produce in one text
+MOST_TOKENS: Final = 200_000  # that macros may produce in one text, uses counted too
 MOST_SCANNED: Final = 2_000_000  # argument tokens read while looking for commas and the closing ')'
-DEEPEST: Final = 100  # macro calls inside arguments of macro calls
+DEEPEST: Final = 64  # macro calls inside arguments of macro calls
 LONGEST_CHAIN: Final = 200  # replacements of replacements
 
 _NOTHING: Final[frozenset[str]] = frozenset()
@@ -140,6 +140,7 @@ class Expander:
         if macro.dynamic is not None:
             pending.append(_dynamic(macro, use))
             return
+        self.charge(1, use)
         expansion = self._expansion(macro, use)
         span = _use_span(use, call, expansion)
         if call is None:

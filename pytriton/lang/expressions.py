@@ -44,7 +44,6 @@ from pytriton.lang.types import (
     shape_of,
     with_element,
 )
-
 from pytriton.lang.walk import walk
 
 __all__ = ["Expressions"]
@@ -192,9 +191,7 @@ class Expressions(Calls):
             return Unary(node.span, condition.type, "!", condition)
         scalar = scalar_of(operand.type)
         if scalar is None or (operator == "~" and scalar.is_float):
-            self.report.error(
-                "TC303", f"'{operator}' does not work on type {operand.type}", node.span
-            )
+            self.report.error("TC303", f"'{operator}' does not work on type {operand.type}", node.span)
             return failed(node.span)
         if operator == "-" and isinstance(operand, Literal):
             return Literal(node.span, operand.type, -operand.value, operand.weak)
@@ -315,4 +312,3 @@ class Expressions(Calls):
         element = element_of(type_)
         width = 8 if isinstance(element, PointerType) else max(1, element.bits // 8)
         return Literal(node.span, INT, width * math.prod(shape_of(type_)))
-

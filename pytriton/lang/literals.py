@@ -16,9 +16,7 @@ from pytriton.source import Span
 
 __all__ = ["integer_type", "number"]
 
-_INTEGER: Final = re.compile(
-    r"(?P<digits>0x[0-9a-f]+|0b[01]+|[0-9]+)(?P<suffix>u?l{0,2}|l{1,2}u)"
-)
+_INTEGER: Final = re.compile(r"(?P<digits>0x[0-9a-f]+|0b[01]+|[0-9]+)(?P<suffix>u?l{0,2}|l{1,2}u)")
 _FLOATING: Final = re.compile(
     r"(?P<digits>0x[0-9a-f]*\.?[0-9a-f]*p[+-]?\d+|(?:\d+\.\d*|\.\d+)(?:e[+-]?\d+)?|\d+e[+-]?\d+)"
     r"(?P<suffix>[fl]?)"

@@ -69,9 +69,7 @@ class Operators:
 
     # ---------------------------------------------------------------- arithmetic
 
-    def arithmetic(
-        self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...], span: Span
-    ) -> Expr:
+    def arithmetic(self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...], span: Span) -> Expr:
         """An arithmetic, bitwise, shift or comparison operator on numbers."""
         common = common_type(left, right)
         assert common is not None
@@ -106,9 +104,9 @@ class Operators:
         second = element_of(right.type)  # type: ignore[arg-type]
         if operator == "+" and isinstance(second, PointerType) and isinstance(first, ScalarType):
             left, right, first, second = right, left, second, first
-        moves = isinstance(first, PointerType) and isinstance(second, ScalarType)
-        if operator in ("+", "-") and moves and second.is_integer:  # type: ignore[union-attr]
-            if second == BOOL:
+        offset = second if isinstance(first, PointerType) and isinstance(second, ScalarType) else None
+        if operator in ("+", "-") and offset is not None and offset.is_integer:
+            if offset == BOOL:
                 right = convert(right, INT)
             return Binary(span, with_element(first, shape), operator, left, right)
         both = isinstance(first, PointerType) and isinstance(second, PointerType)
@@ -117,9 +115,7 @@ class Operators:
         if operator in _COMPARISONS and (both or 0 in (constant(left), constant(right))):
             left, right = _address(left), _address(right)
             return Binary(span, with_element(BOOL, shape), operator, left, right)
-        self.report.error(
-            "TC303", f"'{operator}' does not work on {left.type} and {right.type}", span
-        )
+        self.report.error("TC303", f"'{operator}' does not work on {left.type} and {right.type}", span)
         return failed(span)
 
     # ---------------------------------------------------------------- blocks
@@ -138,16 +134,21 @@ class Operators:
                 help="'^x' transposes a block",
             )
             return failed(span)
-        narrow = {scalar_of(left.type), scalar_of(right.type)}
-        if narrow <= {CHAR, UCHAR} and len(narrow) == 1:
-            (common,) = narrow  # type: ignore[assignment]
-        left, right = convert(left, common), convert(right, common)
-        if common.bits == 16 and common.is_float:
-            element: ScalarType = FLOAT
-        else:
-            element = promote(common)
-        type_ = BlockType(element, (first[0], second[1], *first[2:]))
-        return Dot(span, type_, left, right)
+        own = scalar_of(left.type)
+        if own in (CHAR, UCHAR) and own == scalar_of(right.type):
+            common = own
+        if (not common.is_float and common not in (CHAR, UCHAR)) or len(first) > 2:
+            what = f"blocks of {common}" if len(first) == 2 else f"blocks of {len(first)} axes"
+            self.report.error(
+                "TC406",
+                f"'@' does not multiply {what}",
+                span,
+                help="convert the operands to char, half, float or double blocks of 2 axes",
+            )
+            return failed(span)
+        element = FLOAT if common.is_float and common.bits == 16 else promote(common)
+        type_ = BlockType(element, (first[0], second[1]))
+        return Dot(span, type_, convert(left, common), convert(right, common))
 
     def select(self, condition: Expr, yes: Expr, no: Expr, span: Span) -> Expr:
         """``condition ? yes : no`` of typed operands."""
@@ -166,9 +167,7 @@ class Operators:
         if element is None:
             element = self._common_pointer(yes, no)
         if element is None:
-            self.report.error(
-                "TC303", f"the branches of '?:' do not fit: {yes.type} and {no.type}", span
-            )
+            self.report.error("TC303", f"the branches of '?:' do not fit: {yes.type} and {no.type}", span)
             return failed(span)
         type_ = with_element(element, whole)
         if not (is_weak(yes) and is_weak(no)):
@@ -241,9 +240,7 @@ class Operators:
             return failed(span)
         element = element_of(pointer.type)  # type: ignore[arg-type]
         if not isinstance(element, PointerType):
-            self.report.error(
-                "TC311", f"'*' wants a pointer, not a value of type {pointer.type}", span
-            )
+            self.report.error("TC311", f"'*' wants a pointer, not a value of type {pointer.type}", span)
             return failed(span)
         whole: Expr | None = None
         for condition in conditions:
@@ -278,9 +275,7 @@ class Operators:
             self._no_broadcast(left.type, right.type, span, what, (left, right))
         return shape
 
-    def _no_broadcast(
-        self, left: Type, right: Type, span: Span, what: str, parts: tuple[Expr, Expr]
-    ) -> None:
+    def _no_broadcast(self, left: Type, right: Type, span: Span, what: str, parts: tuple[Expr, Expr]) -> None:
         self.report.error(
             "TC304",
             f"the shapes of {what} do not fit: {left} and {right}",
@@ -330,9 +325,7 @@ def _fold_load(
         if mask is not None and load.mask is not mask:
             continue
         if mask is None and not (
-            isinstance(load.mask, Unary)
-            and load.mask.operator == "!"
-            and load.mask.operand is condition
+            isinstance(load.mask, Unary) and load.mask.operator == "!" and load.mask.operand is condition
         ):
             continue
         loaded = element_of(load.type)  # type: ignore[arg-type]

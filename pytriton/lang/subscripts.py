@@ -72,9 +72,7 @@ class Subscripts(TypeNames):
         """Result axis i is operand axis ``order[i]``."""
         shape = shape_of(operand.type)
         if len(shape) < 2:
-            self.report.error(
-                "TC310", f"a value of type {operand.type} has no axes to permute", span
-            )
+            self.report.error("TC310", f"a value of type {operand.type} has no axes to permute", span)
             return failed(span)
         element = element_of(operand.type)  # type: ignore[arg-type]
         type_ = with_element(element, tuple(shape[axis] for axis in order))

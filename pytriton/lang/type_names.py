@@ -15,7 +15,6 @@ from pytriton.lang.convert import constant, scalar_of
 from pytriton.lang.operators import LARGEST_BLOCK, Operators
 from pytriton.lang.scope import Scope
 from pytriton.lang.typed import Expr, Name, Size
-from pytriton.lang.walk import walk
 from pytriton.lang.types import (
     ERROR,
     INT,
@@ -24,6 +23,7 @@ from pytriton.lang.types import (
     PointerType,
     ScalarType,
 )
+from pytriton.lang.walk import walk
 from pytriton.source import Span
 
 __all__ = ["TypeNames", "ValueType"]
@@ -68,9 +68,7 @@ class TypeNames(Operators):
                 return None
             value, expr = found
             if value < 1:
-                self.report.error(
-                    "TC306", f"a block size must be at least 1, not {value}", node.span
-                )
+                self.report.error("TC306", f"a block size must be at least 1, not {value}", node.span)
                 return None
             sizes.append(Size(value, expr))
         if not nodes:
@@ -113,9 +111,7 @@ class TypeNames(Operators):
             self.report.error("TC203", what, span)
         return found
 
-    def build_type(
-        self, base: ValueType, stars: int, shape: tuple[int, ...], span: Span
-    ) -> ValueType | None:
+    def build_type(self, base: ValueType, stars: int, shape: tuple[int, ...], span: Span) -> ValueType | None:
         """``base`` behind ``stars`` stars, as a block if there is a shape."""
         if isinstance(base, BlockType):
             if not stars and not shape:

@@ -139,9 +139,7 @@ def assigned(body: Body) -> set[Symbol]:
 
 def _expr_fields(node: type) -> tuple[str, ...]:
     """The fields of a node class that hold expressions, as its annotations say."""
-    return tuple(
-        f.name for f in fields(node) if f.type in ("Expr", "Expr | None", "tuple[Expr, ...]")
-    )
+    return tuple(f.name for f in fields(node) if f.type in ("Expr", "Expr | None", "tuple[Expr, ...]"))
 
 
 _EXPR_FIELDS = {node: _expr_fields(node) for node in Expr.__args__}

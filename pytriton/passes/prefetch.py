@@ -72,9 +72,7 @@ class _Undo:
         }
         return replace(statement, **parts) if parts else statement  # type: ignore[arg-type]
 
-    def _loop(
-        self, before: Body, loop: RangeLoop | For, later: set[Symbol]
-    ) -> tuple[Body, RangeLoop | For]:
+    def _loop(self, before: Body, loop: RangeLoop | For, later: set[Symbol]) -> tuple[Body, RangeLoop | For]:
         """Sink every prefetch of one loop; its tail is searched from the end."""
         sunk: list[Statement] = []
         position = len(loop.body)

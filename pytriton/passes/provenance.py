@@ -75,9 +75,7 @@ class Provenance:
         left, right = self.roots(first), self.roots(second)
         if left is None or right is None:
             return True
-        return any(
-            one is other or not (one.noalias or other.noalias) for one in left for other in right
-        )
+        return any(one is other or not (one.noalias or other.noalias) for one in left for other in right)
 
     def writes_to(self, body: Body, pointer: Expr) -> bool:
         """Whether the statements may write memory that the pointer reaches."""

@@ -1,16 +1,51 @@
 """From a generated module to launches. Only this package and ``operators`` import torch and triton.
 
-    options.py       what a sweep is made of, and what a grid callable gets
-    cache.py         the private directory that holds generated modules
-    gate.py          what a generated module may contain
-    load.py          module text -> functions (for the compiler and for the interpreter)
+What users hold:
+
+    kernel.py        ``pytriton.kernel``: the object, its constructor and its call
+    eras.py          which era's constructor was called
+    missing.py       whether an error in a text may be a define that comes with the call
+    options.py       defines, points of a sweep, and what a grid callable gets
+    sizes.py         cdiv, next_power_of_2
+    registry.py      bench_registry
+    refusals.py      how the runtime says no, and all its codes
+
+The way of a call:
+
+    text.py          a source and how it is translated
+    plan.py          the sweep that one set of defines means, and the way of a call through it
     arguments.py     checking and converting the arguments of a call
-    specialize.py    what the compiler is told about arguments: signature, constants, attributes
-    compile.py       one specialised function -> machine code for one target
-    launch.py        grids, devices, streams: a compiled kernel on a GPU
-    interpret.py     the same on CPU tensors, by Triton's interpreter
     candidate.py     one point of a sweep: translated, loaded, compiled, launched
     tune.py          choosing among candidates
-    plan.py          the sweep that one set of defines means, and the call path through it
-    kernel.py        ``pytriton.kernel``: the object that users hold
+    written.py       memory that a kernel writes, saved and put back
+
+From text to machine code:
+
+    cache.py         the private directory that holds generated modules
+    gate.py          what a generated module may contain
+    load.py          module text -> functions, for the compiler and for the interpreter
+    specialize.py    what the compiler is told about arguments
+    compile.py       one specialised function -> machine code for one target
+    failures.py      when Triton refuses: whose line was it?
+    exclusion.py     compiling and interpreting keep out of each other's way
+    launch.py        grids, devices, streams: a compiled kernel on a GPU
+    interpret.py     the same on CPU tensors, by Triton's interpreter
 """
+
+from pytriton.runtime.kernel import Kernel, kernel
+from pytriton.runtime.options import Config, Options, config
+from pytriton.runtime.registry import IdDict, bench_registry
+from pytriton.runtime.sizes import cdiv, cdiv_sum, next_power_of_2
+
+__all__ = [
+    "Config",
+    "IdDict",
+    "Kernel",
+    "Options",
+    "bench_registry",
+    "cdiv",
+    "cdiv_sum",
+    "config",
+    "kernel",
+    "next_power_of_2",
+]

@@ -85,9 +85,7 @@ class Binder:
 
     def _refuse_devices(self, arguments: Sequence[Any]) -> NoReturn:
         seen: tuple[_Place, torch.device] | None = None
-        for position, (parameter, argument) in enumerate(
-            zip(self.parameters, arguments, strict=True), 1
-        ):
+        for position, (parameter, argument) in enumerate(zip(self.parameters, arguments, strict=True), 1):
             if not isinstance(parameter.type, PointerType) or not isinstance(argument, torch.Tensor):
                 continue
             place = _Place(self.kernel, position, parameter)
@@ -267,9 +265,9 @@ def _number(value: object, place: _Place) -> int | float:
     """A number of any make as a Python int, bool or float."""
     if isinstance(value, (int, float)):
         return value
-    if isinstance(value, (torch.Tensor, numpy.ndarray)) and value.ndim == 0:
-        value = value.item()
-    elif isinstance(value, numpy.generic):
+    if (isinstance(value, (torch.Tensor, numpy.ndarray)) and value.ndim == 0) or isinstance(
+        value, numpy.generic
+    ):
         value = value.item()
     elif isinstance(value, (torch.SymBool, torch.SymInt)):
         value = int(value)
@@ -280,9 +278,7 @@ def _number(value: object, place: _Place) -> int | float:
             return operator.index(value)
         if isinstance(value, (numbers.Real, torch.SymFloat)):
             return float(value)
-    place.refuse(
-        f"is {_shown(value)}, which is no number", "TC504", "pass a Python number, or x.item()"
-    )
+    place.refuse(f"is {_shown(value)}, which is no number", "TC504", "pass a Python number, or x.item()")
 
 
 def _whole(value: int | float, place: _Place) -> int:
@@ -291,9 +287,7 @@ def _whole(value: int | float, place: _Place) -> int:
     if not math.isfinite(value):
         place.refuse(f"is {value}, which no integer can be", "TC506")
     if not value.is_integer():
-        place.refuse(
-            f"is {value}, which has a fraction", "TC507", "pass an integer, for example by a // b"
-        )
+        place.refuse(f"is {value}, which has a fraction", "TC507", "pass an integer, for example by a // b")
     return int(value)
 
 

@@ -60,7 +60,7 @@ class Candidate:
 
     def compile_for(self, facts: tuple[int, ...], target: Any) -> Any:
         """Triton's ``CompiledKernel`` for a target; raises UnsupportedError."""
-        return compile_kernel(self.translation, facts, self.config, target, self._text.source())
+        return compile_kernel(self.translation, facts, self.config, target, self._text.source)
 
     def last_compiled(self) -> Any:
         """The kernel that was compiled last by a call, None if there is none."""
@@ -89,5 +89,5 @@ class Candidate:
             self._interpreted.run(grid, values)
         except InterpreterError as error:
             module = load(self.translation.function, self.translation.text)
-            generated = Generated(self.translation, module.path, self._text.source())
+            generated = Generated(self.translation, module.path, self._text.source)
             raise generated.stopped(error) from error

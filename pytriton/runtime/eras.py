@@ -1,14 +1,14 @@
 """Which era's constructor was called: positional arguments told apart by their types.
 
-    2019  kernel(src, ['C'])                       names of the outputs
-    2020  kernel(src, defines, num_warps)
-    2021  kernel(src, device, defines, num_warps, autotune_configs, autotune_key)
+2019  kernel(src, ['C'])                       names of the outputs
+2020  kernel(src, defines, num_warps)
+2021  kernel(src, device, defines, num_warps, autotune_configs, autotune_key)
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
@@ -44,17 +44,15 @@ def by_era(positional: tuple[Any, ...], **keywords: Any) -> Given:
             f"not {len(positional)}",
             "TC515",
         )
-    given = Given(**keywords)
     for name, value in zip(order, positional, strict=False):
-        if getattr(given, name) not in (None, ()) and value is not None:
+        if keywords.get(name) not in (None, ()) and value is not None:
             raise refusal(f"pytriton.kernel got '{name}' twice", "TC515")
         if value is not None:
             plain = tuple(value) if isinstance(value, list) and name != "num_warps" else value
-            given = replace(given, **{name: plain})
+            keywords[name] = plain
+    given = Given(**keywords)
     if given.defines is not None and not isinstance(given.defines, Mapping):
-        raise refusal(
-            f"defines is {given.defines!r}, which is no dict", "TC515", "give defines={'TM': 64}"
-        )
+        raise refusal(f"defines is {given.defines!r}, which is no dict", "TC515", "give defines={'TM': 64}")
     return given
 
 

@@ -1,6 +1,6 @@
 """CPU tensors: the kernel runs on Triton's interpreter, one program after another, in NumPy.
 
-Left to itself the interpreter guesses the type of a scalar from its value (a ``long`` of 5 would be int32) and
+Left to itself the interpreter guesses a scalar's type from its value (a ``long`` of 5 would be int32) and
 copies the storage of every tensor forth and back. It is given finished values instead: scalars of the
 declared types and bare addresses, so that views may overlap, addresses may be passed as numbers, and an
 absent tensor is a null pointer, all as on a GPU. It needs no environment variable.
@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FunctionType
 from typing import Any, Final
 
 import numpy
 import triton.language as tl
-from triton.runtime.interpreter import TensorHandle
+from triton.runtime.interpreter import InterpretedFunction, TensorHandle
+from triton.runtime.jit import JITFunction
 
 from pytriton.lang.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
@@ -34,16 +37,53 @@ class Interpreted:
         parameters: Sequence[Parameter],
         constexprs: Mapping[str, int | float],
     ) -> None:
-        self._module = module
+        self._function = InterpretedFunction(_twin(module.python))
         self._wrap = tuple(_wrapper(parameter.type) for parameter in parameters)
         self._constexprs = dict(constexprs)
 
     def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> None:
         """Run all programs of the grid; raises what Triton's interpreter raises."""
         _notice_once()
-        with interpreting(), numpy.errstate(all="ignore"):
+        with interpreting(), _callable_jit_functions(), numpy.errstate(all="ignore"):
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
-            self._module.interpreted[grid](*wrapped, **self._constexprs)
+            self._function[grid](*wrapped, **self._constexprs)
+
+
+def _twin(function: FunctionType) -> FunctionType:
+    """The same function over a copy of its globals: the interpreter adds names to those.
+
+    It replaces functions in the modules ``tl`` and ``tl.core`` as far as it sees them among the globals, and
+    puts them back at the end. Helpers in Triton's library use both, so the kernel must show it both.
+    """
+    namespace = {**function.__globals__, "__triton_core__": tl.core}
+    twin = FunctionType(function.__code__, namespace, function.__name__)
+    twin.__annotations__ = dict(function.__annotations__)
+    twin.__module__ = function.__module__
+    return twin
+
+
+_helpers: Final[dict[JITFunction[Any], Any]] = {}
+
+
+@contextmanager
+def _callable_jit_functions() -> Iterator[None]:
+    """Let ``@triton.jit`` functions be called while a kernel is interpreted.
+
+    Helpers of the kernel, and much of ``tl`` itself (``tl.zeros``, ``tl.sum``), are such functions; without
+    TRITON_INTERPRET in the environment their ``__call__`` only raises.
+    """
+
+    def call(function: JITFunction[Any], *arguments: Any, **keywords: Any) -> Any:
+        if function not in _helpers:
+            _helpers[function] = InterpretedFunction(_twin(function.fn)).rewrite()
+        return _helpers[function](*arguments, **keywords)
+
+    refuse = JITFunction.__call__
+    JITFunction.__call__ = call
+    try:
+        yield
+    finally:
+        JITFunction.__call__ = refuse
 
 
 def _wrapper(type_: ScalarType | PointerType) -> Callable[[Any], Any]:

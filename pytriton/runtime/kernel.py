@@ -13,7 +13,7 @@ import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 import torch
 
@@ -22,17 +22,15 @@ from pytriton.pipeline import Translation
 from pytriton.runtime.compile import assembly, parse_target
 from pytriton.runtime.eras import by_era, device_of
 from pytriton.runtime.launch import present_target
+from pytriton.runtime.missing import may_lack_defines
 from pytriton.runtime.options import Config, configs_of, defines_of, product
 from pytriton.runtime.plan import Plan, PlanSettings
 from pytriton.runtime.refusals import refusal
 from pytriton.runtime.registry import bench_registry
 from pytriton.runtime.specialize import common_facts
-from pytriton.runtime.text import KernelText, caller, read_source
+from pytriton.runtime.text import KernelText, read_source
 
 __all__ = ["Kernel", "kernel"]
-
-# What undeclared names look like to the translator, before the call's defines are known.
-_MAY_BE_MISSING_DEFINES: Final = frozenset({"TC2", "TC3"})
 
 
 class Kernel:
@@ -82,7 +80,7 @@ class Kernel:
         if grid is None:
             if not arguments:
                 raise refusal(
-                    f"{self._text.kernel or self._text.name}: a call needs a grid",
+                    f"{self._text.kernel or self._text.source.name}: a call needs a grid",
                     "TC511",
                     "give grid=(n,), or a function of the options such as "
                     "lambda opt: (pytriton.cdiv(n, opt.TILE),)",
@@ -102,12 +100,10 @@ class Kernel:
         """The modern Python text. ``defines`` add to the constructor's; a list takes its first value."""
         return self.translation(defines, kernel).text
 
-    def translation(
-        self, defines: Mapping[str, Any] | None = None, kernel: str | None = None
-    ) -> Translation:
+    def translation(self, defines: Mapping[str, Any] | None = None, kernel: str | None = None) -> Translation:
         """The whole translation for the first point of the sweep; raises CompileError."""
         point = self._configs(defines_of(defines), None, None)[0]
-        return self._text.translate(point.defines, kernel)
+        return self._text.for_kernel(kernel).translate(point.defines)
 
     def asm(
         self,
@@ -152,14 +148,14 @@ class Kernel:
                     "error",
                     "TC490",
                     "set_constant is not supported yet",
-                    self._text.source(),
+                    self._text.source,
                     help="pass the table as a pointer argument",
                 ),
             )
         )
 
     def __repr__(self) -> str:
-        return f"<pytriton.kernel {self._text.kernel or self._text.name}>"
+        return f"<pytriton.kernel {self._text.kernel or self._text.source.name}>"
 
     # Plans.
 
@@ -171,7 +167,7 @@ class Kernel:
         try:
             self._default = self._plan(None, None, None)
         except CompileError as error:
-            if not _may_lack_defines(error):
+            if not may_lack_defines(error, self._text.source):
                 raise
 
     def _plan(self, defines: Mapping[str, Any] | None, num_warps: Any, num_stages: Any) -> Plan:
@@ -189,9 +185,7 @@ class Kernel:
                     plan = self._plans[key] = Plan(self._text, configs, self._settings)
         return plan
 
-    def _configs(
-        self, defines: Mapping[str, Any], num_warps: Any, num_stages: Any
-    ) -> tuple[Config, ...]:
+    def _configs(self, defines: Mapping[str, Any], num_warps: Any, num_stages: Any) -> tuple[Config, ...]:
         """All points of the sweep; what a call gives wins over what the constructor was given."""
         if num_warps is None and not self._points:
             num_warps = self._num_warps
@@ -209,11 +203,6 @@ class Kernel:
                 if isinstance(tensor, torch.Tensor):
                     bench_registry[tensor] = time
         return time
-
-
-def _may_lack_defines(error: CompileError) -> bool:
-    codes = {found.code[:3] for found in error.diagnostics if found.severity == "error"}
-    return codes <= _MAY_BE_MISSING_DEFINES
 
 
 def _frozen(defines: Mapping[str, Any] | None) -> Any:
@@ -265,12 +254,9 @@ def kernel(
         autotune_key=(autotune_key,) if isinstance(autotune_key, str) else tuple(autotune_key),
         outputs=tuple(outputs),
     )
-    text, file_name = read_source(src)
     made = Kernel(
         KernelText(
-            text,
-            name or file_name or "<kernel>",
-            None if name or file_name else caller(),
+            read_source(src, name),
             kernel,
             tuple(os.fspath(directory) for directory in include_dirs),
             strict_literals,

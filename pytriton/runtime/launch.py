@@ -76,9 +76,7 @@ def _shown(sizes: Sequence[object]) -> str:
 def present_target() -> Any:
     """Triton's target for the current GPU; raises LaunchError where there is none."""
     if not torch.cuda.is_available():
-        raise refusal(
-            "there is no GPU here to compile for", "TC518", "name a target, for example 'cuda:90'"
-        )
+        raise refusal("there is no GPU here to compile for", "TC518", "name a target, for example 'cuda:90'")
     return driver.active.get_current_target()
 
 
@@ -135,8 +133,7 @@ def _adjusted_values(
     signed_bytes = [
         position
         for position, parameter in enumerate(parameters)
-        if isinstance(parameter.type, ScalarType)
-        and (parameter.type.kind, parameter.type.bits) == ("int", 8)
+        if isinstance(parameter.type, ScalarType) and (parameter.type.kind, parameter.type.bits) == ("int", 8)
     ]
     if _TRITON_VERSION >= (3, 7) or not signed_bytes:
         return None

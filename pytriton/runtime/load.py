@@ -17,7 +17,6 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import JITFunction
 
 from pytriton.runtime.cache import module_name, store
@@ -41,26 +40,11 @@ class LoadedModule:
         # With TRITON_INTERPRET set, @triton.jit makes something that cannot be compiled.
         return found if isinstance(found, JITFunction) else JITFunction(found.fn)
 
-    @cached_property
-    def interpreted(self) -> Any:
-        """The kernel as Triton's interpreter takes it, an ``InterpretedFunction``.
-
-        A kernel calls its helper functions by their global names, and the interpreter adds names to the
-        globals of what it runs; so the functions are twins over a namespace of their own.
-        """
-        namespace = dict(vars(self.module))
-        for name, found in vars(self.module).items():
-            if hasattr(found, "fn") and isinstance(found.fn, FunctionType):
-                namespace[name] = InterpretedFunction(_twin(found.fn, namespace))
-        return namespace[self.function]
-
-
-def _twin(function: FunctionType, namespace: dict[str, Any]) -> FunctionType:
-    twin = FunctionType(function.__code__, namespace, function.__name__)
-    twin.__annotations__ = dict(function.__annotations__)
-    twin.__module__ = function.__module__
-    return twin
-
+    @property
+    def python(self) -> FunctionType:
+        """The kernel as Python sees it, undecorated."""
+        function: FunctionType = getattr(self.module, self.function).fn
+        return function
 
 _lock: Final = threading.Lock()
 _loaded: Final[dict[tuple[str, str], LoadedModule]] = {}

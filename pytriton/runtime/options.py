@@ -97,8 +97,8 @@ class UnknownDefineError(LaunchError, AttributeError):
 class Options:
     """What a ``grid`` callable gets: ``opt.TM``, ``opt.d('TM')``, ``opt.D('TM')``, ``opt['TM']``.
 
-    Beside the defines it has ``num_warps``, ``num_stages`` (None is Triton's default) and ``defines``. A define
-    that bears the name of one of these is reached by ``opt['num_warps']``.
+    Beside the defines it has ``num_warps``, ``num_stages`` (None is Triton's default) and ``defines``. A
+    define that bears the name of one of these is reached by ``opt['num_warps']``.
     """
 
     __slots__ = ("defines", "num_stages", "num_warps")
@@ -178,9 +178,7 @@ def _warps(value: object) -> int:
         number = int(value)
         if 1 <= number <= 64 and number & (number - 1) == 0:
             return number
-    raise refusal(
-        f"num_warps is {value!r}", "TC517", "give a power of two from 1 to 64 (usually 4 or 8)"
-    )
+    raise refusal(f"num_warps is {value!r}", "TC517", "give a power of two from 1 to 64 (usually 4 or 8)")
 
 
 def _stages(value: object) -> int | None:

@@ -46,9 +46,7 @@ class Plan:
     ``timings`` maps each config that was tried to its milliseconds, or to the reason why it has none.
     """
 
-    def __init__(
-        self, text: KernelText, configs: Sequence[Config], settings: PlanSettings
-    ) -> None:
+    def __init__(self, text: KernelText, configs: Sequence[Config], settings: PlanSettings) -> None:
         """Translates the first config that can be; raises CompileError or TuneError if none can."""
         self._text = text
         self._settings = settings
@@ -238,9 +236,7 @@ def _is_integer(type_: ScalarType | PointerType) -> bool:
 
 def _written(candidates: Sequence[Candidate], arguments: Sequence[Any]) -> list[Any]:
     positions = {
-        candidate.binder.position(name)
-        for candidate in candidates
-        for name in candidate.translation.writes
+        candidate.binder.position(name) for candidate in candidates for name in candidate.translation.writes
     }
     return [arguments[position] for position in sorted(p for p in positions if p is not None)]
 

@@ -70,16 +70,14 @@ def specialize(
     """
     signature = {param.identifier: signature_type(param.type) for param in parameters}
     signature |= dict.fromkeys(argument_names[len(parameters) :], "constexpr")
-    if list(signature) != list(argument_names) or set(argument_names[len(parameters) :]) != set(
-        constexprs
-    ):
+    if list(signature) != list(argument_names) or set(argument_names[len(parameters) :]) != set(constexprs):
         raise AssertionError(f"the generated function takes {argument_names}, not {list(signature)}")
-    constants = {
+    constants: dict[tuple[int, ...], Any] = {
         (position,): constexprs[name]
         for position, name in enumerate(argument_names)
         if position >= len(parameters)
     }
-    attributes = {}
+    attributes: dict[tuple[int, ...], list[list[Any]]] = {}
     for position, (parameter, fact) in enumerate(zip(parameters, facts, strict=True)):
         divisor = 16 if fact == BY_16 else _promised(parameter)
         if divisor > 1:
@@ -110,10 +108,7 @@ def pin_ones(translation: Translation, facts: Sequence[int]) -> Translation:
     lines = translation.text.splitlines(keepends=True)
     at = _first_statement(translation) - 1
     text = "".join([*lines[:at], *pinned, *lines[at:]])
-    moved = {
-        line if line <= at else line + len(pinned): origin
-        for line, origin in translation.lines.items()
-    }
+    moved = {line if line <= at else line + len(pinned): origin for line, origin in translation.lines.items()}
     return replace(translation, text=text, lines=moved)
 
 

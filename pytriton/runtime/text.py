@@ -10,34 +10,32 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-from pytriton import pipeline
-from pytriton.pipeline import Translation
+from pytriton.errors import Report
+from pytriton.lang.tokens import decode
+from pytriton.pipeline import Translation, translate
 from pytriton.runtime.refusals import refusal
 from pytriton.source import Source
 
-__all__ = ["KernelText", "caller", "read_source"]
+__all__ = ["KernelText", "read_source"]
 
 _PACKAGE: Final = str(Path(__file__).resolve().parents[1]) + os.sep
 
 
 @dataclass(frozen=True, slots=True)
 class KernelText:
-    """``name`` is shown in messages, ``origin`` says where a string was passed (``my_ops.py:41``)."""
+    """The arguments of ``translate``, less the defines. ``kernel`` picks one kernel of several."""
 
-    text: str
-    name: str = "<kernel>"
-    origin: str | None = None
+    source: Source
     kernel: str | None = None
     include_dirs: tuple[str, ...] = ()
     strict_literals: bool = False
 
-    def translate(self, defines: Mapping[str, object], kernel: str | None = None) -> Translation:
+    def translate(self, defines: Mapping[str, object]) -> Translation:
         """One module for these defines; raises CompileError."""
-        return pipeline.translate(
-            self.text,
+        return translate(
+            self.source,
             defines,
-            kernel=kernel or self.kernel,
-            name=self.name,
+            kernel=self.kernel,
             include_dirs=self.include_dirs,
             strict_literals=self.strict_literals,
         )
@@ -46,35 +44,28 @@ class KernelText:
         """The same text, for another of its kernels; None keeps the choice."""
         return replace(self, kernel=kernel) if kernel else self
 
-    def source(self) -> Source:
-        """The text as diagnostics quote it."""
-        return Source(self.text, self.name, self.origin)
 
+def read_source(given: object, name: str | None) -> Source:
+    """What a user gave as source: text, bytes, or a path. Only an ``os.PathLike`` is a path.
 
-def read_source(given: object) -> tuple[str, str | None]:
-    """The text, and the file's name if a path was given. Only an ``os.PathLike`` is a path."""
+    A text without a name says where it was passed. Raises OSError for a path that cannot be read.
+    """
     if isinstance(given, os.PathLike):
         path = Path(given)
-        return _decoded(path.read_bytes(), path.name), path.name
+        return decode(path.read_bytes(), name or str(path), Report())
+    origin = None if name else _caller()
     if isinstance(given, bytes):
-        return _decoded(given, "<kernel>"), None
+        return replace(decode(given, name or "<kernel>", Report()), origin=origin)
     if isinstance(given, str):
-        return given, None
+        return Source(given, name or "<kernel>", origin)
     raise refusal(
-        f"the source is {type(given).__name__}, which is no text",
+        f"the source is of type {type(given).__name__}, which is no text",
         "TC515",
         "give a str, bytes, or a pathlib.Path",
     )
 
 
-def _decoded(data: bytes, name: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise refusal(f"{name}: byte {error.start} is no UTF-8", "TC515") from error
-
-
-def caller() -> str | None:
+def _caller() -> str | None:
     """``file.py:41``: the innermost line outside this package that led here."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:

@@ -71,9 +71,7 @@ def compile_all(
         return dict(zip([candidate for candidate, _ in jobs], outcomes, strict=True))
 
 
-def time_all(
-    launches: Sequence[Launch], saved: Saved, budget: float | None
-) -> dict[Candidate, float | None]:
+def time_all(launches: Sequence[Launch], saved: Saved, budget: float | None) -> dict[Candidate, float | None]:
     """Milliseconds of each launch; None for what the budget (seconds) left unmeasured."""
     times: dict[Candidate, float | None] = {}
     best = float("inf")
@@ -99,28 +97,28 @@ def _median(launch: Launch, saved: Saved, cache: torch.Tensor, best: float) -> f
     if first > _HOPELESS * best:
         return first
     count = int(_SECONDS * 1000 / max(first, 1e-3))
-    return statistics.median(
-        _milliseconds(launch, saved, cache, min(_MOST, max(_FEWEST, count)))
-    )
+    return statistics.median(_milliseconds(launch, saved, cache, min(_MOST, max(_FEWEST, count))))
 
 
-def _milliseconds(
-    launch: Launch, saved: Saved, cache: torch.Tensor | None, count: int
-) -> list[float]:
+def _milliseconds(launch: Launch, saved: Saved, cache: torch.Tensor | None, count: int) -> list[float]:
     """Times of ``count`` launches on the current device. All are queued before the first is read."""
     pairs = []
     for _ in range(count):
         saved.restore()
         if cache is not None:
             cache.zero_()
-        start = torch.cuda.Event(enable_timing=True)
-        end = torch.cuda.Event(enable_timing=True)
+        start, end = _event(), _event()
         start.record()
         launch()
         end.record()
         pairs.append((start, end))
     torch.cuda.synchronize()
     return [start.elapsed_time(end) for start, end in pairs]
+
+
+def _event() -> torch.cuda.Event:
+    make: Callable[..., torch.cuda.Event] = torch.cuda.Event
+    return make(enable_timing=True)
 
 
 def _level_2_cache(device: int) -> torch.Tensor:

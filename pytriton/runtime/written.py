@@ -8,7 +8,7 @@ saved, and then the kernel is launched only once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,7 +74,8 @@ class _Block:
 
 def _allocated_block(address: int) -> torch.Tensor | None:
     """The block of torch's CUDA allocator that holds an address."""
-    for segment in torch.cuda.memory_snapshot():
+    snapshot: Callable[[], list[dict[str, Any]]] = torch.cuda.memory_snapshot
+    for segment in snapshot():
         start = segment["address"]
         if not start <= address < start + segment["total_size"]:
             continue

@@ -1,0 +1,138 @@
+"""Tokens -> terminals of the grammar.
+
+Input: preprocessed tokens and the terminal of each fixed spelling. Output: the tokens as lark takes them. Two
+things that a C grammar cannot say are settled here: which identifiers are type names at their place
+(``typedef``, with scopes), and that ``bitcast`` before ``<`` is an operator. What is no Triton-C at all
+(``struct``, ``goto``, ...) is refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pytriton.errors import Report
+from pytriton.lang.tokens import Kind, Token
+from pytriton.lang.types import TYPE_WORDS
+
+__all__ = ["TYPES", "WORDS", "Fed", "classify"]
+
+_QUALIFIERS: Final = frozenset(
+    "const restrict __restrict __restrict__ volatile __constant__ inline __inline __inline__".split()
+)
+_STORAGE: Final = frozenset("typedef static extern register __global__".split())
+TYPES: Final = frozenset(word for words in TYPE_WORDS for word in words) | {"void"}
+_REFUSED: Final = {
+    "struct": "pass the members as separate parameters",
+    "union": "use bitcast<T>(x) to reinterpret bits",
+    "goto": "use a loop or an if",
+    "switch": "use if / else if",
+    "case": "use if / else if",
+    "default": "use if / else if",
+    "asm": "Triton has no inline assembly in this form",
+    "__asm__": "Triton has no inline assembly in this form",
+    "_Generic": "pass the type as a define",
+    "complex": "keep real and imaginary parts apart",
+    "_Complex": "keep real and imaginary parts apart",
+}
+
+# The terminal of each word that the grammar knows only by its class.
+WORDS: Final = {
+    **dict.fromkeys(_QUALIFIERS, "QUALIFIER"),
+    **dict.fromkeys(_STORAGE, "STORAGE"),
+    **dict.fromkeys(TYPES, "TYPE"),
+}
+_KINDS: Final = {
+    Kind.NUMBER: "NUMBER",
+    Kind.CHAR: "CHAR",
+    Kind.STRING: "STRING",
+    Kind.CONSTEXPR: "CONSTEXPR",
+}
+
+
+class Fed:
+    """A token with its terminal. The positions are lark's; it borrows them for its end token."""
+
+    __slots__ = ("token", "type")
+    start_pos = end_pos = line = end_line = column = end_column = 0
+
+    def __init__(self, terminal: str, token: Token) -> None:
+        self.type = terminal
+        self.token = token
+
+    def __str__(self) -> str:
+        return self.token.text
+
+
+def classify(tokens: list[Token], names: dict[str, str], report: Report) -> Iterator[Fed]:
+    """Give each token its terminal name."""
+    typedefs = _Typedefs()
+    for index, token in enumerate(tokens[:-1]):
+        text = token.text
+        if token.kind is Kind.IDENT:
+            terminal = names.get(text)
+            if text in _REFUSED:
+                report.error("TC401", f"Triton-C has no '{text}'", token.span, help=_REFUSED[text])
+            elif terminal is None:
+                if text == "bitcast" and tokens[index + 1].text == "<":
+                    terminal = "BITCAST"
+                else:
+                    terminal = typedefs.terminal(text, tokens[index - 1] if index else None)
+            typedefs.saw(token, terminal or "IDENT", tokens[index + 1])
+            yield Fed(terminal or "IDENT", token)
+        elif token.kind is Kind.PUNCT:
+            terminal = names.get(text)
+            if terminal is None:
+                what = "member access" if text in (".", "->") else f"'{text}'"
+                report.error("TC402", f"Triton-C has no {what}", token.span)
+                continue
+            typedefs.saw(token, terminal, tokens[index + 1])
+            yield Fed(terminal, token)
+        else:
+            yield Fed(_KINDS[token.kind], token)
+
+
+class _Typedefs:
+    """Which identifiers are type names here: C's "typedef name" problem, for one scope stack.
+
+    A name is a type from the end of its ``typedef`` to the end of its scope. Directly behind a type word
+    it is being declared anew and is an ordinary name, there and in the rest of the scope.
+    """
+
+    def __init__(self) -> None:
+        self.scopes: list[dict[str, bool]] = [{}]
+        self.pending: Token | None = None
+        self.inside = False
+        self.depth = 0
+        self.after_type = False
+
+    def terminal(self, text: str, previous: Token | None) -> str:
+        known = next((scope[text] for scope in reversed(self.scopes) if text in scope), False)
+        if not known:
+            return "IDENT"
+        if self.after_type:
+            if not self.inside:
+                self.scopes[-1][text] = False
+            return "IDENT"
+        return "TYPENAME"
+
+    def saw(self, token: Token, terminal: str, following: Token) -> None:
+        text = token.text
+        if text == "typedef":
+            self.inside, self.pending, self.depth = True, None, 0
+        elif self.inside and terminal == "IDENT" and self.depth == 0:
+            self.pending = token
+        if self.inside and terminal in ("LSQB", "LPAR", "LBRACE"):
+            self.depth += 1
+        elif self.inside and terminal in ("RSQB", "RPAR", "RBRACE"):
+            self.depth -= 1
+        elif self.inside and self.depth == 0 and terminal in ("SEMICOLON", "COMMA"):
+            if self.pending is not None:
+                self.scopes[-1][self.pending.text] = True
+            self.inside = terminal == "COMMA"
+        elif terminal == "LBRACE":
+            self.scopes.append({})
+        elif terminal == "RBRACE" and len(self.scopes) > 1:
+            self.scopes.pop()
+        keeps = terminal in ("QUALIFIER", "STAR")
+        self.after_type = terminal in ("TYPE", "TYPENAME") or (self.after_type and keeps)

@@ -1,0 +1,274 @@
+"""Reductions of the grammar -> nodes of the syntax tree.
+
+``Builder`` has one method a rule; lark calls it with the parts of the reduction: tokens, nodes, or None for what
+is absent. Binary operators come as one flat row, and ``_climb`` gives them their precedence.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytriton.lang import syntax
+from pytriton.lang.classify import Fed
+from pytriton.lang.syntax import PRECEDENCE
+from pytriton.lang.tokens import Token
+from pytriton.source import Span
+
+__all__ = ["Builder"]
+
+
+def _span(part: Any) -> Span:
+    return part.token.span if isinstance(part, Fed) else part.span
+
+
+def _over(parts: list[Any]) -> Span:
+    """The span of a reduction: from its first to its last part that is there."""
+    there = [part for part in parts if part is not None and not isinstance(part, tuple)]
+    return _span(there[0]).to(_span(there[-1]))
+
+
+def _nodes(parts: list[Any]) -> tuple[Any, ...]:
+    """The parts that are nodes, not punctuation or absent."""
+    return tuple(part for part in parts if part is not None and not isinstance(part, Fed))
+
+
+def _climb(parts: list[Any]) -> syntax.Expr:
+    """Precedence climbing over operand, operator, operand, ...; everything is left-associative."""
+    operands: list[Any] = [parts[0]]
+    operators: list[Token] = []
+
+    def reduce() -> None:
+        right, operator = operands.pop(), operators.pop()
+        left = operands.pop()
+        span = left.span.to(right.span)
+        operands.append(syntax.Binary(span, operator.text, left, right, operator.span))
+
+    for operator, operand in zip(parts[1::2], parts[2::2], strict=True):
+        level = PRECEDENCE[operator.text]
+        while operators and PRECEDENCE[operators[-1].text] >= level:
+            reduce()
+        operators.append(operator)
+        operands.append(operand)
+    while operators:
+        reduce()
+    expression: syntax.Expr = operands[0]
+    return expression
+
+
+class Builder:
+    """One method a rule of the grammar; lark calls it with the parts of the reduction."""
+
+    def start(self, parts: list[Any]) -> tuple[Any, ...]:
+        return tuple(part for part in parts if part is not None)
+
+    def empty(self, parts: list[Any]) -> None:
+        return None
+
+    # declarations
+
+    def function(self, parts: list[Any]) -> syntax.Function:
+        return syntax.Function(_over(parts), *parts)
+
+    def declaration(self, parts: list[Any]) -> syntax.Declaration:
+        return syntax.Declaration(_over(parts), parts[0], _nodes(parts[1:]))
+
+    def static_assert(self, parts: list[Any]) -> syntax.StaticAssert:
+        strings = [part for part in parts if isinstance(part, Fed) and part.type == "STRING"]
+        message = "".join(str(part)[1:-1] for part in strings) if strings else None
+        return syntax.StaticAssert(_over(parts), parts[2], message)
+
+    def specifiers(self, parts: list[Any]) -> syntax.Specifiers:
+        words = tuple(part.token for part in parts if isinstance(part, Fed))
+        attributes = tuple(item for part in parts if isinstance(part, tuple) for item in part)
+        enum = next((part for part in parts if isinstance(part, syntax.Enum)), None)
+        spanned = [part for part in parts if not isinstance(part, tuple)] or list(attributes)
+        return syntax.Specifiers(_over(spanned), words, attributes, enum)
+
+    def enum(self, parts: list[Any]) -> syntax.Enum:
+        name = parts[1].token if parts[1] is not None else None
+        constants = tuple(part for part in parts if isinstance(part, tuple))
+        return syntax.Enum(_span(parts[0]).to(_span(parts[-1])), name, constants)
+
+    def enum_name(self, parts: list[Any]) -> syntax.Enum:
+        return syntax.Enum(_over(parts), parts[1].token, ())
+
+    def enumerator(self, parts: list[Any]) -> tuple[Token, syntax.Expr | None]:
+        return parts[0].token, parts[2]
+
+    def attribute(self, parts: list[Any]) -> tuple[syntax.Attribute, ...]:
+        return _nodes(parts)
+
+    def promise(self, parts: list[Any]) -> syntax.Attribute:
+        return syntax.Attribute(_over(parts), parts[0].token.text, _nodes(parts[1:]))
+
+    def qualifier_promise(self, parts: list[Any]) -> syntax.Attribute:
+        return syntax.Attribute(_over(parts), parts[0].token.text)
+
+    def pointer(self, parts: list[Any]) -> tuple[Token, ...]:
+        return tuple(part.token for part in parts)
+
+    def shape(self, parts: list[Any]) -> tuple[syntax.Expr, ...]:
+        return _nodes(parts)
+
+    def trailing(self, parts: list[Any]) -> tuple[syntax.Attribute, ...]:
+        return tuple(item for part in parts for item in part)
+
+    def initializer(self, parts: list[Any]) -> list[syntax.Expr]:
+        return [parts[1]]
+
+    def parameters(self, parts: list[Any]) -> list[tuple[syntax.Specifiers, syntax.Declarator]]:
+        return [part for part in parts if isinstance(part, tuple)]
+
+    def parameter(self, parts: list[Any]) -> tuple[syntax.Specifiers, syntax.Declarator]:
+        specifiers, pointer, name, shape, trailing = parts
+        declarator = _declarator(specifiers.span, pointer, name, shape, trailing)
+        return specifiers, declarator
+
+    def declarator(self, parts: list[Any]) -> syntax.Declarator:
+        pointer, name, parameters, shape, trailing, initializer = parts
+        return _declarator(
+            _span(name),
+            pointer,
+            name,
+            shape,
+            trailing,
+            initializer[0] if initializer else None,
+            None if parameters is None else tuple(parameters),
+        )
+
+    def type_name(self, parts: list[Any]) -> syntax.TypeName:
+        specifiers, pointer, shape = parts
+        stars = sum(token.text == "*" for token in pointer)
+        last = shape[-1].span if shape else pointer[-1].span if pointer else specifiers.span
+        return syntax.TypeName(specifiers.span.to(last), specifiers, stars, shape or ())
+
+    # statements
+
+    def block(self, parts: list[Any]) -> syntax.Block:
+        return syntax.Block(_over(parts), _nodes(parts))
+
+    def expression_statement(self, parts: list[Any]) -> syntax.ExpressionStatement:
+        return syntax.ExpressionStatement(_over(parts), parts[0])
+
+    def if_(self, parts: list[Any]) -> syntax.If:
+        return syntax.If(_over(parts), parts[2], parts[4], parts[6])
+
+    def for_(self, parts: list[Any]) -> syntax.For:
+        _, _, init, condition, _, step, _, body = parts
+        return syntax.For(_over(parts), init, condition, step, body)
+
+    def while_(self, parts: list[Any]) -> syntax.While:
+        return syntax.While(_over(parts), parts[2], parts[4])
+
+    def do_while(self, parts: list[Any]) -> syntax.DoWhile:
+        return syntax.DoWhile(_over(parts), parts[1], parts[4])
+
+    def return_(self, parts: list[Any]) -> syntax.Return:
+        return syntax.Return(_over(parts), parts[1])
+
+    def break_(self, parts: list[Any]) -> syntax.Break:
+        return syntax.Break(_over(parts))
+
+    def continue_(self, parts: list[Any]) -> syntax.Continue:
+        return syntax.Continue(_over(parts))
+
+    # expressions
+
+    def comma(self, parts: list[Any]) -> syntax.Comma:
+        return syntax.Comma(_over(parts), _nodes(parts))
+
+    def assign(self, parts: list[Any]) -> syntax.Assign:
+        target, operator, value = parts
+        return syntax.Assign(_over([target, value]), operator.text, target, value)
+
+    def assign_op(self, parts: list[Any]) -> Token:
+        return parts[0].token  # type: ignore[no-any-return]
+
+    binary_op = prefix_op = assign_op
+
+    def select(self, parts: list[Any]) -> syntax.Select:
+        return syntax.Select(_over(parts), parts[0], parts[2], parts[4])
+
+    def elvis(self, parts: list[Any]) -> syntax.Select:
+        return syntax.Select(_over(parts), parts[0], None, parts[3])
+
+    def chain(self, parts: list[Any]) -> syntax.Expr:
+        return _climb(parts)
+
+    def prefix(self, parts: list[Any]) -> syntax.Prefix:
+        operator, operand = parts
+        return syntax.Prefix(operator.span.to(operand.span), operator.text, operand)
+
+    def masked(self, parts: list[Any]) -> syntax.MaskedDeref:
+        return syntax.MaskedDeref(_over(parts), parts[3], parts[5])
+
+    def cast(self, parts: list[Any]) -> syntax.Cast:
+        return syntax.Cast(_over(parts), parts[1], parts[3])
+
+    def size_of(self, parts: list[Any]) -> syntax.SizeOf:
+        operand = next(part for part in parts if not isinstance(part, Fed))
+        return syntax.SizeOf(_over(parts), operand)
+
+    def name(self, parts: list[Any]) -> syntax.Name:
+        token = parts[0].token
+        return syntax.Name(token.span, token.text)
+
+    def number(self, parts: list[Any]) -> syntax.Number:
+        token = parts[0].token
+        return syntax.Number(token.span, token.text)
+
+    char = number
+
+    def constexpr(self, parts: list[Any]) -> syntax.Constexpr:
+        token = parts[0].token
+        return syntax.Constexpr(token.span, token.text, token.value)
+
+    def string(self, parts: list[Any]) -> syntax.String:
+        token = parts[0].token
+        return syntax.String(token.span, token.text)
+
+    def group(self, parts: list[Any]) -> syntax.Expr:
+        expression: syntax.Expr = parts[1]
+        return expression
+
+    def bitcast(self, parts: list[Any]) -> syntax.Bitcast:
+        return syntax.Bitcast(_over(parts), parts[2], parts[5])
+
+    def call(self, parts: list[Any]) -> syntax.Call:
+        return syntax.Call(_over(parts), parts[0], _nodes(parts[1:]))
+
+    def subscripted(self, parts: list[Any]) -> syntax.Subscript:
+        return syntax.Subscript(_over(parts), parts[0], _nodes(parts[1:]))
+
+    def marker(self, parts: list[Any]) -> syntax.Marker:
+        return syntax.Marker(_span(parts[0]), str(parts[0]))
+
+    def increment(self, parts: list[Any]) -> syntax.Postfix:
+        return syntax.Postfix(_over(parts), str(parts[1]), parts[0])
+
+    decrement = increment
+
+
+def _declarator(
+    start: Span,
+    pointer: tuple[Token, ...],
+    name: Fed | None,
+    shape: tuple[syntax.Expr, ...] | None,
+    trailing: tuple[syntax.Attribute, ...],
+    initializer: syntax.Expr | None = None,
+    parameters: tuple[tuple[syntax.Specifiers, syntax.Declarator], ...] | None = None,
+) -> syntax.Declarator:
+    """A declarator; qualifiers between the stars count as attributes (``* restrict p``)."""
+    stars = sum(token.text == "*" for token in pointer)
+    qualifiers = tuple(syntax.Attribute(token.span, token.text) for token in pointer if token.text != "*")
+    ends = [*(item.span for item in trailing), *(item.span for item in shape or ()), start]
+    span = start.to(ends[0] if trailing else ends[-2] if shape else _span(name) if name else start)
+    return syntax.Declarator(
+        span,
+        stars,
+        name.token if name is not None else None,
+        shape or (),
+        qualifiers + trailing,
+        initializer,
+        parameters,
+    )

@@ -1,0 +1,80 @@
+"""May a text be right, although it cannot be translated yet? In 2019 the defines came with the call.
+
+A kernel object checks its text when it is made. A define that is still to come shows as an unknown name, and
+one that stands for a type or for half an expression breaks the syntax around it. So an error is believed at
+once only if the statement in which it stands has no unknown name; it waits for the call otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pytriton.errors import CompileError, Diagnostic, Report
+from pytriton.lang.tokens import Kind, Token, tokenize
+from pytriton.lang.types import TYPE_WORDS
+from pytriton.source import Source, Span
+
+__all__ = ["may_lack_defines"]
+
+_UNDECLARED: Final = "TC301"
+_LEXICAL: Final = "TC0"
+_TYPES: Final = frozenset(word for words in TYPE_WORDS for word in words)
+_BOUNDARIES: Final = frozenset({";", "{", "}"})
+# How wrappers name defines. Other names are believed to be what they seem to be.
+_LIKE_A_DEFINE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
+
+
+def may_lack_defines(error: CompileError, source: Source) -> bool:
+    """Whether every error of a translation may go away with more defines."""
+    tokens = [token for token in tokenize(source, Report()) if token.kind is not Kind.END]
+    unknown = _unknown_names(tokens)
+    errors = [found for found in error.diagnostics if found.severity == "error"]
+    return any(found.code == _UNDECLARED for found in errors) or all(
+        _waits(found, source, tokens, unknown) for found in errors
+    )
+
+
+def _unknown_names(tokens: list[Token]) -> frozenset[str]:
+    """Names like ``TYPE`` that the text neither declares nor defines."""
+    used: set[str] = set()
+    bound: set[str] = set()
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        if token.kind is not Kind.IDENT or not _LIKE_A_DEFINE.fullmatch(token.text):
+            continue
+        used.add(token.text)
+        if before is not None and (before.text in _TYPES or before.text in ("*", "define")):
+            bound.add(token.text)
+    return frozenset(used - bound)
+
+
+def _waits(found: Diagnostic, source: Source, tokens: list[Token], unknown: frozenset[str]) -> bool:
+    """Whether one error stands in a statement that has an unknown name, or behind a condition on one."""
+    if found.code.startswith(_LEXICAL):
+        return False
+    if not isinstance(found.where, Span) or found.where.source is not source:
+        return bool(unknown)
+    here = found.where.start
+    first = max((t.span.end for t in tokens if t.span.end <= here and t.text in _BOUNDARIES), default=0)
+    last = min(
+        (t.span.end for t in tokens if t.span.start >= here and t.text in _BOUNDARIES),
+        default=len(source.text),
+    )
+    around = {token.text for token in tokens if first <= token.span.start < last}
+    return bool(unknown & (around | _condition_names(tokens, here)))
+
+
+def _condition_names(tokens: list[Token], end: int) -> set[str]:
+    """The names on ``#if``, ``#ifdef``, ``#ifndef`` and ``#elif`` lines before an offset."""
+    names: set[str] = set()
+    conditional = False
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        if token.span.start >= end:
+            break
+        if token.newline:
+            conditional = False
+        if before is not None and before.text == "#" and before.newline:
+            conditional = token.text in ("if", "ifdef", "ifndef", "elif")
+        elif conditional:
+            names.add(token.text)
+    return names

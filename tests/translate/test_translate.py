@@ -1,0 +1,149 @@
+"""Golden translations, each proved four ways.
+
+A case is a folder ``tests/translate/<case>`` with ``kernel.c``, ``case.toml`` and ``expected.py``. Its text must be
+translated to exactly ``expected.py`` (``make golden`` rewrites), which ``ruff format`` must leave alone, which must
+compile for each target, and which must compute what ``case.toml`` says::
+
+    defines = { TM = 16, TYPE = "half" }   # as given to pytriton.kernel
+    warnings = ["TC323"]                   # codes expected, none if absent
+    [run]
+    grid = [2]
+    args = { X = "normal(32)", Y = "full(32, nan)", N = "30" }      # torch expressions, in parameter order
+    expect = { Y = "where(arange(32) < N, X + 1, Y)" }              # of the arguments as they were
+    rtol = 1e-6                                                     # absent: equal bit for bit, NaN included
+
+An expression sees torch's functions, ``normal(*shape)`` (float32, seeded), ``ints(low, high, *shape)`` (int32),
+``special(*shape)`` (normal with NaN, infinities and zeros among it) and the dtypes.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import pytriton
+
+ROOT = Path(__file__).parent
+CASES = sorted(path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "__pycache__")
+
+
+@cache
+def load(case: str) -> dict[str, Any]:
+    """The parsed case.toml."""
+    return tomllib.loads((ROOT / case / "case.toml").read_text())
+
+
+def text(case: str) -> bytes:
+    """The kernel as a user's file holds it."""
+    return (ROOT / case / "kernel.c").read_bytes()
+
+
+def translated(case: str) -> pytriton.Translation:
+    """The translation of a case."""
+    data = load(case)
+    return pytriton.translate(
+        text(case),
+        data.get("defines", {}),
+        kernel=data.get("kernel"),
+        name="kernel.c",
+        strict_literals=data.get("strict_literals", False),
+    )
+
+
+def test_every_case_is_complete() -> None:
+    for case in CASES:
+        names = {path.name for path in (ROOT / case).iterdir()}
+        assert names == {"kernel.c", "case.toml", "expected.py"}, case
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_text(case: str, update_golden: bool) -> None:
+    translation = translated(case)
+    expected = ROOT / case / "expected.py"
+    if update_golden:
+        expected.write_text(translation.text)
+    assert translation.text == expected.read_text()
+    codes = [warning.code for warning in translation.warnings]
+    assert codes == load(case).get("warnings", [])
+
+
+def test_formatted() -> None:
+    """``ruff format`` with its own defaults changes nothing."""
+    command = [sys.executable, "-m", "ruff", "format", "--isolated", "--diff", str(ROOT)]
+    run = subprocess.run([*command, "--exclude", "test_*.py"], capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_compiles(case: str, compile_targets: tuple[str, ...]) -> None:
+    data = load(case)
+    kernel = pytriton.kernel(text(case), name="kernel.c", kernel=data.get("kernel"))
+    for target in compile_targets:
+        if target in data.get("not_on", ()):
+            continue
+        mode = "amdgcn" if target.startswith("hip") else "ptx"
+        assert kernel.asm(mode, target=target, defines=data.get("defines"))
+
+
+def namespace() -> dict[str, Any]:
+    """What the expressions of a case may use."""
+    generator = torch.Generator().manual_seed(20)
+    names = {name: getattr(torch, name) for name in dir(torch) if not name.startswith("_")}
+
+    def normal(*shape: int) -> torch.Tensor:
+        return torch.randn(*shape, generator=generator)
+
+    def ints(low: int, high: int, *shape: int) -> torch.Tensor:
+        return torch.randint(low, high, shape, generator=generator, dtype=torch.int32)
+
+    def special(*shape: int) -> torch.Tensor:
+        values = normal(*shape).flatten()
+        for index, value in enumerate((float("nan"), float("inf"), -float("inf"), 0.0, -0.0)):
+            values[index :: max(7, values.numel() // 5)] = value
+        return values.reshape(*shape)
+
+    return names | {"normal": normal, "ints": ints, "special": special, "torch": torch}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_computes(case: str, device: str) -> None:
+    data = load(case)
+    run = data["run"]
+    names = namespace()
+    arguments: dict[str, Any] = {}
+    for name, expression in run["args"].items():
+        arguments[name] = eval(expression, names | arguments)
+    expected = {
+        name: eval(expression, names | arguments)
+        for name, expression in run["expect"].items()
+    }
+    passed = {
+        name: value.to(device) if isinstance(value, torch.Tensor) else value
+        for name, value in arguments.items()
+    }
+    kernel = pytriton.kernel(
+        text(case),
+        name="kernel.c",
+        kernel=data.get("kernel"),
+        strict_literals=data.get("strict_literals", False),
+    )
+    kernel(*passed.values(), grid=tuple(run["grid"]), defines=data.get("defines", {}))
+    for name, value in expected.items():
+        got = passed[name].cpu()
+        want = value.to(got.dtype) if value.dtype != got.dtype else value
+        torch.testing.assert_close(
+            got,
+            want.expand_as(got),
+            rtol=run.get("rtol", 0),
+            atol=run.get("atol", 0),
+            equal_nan=True,
+            msg=lambda text, name=name: f"{case}: {name}: {text}",
+        )
