@@ -45,9 +45,7 @@ ROUNDS = 5
 LARGEST_ERROR = 2.0**-11 + 2e-6
 
 CONFIGS = [
-    triton.Config(
-        dict(zip(TILES, tiles, strict=True)) | {"GROUP": 8}, num_warps=warps, num_stages=stages
-    )
+    triton.Config(dict(zip(TILES, tiles, strict=True)) | {"GROUP": 8}, num_warps=warps, num_stages=stages)
     for *tiles, warps, stages in product(*TILES.values(), WARPS, STAGES)
 ]
 
@@ -153,14 +151,9 @@ class Problem:
         times: dict[str, list[float]] = {name: [] for name in names}
         for turn in range(ROUNDS):
             for name in names[turn % 3 :] + names[: turn % 3]:
-                milliseconds = do_bench(
-                    self.contenders[name], warmup=10, rep=50, return_mode="median"
-                )
+                milliseconds = do_bench(self.contenders[name], warmup=10, rep=50, return_mode="median")
                 times[name].append(milliseconds)
-        return {
-            name: 2 * self.size**3 / (statistics.median(values) * 1e9)
-            for name, values in times.items()
-        }
+        return {name: 2 * self.size**3 / (statistics.median(values) * 1e9) for name, values in times.items()}
 
 
 def run(problem: Problem) -> dict[str, Any]:
@@ -204,9 +197,7 @@ def table(report: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[2048, 4096, 8192])
-    parser.add_argument(
-        "--transpositions", action="store_true", help="also ^a @ b, a @ ^b, ^a @ ^b"
-    )
+    parser.add_argument("--transpositions", action="store_true", help="also ^a @ b, a @ ^b, ^a @ ^b")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report here, too")
     options = parser.parse_args()
     if not torch.cuda.is_available():

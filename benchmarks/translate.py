@@ -160,9 +160,7 @@ def further_point(source: str, defines: dict[str, Any]) -> float:
     source = f"// a sweep\n{source}"
     pytriton.translate(source, defines)
     sizes = ([32, 64, 128], [32, 64, 128], [8, 16, 32])
-    points = [
-        dict(zip(("TM", "TN", "TK"), point, strict=True)) for point in itertools.product(*sizes)
-    ]
+    points = [dict(zip(("TM", "TN", "TK"), point, strict=True)) for point in itertools.product(*sizes)]
     rest = [defines | point for point in points if not point.items() <= defines.items()]
     return milliseconds(lambda: [pytriton.translate(source, d) for d in rest], 3) / len(rest)
 
@@ -183,12 +181,8 @@ def measure() -> list[tuple[str, float, str]]:
         text = generated(lines)
         took, actual = cold(text, GENERATED_DEFINES, repeat), text.count("\n")
         rows.append((f"generated kernel of {actual} lines, cold", took, "ms"))
-        rows.append(
-            (f"generated kernel of {actual} lines, cold, per line", took / actual * 1e3, "µs")
-        )
-        rows.append(
-            (f"generated kernel of {actual} lines, warm", warm(text, GENERATED_DEFINES, 5), "ms")
-        )
+        rows.append((f"generated kernel of {actual} lines, cold, per line", took / actual * 1e3, "µs"))
+        rows.append((f"generated kernel of {actual} lines, warm", warm(text, GENERATED_DEFINES, 5), "ms"))
     return rows
 
 
@@ -215,9 +209,7 @@ def main() -> None:
         "rows": rows,
     }
     versions = ", ".join(f"{name} {report[name]}" for name in ("python", "lark", "torch", "triton"))
-    print(
-        f"{report['date']}, {report['machine']}, {versions}; medians.\n\n| what | time |\n|---|---|"
-    )
+    print(f"{report['date']}, {report['machine']}, {versions}; medians.\n\n| what | time |\n|---|---|")
     for what, value, unit in rows:
         print(f"| {what} | {value:.{1 if value < 100 else 0}f} {unit} |")
     if options.json:

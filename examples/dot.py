@@ -115,9 +115,7 @@ def legal_tiles(m: int, n: int, k: int) -> dict[str, int | list[int]]:
     return tiles
 
 
-def launch(
-    a: torch.Tensor, b: torch.Tensor, at: bool, bt: bool, tiles: Tiles | None = None
-) -> torch.Tensor:
+def launch(a: torch.Tensor, b: torch.Tensor, at: bool, bt: bool, tiles: Tiles | None = None) -> torch.Tensor:
     """C [M, N] = op(A) @ op(B), A stored [M, K] (`at`: [K, M]), B stored [K, N] (`bt`: [N, K])."""
     m, k = reversed(a.shape) if at else a.shape
     k_of_b, n = reversed(b.shape) if bt else b.shape
@@ -171,9 +169,7 @@ def relative_error(got: torch.Tensor, want: torch.Tensor) -> float:
     return float((got.double() - want.double()).norm() / want.double().norm())
 
 
-def errors(
-    dtype: torch.dtype, device: str, m: int, n: int, k: int, at: bool, bt: bool
-) -> list[float]:
+def errors(dtype: torch.dtype, device: str, m: int, n: int, k: int, at: bool, bt: bool) -> list[float]:
     """Relative errors of the product and of both gradients, against torch in double precision."""
     a = torch.randn((k, m) if at else (m, k), device=device).to(dtype).requires_grad_()
     b = torch.randn((n, k) if bt else (k, n), device=device).to(dtype).requires_grad_()
@@ -200,16 +196,13 @@ def main() -> None:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     word = sys.argv[1] if len(sys.argv) > 1 else "half"
     dtype = {"half": torch.float16, "float": torch.float32}[word]
-    m, n, k = (2048, 2048, 2048) if device == "cuda" else (96, 64, 48)
+    m, n, k = (2048, 2048, 2048) if device == "cuda" else (96, 64, 32)
     torch.manual_seed(0)
 
     print(f"== Triton-C ==\n{SOURCE}")
     print("== the Python it became (neither operand transposed) ==\n")
     print(kernel.source({**text_defines(dtype, at=False, bt=False), **legal_tiles(m, n, k)}))
-    rows = [
-        (at, bt, errors(dtype, device, m, n, k, at, bt))
-        for at, bt in product((False, True), repeat=2)
-    ]
+    rows = [(at, bt, errors(dtype, device, m, n, k, at, bt)) for at, bt in product((False, True), repeat=2)]
     print(f"== tuning: the last sweep, {word} {m} x {n} x {k} on {device} ==\n")
     print_tuning(device)
     print(f"\n== relative error against torch (in double), {word} {m} x {n} x {k} ==\n")

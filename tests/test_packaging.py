@@ -59,9 +59,7 @@ assert not Refuse.asked, Refuse.asked
 
 def run(*command: str | Path, cwd: Path) -> str:
     """Standard output of a command that must succeed; what it said, if it does not."""
-    done = subprocess.run(
-        command, cwd=cwd, capture_output=True, encoding="utf-8", stdin=subprocess.DEVNULL
-    )
+    done = subprocess.run(command, cwd=cwd, capture_output=True, encoding="utf-8", stdin=subprocess.DEVNULL)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 

@@ -30,6 +30,7 @@ From text to machine code:
     exclusion.py     compiling and interpreting keep out of each other's way
     launch.py        grids, devices, streams: a compiled kernel on a GPU
     interpret.py     the same on CPU tensors, by Triton's interpreter
+    bfloat16.py      what that interpreter gets wrong about bfloat16
 """
 
 from pytriton.runtime.kernel import Kernel, kernel

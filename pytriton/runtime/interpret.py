@@ -22,6 +22,7 @@ from triton.runtime.jit import JITFunction
 
 from pytriton.lang.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
+from pytriton.runtime.bfloat16 import bits_of, exact_bfloat16
 from pytriton.runtime.exclusion import interpreting
 from pytriton.runtime.load import LoadedModule
 
@@ -44,12 +45,17 @@ class Interpreted:
     def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> None:
         """Run all programs of the grid; raises what Triton's interpreter raises."""
         _notice_once()
-        with interpreting(), _callable_jit_functions(), numpy.errstate(all="ignore"):
+        with (
+            interpreting(),
+            _callable_jit_functions(),
+            exact_bfloat16(),
+            numpy.errstate(all="ignore"),
+        ):
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
             self._function[grid](*wrapped, **self._constexprs)
 
 
-def _twin(function: FunctionType) -> FunctionType:
+def _twin(function: Any) -> FunctionType:
     """The same function over a copy of its globals: the interpreter adds names to those.
 
     It replaces functions in the modules ``tl`` and ``tl.core`` as far as it sees them among the globals, and
@@ -62,7 +68,7 @@ def _twin(function: FunctionType) -> FunctionType:
     return twin
 
 
-_helpers: Final[dict[JITFunction[Any], Any]] = {}
+_helpers: Final[dict[Any, Any]] = {}
 
 
 @contextmanager
@@ -74,9 +80,10 @@ def _callable_jit_functions() -> Iterator[None]:
     """
 
     def call(function: JITFunction[Any], *arguments: Any, **keywords: Any) -> Any:
-        if function not in _helpers:
-            _helpers[function] = InterpretedFunction(_twin(function.fn)).rewrite()
-        return _helpers[function](*arguments, **keywords)
+        plain = function.fn  # hashing a JITFunction would analyse what is replaced just now
+        if plain not in _helpers:
+            _helpers[plain] = InterpretedFunction(_twin(plain)).rewrite()
+        return _helpers[plain](*arguments, **keywords)
 
     refuse = JITFunction.__call__
     JITFunction.__call__ = call
@@ -90,7 +97,7 @@ def _wrapper(type_: ScalarType | PointerType) -> Callable[[Any], Any]:
     """What makes the interpreter's value of a launch value (an array of one element, as Triton does)."""
     triton_type = _triton_type(type_)
     if isinstance(type_, ScalarType) and type_.word == "bfloat16":
-        return lambda value: tl.tensor(TensorHandle(_bfloat16_bits(value), triton_type), triton_type)
+        return lambda value: tl.tensor(TensorHandle(bits_of([value]), triton_type), triton_type)
     if isinstance(type_, PointerType):
         dtype = numpy.dtype(numpy.uint64)
     else:
@@ -108,11 +115,6 @@ def _triton_type(type_: ScalarType | PointerType) -> Any:
         # A pointer to pointers points to addresses, which are numbers to Triton.
         return tl.pointer_type(tl.int64 if isinstance(pointed, PointerType) else _triton_type(pointed))
     return getattr(tl, type_.triton)
-
-
-def _bfloat16_bits(value: float) -> Any:
-    """bfloat16 is the upper half of a float; ``value`` is rounded already."""
-    return (numpy.array([value], numpy.float32).view(numpy.uint32) >> 16).astype(numpy.uint16)
 
 
 _noticed: Final = threading.Event()

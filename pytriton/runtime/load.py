@@ -12,9 +12,8 @@ import linecache
 import sys
 import threading
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any, Final
 
 from triton.runtime.jit import JITFunction
@@ -33,7 +32,7 @@ class LoadedModule:
     function: str
     path: Path
 
-    @cached_property
+    @property
     def compiled(self) -> Any:
         """The kernel as Triton's compiler takes it, a ``JITFunction``."""
         found = getattr(self.module, self.function)
@@ -41,10 +40,10 @@ class LoadedModule:
         return found if isinstance(found, JITFunction) else JITFunction(found.fn)
 
     @property
-    def python(self) -> FunctionType:
+    def python(self) -> Any:
         """The kernel as Python sees it, undecorated."""
-        function: FunctionType = getattr(self.module, self.function).fn
-        return function
+        return getattr(self.module, self.function).fn
+
 
 _lock: Final = threading.Lock()
 _loaded: Final[dict[tuple[str, str], LoadedModule]] = {}

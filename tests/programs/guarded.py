@@ -12,9 +12,7 @@ import mmap
 import sys
 from pathlib import Path
 
-sys.path[:0] = [
-    str(path) for path in (Path(__file__).parents[2], Path(__file__).parents[2] / "examples")
-]
+sys.path[:0] = [str(path) for path in (Path(__file__).parents[2], Path(__file__).parents[2] / "examples")]
 
 import torch  # noqa: E402
 from dot import dot  # noqa: E402
@@ -34,9 +32,9 @@ def against_a_wall(x: torch.Tensor) -> torch.Tensor:
     wall = ctypes.c_void_p(start + pages * mmap.PAGESIZE)
     if libc.mprotect(wall, ctypes.c_size_t(mmap.PAGESIZE), PROT_NONE):
         raise OSError(ctypes.get_errno(), "mprotect failed")
-    y = torch.frombuffer(
-        region, dtype=x.dtype, count=x.numel(), offset=pages * mmap.PAGESIZE - size
-    ).view(x.shape)
+    y = torch.frombuffer(region, dtype=x.dtype, count=x.numel(), offset=pages * mmap.PAGESIZE - size).view(
+        x.shape
+    )
     return y.copy_(x)
 
 

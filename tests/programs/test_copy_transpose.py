@@ -21,10 +21,7 @@ TYPES = [
 GPU = pytest.param("cuda", marks=pytest.mark.gpu)
 CASES = [
     *(pytest.param("cpu", m, n) for m, n in ((1, 1), (1, 40), (40, 1), (32, 64), (33, 70))),
-    *(
-        pytest.param("cuda", m, n, marks=pytest.mark.gpu)
-        for m, n in ((1, 1), (4099, 2053), (1024, 4096))
-    ),
+    *(pytest.param("cuda", m, n, marks=pytest.mark.gpu) for m, n in ((1, 1), (4099, 2053), (1024, 4096))),
 ]
 
 

@@ -69,9 +69,7 @@ def test_every_tile_gpu(dtype: torch.dtype, at: bool, bt: bool) -> None:
         check_exact(dtype, "cuda", (640, 384, 512), at, bt, tile)
 
 
-def check_gradients(
-    dtype: torch.dtype, device: str, size: tuple[int, int, int], at: bool, bt: bool
-) -> None:
+def check_gradients(dtype: torch.dtype, device: str, size: tuple[int, int, int], at: bool, bt: bool) -> None:
     """The swept program, forward and backward, against torch in double."""
     shape_a, shape_b = shapes(*size, at, bt)
     a = torch.randn(shape_a, device=device).to(dtype).requires_grad_()

@@ -121,10 +121,7 @@ def test_computes(case: str, device: str) -> None:
     arguments: dict[str, Any] = {}
     for name, expression in run["args"].items():
         arguments[name] = eval(expression, names | arguments)
-    expected = {
-        name: eval(expression, names | arguments)
-        for name, expression in run["expect"].items()
-    }
+    expected = {name: eval(expression, names | arguments) for name, expression in run["expect"].items()}
     passed = {
         name: value.to(device) if isinstance(value, torch.Tensor) else value
         for name, value in arguments.items()

@@ -1,0 +1,127 @@
+"""bfloat16 on Triton's interpreter: NumPy has no such type, and the interpreter falls back to uint16.
+
+It then adds, compares and sums the *bit patterns*, and cuts digits off where a GPU rounds. ``exact_bfloat16``
+wraps the few methods through which all arithmetic goes: operands become float, the result is rounded to
+nearest, ties to even, as on a GPU. Moving values (loads, stores, selects, reshapes) needs no help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import numpy
+import triton.language as tl
+from triton.runtime.interpreter import InterpreterBuilder, ReduceOps, TensorHandle
+
+__all__ = ["bits_of", "exact_bfloat16"]
+
+Method = Callable[..., Any]
+
+
+def bits_of(values: Any) -> Any:
+    """Numbers as bfloat16 bit patterns, rounded to nearest, ties to even; NaN stays NaN."""
+    bits = numpy.ascontiguousarray(values, numpy.float32).view(numpy.uint32)
+    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+    is_nan = (bits & 0x7FFFFFFF) > 0x7F800000
+    return numpy.where(is_nan, bits >> 16 | 0x40, rounded).astype(numpy.uint16)
+
+
+def _is_bfloat16(handle: Any) -> bool:
+    return isinstance(handle, TensorHandle) and handle.dtype.scalar is tl.bfloat16
+
+
+def _widened(handle: Any) -> Any:
+    """A bfloat16 operand as float, exactly; anything else as it is."""
+    if not _is_bfloat16(handle) or handle.data.dtype != numpy.uint16:
+        return handle
+    bits = numpy.ascontiguousarray(handle.data).astype(numpy.uint32) << 16
+    return TensorHandle(bits.view(numpy.float32).reshape(handle.data.shape), tl.float32)
+
+
+def _narrowed(handle: Any) -> Any:
+    """A float result as bfloat16; a comparison's result keeps its truth values."""
+    if handle.data.dtype == numpy.bool_:
+        return TensorHandle(handle.data, tl.bfloat16)
+    return TensorHandle(bits_of(handle.data).reshape(handle.data.shape), tl.bfloat16)
+
+
+def _in_float(method: Method) -> Method:
+    """Arithmetic in float; the result has the type of the first operand."""
+
+    def wrapped(self: Any, first: Any, *rest: Any) -> Any:
+        if not _is_bfloat16(first):
+            return method(self, first, *rest)
+        return _narrowed(method(self, _widened(first), *map(_widened, rest)))
+
+    return wrapped
+
+
+def _cast_through_float(method: Method) -> Method:
+    def wrapped(self: Any, source: Any, target: Any, *rest: Any) -> Any:
+        source = _widened(source)
+        if target.scalar is not tl.bfloat16:
+            return method(self, source, target, *rest) if source.dtype != target.scalar else source
+        return TensorHandle(bits_of(source.data).reshape(source.data.shape), tl.bfloat16)
+
+    return wrapped
+
+
+def _dot_in_float(method: Method) -> Method:
+    """A product of bfloat16 blocks; the accumulator has a type of its own."""
+
+    def wrapped(self: Any, a: Any, b: Any, *rest: Any) -> Any:
+        return method(self, _widened(a), _widened(b), *rest)
+
+    return wrapped
+
+
+def _reduce_in_float(method: Method) -> Method:
+    """Reductions take tuples of ``tl.tensor``."""
+
+    def wrapped(self: Any, operands: Any) -> Any:
+        narrow = [operand.dtype.scalar is tl.bfloat16 for operand in operands]
+        if not any(narrow):
+            return method(self, operands)
+        results = method(self, tuple(tl.core.cast(operand, tl.float32) for operand in operands))
+        if not isinstance(results, (list, tuple)):
+            results = (results,)
+        return [tl.core.cast(result, tl.bfloat16) for result in results]
+
+    return wrapped
+
+
+_WRAPPERS: Final = {
+    (InterpreterBuilder, "binary_op"): _in_float,
+    (InterpreterBuilder, "unary_op"): _in_float,
+    (InterpreterBuilder, "create_fma"): _in_float,
+    (InterpreterBuilder, "cast_impl"): _cast_through_float,
+    (InterpreterBuilder, "create_fp_to_fp"): _cast_through_float,
+    (InterpreterBuilder, "create_dot"): _dot_in_float,
+    (ReduceOps, "apply_impl"): _reduce_in_float,
+}
+
+
+def _constant(self: Any, value: float) -> Any:
+    """A bfloat16 constant; Triton's own came with 3.9."""
+    return TensorHandle(bits_of([value]), tl.bfloat16)
+
+
+@contextmanager
+def exact_bfloat16() -> Iterator[None]:
+    """While the body runs, the interpreter computes bfloat16 as a GPU does."""
+    before = {(kind, name): kind.__dict__[name] for kind, name in _WRAPPERS}
+    constant = InterpreterBuilder.__dict__.get("get_bf16")
+    try:
+        for (kind, name), wrap in _WRAPPERS.items():
+            setattr(kind, name, wrap(before[kind, name]))
+        InterpreterBuilder.get_bf16 = _constant
+        yield
+    finally:
+        for (kind, name), method in before.items():
+            setattr(kind, name, method)
+        if constant is None:
+            del InterpreterBuilder.get_bf16
+        else:
+            InterpreterBuilder.get_bf16 = constant

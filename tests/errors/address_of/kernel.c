@@ -1,0 +1,4 @@
+__global__ void load(float* X, int i) {
+  float* p = &X + i;
+  *p = 0;
+}

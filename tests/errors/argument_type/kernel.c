@@ -1,0 +1,3 @@
+__global__ void calls(float* X) {
+  *X = exp(float);
+}

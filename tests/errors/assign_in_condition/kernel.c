@@ -1,0 +1,4 @@
+__global__ void mode(int* X, int n) {
+  if (n = 4)
+    *X = n;
+}

@@ -1,0 +1,5 @@
+__global__ void mode(int* X) {
+  TM = 32;
+  TM += 1;
+  *X = TM;
+}

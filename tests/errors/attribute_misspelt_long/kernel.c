@@ -1,0 +1,3 @@
+__global__ void scale(float* X __attribute__((alligned(16))), int n) {
+  *X = n;
+}

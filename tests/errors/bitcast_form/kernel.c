@@ -1,0 +1,3 @@
+__global__ void bits(int* X, float f) {
+  *X = bitcast(f);
+}

@@ -1,0 +1,4 @@
+__global__ void fill(float* X) {
+  float x[TM, TN] = 0;
+  *X = x[+, +];
+}

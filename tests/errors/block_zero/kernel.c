@@ -1,0 +1,4 @@
+__global__ void fill(float* X) {
+  float x[TM / 64] = 0;
+  *X = x[+];
+}

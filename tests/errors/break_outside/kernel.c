@@ -1,0 +1,3 @@
+__global__ void find(int* X) {
+  break;
+}

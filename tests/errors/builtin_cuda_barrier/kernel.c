@@ -1,0 +1,4 @@
+__global__ void scale(float* X) {
+  *X = 1;
+  __syncthreads();
+}

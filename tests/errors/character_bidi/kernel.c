@@ -1,0 +1,3 @@
+__global__ void chars(float* X, int n) {
+  /* ‮ } */ *X = n;
+}

@@ -1,0 +1,6 @@
+__global__ void numbers(char* X) {
+  *X = 'ab';
+  *X = '';
+  *X = '\q';
+  *X = 'a;
+}

@@ -1,0 +1,3 @@
+__global__ void fill(float* X) {
+  *(X + 0 ... TM) = 0;
+}

@@ -1,0 +1,4 @@
+__global__ void first(float* X, int n) {
+  float x = *n;
+  *n = x;
+}

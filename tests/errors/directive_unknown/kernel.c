@@ -1,0 +1,6 @@
+#ifdefined AT
+#endif
+#inclue "x.h"
+__global__ void pre(float* X) {
+  *X = 1;
+}

@@ -1,0 +1,3 @@
+__global__ void bits(int* X, int n) {
+  *X = n / (TM - 64) + n % 0;
+}

@@ -1,0 +1,3 @@
+__global__ void first(float* X, int i) {
+  X[i] = 0;
+}

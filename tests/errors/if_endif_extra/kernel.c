@@ -1,0 +1,6 @@
+__global__ void pre(float* X) {
+#endif
+  *X = 1;
+}
+#else
+#elif 1

@@ -1,0 +1,4 @@
+#include common.h
+__global__ void pre(float* X) {
+  *X = 1;
+}

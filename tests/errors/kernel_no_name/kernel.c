@@ -1,0 +1,3 @@
+__global__ void (float* X) {
+  *X = 1;
+}

@@ -1,0 +1,2 @@
+// the kernels moved to another file
+static const int T = 64;

@@ -1,0 +1,1 @@
+__global__ void forward(float* X) { *X = 1; }

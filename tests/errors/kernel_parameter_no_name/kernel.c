@@ -1,0 +1,2 @@
+__global__ void scale(float*, int n) {
+}

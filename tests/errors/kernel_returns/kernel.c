@@ -1,0 +1,3 @@
+__global__ float norm(float* X) {
+  return *X;
+}

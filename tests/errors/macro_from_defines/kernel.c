@@ -1,0 +1,3 @@
+__global__ void pre(float* X, int lda) {
+  *(X + STRIDE_AK) = 1;
+}

@@ -1,0 +1,4 @@
+__global__ void first(float* X) {
+  int = 4;
+  *X = 0;
+}

@@ -1,0 +1,3 @@
+__global__ void load(float* X, float* Y) {
+  *X = Y;
+}

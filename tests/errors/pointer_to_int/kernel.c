@@ -1,0 +1,5 @@
+__global__ void load(float* X, long n) {
+  int address = X;
+  float* p = n;
+  *p = address;
+}

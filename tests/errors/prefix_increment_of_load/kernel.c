@@ -1,0 +1,4 @@
+__global__ void count(int* X, int n) {
+  int m = ++n;
+  *X = m;
+}

@@ -1,0 +1,3 @@
+__global__ void square(float* X, float y) {
+  *X = y ** 2;
+}

@@ -1,0 +1,4 @@
+__global__ void fill(float* X) {
+  int rm[32] = 0 ... TM * 2;
+  *(X + rm) = 0;
+}

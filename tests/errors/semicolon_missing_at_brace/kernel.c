@@ -1,0 +1,3 @@
+__global__ void store(float* X) {
+  *X = 1
+}

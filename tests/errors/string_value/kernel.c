@@ -1,0 +1,3 @@
+__global__ void numbers(char* X) {
+  *X = "a";
+}

@@ -1,0 +1,3 @@
+__global__ void scale(float16* X, int n) {
+  *X = n;
+}

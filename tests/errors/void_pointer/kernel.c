@@ -1,0 +1,3 @@
+__global__ void scale(void* X) {
+  *X = 1;
+}

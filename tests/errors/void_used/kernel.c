@@ -1,0 +1,4 @@
+__global__ void mode(int* X) {
+  int n = __debug_barrier();
+  *X = n;
+}

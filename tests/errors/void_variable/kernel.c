@@ -1,0 +1,4 @@
+__global__ void scale(float* X) {
+  void n = 3;
+  *X = n;
+}
