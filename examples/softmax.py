@@ -24,8 +24,8 @@ __global__ void forward(TYPE *Y __noalias, TYPE *X __noalias __readonly, int n, 
   TYPE *px[TN] = X + row * ldx + rn;
   TYPE *py[TN] = Y + row * n + rn;
   // the largest element leaves as 1: nothing overflows
-  float x[TN] = inside ? *px : -F32_INFINITY;
-  float e[TN] = exp(x - x[max]);
+  ACC x[TN] = inside ? *px : -F32_INFINITY;
+  ACC e[TN] = exp(x - x[max]);
   *?(inside) py = e / e[+];
 }
 """
@@ -41,14 +41,19 @@ __global__ void backward(TYPE *DX __noalias,
   TYPE *py[TN] = Y + offset;
   TYPE *pdy[TN] = DY + offset;
   TYPE *pdx[TN] = DX + offset;
-  float y[TN] = inside ? *py : 0;
-  float dy[TN] = inside ? *pdy : 0;
+  ACC y[TN] = inside ? *py : 0;
+  ACC dy[TN] = inside ? *pdy : 0;
   *?(inside) pdx = y * (dy - (y * dy)[+]);
 }
 """
 
 forward_kernel = triton.kernel(FORWARD, num_warps=4)
 backward_kernel = triton.kernel(BACKWARD, num_warps=4)
+
+
+def types(dtype: torch.dtype) -> dict[str, Any]:
+    """The stored type, and the one to compute in: float, except for double."""
+    return {"TYPE": dtype, "ACC": torch.promote_types(dtype, torch.float32)}
 
 
 class Softmax(torch.autograd.Function):
@@ -58,7 +63,7 @@ class Softmax(torch.autograd.Function):
     def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
         rows, n = x.shape
         y = torch.empty((rows, n), dtype=x.dtype, device=x.device)
-        defines = {"TYPE": x.dtype, "TN": triton.next_power_of_2(n)}
+        defines = {**types(x.dtype), "TN": triton.next_power_of_2(n)}
         forward_kernel(y, x, n, x.stride(0), grid=(rows,), defines=defines)
         ctx.save_for_backward(y)
         return y
@@ -68,7 +73,7 @@ class Softmax(torch.autograd.Function):
         (y,) = ctx.saved_tensors
         rows, n = y.shape
         dx = torch.empty_like(y)
-        defines = {"TYPE": y.dtype, "TN": triton.next_power_of_2(n)}
+        defines = {**types(y.dtype), "TN": triton.next_power_of_2(n)}
         backward_kernel(dx, dy.contiguous(), y, n, grid=(rows,), defines=defines)
         return dx
 
@@ -88,7 +93,7 @@ def main() -> None:
     exact = x.detach().double().requires_grad_()
     want = exact.softmax(dim=1)
     want.backward(dy.double())
-    print(forward_kernel.source({"TYPE": x.dtype, "TN": 1024}))
+    print(forward_kernel.source({**types(x.dtype), "TN": 1024}))
     for name, got, expected in (("forward", y, want), ("gradient", x.grad, exact.grad)):
         print(f"relative error, {name}: {float((got - expected).norm() / expected.norm()):.1e}")
 

@@ -210,13 +210,13 @@ class Expressions:
         cast = self.lower(left), self.lower(right)
         bare = self._bare(left), self._bare(right)
         wanted = FLOAT if division and common.is_float and common.bits == 16 else common
+        if operator in _COMPARISONS and (_held(bare[0], left, right) or _held(bare[1], right, left)):
+            return bare
         for first, second in ((bare[0], bare[1]), (bare[0], cast[1]), (cast[0], bare[1])):
             exact = operator not in ("<<", ">>") or first.element == common
             got = promoted(first, second, division=division) if exact else None
             if got == wanted and (wanted == common or first.element == second.element == common):
                 return first, second
-        if operator in _COMPARISONS and _held(bare[0], left, right) | _held(bare[1], right, left):
-            return bare
         if promoted(*cast, division=division) == wanted:
             return cast
         return self._strong(cast[0]), cast[1] if cast[1].weak != cast[1].strong else self._strong(cast[1])

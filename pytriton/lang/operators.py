@@ -294,11 +294,11 @@ class Operators:
                 for node in walk(expr) if expr is not None else ():
                     if isinstance(node, Constexpr):
                         found[node.name] = node.value
-        spelled = [f"{name} = {value}" for name, value in found.items()]
-        if not spelled:
-            return ()
-        joined = " and ".join([", ".join(spelled[:-1]), spelled[-1]] if spelled[1:] else spelled)
-        return (f"{joined} in defines",)
+        return _given(found)
+
+    def values(self, expr: Expr) -> tuple[str, ...]:
+        """The note that tells the values of the defines in an expression."""
+        return _given({node.name: node.value for node in walk(expr) if isinstance(node, Constexpr)})
 
 
 def _address(expr: Expr) -> Expr:
@@ -341,3 +341,12 @@ def _fold_load(
         folded = Load(span, load.type, load.pointer, load.mask, other)
         return convert(folded, element)
     return None
+
+
+def _given(found: dict[str, int | float]) -> tuple[str, ...]:
+    """``TM = 64 and TN = 32 in defines``; nothing for no defines."""
+    spelled = [f"{name} = {value}" for name, value in found.items()]
+    if not spelled:
+        return ()
+    joined = " and ".join([", ".join(spelled[:-1]), spelled[-1]] if spelled[1:] else spelled)
+    return (f"{joined} in defines",)

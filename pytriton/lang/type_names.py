@@ -70,6 +70,8 @@ class TypeNames(Operators):
             if value < 1:
                 self.report.error("TC306", f"a block size must be at least 1, not {value}", node.span)
                 return None
+            if not self.power_of_two(value, node.span, expr):
+                return None
             sizes.append(Size(value, expr))
         if not nodes:
             return ()
@@ -82,6 +84,20 @@ class TypeNames(Operators):
             self.report.error("TC306", f"a block of {count} elements is too large", span)
             return None
         return tuple(sizes)
+
+    def power_of_two(self, size: int, span: Span, expr: Expr) -> bool:
+        """Whether Triton has blocks of this size; report it where not."""
+        if size & (size - 1) == 0:
+            return True
+        larger = 1 << size.bit_length()
+        self.report.error(
+            "TC407",
+            f"a block size of {size} is not supported yet: Triton's are powers of two",
+            span,
+            *self.values(expr),
+            help=f"use {larger} and mask the elements from {size} on",
+        )
+        return False
 
     def type_name(self, node: syntax.TypeName) -> ValueType | None:
         """The type that a cast names."""

@@ -8,6 +8,7 @@ What users hold:
     options.py       defines, points of a sweep, and what a grid callable gets
     sizes.py         cdiv, next_power_of_2
     registry.py      bench_registry
+    origin.py        where in the user's code we are
     refusals.py      how the runtime says no, and all its codes
 
 The way of a call:

@@ -60,9 +60,11 @@ def _in_float(method: Method) -> Method:
 
 def _cast_through_float(method: Method) -> Method:
     def wrapped(self: Any, source: Any, target: Any, *rest: Any) -> Any:
-        source = _widened(source)
+        wide = _widened(source)
         if target.scalar is not tl.bfloat16:
-            return method(self, source, target, *rest) if source.dtype != target.scalar else source
+            is_done = wide is not source and target.scalar is tl.float32
+            return wide if is_done else method(self, wide, target, *rest)
+        source = wide
         return TensorHandle(bits_of(source.data).reshape(source.data.shape), tl.bfloat16)
 
     return wrapped

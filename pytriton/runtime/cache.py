@@ -15,12 +15,12 @@ import os
 import stat
 import tempfile
 import threading
-import warnings
 from pathlib import Path
 from typing import Final
 
 from platformdirs import user_cache_path
 
+from pytriton.runtime.origin import warn
 from pytriton.runtime.refusals import refusal
 
 __all__ = ["DIRECTORY_VARIABLE", "directory", "module_name", "store"]
@@ -93,11 +93,9 @@ def _stand_in_for(place: Path, error: OSError) -> Path:
     with _lock:
         if place not in _stand_ins:
             _stand_ins[place] = Path(tempfile.mkdtemp(prefix="pytriton-"))
-            warnings.warn(
+            warn(
                 f"pytriton cannot write to its cache directory {place} ({error}); "
-                f"it uses {_stand_ins[place]}. Name another in {DIRECTORY_VARIABLE}.",
-                RuntimeWarning,
-                stacklevel=2,
+                f"it uses {_stand_ins[place]}. Name another in {DIRECTORY_VARIABLE}."
             )
         return _stand_ins[place]
 

@@ -2,7 +2,7 @@
 
 The translator writes modules from names and numbers that come from a user's source. Should it ever let a
 piece of that source through as Python, this gate stops it: it knows the few forms that the emitter uses and
-refuses all others. It is a list of what is allowed, never of what is forbidden.
+refuses all others. (The interpreter runs a kernel as Python, so the bodies of functions matter too.)
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ _IMPORTS: Final = frozenset(
         "from triton.language.extra import libdevice",
     }
 )
-_NAMESPACES: Final = frozenset({"tl", "libdevice"})
+# Where functions and types come from. ``tl.core`` and its like hold modules of Python, builtins among them.
+_NAMESPACES: Final = frozenset({"tl", "tl.math", "libdevice"})
+_REFUSED_FUNCTIONS: Final = frozenset({"inline_asm_elementwise"})  # machine code from a string
 _RESERVED: Final = frozenset({"triton", "tl", "libdevice", "range", "float"})
 _BUILTINS: Final = frozenset({"range", "float"})
 
@@ -73,9 +75,9 @@ def check_module(text: str, path: str) -> None:
     """Raise LaunchError (a bug of pytriton, TC521) unless the text has the form of a generated module."""
     try:
         tree = ast.parse(text, path)
+        _Gate(path, tree).check()
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise refusal(f"generated module {path} is no Python: {error}", "TC521", _CURE) from error
-    _Gate(path, tree).check()
+        raise refusal(f"{path}: generated code cannot be read: {error}", "TC521", _CURE) from error
 
 
 _CURE: Final = "this is a bug in pytriton: please report it with the kernel's source"
@@ -123,9 +125,7 @@ class _Gate:
 
     def name(self, node: ast.AST, name: str) -> None:
         """A name that the module binds."""
-        if name.startswith("_") and name.lstrip("_") in ("", "builtins"):
-            self.refuse(node, f"the name '{name}'")
-        if (name.startswith("__") and name.endswith("__")) or name in _RESERVED:
+        if name.startswith("__") or name in _RESERVED:
             self.refuse(node, f"the name '{name}'")
 
     def statement(self, node: ast.stmt) -> None:
@@ -160,7 +160,7 @@ class _Gate:
                 self.refuse(node, f"the constant {node.value!r}")
             case ast.Name(id=name) if name.startswith("__"):
                 self.refuse(node, f"the name '{name}'")
-            case ast.Name(id=name) if name == "triton" or name in _BUILTINS or name == "libdevice":
+            case ast.Name(id=name) if name in _RESERVED:
                 self.refuse(node, f"'{name}' as a value")
             case ast.Attribute():
                 self.attribute(node)
@@ -212,13 +212,9 @@ class _Gate:
 
 
 def _namespace(node: ast.Attribute) -> str | None:
-    """``tl`` or ``libdevice`` if the attribute chain starts there and has no private link."""
-    value: ast.expr = node
-    while isinstance(value, ast.Attribute):
-        if value.attr.startswith("_"):
-            return None
-        value = value.value
-    return value.id if isinstance(value, ast.Name) and value.id in _NAMESPACES else None
+    """``tl``, ``tl.math`` or ``libdevice`` if the attribute is a public name of that; else None."""
+    found = ast.unparse(node.value)
+    return found if found in _NAMESPACES and node.attr not in _REFUSED_FUNCTIONS else None
 
 
 def _is_annotation(node: ast.expr) -> bool:

@@ -9,7 +9,6 @@ absent tensor is a null pointer, all as on a GPU. It needs no environment variab
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FunctionType
@@ -25,6 +24,7 @@ from pytriton.pipeline import Parameter
 from pytriton.runtime.bfloat16 import bits_of, exact_bfloat16
 from pytriton.runtime.exclusion import interpreting
 from pytriton.runtime.load import LoadedModule
+from pytriton.runtime.origin import warn
 
 __all__ = ["Interpreted"]
 
@@ -123,9 +123,7 @@ _noticed: Final = threading.Event()
 def _notice_once() -> None:
     if not _noticed.is_set():
         _noticed.set()
-        warnings.warn(
+        warn(
             "pytriton runs kernels on CPU tensors with Triton's interpreter: right, but slow "
-            "(about 1 ms a program). Move the tensors to a GPU for speed.",
-            RuntimeWarning,
-            stacklevel=2,
+            "(about 1 ms a program). Move the tensors to a GPU for speed."
         )

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import FrameType
-from typing import Final
 
 from pytriton.errors import Report
 from pytriton.lang.tokens import decode
 from pytriton.pipeline import Translation, translate
+from pytriton.runtime.origin import caller
 from pytriton.runtime.refusals import refusal
 from pytriton.source import Source
 
 __all__ = ["KernelText", "read_source"]
-
-_PACKAGE: Final = str(Path(__file__).resolve().parents[1]) + os.sep
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +49,7 @@ def read_source(given: object, name: str | None) -> Source:
     if isinstance(given, os.PathLike):
         path = Path(given)
         return decode(path.read_bytes(), name or str(path), Report())
-    origin = None if name else _caller()
+    origin = None if name else _shown_caller()
     if isinstance(given, bytes):
         return replace(decode(given, name or "<kernel>", Report()), origin=origin)
     if isinstance(given, str):
@@ -65,12 +61,6 @@ def read_source(given: object, name: str | None) -> Source:
     )
 
 
-def _caller() -> str | None:
-    """``file.py:41``: the innermost line outside this package that led here."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        path = frame.f_code.co_filename
-        if not os.path.realpath(path).startswith(_PACKAGE):
-            return f"{os.path.basename(path)}:{frame.f_lineno}"
-        frame = frame.f_back
-    return None
+def _shown_caller() -> str:
+    path, line = caller()
+    return f"{os.path.basename(path)}:{line}"

@@ -128,7 +128,7 @@ def test_half_accumulates_in_float(tk: int, device: str) -> None:
     b = torch.ones(128, 32, dtype=torch.float16, device=device)
     b[0, :] = 2048
     got = classic.dot(a, b, tiles={"TM": 32, "TN": 32, "TK": tk})
-    assert torch.equal(got, torch.full_like(got, 2048 + 126))  # 2175 lies halfway, 2176 is even
+    assert torch.equal(got, torch.full_like(got, 2176))  # 2048 + 127 lies halfway, 2176 is even
     a, b = torch.randn(32, 512, device=device).half(), torch.randn(512, 32, device=device).half()
     assert_close(classic.dot(a, b), a.double() @ b.double())
 

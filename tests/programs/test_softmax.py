@@ -7,6 +7,8 @@ import torch
 from bounds import assert_close, assert_same_numbers
 from softmax import forward_kernel, softmax
 
+import pytriton
+
 FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 GPU = pytest.param("cuda", marks=pytest.mark.gpu)
 NAN, INF = float("nan"), float("inf")
@@ -65,7 +67,7 @@ def test_rows_apart_and_nothing_outside_is_touched(device: str) -> None:
     x.copy_(torch.randn(6, 33))
     assert_close(softmax(x), x.double().softmax(dim=1))
     y = torch.full((6 * 33 + 40,), 7.0, device=device)
-    defines = {"TYPE": "float", "TN": 64}
+    defines = {"TYPE": "float", "ACC": "float", "TN": 64}
     forward_kernel(y[20:], x, 33, x.stride(0), grid=(6,), defines=defines)
     assert_close(y[20 : 20 + 6 * 33].view(6, 33), x.double().softmax(dim=1))
     assert bool((y[:20] == 7).all())
@@ -74,11 +76,11 @@ def test_rows_apart_and_nothing_outside_is_touched(device: str) -> None:
 
 @pytest.mark.parametrize("tile", [48, 768])
 def test_block_that_is_no_power_of_two(tile: int) -> None:
-    """Legal until 2021, and how the row softmax of that time was called."""
+    """Legal until 2021 and not translated yet: refused with the size to use instead."""
     x = torch.randn(3, 40)
     y = torch.empty_like(x)
-    forward_kernel(y, x, 40, 40, grid=(3,), defines={"TYPE": "float", "TN": tile})
-    assert_close(y, x.double().softmax(dim=1))
+    with pytest.raises(pytriton.CompileError, match=rf"a block size of {tile} .*\[TC407\]"):
+        forward_kernel(y, x, 40, 40, grid=(3,), defines={"TYPE": "float", "ACC": "float", "TN": tile})
 
 
 def test_gradient_against_differences() -> None:

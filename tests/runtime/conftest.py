@@ -1,0 +1,32 @@
+"""What all tests of the runtime share: silence, and a translator that can be replaced."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+
+import pytest
+
+from pytriton.pipeline import Translation
+from pytriton.runtime import text as text_module
+
+
+@pytest.fixture(autouse=True)
+def _no_notice() -> Iterator[None]:
+    """The notice about the interpreter has a test of its own."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="pytriton runs kernels on CPU tensors")
+        yield
+
+
+Translate = Callable[[Mapping[str, object]], Translation]
+
+
+@pytest.fixture
+def translated_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[Translate], None]:
+    """Replace the translator: kernels made afterwards get what the given function makes of defines."""
+
+    def use(translate: Translate) -> None:
+        monkeypatch.setattr(text_module, "translate", lambda source, defines, **_: translate(defines))
+
+    return use
