@@ -229,8 +229,15 @@ def _refuse_braces(stop: _Stop, report: Report) -> None:
 
 
 def _refuse_words(stop: _Stop, report: Report) -> None:
-    """A word behind a declared name: an attribute that does not exist, or one without its number."""
+    """Words before a type and behind a declared name: those that mean nothing, attributes without a number."""
     found = stop.token()
+    for offset in (-1, 0):
+        word = stop.token(offset)
+        if word is None or stop.kind(offset) != "IDENT" or stop.kind(offset + 1) != "TYPE":
+            continue
+        if word.text.startswith("__") and stop.text(offset - 1) in (";", "{", "}", ""):
+            help_ = _OTHER_WORDS.get(word.text, "remove it; a kernel starts with '__global__'")
+            report.fatal("TC203", f"'{word.text[:60]}' means nothing before a type", word.span, help=help_)
     if found is None or stop.kind() != "IDENT" or not found.text.startswith("__"):
         return
     if stop.kind(-1) != "IDENT" or stop.kind(-2) not in _IN_TYPE:
@@ -313,6 +320,8 @@ def _cure(stop: _Stop) -> str | None:
     if text == ":":
         in_subscript = bool(stop.open) and stop.open[-1].type == "LSQB"
         return "a ':' keeps a whole axis, a part of one cannot be taken" if in_subscript else None
+    if text in (")", "]") and (not stop.open or stop.open[-1].type == "LBRACE"):
+        return f"this '{text}' closes nothing"
     if text == "{" and expression:
         return "a block is filled with one value, as in 'int x[4] = 0'; load a table from memory"
     if text == "[" and before == "]":

@@ -23,4 +23,4 @@ def integers(
     tl.store(Y + 4 * T + r, x * 65537 + z << 5)
     tl.store(Y + 5 * T + r, (big * x >> 32).to(Y.dtype.element_ty))
     tl.store(Y + 6 * T + r, -3 + -1 + tl.cast(n, tl.int32) // -2)
-    tl.store(Y + 7 * T + r, (x > 0) + (z.to(tl.int32) > 0).to(tl.int32) + (x == 0))
+    tl.store(Y + 7 * T + r, (x > 0) + (z > 0).to(tl.int32) + (x == 0))
