@@ -165,6 +165,47 @@ def further_point(source: str, defines: dict[str, Any]) -> float:
     return milliseconds(lambda: [pytriton.translate(source, d) for d in rest], 3) / len(rest)
 
 
+def repeated_call() -> dict[str, float]:
+    """Microseconds of a call whose defines are known, from the call to the launch, which is left out.
+
+    CPU tensors; the interpreter's ``run``, the last step of such a launch, is replaced by nothing.
+    """
+    import dot as classic
+    import matmul_grouped as grouped
+    import torch
+
+    from pytriton.runtime.interpret import Interpreted
+
+    n = 128
+    a, b, c = torch.zeros(3, n, n)
+    text = classic.text_defines(a.dtype, at=False, bt=False)
+    one = {**text, "TM": 32, "TN": 32, "TK": 16}
+    swept = {**text, **classic.TILES}
+    kernel = grouped.kernel_for(a.dtype, a.device)
+
+    def tiles(opt: Any) -> tuple[int, int]:
+        return n // opt.TM, n // opt.TN
+
+    def dot(defines: dict[str, Any]) -> None:
+        classic.kernel(a, b, c, n, n, n, n, n, n, grid=tiles, defines=defines, num_warps=4)
+
+    calls: dict[str, Callable[[], object]] = {
+        f"9 arguments, {len(one)} defines with the call (dot)": lambda: dot(one),
+        "the same, three of them lists": lambda: dot(swept),
+        "11 arguments, defines with the constructor (grouped matmul)": lambda: kernel(
+            a, b, c, n, n, n, n, 1, n, 1, n, grid=lambda opt: (n // opt.TM * (n // opt.TN),)
+        ),
+    }
+    run = Interpreted.run
+    Interpreted.run = lambda self, grid, values: None  # type: ignore[method-assign]
+    try:
+        for call in calls.values():
+            call()
+        return {name: milliseconds(call, 3000) * 1e3 for name, call in calls.items()}
+    finally:
+        Interpreted.run = run  # type: ignore[method-assign]
+
+
 def measure() -> list[tuple[str, float, str]]:
     """Every row of the table: what, how much, unit."""
     imported, first = fresh_process()
@@ -183,6 +224,9 @@ def measure() -> list[tuple[str, float, str]]:
         rows.append((f"generated kernel of {actual} lines, cold", took, "ms"))
         rows.append((f"generated kernel of {actual} lines, cold, per line", took / actual * 1e3, "µs"))
         rows.append((f"generated kernel of {actual} lines, warm", warm(text, GENERATED_DEFINES, 5), "ms"))
+    rows += [
+        (f"repeated call until the launch: {name}", took, "µs") for name, took in repeated_call().items()
+    ]
     return rows
 
 

@@ -166,7 +166,8 @@ def dot(
 
 def relative_error(got: torch.Tensor, want: torch.Tensor) -> float:
     """|got - want| / |want| in the Frobenius norm."""
-    return float((got.double() - want.double()).norm() / want.double().norm())
+    got, want = got.detach().double(), want.detach().double()
+    return float((got - want).norm() / want.norm())
 
 
 def errors(dtype: torch.dtype, device: str, m: int, n: int, k: int, at: bool, bt: bool) -> list[float]:
@@ -183,13 +184,22 @@ def errors(dtype: torch.dtype, device: str, m: int, n: int, k: int, at: bool, bt
     return [relative_error(got, expected) for got, expected in pairs]
 
 
-def print_tuning(device: str) -> None:
-    """What the last sweep measured, fastest first; the interpreter is never timed."""
-    if device == "cpu":
-        print(f"not timed: the interpreter takes the first legal point, {kernel.best_config}")
-        return
-    for point, milliseconds in sorted(kernel.timings.items(), key=lambda item: item[1]):
-        print(f"{milliseconds:9.4f} ms   {point}")
+def point(config: Any) -> str:
+    """The swept part of a config: its tiles and warps."""
+    tiles = " ".join(f"{name}={config.defines[name]:<3}" for name in TILES)
+    return f"{tiles} num_warps={config.num_warps}"
+
+
+def print_tuning() -> None:
+    """What the last sweep measured, fastest first, and what it dropped."""
+    if not kernel.timings:
+        print(f"not timed: the interpreter takes the first point, {point(kernel.best_config)}")
+    measured = {c: time for c, time in kernel.timings.items() if not isinstance(time, str)}
+    for config, milliseconds in sorted(measured.items(), key=lambda item: item[1]):
+        print(f"{milliseconds:9.4f} ms   {point(config)}")
+    for config, reason in kernel.timings.items():
+        if config not in measured:
+            print(f"  dropped      {point(config)}: {reason}")
 
 
 def main() -> None:
@@ -204,7 +214,7 @@ def main() -> None:
     print(kernel.source({**text_defines(dtype, at=False, bt=False), **legal_tiles(m, n, k)}))
     rows = [(at, bt, errors(dtype, device, m, n, k, at, bt)) for at, bt in product((False, True), repeat=2)]
     print(f"== tuning: the last sweep, {word} {m} x {n} x {k} on {device} ==\n")
-    print_tuning(device)
+    print_tuning()
     print(f"\n== relative error against torch (in double), {word} {m} x {n} x {k} ==\n")
     print(f"{'':10}{'forward':>12}{'grad a':>12}{'grad b':>12}")
     for at, bt, row in rows:

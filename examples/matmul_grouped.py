@@ -130,7 +130,7 @@ def main() -> None:
     want.backward(dc.double())
     print(kernel.source())
     print(f"half {m} x {n} x {k} on {device}, chosen point: {chosen}\n")
-    results = {"forward": (c, want), "grad a": (a.grad, x.grad), "grad b": (b.grad, y.grad)}
+    results = {"forward": (c.detach(), want.detach()), "grad a": (a.grad, x.grad), "grad b": (b.grad, y.grad)}
     for name, (got, exact) in results.items():
         print(f"relative error, {name}: {float((got.double() - exact).norm() / exact.norm()):.1e}")
 

@@ -31,6 +31,7 @@ from pytriton.lang.types import (
     element_of,
     shape_of,
 )
+from pytriton.lang.walk import names, rebuild
 
 __all__ = ["Expressions", "dtype"]
 
@@ -207,25 +208,26 @@ class Expressions:
     def _operands(self, operator: str, left: Expr, right: Expr, common: ScalarType) -> tuple[Value, Value]:
         """Both operands, without those conversions to the common type that Triton makes by itself."""
         division = operator in ("/", "%")
-        cast = self.lower(left), self.lower(right)
-        bare = self._bare(left), self._bare(right)
+        bare, cast = zip(self._both(left), self._both(right), strict=True)
         wanted = FLOAT if division and common.is_float and common.bits == 16 else common
         if operator in _COMPARISONS and (_held(bare[0], left, right) or _held(bare[1], right, left)):
-            return bare
+            return bare[0], bare[1]
         for first, second in ((bare[0], bare[1]), (bare[0], cast[1]), (cast[0], bare[1])):
             exact = operator not in ("<<", ">>") or first.element == common
             got = promoted(first, second, division=division) if exact else None
             if got == wanted and (wanted == common or first.element == second.element == common):
                 return first, second
-        if promoted(*cast, division=division) == wanted:
-            return cast
+        if promoted(cast[0], cast[1], division=division) == wanted:
+            return cast[0], cast[1]
         return self._strong(cast[0]), cast[1] if cast[1].weak != cast[1].strong else self._strong(cast[1])
 
-    def _bare(self, expr: Expr) -> Value:
-        """An operand without its conversion to the common type."""
-        if isinstance(expr, typed.Cast) and scalar_of(expr.operand.type) is not None:
-            return self.lower(expr.operand)
-        return self.lower(expr)
+    def _both(self, expr: Expr) -> tuple[Value, Value]:
+        """An operand without its conversion to the common type, and with it."""
+        if not isinstance(expr, typed.Cast) or scalar_of(expr.operand.type) is None:
+            value = self.lower(expr)
+            return value, value
+        value = self.lower(expr.operand)
+        return value, self._to(value, element_of(expr.type))  # type: ignore[arg-type]
 
     def _integer_division(self, expr: typed.Binary, first: Value, second: Value, common: ScalarType) -> Value:
         """``/`` and ``%`` on integers: Triton truncates on tensors, Python floors on numbers."""
@@ -244,7 +246,12 @@ class Expressions:
 
     def _natural(self, expr: Expr) -> bool:
         """Whether an integer is known to be at least 0 wherever it is a bare number."""
-        value = constant(expr)
+        ones: dict[typed.Symbol, Expr] = {
+            symbol: typed.Literal(expr.span, INT, 1)
+            for symbol in names(expr) & self.names.weak
+            if symbol.parameter  # a bare number only where Triton made a constant of the value 1
+        }
+        value = constant(rebuild(expr, ones))
         if value is not None:
             return value >= 0
         match expr:

@@ -56,17 +56,16 @@ class Calls(Subscripts):
         if atomic_add_name(name):
             return self._atomic(name, node)
         near = closest(name, function_names())
-        help = f"did you mean '{near}'?" if near else "kernels and functions cannot be called"
+        help = f"did you mean '{near}'?" if near else "only built-in functions can be called; write a macro"
+        help = _ELSEWHERE.get(name, help)
         self.report.error("TC309", f"there is no built-in function '{name}'", callee.span, help=help)
         return failed(node.span)
 
     def arguments(self, node: syntax.Call, name: str, *counts: int) -> list[Expr] | None:
         """The typed arguments, if there are as many as the function takes."""
         if len(node.arguments) not in counts:
-            wanted = " or ".join(map(str, counts))
-            self.report.error(
-                "TC308", f"'{name}' takes {wanted} arguments, not {len(node.arguments)}", node.span
-            )
+            wanted = " or ".join(map(str, counts)) + (" argument" if counts == (1,) else " arguments")
+            self.report.error("TC308", f"'{name}' takes {wanted}, not {len(node.arguments)}", node.span)
             return None
         values: list[Expr] = []
         for argument in node.arguments:
@@ -204,9 +203,9 @@ class Calls(Subscripts):
                 return failed(span)
             pointer = placed
         type_ = with_element(target, shape_of(pointer.type))
-        value = self.conversion(value, type_, span, "store a value")
+        value = self.conversion(value, type_, span, "store")
         if compare is not None:
-            compare = self.conversion(compare, type_, span, "compare a value")
+            compare = self.conversion(compare, type_, span, "compare")
         if ERROR in (value.type, compare.type if compare is not None else None):
             return failed(span)
         return Atomic(span, type_, operation, pointer, value, compare, mask)
@@ -218,6 +217,22 @@ def failed_as(span: Span, element: ScalarType, shape: tuple[int, ...]) -> Expr:
     return Binary(span, with_element(element, shape), "+", zero, zero)
 
 
+# What people write who know CUDA or today's Triton.
+_ELSEWHERE: Final = {
+    "bitcast": "write 'bitcast<int>(x)'",
+    "__syncthreads": "write '__debug_barrier()'",
+    "arange": "write '0 ... TM'",
+    "cdiv": "write '(a + b - 1) / b'",
+    "load": "write '*p', or '*?(mask)p'",
+    "maximum": "write 'max(a, b)'",
+    "minimum": "write 'min(a, b)'",
+    "printf": "store the values and print them in Python",
+    "program_id": "write 'get_program_id(axis)'",
+    "store": "write '*p = x', or '*?(mask)p = x'",
+    "sum": "write 'x[+]'",
+    "where": "write 'condition ? a : b'",
+    "zeros": "write 'float x[TM, TN] = 0'",
+}
 _SPECIAL: Final[dict[str, Callable[[Calls, syntax.Call], Expr]]] = {
     "select": Calls._select_call,
     "get_program_id": Calls._program,

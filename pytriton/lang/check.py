@@ -12,6 +12,7 @@ from typing import Final
 
 from pytriton.errors import Report
 from pytriton.lang import syntax
+from pytriton.lang.classify import TYPES
 from pytriton.lang.comments import CommentCursor
 from pytriton.lang.convert import as_condition, scalar_of, to_shape
 from pytriton.lang.declarations import Declarations
@@ -75,7 +76,7 @@ def check(
             "TC204",
             "there is no kernel in this text",
             file.span.source,
-            help="a kernel is '__global__ void name(...) { ... }'",
+            help="a kernel is '__global__ void name(...) { ... }'; an #if may have dropped it",
         )
     if kernel is not None and kernel not in names:
         near = closest(kernel, names)
@@ -110,16 +111,19 @@ class _KernelChecker(Declarations):
         super().__init__(Scope(), report, strict_literals)
         self.comments = CommentCursor(file.comments, file.span)
         self._nesting = 0
+        self._returns_value = False  # said already, so that its `return x;` is silent
 
     def kernel(self, node: syntax.Function) -> KernelDef:
         """The kernel with its parameters and body."""
         assert node.declarator.name is not None
         head = Comments(self.comments.above(node.span.start))
         if not node.specifiers.has("void") or node.declarator.stars:
+            self._returns_value = True
             self.report.error(
                 "TC206",
                 f"kernel '{node.declarator.name.text}' must return void",
                 node.specifiers.span,
+                help="every function is a kernel; for a helper, write a macro",
             )
         self.scope.push()
         parameters: list[Symbol] = []
@@ -211,8 +215,9 @@ class _KernelChecker(Declarations):
                 body = self._scoped(node.body)
                 return [DoWhile(node.span, body, self.condition(node.condition, "while"))]
             case syntax.Return():
-                if node.value is not None:
-                    self.report.error("TC206", "a kernel returns nothing", node.value.span)
+                if node.value is not None and not self._returns_value:
+                    help_ = "store it through a pointer, as in '*out = value'"
+                    self.report.error("TC206", "a kernel returns nothing", node.value.span, help=help_)
                 return [Return(node.span)]
             case syntax.Break():
                 return [Break(node.span)]
@@ -274,6 +279,8 @@ class _KernelChecker(Declarations):
             ):
                 one = syntax.Number(node.span, "1")
                 return self._assign(syntax.Assign(node.span, operator[0] + "=", operand, one))
+            case syntax.Binary() if self._names_type(node):
+                return []
             case _:
                 value = self.check(node)
                 effect = isinstance(value, Atomic) or value.type == VOID
@@ -298,13 +305,37 @@ class _KernelChecker(Declarations):
             case syntax.MaskedDeref(mask=mask, pointer=pointer):
                 return before + self._store(node, pointer, mask, value_node)
             case _:
-                self.report.error(
-                    "TC315",
-                    "this cannot be assigned to",
-                    node.target.span,
-                    help="assign to a name, to '*pointer' or to '*?(mask)pointer'",
-                )
+                self._refuse_target(node.target)
                 return before
+
+    def _refuse_target(self, target: syntax.Expr) -> None:
+        """Say why this cannot be assigned to."""
+        message = "this cannot be assigned to"
+        help_ = "assign to a name, to '*pointer' or to '*?(mask)pointer'"
+        match target:
+            case syntax.Binary() if self._names_type(target):
+                return
+            case syntax.Constexpr(id=name, value=value):
+                message = f"'{name}' is a define, {value} here, and cannot be assigned to"
+                help_ = "declare a variable of another name"
+            case syntax.Subscript():
+                help_ = "'*(p + i) = x' stores one element, 'c ? a : b' changes a part of a block"
+        self.report.error("TC315", message, target.span, help=help_)
+
+    def _names_type(self, node: syntax.Binary) -> bool:
+        """Whether this product is ``TYPE *p`` with a ``TYPE`` that nothing defines: an error, said once."""
+        left, right = node.left, node.right
+        right = right.operand if isinstance(right, syntax.Subscript) else right
+        if node.operator != "*" or not isinstance(left, syntax.Name) or not isinstance(right, syntax.Name):
+            return False
+        if self.scope.find(left.id) is not None or self.scope.find(right.id) is not None:
+            return False
+        near = closest(left.id, TYPES)
+        help_ = f"give it in defines, as in defines={{'{left.id}': 'float'}}, or by a typedef"
+        help_ = f"did you mean '{near}'?" if near else help_
+        self.report.error("TC203", f"'{left.id}' is no type", left.span, help=help_)
+        self.scope.declare(Symbol(right.id, ERROR, right.span), self.report)  # type: ignore[arg-type]
+        return True
 
     def _assign_name(
         self, node: syntax.Assign, target: syntax.Name, value_node: syntax.Expr
@@ -351,9 +382,9 @@ class _KernelChecker(Declarations):
             return []
         element = element_of(pointer.type)  # type: ignore[arg-type]
         if not isinstance(element, PointerType):
-            self.report.error(
-                "TC311", f"'*' wants a pointer, not a value of type {pointer.type}", pointer.span
-            )
+            message = f"'*' wants a pointer, not a value of type {pointer.type}"
+            help_ = "'*p = x' stores through a pointer; a name is assigned without '*'"
+            self.report.error("TC311", message, pointer.span, help=help_)
             return []
         if node.operator != "=":
             loaded = self.load(pointer, node.target.span, *(() if mask is None else (mask,)))
@@ -368,7 +399,7 @@ class _KernelChecker(Declarations):
             pointer = placed
         pointer = self._spread(pointer, value)
         type_ = with_element(element.element, shape_of(pointer.type))
-        value = self.conversion(value, type_, node.value.span, "store through a pointer")
+        value = self.conversion(value, type_, node.value.span, "store")
         return [] if value.type == ERROR else [Store(node.span, pointer, value, condition)]
 
     def _spread(self, pointer: Expr, value: Expr) -> Expr:

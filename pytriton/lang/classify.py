@@ -36,6 +36,20 @@ _REFUSED: Final = {
     "_Complex": "keep real and imaginary parts apart",
 }
 
+_PUNCTUATORS: Final = {
+    "#": "a directive stands first on its line",
+    "##": "'##' joins names inside a #define only",
+    ".": "pass what it names as a parameter",
+    "->": "pass what it names as a parameter",
+}
+_MEMBERS: Final = {
+    "blockIdx": "write 'get_program_id(axis)'",
+    "gridDim": "write 'get_num_programs(axis)'",
+    "blockDim": "a program works on whole blocks, as in 'int rm[TM] = 0 ... TM'",
+    "threadIdx": "a program works on whole blocks, as in 'int rm[TM] = 0 ... TM'",
+    "tl": "built-in functions have no prefix: 'get_program_id(0)', '*p', 'exp(x)'",
+}
+
 # The terminal of each word that the grammar knows only by its class.
 WORDS: Final = {
     **dict.fromkeys(_QUALIFIERS, "QUALIFIER"),
@@ -67,11 +81,13 @@ class Fed:
 def classify(tokens: list[Token], names: dict[str, str], report: Report) -> Iterator[Fed]:
     """Give each token its terminal name."""
     typedefs = _Typedefs()
+    refused: set[str] = set()  # cures given: `switch` is one mistake, its `case`s are not more
     for index, token in enumerate(tokens[:-1]):
         text = token.text
         if token.kind is Kind.IDENT:
             terminal = names.get(text)
-            if text in _REFUSED:
+            if text in _REFUSED and _REFUSED[text] not in refused:
+                refused.add(_REFUSED[text])
                 report.error("TC401", f"Triton-C has no '{text}'", token.span, help=_REFUSED[text])
             elif terminal is None:
                 if text == "bitcast" and tokens[index + 1].text == "<":
@@ -83,8 +99,10 @@ def classify(tokens: list[Token], names: dict[str, str], report: Report) -> Iter
         elif token.kind is Kind.PUNCT:
             terminal = names.get(text)
             if terminal is None:
-                what = "member access" if text in (".", "->") else f"'{text}'"
-                report.error("TC402", f"Triton-C has no {what}", token.span)
+                what = f"member access '{text}'" if text in (".", "->") else f"'{text}'"
+                before = tokens[index - 1].text if index else ""
+                help_ = _MEMBERS.get(before) or _PUNCTUATORS.get(text)
+                report.error("TC402", f"Triton-C has no {what}", token.span, help=help_)
                 continue
             typedefs.saw(token, terminal, tokens[index + 1])
             yield Fed(terminal, token)

@@ -126,6 +126,8 @@ class _Expression:
             return _Malformed("TC120", f"the #if expression ends where {wanted} should stand", last)
         token = self.tokens[self.at]
         help_ = "to compare, write '=='" if token.text == "=" else None
+        if token.kind is Kind.STRING:
+            help_ = "#if compares integers only; give a define that is 0 or 1"
         shown = token.text[:60]
         return _Malformed("TC120", f"found '{shown}' in #if, wanted {wanted}", token.span, help_)
 

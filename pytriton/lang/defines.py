@@ -74,6 +74,7 @@ _DTYPES: Final = {
     "torch.float32": "float",
     "torch.float64": "double",
 }
+_RANGE: Final = "an integer is from -2^63 to 2^64 - 1"
 _WANTED: Final = "give an int, a bool, a float, a torch.dtype, or a str of Triton-C"
 
 
@@ -110,7 +111,7 @@ def _given(name: str, value: object, source: Source, report: Report) -> Macro | 
         report.error("TC151", message, source, help=_WANTED)
         return None
     if isinstance(number, int) and not -(1 << 63) <= number < 1 << 64:
-        report.error("TC152", f"define '{name}' does not fit in 64 bits", source)
+        report.error("TC152", f"define '{name}' does not fit in 64 bits", source, help=_RANGE)
         return None
     return _from_number(name, number, str(number))
 
@@ -143,7 +144,7 @@ def _from_text(name: str, text: str, report: Report) -> Macro | None:
     body = _inner(tokens)
     number = _plain_number(body)
     if isinstance(number, int) and not -(1 << 63) <= number < 1 << 64:
-        report.error("TC152", f"define '{name}' does not fit in 64 bits", source)
+        report.error("TC152", f"define '{name}' does not fit in 64 bits", source, help=_RANGE)
         number = None
     if number is not None:
         return Macro(name, body, value=number, given=True)

@@ -61,6 +61,7 @@ class Expressions(Calls):
         self.strict_literals = strict_literals
         self._depth = 0
         self._masks: list[Expr] = []
+        self._unknown: set[str] = set()
 
     # ---------------------------------------------------------------- entry points
 
@@ -139,11 +140,13 @@ class Expressions(Calls):
                 operand = self.value(node.operand)
                 return failed(node.span) if operand.type == ERROR else self.subscript(node, operand)
             case syntax.Assign() | syntax.Postfix() | syntax.Comma():
+                compare = isinstance(node, syntax.Assign) and node.operator == "="
+                also = "; to compare, write '=='" if compare else ""
                 self.report.error(
                     "TC320",
                     "an assignment inside an expression is not supported",
                     node.span,
-                    help="make it a statement of its own",
+                    help=f"make it a statement of its own{also}",
                 )
                 return failed(node.span)
             case syntax.String():
@@ -158,7 +161,10 @@ class Expressions(Calls):
             return Name(node.span, symbol.type, symbol)
         if node.id in _INFINITIES:
             return Literal(node.span, _INFINITIES[node.id], math.inf)
-        near = closest(node.id, self.scope.visible())
+        if node.id in self._unknown:
+            return failed(node.span)
+        self._unknown.add(node.id)  # one mistake, however often the name is used
+        near = closest(node.id, self.scope.visible() | _INFINITIES.keys())
         help = f"give it in defines, as in defines={{'{node.id}': ...}}, or declare it"
         if near:
             help = f"did you mean '{near}'?"
@@ -283,7 +289,7 @@ class Expressions(Calls):
         operand = self.value(node.operand)
         if type_ is None or operand.type == ERROR:
             return failed(node.span)
-        return self.conversion(operand, type_, node.span, "convert a value", explicit=True)
+        return self.conversion(operand, type_, node.span, "convert", explicit=True)
 
     def _bitcast(self, node: syntax.Bitcast) -> Expr:
         type_ = self.type_name(node.type)
@@ -300,7 +306,7 @@ class Expressions(Calls):
             return failed(node.span)
         shape = shape_of(operand.type)
         if isinstance(type_, BlockType) and type_.shape != shape:
-            self._no_conversion(operand, type_, node.span, "convert a value")
+            self._no_conversion(operand, type_, node.span, "convert")
             return failed(node.span)
         return Bitcast(node.span, with_element(element, shape), operand)
 

@@ -33,7 +33,8 @@ def number(text: str, span: Span, report: Report, *, strict: bool = False) -> Li
         return _integer(match["digits"], match["suffix"], span, report)
     match = _FLOATING.fullmatch(lower)
     if match is None:
-        return _refuse(f"'{_short(text)}' is no number", span, report)
+        help_ = "a range is written 'a ... b'" if ".." in text else None
+        return _refuse(f"'{_short(text)}' is no number", span, report, help_)
     digits, suffix = match["digits"], match["suffix"]
     try:
         value = float.fromhex(digits) if digits.startswith("0x") else float(digits)
@@ -68,7 +69,8 @@ def _integer(digits: str, suffix: str, span: Span, report: Report) -> Literal:
     try:
         value = int(digits, base)
     except ValueError:
-        return _refuse(f"'{digits}' is no octal number", span, report)
+        help_ = "a leading 0 makes a number octal, its digits are 0 to 7"
+        return _refuse(f"'{digits}' is no octal number", span, report, help_)
     type_ = integer_type(value, unsigned="u" in suffix, long="l" in suffix, decimal=base == 10)
     if type_ is None:
         return _refuse("this integer does not fit into 64 bits", span, report)
@@ -85,13 +87,14 @@ def _character(text: str, span: Span, report: Report) -> Literal:
         return Literal(span, INT, int(body[1:], 8))
     if len(body) == 2 and body[0] == "\\" and body[1] in _ESCAPES:
         return Literal(span, INT, _ESCAPES[body[1]])
-    return _refuse(f"'{_short(text)}' is no character constant of one character", span, report)
+    help_ = "one ASCII character, or an escape such as '\\n' or '\\x41', stands between the apostrophes"
+    return _refuse(f"{_short(text)} is no character constant", span, report, help_)
 
 
 def _short(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def _refuse(message: str, span: Span, report: Report) -> Literal:
-    report.error("TC319", message, span)
+def _refuse(message: str, span: Span, report: Report, help: str | None = None) -> Literal:
+    report.error("TC319", message, span, help=help)
     return Literal(span, ERROR, 0)

@@ -24,6 +24,7 @@ from pytriton.lang.typed import (
     Expr,
     Literal,
     Load,
+    Range,
     Select,
     Size,
     Unary,
@@ -115,7 +116,12 @@ class Operators:
         if operator in _COMPARISONS and (both or 0 in (constant(left), constant(right))):
             left, right = _address(left), _address(right)
             return Binary(span, with_element(BOOL, shape), operator, left, right)
-        self.report.error("TC303", f"'{operator}' does not work on {left.type} and {right.type}", span)
+        self.report.error(
+            "TC303",
+            f"'{operator}' does not work on {left.type} and {right.type}",
+            span,
+            help="a pointer moves by an integer, as in 'p + i'; '*p' loads what it points to",
+        )
         return failed(span)
 
     # ---------------------------------------------------------------- blocks
@@ -225,13 +231,13 @@ class Operators:
         return shaped
 
     def _no_conversion(self, value: Expr, type_: Type, span: Span, action: str) -> None:
+        if action.startswith(("initialise", "assign")):
+            message = f"cannot {action} of type {type_} with a value of type {value.type}"
+        else:
+            to = "to" if action == "convert" else "as"
+            message = f"cannot {action} a value of type {value.type} {to} {type_}"
         self.report.error(
-            "TC302",
-            f"cannot {action} of type {value.type} to type {type_}"
-            if action.startswith("convert")
-            else f"cannot {action} of type {type_} with a value of type {value.type}",
-            span,
-            *self.sizes(value, type_),
+            "TC302", message, span, *self.sizes(type_, value), help=_conversion_help(value, type_)
         )
 
     def load(self, pointer: Expr, span: Span, *conditions: Expr) -> Expr:
@@ -240,7 +246,12 @@ class Operators:
             return failed(span)
         element = element_of(pointer.type)  # type: ignore[arg-type]
         if not isinstance(element, PointerType):
-            self.report.error("TC311", f"'*' wants a pointer, not a value of type {pointer.type}", span)
+            self.report.error(
+                "TC311",
+                f"'*' wants a pointer, not a value of type {pointer.type}",
+                span,
+                help="'*p' loads through a pointer; a power is 'pow(x, y)'",
+            )
             return failed(span)
         whole: Expr | None = None
         for condition in conditions:
@@ -248,7 +259,7 @@ class Operators:
             if whole is None:
                 whole = part
                 continue
-            shape = self.broadcast(whole, part, span, "a mask")
+            shape = self.broadcast(whole, part, span, "two masks")
             if shape is None:
                 return failed(span)
             whole = Binary(part.span, with_element(BOOL, shape), "&&", whole, part)
@@ -263,7 +274,7 @@ class Operators:
 
     def under_mask(self, pointer: Expr, mask: Expr, span: Span) -> Expr | None:
         """The pointer with the shape that it and its mask have together."""
-        shape = self.broadcast(pointer, mask, span, "a mask")
+        shape = self.broadcast(pointer, mask, span, "a pointer and its mask")
         return None if shape is None else to_shape(pointer, shape)
 
     # ---------------------------------------------------------------- shapes, and what messages say of them
@@ -299,6 +310,24 @@ class Operators:
     def values(self, expr: Expr) -> tuple[str, ...]:
         """The note that tells the values of the defines in an expression."""
         return _given({node.name: node.value for node in walk(expr) if isinstance(node, Constexpr)})
+
+
+def _conversion_help(value: Expr, type_: Type) -> str | None:
+    """What to write where a value does not convert."""
+    assert isinstance(type_, ScalarType | PointerType | BlockType)
+    have, wanted = element_of(value.type), element_of(type_)  # type: ignore[arg-type]
+    if isinstance(have, PointerType) and not isinstance(wanted, PointerType):
+        return "'*p' loads what a pointer points to"
+    if isinstance(wanted, PointerType) and not isinstance(have, PointerType):
+        if isinstance(value, Load):
+            return "without the '*' it is the pointer itself"
+        return f"write '({wanted})x' to read a number as an address"
+    if isinstance(value, Binary) and isinstance(value.left, Range):
+        sign = value.operator
+        return f"'...' binds tighter than '{sign}': write 'a ... (b {sign} c)'"
+    if not shape_of(type_):
+        return "x[+], x[max] and x[min] make one number of a block"
+    return "axes must be equal or 1; x[:, newaxis] adds an axis"
 
 
 def _address(expr: Expr) -> Expr:

@@ -114,6 +114,8 @@ _OTHER_TYPES: Final = {
 _OTHER_WORDS: Final = {
     "and": "write '&&'",
     "or": "write '||'",
+    "in": "write 'for (int i = 0; i < n; i += 1)'",
+    "auto": "write the type and the shape",
     "__shared__": "remove it: Triton places shared memory itself",
     "__device__": "functions cannot be called; write a macro",
     "__restrict": "write 'restrict' or '__noalias'",
@@ -192,7 +194,7 @@ def _wanted(stop: _Stop) -> str:
 
 def _open_bracket(stop: _Stop) -> tuple[tuple[str, Span], ...]:
     """A note on the bracket that the token found should have closed."""
-    if not stop.open or stop.text() not in (")", "]", "}", ";", ""):
+    if not stop.open or stop.text() not in (")", "]", "}", ";", "{", ""):
         return ()
     token = stop.open[-1].token
     if token.text == "{" or _CLOSERS[token.text] == stop.text():
@@ -268,9 +270,9 @@ def _refuse_types(stop: _Stop, report: Report) -> None:
     previous = stop.token(-1)
     if previous is None:
         return
-    if stop.kind() == "IDENT" and stop.kind(-1) == "IDENT":
-        if stop.text(-2) in (";", "{", "}", "(", ",", "") or stop.kind(-2) in ("STORAGE", "QUALIFIER"):
-            _refuse_type(previous, report)
+    declares = stop.text(-2) in (";", "{", "}", "(", ",", "") or stop.kind(-2) in ("STORAGE", "QUALIFIER")
+    if stop.kind() == "IDENT" and stop.kind(-1) == "IDENT" and declares:
+        _refuse_type(previous, report)
     if previous.text == ")" and stop.kind() in ("IDENT", "NUMBER", "CONSTEXPR"):
         first = _cast_type(stop)
         if first is not None:
@@ -313,13 +315,15 @@ def _cure(stop: _Stop) -> str | None:
     if before in ("for", "if", "while"):
         form = "for (int i = 0; i < n; i += 1)" if before == "for" else f"{before} (condition)"
         return f"write '{form}'"
-    if stop.open and stop.open[-1].type == "LPAR" and text != ")":
+    if stop.open and stop.open[-1].type == "LPAR" and text != "{":
         index = next(i for i, one in enumerate(stop.fed) if one is stop.open[-1])
         if index and stop.fed[index - 1].type == "FOR":
             return "write 'for (start; condition; step)'"
     if text == ":":
         in_subscript = bool(stop.open) and stop.open[-1].type == "LSQB"
-        return "a ':' keeps a whole axis, a part of one cannot be taken" if in_subscript else None
+        if in_subscript:
+            return "a ':' keeps a whole axis, a part of one cannot be taken"
+        return "labels do not exist, use a loop or an if" if stop.text(-2) in (";", "{", "}") else None
     if text in (")", "]") and (not stop.open or stop.open[-1].type == "LBRACE"):
         return f"this '{text}' closes nothing"
     if text == "{" and expression:
@@ -331,6 +335,8 @@ def _cure(stop: _Stop) -> str | None:
     if before == "*" and stop.text(-2) == "[":
         return "reductions are x[+], x[max] and x[min]"
     if found is not None and found.kind is Kind.IDENT and stop.kind() != "IDENT":
+        if stop.kind() == "TYPE" and before == "sizeof":
+            return f"write 'sizeof({text})'"
         if stop.kind() == "TYPE" and expression:
             return f"'{text}' is a type: a conversion is '({text})x'"
         if _wanted(stop) == "a name":

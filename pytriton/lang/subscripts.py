@@ -21,6 +21,7 @@ from pytriton.source import Span
 __all__ = ["Subscripts"]
 
 _Operator = Choice["+", "max", "min"]
+_OTHER_ITEMS: Final = {"None": "write 'newaxis'", "sum": "write '+'"}
 _REDUCTIONS: Final[dict[str, _Operator]] = {"+": "+", "max": "max", "min": "min"}
 
 
@@ -56,9 +57,10 @@ class Subscripts(TypeNames):
                 return failed(node.span)
             axis += 1
         if axis != len(operand.type.shape):
+            used = "1 axis" if axis == 1 else f"{axis} axes"
             self.report.error(
                 "TC310",
-                f"this subscript uses {axis} axes of a block of type {operand.type}",
+                f"this subscript uses {used} of a block of type {operand.type}",
                 node.span,
                 *self.sizes(operand),
                 help="write ':' for each axis that stays",
@@ -72,7 +74,12 @@ class Subscripts(TypeNames):
         """Result axis i is operand axis ``order[i]``."""
         shape = shape_of(operand.type)
         if len(shape) < 2:
-            self.report.error("TC310", f"a value of type {operand.type} has no axes to permute", span)
+            self.report.error(
+                "TC310",
+                f"a value of type {operand.type} has no axes to permute",
+                span,
+                help="x[newaxis, :] and x[:, newaxis] make two axes of one",
+            )
             return failed(span)
         element = element_of(operand.type)  # type: ignore[arg-type]
         type_ = with_element(element, tuple(shape[axis] for axis in order))
@@ -82,7 +89,8 @@ class Subscripts(TypeNames):
         order: list[int] = []
         for item in node.items:
             if not isinstance(item, syntax.Prefix) or item.operator != "^":
-                self.report.error("TC310", "'^' must name every axis of the result", item.span)
+                help_ = "write 'x[^1, ^0]' alone, and ':' or 'newaxis' in another subscript"
+                self.report.error("TC310", "'^' must name every axis of the result", item.span, help=help_)
                 return failed(node.span)
             found = self.integer(item.operand, "an axis")
             if found is None:
@@ -94,6 +102,7 @@ class Subscripts(TypeNames):
                 "TC310",
                 f"'^' must name each of the axes 0 to {rank - 1} once, found {order}",
                 node.span,
+                help=f"as in x[{', '.join(f'^{axis}' for axis in reversed(range(rank)))}]",
             )
             return failed(node.span)
         return self.permute(operand, order, node.span)
@@ -116,14 +125,23 @@ class Subscripts(TypeNames):
                 "TC404",
                 "'x[-]' never had a defined order",
                 item.span,
-                help="write '-(x[+])', or 'x[+]' of a negated block",
+                help="write '-(x[+])', or '(-x)[+]'",
+            )
+        elif isinstance(item, syntax.Name) and word in _OTHER_ITEMS:
+            self.report.error("TC310", f"'{word}' has no meaning here", item.span, help=_OTHER_ITEMS[word])
+        elif isinstance(item, syntax.Name) and self.scope.find(item.id) is None:
+            self.report.error(
+                "TC301",
+                f"'{item.id}' is not declared",
+                item.span,
+                help=f"give it in defines, as in defines={{'{item.id}': ':, newaxis'}}",
             )
         else:
             self.report.error(
                 "TC310",
                 "a subscript holds ':', 'newaxis', '+', 'max', 'min' or '^axis'",
                 item.span,
-                help="a block has no single elements; '*(p + i)' loads one from memory",
+                help="a block has no elements to pick; '*(p + i)' loads one from memory",
             )
 
 

@@ -57,7 +57,9 @@ class TypeNames(Operators):
         """Report an expression that must be an integer constant and is none."""
         variable = next((part.symbol.name for part in walk(expr) if isinstance(part, Name)), None)
         help = f"give '{variable}' in defines instead of as a variable" if variable else None
-        self.report.error("TC305", f"{what} must be an integer constant", node.span, help=help)
+        value = constant(expr)
+        found = f", not {value}" if isinstance(value, float) else ""
+        self.report.error("TC305", f"{what} must be an integer constant{found}", node.span, help=help)
 
     def shape(self, nodes: Sequence[syntax.Expr]) -> tuple[int, ...] | None:
         """The sizes of a block; () where there are none."""
@@ -81,7 +83,9 @@ class TypeNames(Operators):
             return None
         count = math.prod(sizes)
         if count > LARGEST_BLOCK:
-            self.report.error("TC306", f"a block of {count} elements is too large", span)
+            message = f"a block of {count} elements is too large"
+            help_ = f"a block has at most {LARGEST_BLOCK} elements"
+            self.report.error("TC306", message, span, help=help_)
             return None
         return tuple(sizes)
 
@@ -121,10 +125,12 @@ class TypeNames(Operators):
         if found is None:
             spelled = " ".join(token.text for token in words)
             what = f"'{spelled}' is no type of Triton-C" if spelled else "a type is missing here"
+            help_ = None if spelled else "as in 'const int n'"
             if spelled == "void":
                 what = "'void' is no type of a value"
+                help_ = "a pointer needs the type of its elements, as in 'float*'"
             span = words[0].span.to(words[-1].span) if words else node.span
-            self.report.error("TC203", what, span)
+            self.report.error("TC203", what, span, help=help_)
         return found
 
     def build_type(self, base: ValueType, stars: int, shape: tuple[int, ...], span: Span) -> ValueType | None:

@@ -26,6 +26,7 @@ from pytriton.lang.typed import (
     Break,
     Continue,
     Declare,
+    DoWhile,
     Expr,
     For,
     If,
@@ -36,9 +37,11 @@ from pytriton.lang.typed import (
     Statement,
     Symbol,
     Unary,
+    While,
 )
 from pytriton.lang.types import INT, LONG
-from pytriton.lang.walk import assigned, bodies, expressions, has_memory, names
+from pytriton.lang.walk import assigned, bodies, has_memory, names
+from pytriton.passes.liveness import Block, Later, reads
 
 __all__ = ["loops"]
 
@@ -47,34 +50,31 @@ _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 def loops(kernel: KernelDef) -> KernelDef:
     """The kernel with its exact counting loops as ``RangeLoop``."""
-    return replace(kernel, body=_body(kernel.body, set()))
+    return replace(kernel, body=_body(kernel.body, None))
 
 
-def _body(body: Body, later: set[Symbol]) -> Body:
-    """``later``: the symbols that may be read after this body, or again in it."""
+def _body(body: Body, outer: Later | None) -> Body:
+    """``outer``: what may be read after this body, or again in it."""
+    block = Block(body, outer)
     result: list[Statement] = []
     for position, statement in enumerate(body):
-        following = later | _read(body[position + 1 :])
-        inner = following | (set() if isinstance(statement, If) else _read((statement,)))
+        if not bodies(statement):
+            result.append(statement)
+            continue
+        inner = block.within(position, statement)
         match statement:
             case If():
                 then, otherwise = _body(statement.then, inner), _body(statement.otherwise, inner)
                 result.append(replace(statement, then=then, otherwise=otherwise))
             case For():
-                found = _range_loop(statement, following) or statement
+                found = _range_loop(statement, block.after(position)) or statement
                 result.append(replace(found, body=_body(found.body, inner)))
-            case _ if bodies(statement):
-                result.append(replace(statement, body=_body(statement.body, inner)))  # type: ignore
-            case _:
-                result.append(statement)
+            case While() | DoWhile():
+                result.append(replace(statement, body=_body(statement.body, inner)))
     return tuple(result)
 
 
-def _read(body: Body) -> set[Symbol]:
-    return {symbol for expr in expressions(body) for symbol in names(expr)}
-
-
-def _range_loop(loop: For, later: set[Symbol]) -> RangeLoop | None:
+def _range_loop(loop: For, later: Later) -> RangeLoop | None:
     if len(loop.init) != 1 or len(loop.step) != 1:
         return None
     init, step = loop.init[0], loop.step[0]
@@ -105,7 +105,7 @@ def _range_loop(loop: For, later: set[Symbol]) -> RangeLoop | None:
         one = Literal(stop.span, symbol.type, 1)
         stop = Binary(stop.span, symbol.type, "-" if down else "+", stop, one)
     if down:
-        unused = symbol not in _read(loop.body)
+        unused = symbol not in reads(loop.body)
         if unused and isinstance(stop, Literal) and stop.value == 0 and operator == ">":
             start, stop = Literal(stop.span, symbol.type, 0), start
         else:

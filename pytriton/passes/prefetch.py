@@ -27,9 +27,9 @@ from pytriton.lang.typed import (
     Load,
     RangeLoop,
     Statement,
-    Symbol,
 )
-from pytriton.lang.walk import assigned, expressions, has_memory, names, same, walk
+from pytriton.lang.walk import assigned, bodies, expressions, has_memory, names, same, walk
+from pytriton.passes.liveness import Block, Later, reads
 from pytriton.passes.provenance import Provenance
 
 __all__ = ["prefetch"]
@@ -37,34 +37,27 @@ __all__ = ["prefetch"]
 
 def prefetch(kernel: KernelDef) -> KernelDef:
     """The kernel with its prefetched operands loaded where they are used."""
-    return replace(kernel, body=_Undo(Provenance(kernel)).body(kernel.body, set()))
-
-
-def _read(body: Body) -> set[Symbol]:
-    return {symbol for expr in expressions(body) for symbol in names(expr)}
+    return replace(kernel, body=_Undo(Provenance(kernel)).body(kernel.body, None))
 
 
 class _Undo:
     def __init__(self, provenance: Provenance) -> None:
         self.provenance = provenance
 
-    def body(self, body: Body, later: set[Symbol]) -> Body:
-        """``later``: the symbols that may be read after this body, or again in it."""
-        position = 0
-        while position < len(body):
-            statement = body[position]
-            following = later | _read(body[position + 1 :])
-            if isinstance(statement, RangeLoop | For):
-                before, statement = self._loop(body[:position], statement, following)
-                body = (*before, statement, *body[position + 1 :])
-                position = len(before)
-            inner = following | _read((statement,))
-            changed = self._inner(statement, inner)
-            body = (*body[:position], changed, *body[position + 1 :])
-            position += 1
-        return body
+    def body(self, body: Body, outer: Later | None) -> Body:
+        """``outer``: what may be read after this body, or again in it."""
+        block = Block(body, outer)
+        result: Body = ()
+        for position, statement in enumerate(body):
+            if bodies(statement):
+                inner = block.within(position, statement)
+                if isinstance(statement, RangeLoop | For):
+                    result, statement = self._loop(result, statement, block.after(position))
+                statement = self._inner(statement, inner)
+            result = (*result, statement)
+        return result
 
-    def _inner(self, statement: Statement, later: set[Symbol]) -> Statement:
+    def _inner(self, statement: Statement, later: Later) -> Statement:
         parts = {
             name: self.body(getattr(statement, name), later)
             for name in ("body", "then", "otherwise")
@@ -72,7 +65,7 @@ class _Undo:
         }
         return replace(statement, **parts) if parts else statement  # type: ignore[arg-type]
 
-    def _loop(self, before: Body, loop: RangeLoop | For, later: set[Symbol]) -> tuple[Body, RangeLoop | For]:
+    def _loop(self, before: Body, loop: RangeLoop | For, later: Later) -> tuple[Body, RangeLoop | For]:
         """Sink every prefetch of one loop; its tail is searched from the end."""
         sunk: list[Statement] = []
         position = len(loop.body)
@@ -112,7 +105,7 @@ class _Undo:
         loop: RangeLoop | For,
         position: int,
         tail: Assign,
-        later: set[Symbol],
+        later: Later,
     ) -> bool:
         early = before[first]
         assert isinstance(early, Declare | Assign) and early.value is not None
@@ -129,7 +122,7 @@ class _Undo:
         if isinstance(loop, For):
             between = between[0] + loop.init, between[1] + loop.step
         for gap in between:
-            if operands & assigned(gap) or tail.symbol in _read(gap) | assigned(gap):
+            if operands & assigned(gap) or tail.symbol in reads(gap) | assigned(gap):
                 return False
             if any(self.provenance.writes_to(gap, pointer) for pointer in _pointers(tail.value)):
                 return False

@@ -72,7 +72,7 @@ def device_of(given: Any) -> torch.device | None:
     if given is None or isinstance(given, torch.device):
         return given
     try:
-        return torch.device(given)
+        return torch.device("cuda", given) if isinstance(given, int) else torch.device(given)
     except (RuntimeError, TypeError) as error:
         raise refusal(
             f"{given!r} is no device", "TC515", "give 'cuda', 'cuda:1', 'cpu' or a torch.device"

@@ -73,8 +73,11 @@ def defines_of(given: Mapping[str, object] | None) -> dict[str, Define | tuple[D
     return checked
 
 
-_INTEGER: Final = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0|[1-9][0-9]{0,40})")
-_FLOATING: Final = re.compile(r"[+-]?([0-9]{1,40}\.[0-9]{0,40}|\.?[0-9]{1,40})([eE][+-]?[0-9]{1,4})?")
+_OCTAL: Final = re.compile(r"[+-]?0[0-7]{1,40}")
+_INTEGER: Final = re.compile(r"[+-]?(0[xX][0-9a-fA-F]{1,40}|0|[1-9][0-9]{0,40})")
+_FLOATING: Final = re.compile(
+    r"[+-]?([0-9]{1,40}\.[0-9]{0,40}|\.[0-9]{1,40}|[0-9]{1,40}(?=[eE]))([eE][+-]?[0-9]{1,4})?"
+)
 
 
 def number_of(value: Define) -> Define:
@@ -83,6 +86,8 @@ def number_of(value: Define) -> Define:
         return int(value)
     if isinstance(value, str):
         text = value.strip()
+        if _OCTAL.fullmatch(text):
+            return int(text, 8)
         if _INTEGER.fullmatch(text):
             return int(text, 0)
         if _FLOATING.fullmatch(text):

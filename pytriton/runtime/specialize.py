@@ -101,7 +101,7 @@ def pin_ones(translation: Translation, facts: Sequence[int]) -> Translation:
     pinned = [
         f"    {param.identifier} = tl.full((), 1, tl.{param.type.triton})\n"
         for param, fact in zip(translation.parameters, facts, strict=True)
-        if fact == ONE and isinstance(param.type, ScalarType) and param.type.bits >= 32
+        if fact == ONE and isinstance(param.type, ScalarType) and _is_wide_integer(param.type)
     ]
     if not pinned:
         return translation
@@ -110,6 +110,10 @@ def pin_ones(translation: Translation, facts: Sequence[int]) -> Translation:
     text = "".join([*lines[:at], *pinned, *lines[at:]])
     moved = {line if line <= at else line + len(pinned): origin for line, origin in translation.lines.items()}
     return replace(translation, text=text, lines=moved)
+
+
+def _is_wide_integer(type_: ScalarType) -> bool:
+    return type_.kind in ("int", "uint") and type_.bits >= 32
 
 
 def _first_statement(translation: Translation) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytriton.lang.types import TYPE_WORDS, PointerType, ScalarType
+from pytriton.lang.types import BOOL, TYPE_WORDS, PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.arguments import Binder
 
@@ -21,7 +21,7 @@ def type_of(words: str) -> ScalarType | PointerType:
     """``half*`` -> the type."""
     if words.endswith("*"):
         return PointerType(type_of(words[:-1].strip()))
-    return TYPE_WORDS[tuple(sorted(words.split()))]
+    return BOOL if words == "bool" else TYPE_WORDS[tuple(sorted(words.split()))]
 
 
 def parameter(declared: str, *, multiple_of: int = 1, aligned: int = 1, retune: bool = False) -> Parameter:

@@ -1,0 +1,4 @@
+__global__ void numbers(char* X) {
+  *X = 'ab';
+  *X = '\q';
+}

@@ -1,0 +1,3 @@
+__global__ void sum(float* X) { #ifdef AT
+  *X = 1;
+}

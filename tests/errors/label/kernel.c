@@ -1,0 +1,4 @@
+__global__ void numbers(int* X) {
+again:
+  *X = 1;
+}

@@ -1,0 +1,3 @@
+__global__ void sum(float* X) {
+  *(X + 0..16) = 1;
+}

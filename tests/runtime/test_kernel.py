@@ -1,0 +1,297 @@
+"""The kernel object: when it checks, what one can ask it, and how calls are refused."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+import pytriton
+from pytriton.errors import CheckError, CompileError, LaunchError, ParseError, TuneError
+from pytriton.pipeline import Translation
+from pytriton.runtime import interpret
+from pytriton.runtime.candidate import Candidate
+from pytriton.runtime.options import Config
+from pytriton.runtime.registry import IdDict, bench_registry
+from tests.runtime.kernels import ADD
+
+FILL = """\
+__global__ void fill(TYPE* z, int n) {
+  int r[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  *?(r < n)(z + r) = VALUE;
+}
+__global__ void twice(float* z, int n) {
+  int r[16] = 0 ... 16;
+  *?(r < n)(z + r) = 2 * *?(r < n)(z + r);
+}
+"""
+
+
+class TestChecksNow:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "__global__ void f(float* x) { *x = 1 }",
+            "__global__ void f(float* x) { int y[TM] = 0 ... TM; *x = 1 }",
+            "__global__ void f(float* x) { *x = 1; ",
+            "__global__ void f(float* x) { *x = y; int }",
+            "not a kernel",
+            '__global__ void f(float* x) { *x = "; }',
+        ],
+    )
+    def test_syntax(self, text: str) -> None:
+        with pytest.raises(CompileError):
+            pytriton.kernel(text)
+
+    def test_types(self) -> None:
+        with pytest.raises(CheckError):
+            pytriton.kernel("__global__ void f(float* x) { *x = *(x @ x); }")
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            FILL,
+            "__global__ void f(TYPE *x, TYPE y) { TYPE z[TM] = y; *x = z[+]; }",
+            "__global__ void f(float* x) { int r[SHAPE] = 0 ... TM; *x = r[AXIS]; }",
+            "__global__ void f(float* x) { *x = SCALE 2; }",
+            "__global__ void NAME(float* x) { *x = VALUE; }",
+            "__global__ void f(float* x) { float y = value; *x = y; }",
+            "#if MODE == 1\n__global__ void f(float* x) { *x = 1; }\n#endif",
+            "#ifndef TM\n#error TM is missing\n#endif\n__global__ void f(float* x) { *x = TM; }",
+        ],
+    )
+    def test_defines_may_come_with_the_call(self, text: str) -> None:
+        pytriton.kernel(text)
+
+    def test_a_missing_define_is_named_at_the_call(self) -> None:
+        kernel = pytriton.kernel(FILL)
+        with pytest.raises(CompileError, match="TILE"):
+            kernel(torch.zeros(4), 4, grid=1, defines={"TYPE": "float", "VALUE": 1})
+
+    def test_message_says_where_the_text_was_passed(self) -> None:
+        with pytest.raises(ParseError) as caught:
+            pytriton.kernel("__global__ void f(float* x) { *x = 1 }")
+        assert str(caught.value).startswith("<kernel> (test_kernel.py:")
+
+    def test_name(self) -> None:
+        with pytest.raises(ParseError, match=r"^ops/f\.c:1:"):
+            pytriton.kernel("__global__ void f(float* x) { *x = 1 }", name="ops/f.c")
+
+
+class TestAsking:
+    def test_source(self) -> None:
+        kernel = pytriton.kernel(FILL, {"TYPE": torch.half, "TILE": [32, 64]})
+        assert "VALUE: tl.constexpr" in kernel.source({"VALUE": 3})
+        assert "z,  # half*" in kernel.source({"VALUE": 3})
+        assert "def twice(" in kernel.source(kernel="twice")
+
+    def test_first_value_of_a_list(self) -> None:
+        kernel = pytriton.kernel(FILL, {"TYPE": torch.half, "TILE": [32, 64]})
+        assert kernel.translation({"VALUE": [7, 8]}).constexprs == {"VALUE": 7, "TILE": 32}
+
+    def test_kernel_of_several(self) -> None:
+        z = torch.ones(4)
+        pytriton.kernel(FILL, {"TYPE": "float"}, kernel="twice")(z, 4, grid=1)
+        assert torch.equal(z, torch.full((4,), 2.0))
+
+    def test_before_any_call(self) -> None:
+        kernel = pytriton.kernel(ADD)
+        assert kernel.best_config is None
+        assert kernel.timings == {}
+        assert repr(kernel) == "<pytriton.kernel <kernel>>"
+
+    def test_set_constant(self) -> None:
+        with pytest.raises(pytriton.UnsupportedError, match="set_constant is not supported yet"):
+            pytriton.kernel(ADD).set_constant("tab", torch.zeros(4))
+
+
+def refused(*arguments: Any, **keywords: Any) -> str:
+    kernel = pytriton.kernel(ADD, {"TILE": 16})
+    with pytest.raises(LaunchError) as caught:
+        kernel(*arguments, **keywords)
+    return str(caught.value)
+
+
+class TestCalls:
+    def test_no_grid(self) -> None:
+        assert refused() == (
+            "<kernel>: a call needs a grid [TC511]\n"
+            "help: give grid=(n,), or a function of the options such as "
+            "lambda opt: (pytriton.cdiv(n, opt.TILE),)"
+        )
+
+    def test_forgotten_grid(self) -> None:
+        x = torch.zeros(4)
+        assert refused(x, x, x, 4).startswith("add: it takes 4 arguments, not 3 [TC501]")
+
+    def test_define_that_is_none(self) -> None:
+        x = torch.zeros(4)
+        message = refused(x, x, x, 4, grid=1, defines={"OTHER": torch.zeros(1)})
+        assert message.startswith("define 'OTHER' is tensor([0.]), a Tensor [TC513]")
+
+    def test_nothing_is_launched_when_refused(self) -> None:
+        x, z = torch.ones(4), torch.zeros(4)
+        refused(z, x, x, 4.5, grid=1)
+        assert not z.any()
+
+    def test_unmentioned_defines_are_silent(self) -> None:
+        x, z = torch.ones(4), torch.zeros(4)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            pytriton.kernel(ADD, {"TILE": 4, "OTHER": 3})(z, x, x, 4, grid=1, defines={"MORE": "x"})
+        assert torch.equal(z, x + x)
+
+    @pytest.mark.parametrize("grid", [0, (0,), (3, 0), (1, 1, 0), lambda opt: (0,)])
+    def test_zero_in_the_grid(self, grid: Any) -> None:
+        z = torch.zeros(4)
+        assert pytriton.kernel(ADD, {"TILE": 4})(z, z + 1, z, 4, grid=grid) is None
+        assert not z.any()
+
+    def test_zero_in_the_grid_of_a_sweep(self) -> None:
+        kernel = pytriton.kernel(ADD, {"TILE": [4, 8]})
+        assert kernel(None, None, None, 0, grid=lambda opt: (pytriton.cdiv(0, opt.TILE),)) is None
+
+    def test_values_of_defines_are_told_apart(self) -> None:
+        text = "__global__ void f(float* z) { *z = V / 2; }"
+        kernel = pytriton.kernel(text)
+        got = []
+        for value in (1, 1.0, True, "1", "1.0"):
+            z = torch.zeros(1)
+            kernel(z, grid=1, defines={"V": value})
+            got.append(z.item())
+        assert got == [0, 0.5, 0, 0, 0.5]
+
+    def test_the_same_plan_is_used_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        kernel = pytriton.kernel(ADD)
+        x = torch.ones(4)
+        kernel(x, x, x, 4, grid=1, defines={"TILE": 4})
+        monkeypatch.setattr(Candidate, "__init__", None)
+        kernel(x, x, x, 4, grid=1, defines={"TILE": 4})
+
+    def test_notice_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        interpret._noticed.clear()
+        x = torch.ones(4)
+        kernel = pytriton.kernel(ADD, {"TILE": 4})
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            kernel(x, x, x, 4, grid=1)
+            kernel(x, x, x, 4, grid=1)
+        assert [(str(w.message)[:40], w.filename) for w in seen] == [
+            ("pytriton runs kernels on CPU tensors wit", __file__)
+        ]
+
+
+class TestSweepOnCpu:
+    def test_first_legal_point(self) -> None:
+        kernel = pytriton.kernel(ADD, {"TILE": [-1, 16, 32]}, [2, 4])
+        x, z = torch.ones(20), torch.zeros(20)
+        calls: list[int] = []
+
+        def grid(opt: Any) -> tuple[int]:
+            calls.append(opt.TILE)
+            return (pytriton.cdiv(20, opt.TILE),)
+
+        kernel(z, x, x, 20, grid=grid)
+        assert torch.equal(z, x + x)
+        assert kernel.best_config == Config({"TILE": 16}, 2)
+        assert calls == [16]
+        dropped = Config({"TILE": -1}, 2)
+        assert "TC306" in str(kernel.timings[dropped])
+
+    def test_none_left(self) -> None:
+        with pytest.raises(TuneError) as caught:
+            pytriton.kernel(ADD, {"TILE": [-1, -2]})(*[None] * 3, 1, grid=1)
+        lines = str(caught.value).split("\n")
+        assert lines[0] == "no candidate of the sweep is left [TC601]"
+        assert lines[1].startswith("  Config(TILE=-1, num_warps=4): <kernel>")
+        assert lines[2].startswith("  Config(TILE=-2, num_warps=4): <kernel>")
+        assert lines[3] == "help: try smaller tiles"
+
+    def test_what_is_wrong_is_not_the_sweep(self) -> None:
+        text = ADD.replace("(y + r);", "(y + r)")
+        with pytest.raises(ParseError):
+            pytriton.kernel(text, {"TILE": [16, 32]})
+
+    def test_unmentioned_lists_do_not_multiply(self) -> None:
+        kernel = pytriton.kernel(ADD, {"TILE": [16, 32], "OTHER": [1, 2, 3]})
+        plan = kernel._plan(None, None, None)
+        assert [dict(c.defines) for c in plan.configs] == [
+            {"TILE": 16, "OTHER": 1},
+            {"TILE": 32, "OTHER": 1},
+        ]
+
+    def test_single_point_after_that(self) -> None:
+        kernel = pytriton.kernel(ADD, {"TILE": 16, "OTHER": [1, 2, 3]})
+        x = torch.ones(4)
+        kernel(x, x, x, 4, grid=1)
+        assert kernel.best_config == Config({"TILE": 16, "OTHER": 1})
+
+
+class TestBench:
+    def test_effect_of_one_launch(self) -> None:
+        kernel = pytriton.kernel(FILL, {"TYPE": "float"}, kernel="twice")
+        z = torch.ones(4)
+        time = kernel(z, 4, grid=1, bench=3)
+        assert type(time) is int
+        assert time >= 1
+        assert torch.equal(z, torch.full((4,), 2.0))
+        assert bench_registry[z] == time
+
+    def test_a_bool_counts(self) -> None:
+        assert pytriton.kernel(ADD, {"TILE": 4})(*[torch.ones(4)] * 3, 4, grid=1, bench=True)
+        assert pytriton.kernel(ADD, {"TILE": 4})(*[torch.ones(4)] * 3, 4, grid=1, bench=False) is None
+
+    def test_output_names(self) -> None:
+        x, y, z = torch.ones(4), torch.ones(4), torch.ones(4)
+        time = pytriton.kernel(ADD, ["x"])(z, x, y, 4, (1,), TILE=4, bench=1)
+        assert bench_registry[x] == time
+        assert z not in bench_registry
+
+    def test_through_an_address(self) -> None:
+        """The extent of what it writes is unknown, so it is launched once."""
+        z = torch.ones(4)
+        kernel = pytriton.kernel(FILL, "cpu", {"TYPE": "float"}, kernel="twice")
+        assert kernel(z.data_ptr(), 4, grid=1, bench=5)
+        assert torch.equal(z, torch.full((4,), 2.0))
+
+    def test_view_of_a_larger_storage(self) -> None:
+        z = torch.ones(8)
+        pytriton.kernel(FILL, {"TYPE": "float"}, kernel="twice")(z[2:6], 4, grid=1, bench=5)
+        assert z.tolist() == [1, 1, 2, 2, 2, 2, 1, 1]
+
+
+class TestIdDict:
+    def test_identity(self) -> None:
+        table: IdDict[int] = IdDict()
+        a, b = torch.zeros(2), torch.zeros(2)
+        table[a] = 1
+        table[b] = 2
+        table[a] = 3
+        assert (table[a], table[b], len(table)) == (3, 2, 2)
+        assert [key is a or key is b for key in table] == [True, True]
+        del table[b]
+        assert b not in table
+        with pytest.raises(KeyError):
+            table[b]
+
+    def test_keeps_nothing_alive(self) -> None:
+        table: IdDict[int] = IdDict()
+        table[torch.zeros(2)] = 1
+        gc.collect()
+        assert len(table) == 0
+        assert not table._entries
+
+
+def test_a_translation_that_triton_refuses(
+    translated_by: Callable[[Callable[[Any], Translation]], None],
+) -> None:
+    """See test_failures.py for the words; here: nothing but ours is raised."""
+    from tests.runtime.kernels import handmade
+
+    translated_by(lambda defines: handmade("@triton.jit\ndef f(x):\n    tl.store(x, y)\n", "float* x"))
+    with pytest.raises(CompileError):
+        pytriton.kernel("anything")(torch.zeros(1), grid=1)
