@@ -1,10 +1,11 @@
 """pytriton: old Triton-C kernels as modern ``@triton.jit`` Python.
 
-``translate`` and the errors need neither torch nor triton; the names that do are loaded on first use (PEP 562).
+Names are loaded on first use (PEP 562): ``translate`` and the errors need neither torch nor triton.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pytriton.errors import (
@@ -17,9 +18,9 @@ from pytriton.errors import (
     TuneError,
     UnsupportedError,
 )
-from pytriton.pipeline import Translation, translate
 
 if TYPE_CHECKING:
+    from pytriton.pipeline import Translation, translate
     from pytriton.runtime import Kernel, cdiv, config, kernel, next_power_of_2
 
 __version__ = "0.1.0"
@@ -43,17 +44,19 @@ __all__ = [
     "translate",
 ]
 
-_RUNTIME = frozenset(("Kernel", "cdiv", "config", "kernel", "next_power_of_2"))
+# Where a name that is loaded on first use lives.
+_LAZY = {
+    **dict.fromkeys(("Translation", "translate"), "pytriton.pipeline"),
+    **dict.fromkeys(("Kernel", "cdiv", "config", "kernel", "next_power_of_2"), "pytriton.runtime"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _RUNTIME:
-        from pytriton import runtime
-
-        value = getattr(runtime, name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'pytriton' has no attribute '{name}'")
+    if name not in _LAZY:
+        raise AttributeError(f"module 'pytriton' has no attribute '{name}'")
+    value = getattr(import_module(_LAZY[name]), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

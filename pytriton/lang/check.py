@@ -82,7 +82,7 @@ def check(
         near = closest(kernel, names)
         report.fatal(
             "TC205",
-            f"there is no kernel '{kernel}' in this text, only {', '.join(names)}",
+            f"there is no kernel '{kernel[:60]}' in this text, only {', '.join(names[:20])[:400]}",
             file.span.source,
             help=f"did you mean '{near}'?" if near else None,
         )
@@ -294,9 +294,13 @@ class _KernelChecker(Declarations):
     def _assign(self, node: syntax.Assign) -> list[Statement]:
         before: list[Statement] = []
         value_node = node.value
-        while isinstance(value_node, syntax.Assign):
-            before = self._assign(value_node) + before
+        if isinstance(value_node, syntax.Assign):
+            self._nesting += 1
+            if self._nesting > _DEEPEST:
+                self.report.fatal("TC318", f"assignments are nested more than {_DEEPEST} deep", node.span)
+            before = self._assign(value_node)
             value_node = value_node.target
+            self._nesting -= 1
         match node.target:
             case syntax.Name():
                 return before + self._assign_name(node, node.target, value_node)

@@ -63,13 +63,13 @@ PRECEDENCE: Final[dict[str, int]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Name:
     span: Span
     id: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Number:
     """A number or character constant, as spelled."""
 
@@ -77,7 +77,7 @@ class Number:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Constexpr:
     """A define with a number as its value, used as a value."""
 
@@ -86,27 +86,27 @@ class Constexpr:
     value: int | float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class String:
     span: Span
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Prefix:
     span: Span
     operator: str
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Postfix:
     span: Span
     operator: str
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class MaskedDeref:
     """``*?(mask) pointer``"""
 
@@ -115,7 +115,7 @@ class MaskedDeref:
     pointer: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Binary:
     span: Span
     operator: str
@@ -124,7 +124,7 @@ class Binary:
     operator_span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Select:
     """``condition ? yes : no``; ``yes`` is None in GNU's ``condition ?: no``."""
 
@@ -134,7 +134,7 @@ class Select:
     no: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Assign:
     """``target operator value`` with ``=`` or a compound operator."""
 
@@ -144,13 +144,13 @@ class Assign:
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Comma:
     span: Span
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TypeName:
     """A type in a cast, a bitcast, ``sizeof`` or an argument list."""
 
@@ -160,34 +160,34 @@ class TypeName:
     shape: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Cast:
     span: Span
     type: TypeName
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Bitcast:
     span: Span
     type: TypeName
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SizeOf:
     span: Span
     operand: TypeName | Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Call:
     span: Span
     callee: Expr
     arguments: tuple[Expr | TypeName, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Marker:
     """``:``, ``+`` or ``-`` as an item of a subscript."""
 
@@ -195,7 +195,7 @@ class Marker:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Subscript:
     span: Span
     operand: Expr
@@ -222,7 +222,7 @@ Expr = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Attribute:
     """One promise of an ``__attribute__``."""
 
@@ -231,14 +231,14 @@ class Attribute:
     arguments: tuple[Expr, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Enum:
     span: Span
     name: Token | None
     constants: tuple[tuple[Token, Expr | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Specifiers:
     """Type words, qualifiers and storage words as tokens, in order; at most one enum."""
 
@@ -251,7 +251,7 @@ class Specifiers:
         return any(token.text == word for token in self.words)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Declarator:
     """``*name[shape] attributes = initializer``; with ``parameters``, a function. A parameter may lack a name."""
 
@@ -264,21 +264,21 @@ class Declarator:
     parameters: tuple[tuple[Specifiers, Declarator], ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Declaration:
     span: Span
     specifiers: Specifiers
     declarators: tuple[Declarator, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class StaticAssert:
     span: Span
     condition: Expr
     message: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ExpressionStatement:
     """``expression ;`` or the empty statement."""
 
@@ -286,13 +286,13 @@ class ExpressionStatement:
     expression: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Block:
     span: Span
     items: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class If:
     span: Span
     condition: Expr
@@ -300,7 +300,7 @@ class If:
     otherwise: Statement | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class For:
     span: Span
     init: Declaration | ExpressionStatement
@@ -309,32 +309,32 @@ class For:
     body: Statement
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class While:
     span: Span
     condition: Expr
     body: Statement
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class DoWhile:
     span: Span
     body: Statement
     condition: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Return:
     span: Span
     value: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Break:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Continue:
     span: Span
 
@@ -354,7 +354,7 @@ Statement = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Function:
     span: Span
     specifiers: Specifiers
@@ -362,7 +362,7 @@ class Function:
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class File:
     """A whole text: its functions and declarations in order, and every comment that was kept."""
 

@@ -30,6 +30,7 @@ __all__ = ["TypeNames", "ValueType"]
 
 ValueType = ScalarType | PointerType | BlockType
 _WORDS: Final = frozenset(word for words in TYPE_WORDS for word in words) | {"void"}
+_MOST_STARS: Final = 8
 
 
 class TypeNames(Operators):
@@ -140,6 +141,9 @@ class TypeNames(Operators):
                 return base
             what = "a block of blocks, or a pointer to a block, does not exist"
             self.report.error("TC303", what, span)
+            return None
+        if stars > _MOST_STARS:
+            self.report.error("TC303", f"a pointer has at most {_MOST_STARS} stars, not {stars}", span)
             return None
         for _ in range(stars):
             base = PointerType(base)

@@ -91,7 +91,7 @@ class Symbol:
 # ---------------------------------------------------------------- expressions
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Literal:
     """A number. A ``weak`` one is an unsuffixed floating literal that has met no type yet."""
 
@@ -101,7 +101,7 @@ class Literal:
     weak: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Constexpr:
     """A define with a number as its value; a floating one is weak like a literal."""
 
@@ -112,14 +112,14 @@ class Constexpr:
     weak: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Name:
     span: Span
     type: Type
     symbol: Symbol
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Unary:
     """``-`` ``~`` on a promoted operand, ``!`` on a bool."""
 
@@ -129,7 +129,7 @@ class Unary:
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Binary:
     """An operator on operands of its common element type; ``&&`` and ``||`` on bools.
 
@@ -143,7 +143,7 @@ class Binary:
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Select:
     """``condition ? yes : no``, elementwise, both evaluated."""
 
@@ -154,7 +154,7 @@ class Select:
     no: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Load:
     """``*pointer`` where ``mask`` holds, ``other`` elsewhere (0 if None)."""
 
@@ -165,7 +165,7 @@ class Load:
     other: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Cast:
     """Conversion of the elements to those of ``type``; pointers are reinterpreted."""
 
@@ -174,14 +174,14 @@ class Cast:
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Bitcast:
     span: Span
     type: Type
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Broadcast:
     """The operand repeated to the shape of ``type``; a scalar fills it."""
 
@@ -190,7 +190,7 @@ class Broadcast:
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reshape:
     """The same elements in row-major order in another shape; () makes one element a scalar."""
 
@@ -199,7 +199,7 @@ class Reshape:
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Expand:
     """``x[:, newaxis]``: one entry of ``axes`` an axis of the result, True for a new one."""
 
@@ -209,7 +209,7 @@ class Expand:
     axes: tuple[bool, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Permute:
     """Result axis i is operand axis ``order[i]``."""
 
@@ -219,7 +219,7 @@ class Permute:
     order: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reduce:
     span: Span
     type: Type
@@ -228,7 +228,7 @@ class Reduce:
     axis: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Range:
     """``start ... stop`` of constants."""
 
@@ -238,7 +238,7 @@ class Range:
     stop: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Dot:
     """``left @ right``, plus ``accumulator`` where a pass has chained one."""
 
@@ -249,7 +249,7 @@ class Dot:
     accumulator: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Call:
     """A built-in function without side effects, by its canonical name (see builtins.py)."""
 
@@ -259,7 +259,7 @@ class Call:
     arguments: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Atomic:
     """``add``, ``cas`` or ``xchg`` on memory; the value is the old one."""
 
@@ -296,7 +296,7 @@ Expr = (
 # ---------------------------------------------------------------- statements
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Comments:
     """The comments that stand above a statement and at the end of its last line."""
 
@@ -307,7 +307,7 @@ class Comments:
 NO_COMMENTS = Comments()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Remark:
     """Comments that belong to no statement: those before a closing brace."""
 
@@ -315,7 +315,7 @@ class Remark:
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Declare:
     span: Span
     symbol: Symbol
@@ -323,7 +323,7 @@ class Declare:
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Assign:
     span: Span
     symbol: Symbol
@@ -331,7 +331,7 @@ class Assign:
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Store:
     """``*pointer = value`` where ``mask`` holds; the value has the element type of the pointer."""
 
@@ -342,7 +342,7 @@ class Store:
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Evaluate:
     """An expression for its effect: an atomic, or the call of a barrier."""
 
@@ -351,7 +351,7 @@ class Evaluate:
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class If:
     span: Span
     condition: Expr
@@ -360,7 +360,7 @@ class If:
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class For:
     """C's loop. ``init`` runs before it in a scope of its own; no condition means true."""
 
@@ -372,7 +372,7 @@ class For:
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RangeLoop:
     """``for symbol in range(start, stop, step)``, made by passes/loops.py."""
 
@@ -385,7 +385,7 @@ class RangeLoop:
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class While:
     span: Span
     condition: Expr
@@ -393,7 +393,7 @@ class While:
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class DoWhile:
     span: Span
     body: Body
@@ -401,19 +401,19 @@ class DoWhile:
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Return:
     span: Span
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Break:
     span: Span
     comments: Comments = NO_COMMENTS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Continue:
     span: Span
     comments: Comments = NO_COMMENTS
@@ -437,7 +437,7 @@ Statement = (
 Body = tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class KernelDef:
     span: Span
     name: str

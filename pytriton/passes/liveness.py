@@ -31,8 +31,14 @@ class Later:
     again: Collection[Symbol] = ()
 
     def __contains__(self, symbol: Symbol) -> bool:
-        here = self.last.get(symbol, -1) > self.position or symbol in self.again
+        here = self.in_block(symbol) or symbol in self.again
         return here or (self.outer is not None and symbol in self.outer)
+
+    def in_block(self, symbol: Symbol) -> bool:
+        """Whether a statement that follows in the same block reads the symbol: all that can, if the block
+        declares it.
+        """
+        return self.last.get(symbol, -1) > self.position
 
 
 @dataclass(slots=True)

@@ -81,7 +81,7 @@ def _range_loop(loop: For, later: Later) -> RangeLoop | None:
     if not isinstance(init, Declare | Assign) or init.value is None:
         return None
     symbol, start = init.symbol, init.value
-    if symbol.type not in (INT, LONG) or symbol in later:
+    if symbol.type not in (INT, LONG) or (isinstance(init, Assign) and symbol in later):
         return None
     if symbol in assigned(loop.body) or _escapes(loop.body):
         return None

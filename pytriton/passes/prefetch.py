@@ -109,7 +109,8 @@ class _Undo:
     ) -> bool:
         early = before[first]
         assert isinstance(early, Declare | Assign) and early.value is not None
-        if not same(early.value, tail.value) or tail.symbol in later:
+        live = later.in_block(tail.symbol) if isinstance(early, Declare) else tail.symbol in later
+        if live or not same(early.value, tail.value):
             return False
         rest = loop.body[:position], loop.body[position + 1 :]
         if tail.symbol in assigned(rest[0] + rest[1]):

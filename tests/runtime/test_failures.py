@@ -47,8 +47,9 @@ def test_interpreter() -> None:
     text = "@triton.jit\ndef f(x):\n    tl.store(x, 1.0)\n    tl.store(x, tl.nonsense)\n"
     translation = handmade(text, "float* x", lines=LINES)
     module = load("f", translation.text)
+    x = torch.zeros(1)
     with pytest.raises(InterpreterError) as caught:
-        Interpreted(module, translation.parameters, {}).run((1, 1, 1), [torch.zeros(1).data_ptr()])
+        Interpreted(module, translation.parameters, {}).run((1, 1, 1), [x.data_ptr()])
     error = Generated(translation, module.path, SOURCE).stopped(caught.value)
     assert type(error) is CompileError
     assert str(error) == (

@@ -1,0 +1,286 @@
+"""Tuning without a GPU: what is compiled, what is measured, what is chosen, and what the caller sees.
+
+The candidates' machine code and the clock are stubbed; calls pass addresses, to a device that is not there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import torch
+
+import pytriton
+from pytriton.errors import LaunchError, TuneError
+from pytriton.runtime import plan as plan_module
+from pytriton.runtime import tune
+from pytriton.runtime.candidate import Candidate
+from pytriton.runtime.kernel import Kernel
+from pytriton.runtime.options import Config
+from pytriton.runtime.refusals import refusal
+from pytriton.runtime.tune import NO_TUNE_VARIABLE, Launch
+from pytriton.runtime.written import Saved
+from tests.runtime.kernels import ADD
+
+RETUNE = ADD.replace("int n", "int n __retune, int m, float s")
+ADDRESSES = (4096, 8192, 12288)
+
+
+@dataclass
+class FakeGpu:
+    """``times``: milliseconds by TILE. ``broken``: tiles that do not compile."""
+
+    times: dict[int, float] = field(default_factory=dict)
+    broken: set[int] = field(default_factory=set)
+    compiled: list[Config] = field(default_factory=list)
+    measured: list[list[int]] = field(default_factory=list)
+    launched: list[tuple[int, Any, Any]] = field(default_factory=list)
+    can_save: bool = True
+    capturing: bool = False
+
+    def kernel_on(self, candidate: Candidate, device: int, facts: Any) -> Callable[..., None]:
+        tile = candidate.options.TILE
+        if tile in self.broken:
+            raise refusal(f"tile {tile} does not fit", "TC531")
+        if candidate.config not in self.compiled:
+            self.compiled.append(candidate.config)
+        return lambda grid, values: self.launched.append((tile, grid, values))
+
+    def time_all(
+        self, launches: list[Launch], saved: Saved, budget: float | None
+    ) -> dict[Candidate, float | None]:
+        tiles = [launch.candidate.options.TILE for launch in launches]
+        self.measured.append(tiles)
+        return {one.candidate: self.times[one.candidate.options.TILE] for one in launches}
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> FakeGpu:
+    fake = FakeGpu(times={16: 3.0, 32: 1.0, 64: 2.0})
+    monkeypatch.setattr(Candidate, "kernel_on", lambda *arguments: fake.kernel_on(*arguments))
+    monkeypatch.setattr(plan_module, "time_all", fake.time_all)
+    monkeypatch.setattr(plan_module, "save", lambda arguments, device: Saved(()) if fake.can_save else None)
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: fake.capturing)
+    monkeypatch.delenv(NO_TUNE_VARIABLE, raising=False)
+    return fake
+
+
+def make(text: str = ADD, **keywords: Any) -> Kernel:
+    return pytriton.kernel(text, "cuda:0", {"TILE": [16, 32, 64]}, **keywords)
+
+
+def grid(opt: Any) -> tuple[int]:
+    return (pytriton.cdiv(100, opt.TILE),)
+
+
+class TestChoice:
+    def test_fastest(self, gpu: FakeGpu) -> None:
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert gpu.launched == [(32, (4, 1, 1), [*ADDRESSES, 100])]
+        assert gpu.measured == [[16, 32, 64]]
+        assert kernel.best_config == Config({"TILE": 32})
+        assert kernel.timings == {
+            Config({"TILE": 16}): 3.0,
+            Config({"TILE": 32}): 1.0,
+            Config({"TILE": 64}): 2.0,
+        }
+
+    def test_once(self, gpu: FakeGpu) -> None:
+        kernel = make()
+        for _ in range(3):
+            kernel(*ADDRESSES, 100, grid=grid)
+        assert len(gpu.measured) == 1
+        assert [tile for tile, _, _ in gpu.launched] == [32, 32, 32]
+
+    def test_dropped_and_named(self, gpu: FakeGpu) -> None:
+        gpu.broken = {32}
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert kernel.best_config == Config({"TILE": 64})
+        assert kernel.timings[Config({"TILE": 32})] == "tile 32 does not fit [TC531]"
+
+    def test_the_only_one_left_is_not_measured(self, gpu: FakeGpu) -> None:
+        gpu.broken = {16, 32}
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert gpu.measured == []
+        assert kernel.best_config == Config({"TILE": 64})
+        assert kernel.timings[Config({"TILE": 64})] == "the only one left: not measured"
+
+    def test_none_left(self, gpu: FakeGpu) -> None:
+        gpu.broken = {16, 32, 64}
+        with pytest.raises(TuneError) as caught:
+            make()(*ADDRESSES, 100, grid=grid)
+        assert str(caught.value) == (
+            "no candidate of the sweep is left [TC601]\n"
+            "  Config(TILE=16, num_warps=4): tile 16 does not fit [TC531]\n"
+            "  Config(TILE=32, num_warps=4): tile 32 does not fit [TC531]\n"
+            "  Config(TILE=64, num_warps=4): tile 64 does not fit [TC531]\n"
+            "help: try smaller tiles"
+        )
+        assert gpu.launched == []
+
+    def test_a_single_candidate_is_never_timed(self, gpu: FakeGpu) -> None:
+        pytriton.kernel(ADD, "cuda:0", {"TILE": 16})(*ADDRESSES, 100, grid=grid)
+        assert gpu.measured == []
+        assert len(gpu.launched) == 1
+
+    def test_a_single_candidate_that_does_not_fit(self, gpu: FakeGpu) -> None:
+        gpu.broken = {16}
+        with pytest.raises(LaunchError, match="tile 16 does not fit"):
+            pytriton.kernel(ADD, "cuda:0", {"TILE": 16})(*ADDRESSES, 100, grid=grid)
+
+    def test_what_cannot_be_restored_is_not_measured(self, gpu: FakeGpu) -> None:
+        gpu.can_save = False
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert gpu.measured == []
+        assert [tile for tile, _, _ in gpu.launched] == [16]
+        assert set(kernel.timings.values()) == {"not measured: what it writes cannot be restored"}
+
+    def test_points(self, gpu: FakeGpu) -> None:
+        points = [pytriton.config({"TILE": "64"}, 8), pytriton.config({"TILE": "16"}, 2)]
+        kernel = pytriton.kernel(ADD, "cuda:0", {}, 4, points, ["n"])
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert gpu.measured == [[64, 16]]
+        assert kernel.best_config == Config({"TILE": "64"}, 8)
+
+
+class TestWhen:
+    def ns(self, kernel: Kernel, gpu: FakeGpu, *tails: tuple[Any, ...]) -> list[int]:
+        """How many measurements there were after each call."""
+        counts = []
+        for tail in tails:
+            kernel(*ADDRESSES, *tail, grid=grid)
+            counts.append(len(gpu.measured))
+        return counts
+
+    def test_any_integer(self, gpu: FakeGpu) -> None:
+        kernel = make(ADD.replace("int n", "int n, int m, float s"))
+        tails = [(100, 1, 0.5), (100, 1, 0.7), (100, 2, 0.5), (101, 2, 0.5), (100, 1, 0.9)]
+        assert self.ns(kernel, gpu, *tails) == [1, 1, 2, 3, 3]
+
+    def test_retune(self, gpu: FakeGpu) -> None:
+        tails = [(100, 1, 0.5), (100, 2, 0.5), (101, 2, 0.5), (100, 3, 0.5)]
+        assert self.ns(make(RETUNE), gpu, *tails) == [1, 1, 2, 2]
+
+    def test_autotune_key(self, gpu: FakeGpu) -> None:
+        kernel = make(ADD.replace("int n", "int n, int m, float s"), autotune_key=["m"])
+        tails = [(100, 1, 0.5), (101, 1, 0.5), (100, 2, 0.5), (100, 2, 0.7)]
+        assert self.ns(kernel, gpu, *tails) == [1, 1, 2, 2]
+
+    def test_autotune_key_of_a_float(self, gpu: FakeGpu) -> None:
+        kernel = make(ADD.replace("int n", "int n, int m, float s"), autotune_key="s")
+        assert self.ns(kernel, gpu, (100, 1, 0.5), (7, 9, 0.5), (7, 9, 0.6)) == [1, 1, 2]
+
+    def test_other_addresses(self, gpu: FakeGpu) -> None:
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid)
+        kernel(4100, 8196, 12292, 100, grid=grid)
+        assert len(gpu.measured) == 1
+
+    def test_not_where_the_user_forbids_it(self, gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv(NO_TUNE_VARIABLE, "1")
+        gpu.broken = {16}
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert gpu.measured == []
+        assert kernel.best_config == Config({"TILE": 32})
+        assert gpu.compiled == [Config({"TILE": 32})]
+
+    def test_not_while_a_graph_is_captured(self, gpu: FakeGpu) -> None:
+        kernel = make()
+        gpu.capturing = True
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert [tile for tile, _, _ in gpu.launched] == [16]
+        gpu.capturing = False
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert [tile for tile, _, _ in gpu.launched] == [16, 32]
+
+
+class TestGrid:
+    def test_called_once_a_candidate_and_once_a_launch(self, gpu: FakeGpu) -> None:
+        seen: list[int] = []
+
+        def counting(opt: Any) -> tuple[int]:
+            seen.append(opt.TILE)
+            return grid(opt)
+
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=counting)
+        assert sorted(seen[:-1]) == [16, 32, 64]
+        assert seen[-1] == 32
+        seen.clear()
+        kernel(*ADDRESSES, 100, grid=counting)
+        assert seen == [32]
+
+    def test_a_candidate_with_an_empty_grid(self, gpu: FakeGpu) -> None:
+        """It would be the fastest, and do nothing."""
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=lambda opt: (100 // opt.TILE // 2,))
+        assert gpu.measured == [[16, 32]]
+        assert kernel.best_config == Config({"TILE": 32})
+
+    def test_all_empty(self, gpu: FakeGpu) -> None:
+        kernel = make()
+        kernel(*ADDRESSES, 0, grid=lambda opt: (0,))
+        assert gpu.measured == []
+        assert gpu.launched == []
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert len(gpu.measured) == 1
+
+    def test_wrong_grid(self, gpu: FakeGpu) -> None:
+        with pytest.raises(LaunchError, match="TC512"):
+            make()(*ADDRESSES, 100, grid=(-1,))
+
+
+class TestTimeAll:
+    """The measuring itself, with a clock that is made up."""
+
+    @pytest.fixture
+    def clock(self, monkeypatch: pytest.MonkeyPatch) -> dict[int, list[int]]:
+        """How many launches were timed, by tile; a launch of tile t takes t milliseconds."""
+        counts: dict[int, list[int]] = {}
+
+        def milliseconds(launch: Any, saved: Saved, cache: Any, count: int) -> list[float]:
+            counts.setdefault(launch.candidate, []).append(count)
+            return [float(launch.candidate)] * count
+
+        monkeypatch.setattr(tune, "_milliseconds", milliseconds)
+        monkeypatch.setattr(tune, "_level_2_cache", lambda device: torch.empty(0))
+        monkeypatch.setattr(torch.cuda, "device", lambda index: contextlib.nullcontext())
+        monkeypatch.setattr(Launch, "__call__", lambda self: None)
+        return counts
+
+    def launches(self, *tiles: int) -> list[Launch]:
+        return [Launch(tile, 0, (1, 1, 1), [], ()) for tile in tiles]  # type: ignore[arg-type]
+
+    def test_hopeless_ones_are_not_measured_again(self, clock: dict[int, list[int]]) -> None:
+        times = tune.time_all(self.launches(1, 2, 3), Saved(()), None)
+        assert list(times.values()) == [1.0, 2.0, 3.0]
+        assert clock == {1: [2, 30], 2: [2, 15], 3: [2]}
+
+    def test_counts_are_bounded(self, clock: dict[int, list[int]]) -> None:
+        tune.time_all(self.launches(1000), Saved(()), None)
+        assert clock == {1000: [2, 5]}
+
+    def test_budget(self, clock: dict[int, list[int]]) -> None:
+        times = tune.time_all(self.launches(5, 4, 3), Saved(()), 0.0)
+        assert list(times.values()) == [5.0, None, None]
+
+
+class TestCompileAll:
+    def test_errors_of_ours_are_collected(self) -> None:
+        def fail() -> None:
+            raise refusal("too large", "TC531")
+
+        outcomes = tune.compile_all([("a", lambda: 1), ("b", fail)])  # type: ignore[list-item]
+        assert [str(error) for error in outcomes.values()] == ["None", "too large [TC531]"]
+
+    def test_errors_of_others_are_not(self) -> None:
+        with pytest.raises(ZeroDivisionError):
+            tune.compile_all([("a", lambda: 1 // 0)])  # type: ignore[list-item]
