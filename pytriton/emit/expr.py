@@ -200,6 +200,8 @@ class Expressions:
         if expr.operator in ("/", "%") and not common.is_float:
             return self._integer_division(expr, first, second, common)
         got = promoted(first, second, division=expr.operator == "/")
+        if not strong and isinstance(element, ScalarType) and _wraps(expr):
+            return Value(_number(constant(expr) or 0, element), element, strong=False, weak=True)
         node = BinOp(expr.operator, first.node, second.node)
         if got == element or not strong:
             return Value(node, element, strong, weak)
@@ -442,13 +444,26 @@ class Expressions:
         want = shape_of(expr.pointer.type)
         arguments = [self.node(expr.pointer)]
         if expr.compare is not None:
-            arguments.append(self.place(self.tensor(expr.compare), shape_of(expr.compare.type), want))
+            compare = self.lower(expr.compare)
+            compare = compare if compare.element == INT else self._strong(compare)
+            arguments.append(self.place(compare, shape_of(expr.compare.type), want))
         arguments.append(self.place(self.lower(expr.value), shape_of(expr.value.type), want))
         keywords: tuple[tuple[str, Node], ...] = ()
         if expr.mask is not None:
             keywords = (("mask", self.mask(expr.mask, want)),)
         element = element_of(expr.type)  # type: ignore[arg-type]
         return Value(Call(f"tl.atomic_{expr.operation}", tuple(arguments), keywords), element)
+
+
+def _wraps(expr: typed.Binary) -> bool:
+    """Whether C wraps this constant around, where Python would go on counting."""
+    left, right, value = constant(expr.left), constant(expr.right), constant(expr)
+    if not isinstance(left, int) or not isinstance(right, int) or value is None:
+        return False
+    exact = {"+": left + right, "-": left - right, "*": left * right}.get(expr.operator, value)
+    if expr.operator == "<<" and 0 <= right < 64:
+        exact = left << right
+    return exact != value
 
 
 def _held(value: Value, narrow: Expr, number: Expr) -> bool:

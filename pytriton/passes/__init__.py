@@ -1,13 +1,14 @@
 """Typed tree -> typed tree, one idea a file, in the order in which they run."""
 
 from pytriton.lang.typed import KernelDef
+from pytriton.passes.barriers import barriers
 from pytriton.passes.chain import chain
 from pytriton.passes.loops import loops
 from pytriton.passes.prefetch import prefetch
 
 __all__ = ["PASSES", "run"]
 
-PASSES = (loops, prefetch, chain)
+PASSES = (loops, prefetch, barriers, chain)
 
 
 def run(kernel: KernelDef) -> KernelDef:

@@ -8,7 +8,6 @@ absent tensor is a null pointer, all as on a GPU. It needs no environment variab
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FunctionType
@@ -24,7 +23,7 @@ from pytriton.pipeline import Parameter
 from pytriton.runtime.bfloat16 import bits_of, exact_bfloat16
 from pytriton.runtime.exclusion import interpreting
 from pytriton.runtime.load import LoadedModule
-from pytriton.runtime.origin import warn
+from pytriton.runtime.origin import warn_once
 
 __all__ = ["Interpreted"]
 
@@ -44,7 +43,7 @@ class Interpreted:
 
     def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> None:
         """Run all programs of the grid; raises what Triton's interpreter raises."""
-        _notice_once()
+        warn_once(_NOTICE)
         with (
             interpreting(),
             _callable_jit_functions(),
@@ -117,13 +116,7 @@ def _triton_type(type_: ScalarType | PointerType) -> Any:
     return getattr(tl, type_.triton)
 
 
-_noticed: Final = threading.Event()
-
-
-def _notice_once() -> None:
-    if not _noticed.is_set():
-        _noticed.set()
-        warn(
-            "pytriton runs kernels on CPU tensors with Triton's interpreter: right, but slow "
-            "(about 1 ms a program). Move the tensors to a GPU for speed."
-        )
+_NOTICE: Final = (
+    "pytriton runs kernels on CPU tensors with Triton's interpreter: right, but slow "
+    "(about 1 ms a program). Move the tensors to a GPU for speed."
+)

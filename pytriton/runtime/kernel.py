@@ -120,7 +120,7 @@ class Kernel:
         integers unknown. For the present GPU and nothing else given, it shows what the last call ran.
         """
         if target is None and self._last and not (defines or num_warps or kernel):
-            compiled = self._last.first.last_compiled()
+            compiled = self._last.chosen.last_compiled()
             if compiled is not None:
                 return assembly(compiled, mode)
         wanted = present_target() if target is None else parse_target(target)

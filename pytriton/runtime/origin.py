@@ -9,9 +9,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-__all__ = ["caller", "warn"]
+__all__ = ["caller", "warn", "warn_once"]
 
 _PACKAGE: Final = str(Path(__file__).resolve().parents[1]) + os.sep
+_told: Final[set[str]] = set()
 
 
 def caller() -> tuple[str, int]:
@@ -29,3 +30,10 @@ def warn(message: str) -> None:
     """A RuntimeWarning that points at the user's line."""
     path, line = caller()
     warnings.warn_explicit(message, RuntimeWarning, path, line)
+
+
+def warn_once(message: str) -> None:
+    """The same, once a process for each message."""
+    if message not in _told:
+        _told.add(message)
+        warn(message)

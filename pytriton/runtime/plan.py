@@ -21,8 +21,9 @@ from pytriton.lang.types import PointerType, ScalarType
 from pytriton.pipeline import Translation
 from pytriton.runtime.arguments import Binder
 from pytriton.runtime.candidate import CPU, Candidate
-from pytriton.runtime.launch import sizes_of
+from pytriton.runtime.launch import Grid, sizes_of
 from pytriton.runtime.options import Config
+from pytriton.runtime.origin import warn_once
 from pytriton.runtime.refusals import headline, refusal
 from pytriton.runtime.text import KernelText
 from pytriton.runtime.tune import Launch, bench, compile_all, may_measure, time_all
@@ -55,6 +56,8 @@ class Plan:
         self._best: dict[tuple[Any, ...], Candidate] = {}
         self._dropped: dict[Config, PytritonError] = {}
         self.first = self._first_legal(configs)
+        for warning in self.first.translation.warnings:
+            warn_once(warning.render())
         self.configs = _distinct(configs, self.first)
         self._candidates = {self.first.config: self.first}
         self._only = self.first if len(self.configs) == 1 else None
@@ -75,7 +78,7 @@ class Plan:
                 return None
             if candidate.binder is not self.first.binder:
                 values, facts, _ = candidate.binder.bind(arguments)
-        sizes = sizes_of(grid, candidate.options, candidate.translation.kernel)
+        sizes = _sizes(candidate, grid)
         if sizes is None:
             return None
         if repetitions:
@@ -83,6 +86,11 @@ class Plan:
             return bench(launch, self._save_written([candidate], arguments, device), repetitions)
         candidate.launch(device, sizes, values, facts)
         return None
+
+    @property
+    def chosen(self) -> Candidate:
+        """What the last sweep chose; the first candidate where nothing was chosen yet."""
+        return self.first if self.best_config is None else self._candidates[self.best_config]
 
     def written(self, arguments: Sequence[Any]) -> list[Any]:
         """The arguments through which the first candidate writes."""
@@ -170,7 +178,8 @@ class Plan:
 
     def _measured(self, device: int, arguments: Sequence[Any], grid: Any) -> Candidate | None:
         """Compile, measure and compare all candidates."""
-        if sizes_of(grid, self.first.options, self.first.translation.kernel) is None:
+        first_sizes = _sizes(self.first, grid)
+        if first_sizes is None:
             return None
         bound = {each: each.binder.bind(arguments) for each in self._translated()}
         jobs: list[tuple[Candidate, Callable[[], object]]] = [
@@ -184,7 +193,7 @@ class Plan:
                 self._dropped[each.config] = error
                 reasons[each.config] = str(error).split("\n")[0]
                 continue
-            sizes = sizes_of(grid, each.options, each.translation.kernel)
+            sizes = first_sizes if each is self.first else _sizes(each, grid)
             if sizes is not None:
                 launches.append(Launch(each, device, sizes, values, facts))
         if not launches:
@@ -228,6 +237,10 @@ class Plan:
         if device is not None and device.index is not None:
             return device.index
         return torch.cuda.current_device() if torch.cuda.is_available() else CPU
+
+
+def _sizes(candidate: Candidate, grid: Any) -> Grid | None:
+    return sizes_of(grid, candidate.options, candidate.translation.kernel)
 
 
 def _is_integer(type_: ScalarType | PointerType) -> bool:

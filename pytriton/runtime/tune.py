@@ -78,14 +78,16 @@ def time_all(launches: Sequence[Launch], saved: Saved, budget: float | None) -> 
     deadline = time.perf_counter() + (float("inf") if budget is None else budget)
     with torch.cuda.device(launches[0].device):
         cache = _level_2_cache(launches[0].device)
-        for launch in launches:
-            if times and time.perf_counter() > deadline:
-                times[launch.candidate] = None
-                continue
-            found = _median(launch, saved, cache, best)
-            times[launch.candidate] = found
-            best = min(best, found)
-        saved.restore()
+        try:
+            for launch in launches:
+                if times and time.perf_counter() > deadline:
+                    times[launch.candidate] = None
+                    continue
+                found = _median(launch, saved, cache, best)
+                times[launch.candidate] = found
+                best = min(best, found)
+        finally:
+            saved.restore()
     return times
 
 

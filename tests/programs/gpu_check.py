@@ -38,7 +38,8 @@ JOBS: dict[str, list[tuple[str, list[str], int]]] = {
 
 def run(arguments: list[str], seconds: int, log: Path) -> tuple[bool, str]:
     """One command, its output at the end of the log: whether it succeeded, and its last line."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    environment = os.environ | {"PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
     with log.open("a") as stream:
         print(f"$ python {' '.join(arguments)}", file=stream, flush=True)
         try:

@@ -13,7 +13,7 @@ import torch
 import pytriton
 from pytriton.errors import CheckError, CompileError, LaunchError, ParseError, TuneError
 from pytriton.pipeline import Translation
-from pytriton.runtime import interpret
+from pytriton.runtime import origin
 from pytriton.runtime.candidate import Candidate
 from pytriton.runtime.options import Config
 from pytriton.runtime.registry import IdDict, bench_registry
@@ -173,7 +173,7 @@ class TestCalls:
         kernel(x, x, x, 4, grid=1, defines={"TILE": 4})
 
     def test_notice_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        interpret._noticed.clear()
+        monkeypatch.setattr(origin, "_told", set())
         x = torch.ones(4)
         kernel = pytriton.kernel(ADD, {"TILE": 4})
         with warnings.catch_warnings(record=True) as seen:
@@ -183,6 +183,19 @@ class TestCalls:
         assert [(str(w.message)[:40], w.filename) for w in seen] == [
             ("pytriton runs kernels on CPU tensors wit", __file__)
         ]
+
+
+class TestWarnings:
+    TEXT = "__global__ void f(float* x __readonly) { *x = 1; }"
+
+    def test_of_the_translator_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(origin, "_told", set())
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            for _ in range(2):
+                pytriton.kernel(self.TEXT, name="f.c")
+        assert [str(w.message).split("\n")[0][:17] for w in seen] == ["f.c:1:42: warning"]
+        assert seen[0].filename == __file__
 
 
 class TestSweepOnCpu:

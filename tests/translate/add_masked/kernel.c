@@ -1,5 +1,5 @@
 // adds two vectors
-__global__ void add(float *x __noalias, float *y, float *z, int n /* elements */) {
+__global__ void add(float *x __noalias, float *y, float *z __noalias, int n /* elements */) {
   int rx[TILE] = get_program_id(0) * TILE + 0 ... TILE;
   bool check[TILE] = rx < n;
   // both operands

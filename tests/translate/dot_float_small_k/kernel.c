@@ -1,4 +1,4 @@
-void dot(float *A, float *B, float *C, int K) {
+void dot(float *A, float *B, float *C __noalias, int K) {
   int rm[TM] = 0 ... TM;
   int rn[TN] = 0 ... TN;
   int rk[TK] = 0 ... TK;

@@ -1,5 +1,5 @@
 /* C's integers: truncating division, wrapping, shifts, promotion of narrow types */
-__global__ void integers(int *X, int *Y, char *Z, int n, long big) {
+__global__ void integers(int *X, int *Y __noalias, char *Z, int n, long big) {
   int r[T] = 0 ... T;
   int x[T] = *(X + r);
   char z[T] = *(Z + r);
