@@ -156,6 +156,12 @@ class Problem:
         return {name: 2 * self.size**3 / (statistics.median(values) * 1e9) for name, values in times.items()}
 
 
+def point(config: triton.Config) -> str:
+    """What a config says that the sweep varies."""
+    tiles = " ".join(f"{name}={config.kwargs[name]:<3}" for name in TILES)
+    return f"{tiles} num_warps={config.num_warps} num_stages={config.num_stages}"
+
+
 def run(problem: Problem) -> dict[str, Any]:
     """Everything that one row of the table says."""
     errors = problem.check()
@@ -170,7 +176,7 @@ def run(problem: Problem) -> dict[str, Any]:
         "errors": errors,
         "chosen": {
             "dot": f"{classic.point(chosen)} num_stages={chosen.num_stages}",
-            "hand-written": str(grouped.best_config),
+            "hand-written": point(grouped.best_config),
         },
     }
 

@@ -214,6 +214,7 @@ def measure() -> list[tuple[str, float, str]]:
     rows = [
         ("fresh process: import pytriton", imported, "ms"),
         ("fresh process: first translation (dot)", first, "ms"),
+        ("fresh process: both", imported + first, "ms"),
         (f"dot ({source.count(chr(10))} lines), cold", cold(source, defines, 15), "ms"),
         ("dot, warm", warm(source, defines, 50), "ms"),
         ("dot, a further point of a sweep", further_point(source, defines), "ms"),

@@ -14,7 +14,7 @@ The bodies of loops are looked at twice, the second time after themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pytriton.lang.typed import (
     Assign,
@@ -46,132 +46,147 @@ __all__ = ["barriers"]
 
 def barriers(kernel: KernelDef) -> KernelDef:
     """The kernel with the barriers that its memory accesses need."""
-    body, _ = _Order(Provenance(kernel)).body(kernel.body, _State())
-    return replace(kernel, body=body)
+    order = _Order(Provenance(kernel))
+    return replace(kernel, body=order.body(kernel.body, _State()))
+
+
+# With more accesses than this since the last barrier, comparing them costs more than a barrier.
+_MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """One access: its pointer, whether it writes, and whether the pointer still means the same.
-
-    Atomics are ordered among themselves.
-    """
+    """One access and when it was seen. Atomics are ordered among themselves."""
 
     pointer: Expr
     writes: bool
     atomic: bool = False
-    current: bool = True
+    time: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _State:
     """The accesses since the last barrier, and whether a lock was taken since."""
 
-    accesses: tuple[_Access, ...] = ()
+    reads: list[_Access] = field(default_factory=list)
+    writes: list[_Access] = field(default_factory=list)
     acquired: bool = False
 
-    def joined(self, other: _State) -> _State:
-        new = tuple(access for access in other.accesses if access not in self.accesses)
-        return _State(self.accesses + new, self.acquired or other.acquired)
+    def copy(self) -> _State:
+        return _State(list(self.reads), list(self.writes), self.acquired)
 
-    def after_assigning(self, symbols: set[Symbol]) -> _State:
-        """Pointers that read a changed variable are not what they were."""
-        return _State(
-            tuple(
-                replace(access, current=False) if names(access.pointer) & symbols else access
-                for access in self.accesses
-            ),
-            self.acquired,
-        )
+    def join(self, other: _State) -> None:
+        """Either may have happened."""
+        for mine, theirs in ((self.reads, other.reads), (self.writes, other.writes)):
+            known = set(map(id, mine))
+            mine += [access for access in theirs if id(access) not in known]
+        self.acquired |= other.acquired
+
+    def clear(self) -> None:
+        self.reads, self.writes, self.acquired = [], [], False
 
 
 class _Order:
     def __init__(self, provenance: Provenance) -> None:
         self.provenance = provenance
+        self._clock = 0
+        self._assigned: dict[Symbol, int] = {}  # when a variable was assigned last
 
-    def body(self, body: Body, state: _State) -> tuple[Body, _State]:
-        """The statements with their barriers, and the state behind them."""
+    def body(self, body: Body, state: _State) -> Body:
+        """The statements with their barriers; ``state`` becomes the one behind them."""
         result: list[Statement] = []
         for statement in body:
             if _is_barrier(statement):
-                state = _State()
+                state.clear()
                 result.append(statement)
                 continue
-            own = tuple(_accesses(statement))
+            own = self._accesses(statement)
             if isinstance(statement, Store) and any(self._conflict(a, own[-1]) for a in own[:-1]):
                 # What is stored was loaded in the same statement: the barrier goes in between.
-                declare, store = _split(statement)
-                inner, state = self.body((declare, store), state)
-                result += inner
+                result += self.body(_split(statement), state)
                 continue
             if self._needs_barrier(statement, own, state):
                 result.append(Evaluate(statement.span, Call(statement.span, VOID, "barrier", ())))
-                state = _State()
-            acquires = any(_is_atomic(node, "cas") for node in _own_nodes(statement))
-            state = _State(state.accesses + own, state.acquired or acquires)
-            if isinstance(statement, Declare | Assign):
-                state = state.after_assigning({statement.symbol})
-            statement, state = self._inner(statement, state)
-            result.append(statement)
-        return tuple(result), state
+                state.clear()
+            for access in own:
+                (state.writes if access.writes else state.reads).append(access)
+            state.acquired |= any(_is_atomic(node, "cas") for node in _own_nodes(statement))
+            if isinstance(statement, Declare | Assign | RangeLoop):
+                self._clock += 1
+                self._assigned[statement.symbol] = self._clock
+            result.append(self._inner(statement, state))
+        return tuple(result)
 
-    def _inner(self, statement: Statement, state: _State) -> tuple[Statement, _State]:
+    def _inner(self, statement: Statement, state: _State) -> Statement:
         match statement:
             case If():
-                then, after_then = self.body(statement.then, state)
-                otherwise, after_otherwise = self.body(statement.otherwise, state)
-                changed: Statement = replace(statement, then=then, otherwise=otherwise)
-                return changed, after_then.joined(after_otherwise)
+                other = state.copy()
+                then = self.body(statement.then, state)
+                otherwise = self.body(statement.otherwise, other)
+                state.join(other)
+                return replace(statement, then=then, otherwise=otherwise)
             case For():
-                init, state = self.body(statement.init, state)
-                _, after = self.body(statement.body + statement.step, state)
-                before = state.joined(after)
-                body, middle = self.body(statement.body, before)
-                step, end = self.body(statement.step, middle)
-                return replace(statement, init=init, body=body, step=step), before.joined(end)
+                init = self.body(statement.init, state)
+                entry = self._entry(statement.body + statement.step, state)
+                body = self.body(statement.body, state)
+                step = self.body(statement.step, state)
+                state.join(entry)
+                return replace(statement, init=init, body=body, step=step)
             case RangeLoop() | While() | DoWhile():
-                if isinstance(statement, RangeLoop):
-                    state = state.after_assigning({statement.symbol})
-                _, after = self.body(statement.body, state)
-                before = state.joined(after)
-                if isinstance(statement, RangeLoop):
-                    before = before.after_assigning({statement.symbol})
-                body, end = self.body(statement.body, before)
-                return replace(statement, body=body), before.joined(end)
+                entry = self._entry(statement.body, state)
+                body = self.body(statement.body, state)
+                state.join(entry)
+                return replace(statement, body=body)
             case _:
-                return statement, state
+                return statement
 
-    def _needs_barrier(self, statement: Statement, own: tuple[_Access, ...], state: _State) -> bool:
-        if own and state.acquired and not any(_is_atomic(n, "cas") for n in _own_nodes(statement)):
+    def _entry(self, body: Body, state: _State) -> _State:
+        """Let a loop's body start in the state before it or after itself; a copy of that state."""
+        after = state.copy()
+        self.body(body, after)
+        state.join(after)
+        return state.copy()
+
+    def _needs_barrier(self, statement: Statement, own: list[_Access], state: _State) -> bool:
+        if not own:
+            return False
+        operations = {node.operation for node in _own_nodes(statement) if isinstance(node, Atomic)}
+        if (state.acquired and "cas" not in operations) or len(state.reads) + len(state.writes) > _MOST:
             return True
-        if state.accesses and any(_is_atomic(node, "xchg") for node in _own_nodes(statement)):
+        if "xchg" in operations and (state.reads or state.writes):
             return True
-        return any(self._conflict(earlier, access) for earlier in state.accesses for access in own)
+        return any(
+            self._conflict(earlier, access)
+            for access in own
+            for earlier in (state.writes + state.reads if access.writes else state.writes)
+        )
 
     def _conflict(self, earlier: _Access, later: _Access) -> bool:
         if not (earlier.writes or later.writes) or (earlier.atomic and later.atomic):
             return False
-        block = isinstance(later.pointer.type, BlockType)
-        if block and earlier.current and same(earlier.pointer, later.pointer):
-            return False
+        if isinstance(later.pointer.type, BlockType) and same(earlier.pointer, later.pointer):
+            used = names(later.pointer)
+            if all(self._assigned.get(symbol, 0) <= earlier.time for symbol in used):
+                return False
         return self.provenance.may_alias(earlier.pointer, later.pointer)
+
+    def _accesses(self, statement: Statement) -> list[_Access]:
+        """The accesses of a statement itself, in order; what it stores last."""
+        found: list[_Access] = []
+        for node in _own_nodes(statement):
+            if isinstance(node, Load):
+                found.append(_Access(node.pointer, writes=False, time=self._clock))
+            elif isinstance(node, Atomic):
+                found.append(_Access(node.pointer, writes=True, atomic=True, time=self._clock))
+        if isinstance(statement, Store):
+            found.append(_Access(statement.pointer, writes=True, time=self._clock))
+        return found
 
 
 def _own_nodes(statement: Statement) -> Iterator[Expr]:
     """Every expression node of a statement itself, not of the blocks inside it."""
     for expr in expressions((statement,), deep=False):
         yield from walk(expr)
-
-
-def _accesses(statement: Statement) -> Iterator[_Access]:
-    """The accesses of a statement itself. An atomic both reads and writes, but orders itself."""
-    for node in _own_nodes(statement):
-        if isinstance(node, Load):
-            yield _Access(node.pointer, writes=False)
-        elif isinstance(node, Atomic):
-            yield _Access(node.pointer, writes=True, atomic=True)
-    if isinstance(statement, Store):
-        yield _Access(statement.pointer, writes=True)
 
 
 def _split(store: Store) -> tuple[Declare, Store]:
@@ -190,4 +205,3 @@ def _is_barrier(statement: Statement) -> bool:
 
 def _is_atomic(node: Expr, operation: str) -> bool:
     return isinstance(node, Atomic) and node.operation == operation
-

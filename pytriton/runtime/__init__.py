@@ -6,6 +6,7 @@ What users hold:
     eras.py          which era's constructor was called
     missing.py       whether an error in a text may be a define that comes with the call
     options.py       defines, points of a sweep, and what a grid callable gets
+    heuristics.py    defines computed from the arguments of a call
     sizes.py         cdiv, next_power_of_2
     registry.py      bench_registry
     origin.py        where in the user's code we are
@@ -34,7 +35,7 @@ From text to machine code:
     bfloat16.py      what that interpreter gets wrong about bfloat16
 """
 
-from pytriton.runtime.kernel import Kernel, kernel
+from pytriton.runtime.kernel import Kernel, heuristics, kernel
 from pytriton.runtime.options import Config, Options, config
 from pytriton.runtime.registry import IdDict, bench_registry
 from pytriton.runtime.sizes import cdiv, cdiv_sum, next_power_of_2
@@ -48,6 +49,7 @@ __all__ = [
     "cdiv",
     "cdiv_sum",
     "config",
+    "heuristics",
     "kernel",
     "next_power_of_2",
 ]

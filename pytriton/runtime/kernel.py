@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -21,6 +21,7 @@ from pytriton.errors import CompileError, Diagnostic, UnsupportedError
 from pytriton.pipeline import Translation
 from pytriton.runtime.compile import assembly, parse_target
 from pytriton.runtime.eras import by_era, device_of
+from pytriton.runtime.heuristics import Heuristic, Heuristics
 from pytriton.runtime.launch import present_target
 from pytriton.runtime.missing import may_lack_defines
 from pytriton.runtime.options import Config, configs_of, defines_of, product
@@ -30,7 +31,7 @@ from pytriton.runtime.registry import bench_registry
 from pytriton.runtime.specialize import common_facts
 from pytriton.runtime.text import KernelText, read_source
 
-__all__ = ["Kernel", "kernel"]
+__all__ = ["Kernel", "heuristics", "kernel"]
 
 
 class Kernel:
@@ -45,6 +46,7 @@ class Kernel:
         points: Sequence[Config],
         settings: PlanSettings,
         outputs: Sequence[str] = (),
+        heuristics: Heuristics | None = None,
     ) -> None:
         self._text = text
         self._defines = defines
@@ -53,13 +55,16 @@ class Kernel:
         self._points = tuple(points)
         self._settings = settings
         self._outputs = tuple(outputs)
+        self._heuristics = heuristics
         self._lock = threading.RLock()
         self._plans: dict[Any, Plan] = {}
         self._default: Plan | None = None
         self._last: Plan | None = None
+        self._names: tuple[str, ...] | None = None
 
     def __call__(
         self,
+        /,
         *arguments: Any,
         grid: Any = None,
         defines: Mapping[str, Any] | None = None,
@@ -88,7 +93,7 @@ class Kernel:
             *arguments, grid = arguments  # type: ignore[assignment]
         plan = self._default
         if plan is None or defines or num_warps is not None or num_stages is not None:
-            plan = self._plan(defines, num_warps, num_stages)
+            plan = self._plan(arguments, defines, num_warps, num_stages)
         self._last = plan
         if not bench:
             return plan.call(arguments, grid)
@@ -157,6 +162,20 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<pytriton.kernel {self._text.kernel or self._text.source.name}>"
 
+    def with_heuristics(self, functions: Mapping[str, Heuristic]) -> Kernel:
+        """The same kernel with functions that compute defines from the arguments of a call."""
+        known = {} if self._heuristics is None else self._heuristics.functions
+        return Kernel(
+            self._text,
+            self._defines,
+            self._num_warps,
+            self._num_stages,
+            self._points,
+            self._settings,
+            self._outputs,
+            Heuristics({**known, **functions}),
+        )
+
     # Plans.
 
     def check_now(self) -> None:
@@ -165,25 +184,45 @@ class Kernel:
         Names may come with a call's defines (2019), so a text that may only lack those is not blamed yet.
         """
         try:
-            self._default = self._plan(None, None, None)
+            if self._heuristics is None:
+                self._default = self._plan((), None, None, None)
+            else:
+                self._parameter_names(self._configs({}, None, None)[0])
         except CompileError as error:
-            if not may_lack_defines(error, self._text.source):
+            computed = self._heuristics.functions if self._heuristics else ()
+            if not may_lack_defines(error, self._text.source, {*self._defines, *computed}):
                 raise
 
-    def _plan(self, defines: Mapping[str, Any] | None, num_warps: Any, num_stages: Any) -> Plan:
+    def _plan(
+        self, arguments: Sequence[Any], defines: Mapping[str, Any] | None, num_warps: Any, num_stages: Any
+    ) -> Plan:
+        if self._heuristics is not None:
+            configs = self._configs(defines_of(defines), num_warps, num_stages)
+            names = self._parameter_names(configs[0])
+            configs = self._heuristics.applied(configs, names, arguments)
+            return self._plans.get(configs) or self._kept(configs, configs)
         key = (_frozen(defines), _frozen_one(num_warps), _frozen_one(num_stages))
         try:
             plan = self._plans.get(key)
         except TypeError:  # some value is no define, and this says which
-            plan = None
             defines_of(defines)
-        if plan is None:
-            with self._lock:
-                plan = self._plans.get(key)
-                if plan is None:
-                    configs = self._configs(defines_of(defines), num_warps, num_stages)
-                    plan = self._plans[key] = Plan(self._text, configs, self._settings)
-        return plan
+            raise
+        return plan or self._kept(key, self._configs(defines_of(defines), num_warps, num_stages))
+
+    def _kept(self, key: Any, configs: tuple[Config, ...]) -> Plan:
+        """The plan for these configs, made once."""
+        with self._lock:
+            if key not in self._plans:
+                self._plans[key] = Plan(self._text, configs, self._settings)
+            return self._plans[key]
+
+    def _parameter_names(self, config: Config) -> tuple[str, ...]:
+        """The kernel's parameters, by which heuristics know the arguments."""
+        if self._names is None:
+            assert self._heuristics is not None
+            defines = self._heuristics.placeholders(config).defines
+            self._names = tuple(one.name for one in self._text.translate(defines).parameters)
+        return self._names
 
     def _configs(self, defines: Mapping[str, Any], num_warps: Any, num_stages: Any) -> tuple[Config, ...]:
         """All points of the sweep; what a call gives wins over what the constructor was given."""
@@ -233,6 +272,7 @@ def kernel(
     kernel: str | None = None,
     include_dirs: Iterable[str | os.PathLike[str]] = (),
     strict_literals: bool = False,
+    heuristics: Mapping[str, Heuristic] | None = None,
     tune_budget: float | None = None,
 ) -> Kernel:
     """A kernel of a Triton-C text, checked now as far as the defines allow.
@@ -241,7 +281,8 @@ def kernel(
     ``defines, num_warps``, 2021's ``device, defines, num_warps, autotune_configs, autotune_key``, or 2019's
     list of output names. A list in ``defines``, ``num_warps`` or ``num_stages`` is a sweep; so are
     ``autotune_configs`` and ``autotune_vals``. ``autotune_key`` names parameters whose values call for new
-    tuning, ``tune_budget`` limits it in seconds. ``kernel`` picks one kernel of a text with several.
+    tuning, ``tune_budget`` limits it in seconds. ``heuristics`` computes defines from the arguments of a
+    call. ``kernel`` picks one kernel of a text with several.
 
     Raises CompileError for a text that cannot be translated, LaunchError for wrong arguments.
     """
@@ -267,6 +308,12 @@ def kernel(
         configs_of(given.autotune_configs),
         PlanSettings(tuple(given.autotune_key), tune_budget, device_of(given.device)),
         given.outputs,
+        Heuristics(heuristics) if heuristics else None,
     )
     made.check_now()
     return made
+
+
+def heuristics(functions: Mapping[str, Heuristic]) -> Callable[[Kernel], Kernel]:
+    """A decorator of kernels: ``pytriton.heuristics({'EVEN_K': fn})(kernel)`` is a kernel with these."""
+    return lambda made: made.with_heuristics(functions)

@@ -8,6 +8,7 @@ once only if the statement in which it stands has no unknown name; it waits for 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from pytriton.errors import CompileError, Diagnostic, Report
@@ -25,10 +26,10 @@ _BOUNDARIES: Final = frozenset({";", "{", "}"})
 _LIKE_A_DEFINE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
-def may_lack_defines(error: CompileError, source: Source) -> bool:
-    """Whether every error of a translation may go away with more defines."""
+def may_lack_defines(error: CompileError, source: Source, given: Iterable[str]) -> bool:
+    """Whether the errors of a translation may go away with more defines than the given ones."""
     tokens = [token for token in tokenize(source, Report()) if token.kind is not Kind.END]
-    unknown = _unknown_names(tokens)
+    unknown = _unknown_names(tokens).difference(given)
     errors = [found for found in error.diagnostics if found.severity == "error"]
     return any(found.code == _UNDECLARED for found in errors) or all(
         _waits(found, source, tokens, unknown) for found in errors

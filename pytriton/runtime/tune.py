@@ -49,7 +49,8 @@ class Launch:
 
 def may_measure() -> bool:
     """Whether timing is allowed now: not where the user forbids it, nor while a CUDA graph is captured."""
-    return not os.environ.get(NO_TUNE_VARIABLE) and not torch.cuda.is_current_stream_capturing()
+    forbidden = os.environ.get(NO_TUNE_VARIABLE, "") not in ("", "0")
+    return not forbidden and not torch.cuda.is_current_stream_capturing()
 
 
 def compile_all(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -15,6 +15,7 @@ from pytriton.errors import CheckError, CompileError, LaunchError, ParseError, T
 from pytriton.pipeline import Translation
 from pytriton.runtime import origin
 from pytriton.runtime.candidate import Candidate
+from pytriton.runtime.kernel import heuristics
 from pytriton.runtime.options import Config
 from pytriton.runtime.registry import IdDict, bench_registry
 from tests.runtime.kernels import ADD
@@ -46,6 +47,12 @@ class TestChecksNow:
     def test_syntax(self, text: str) -> None:
         with pytest.raises(CompileError):
             pytriton.kernel(text)
+
+    def test_given_defines_are_not_missing(self) -> None:
+        text = "__global__ void f(TYPE* x) { TYPE y = 1 int z; *x = y; }"
+        pytriton.kernel(text)
+        with pytest.raises(ParseError):
+            pytriton.kernel(text, {"TYPE": "float"})
 
     def test_types(self) -> None:
         with pytest.raises(CheckError):
@@ -186,7 +193,7 @@ class TestCalls:
 
 
 class TestWarnings:
-    TEXT = "__global__ void f(float* x __readonly) { *x = 1; }"
+    TEXT = "__global__ void f(float* x) { *x = 1; x; }"
 
     def test_of_the_translator_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(origin, "_told", set())
@@ -194,7 +201,7 @@ class TestWarnings:
             warnings.simplefilter("always")
             for _ in range(2):
                 pytriton.kernel(self.TEXT, name="f.c")
-        assert [str(w.message).split("\n")[0][:17] for w in seen] == ["f.c:1:42: warning"]
+        assert [str(w.message).split("\n")[0][:17] for w in seen] == ["f.c:1:39: warning"]
         assert seen[0].filename == __file__
 
 
@@ -231,7 +238,7 @@ class TestSweepOnCpu:
 
     def test_unmentioned_lists_do_not_multiply(self) -> None:
         kernel = pytriton.kernel(ADD, {"TILE": [16, 32], "OTHER": [1, 2, 3]})
-        plan = kernel._plan(None, None, None)
+        plan = kernel._plan((), None, None, None)
         assert [dict(c.defines) for c in plan.configs] == [
             {"TILE": 16, "OTHER": 1},
             {"TILE": 32, "OTHER": 1},
@@ -275,6 +282,61 @@ class TestBench:
         z = torch.ones(8)
         pytriton.kernel(FILL, {"TYPE": "float"}, kernel="twice")(z[2:6], 4, grid=1, bench=5)
         assert z.tolist() == [1, 1, 2, 2, 2, 2, 1, 1]
+
+
+EVEN = """\
+__global__ void f(float* z, int n) {
+#if EVEN
+  *z = -n;
+#else
+  *z = SIZE;
+#endif
+}
+"""
+
+
+class TestHeuristics:
+    functions: ClassVar[dict[str, Callable[[dict[str, Any]], Any]]] = {
+        "EVEN": lambda args: args["n"] % args["TILE"] == 0,
+        "SIZE": lambda args: args["n"] * 10 + args["EVEN"],
+    }
+
+    @pytest.mark.parametrize("decorated", [False, True])
+    def test_values(self, decorated: bool) -> None:
+        if decorated:
+            kernel = heuristics(self.functions)(pytriton.kernel(EVEN, {"TILE": 4}))
+        else:
+            kernel = pytriton.kernel(EVEN, {"TILE": 4}, heuristics=self.functions)
+        z = torch.zeros(1)
+        got = []
+        for n in (8, 7, 8, 5):
+            kernel(z, n, grid=1)
+            got.append(z.item())
+        assert got == [-8, 70, -8, 50]
+
+    def test_once_a_candidate(self) -> None:
+        seen: list[int] = []
+
+        def even(args: dict[str, Any]) -> bool:
+            seen.append(args["TILE"])
+            return True
+
+        kernel = pytriton.kernel(EVEN, {"TILE": [4, 8]}, heuristics={"EVEN": even})
+        kernel(torch.zeros(1), 8, grid=1)
+        assert seen == [4, 8]
+
+    def test_no_function(self) -> None:
+        with pytest.raises(LaunchError, match=r"heuristic 'EVEN' is 1, which is no function \[TC515\]"):
+            pytriton.kernel(EVEN, heuristics={"EVEN": 1})  # type: ignore[dict-item]
+
+    def test_no_define(self) -> None:
+        kernel = pytriton.kernel(EVEN, heuristics={"EVEN": lambda args: None})
+        with pytest.raises(LaunchError, match=r"define 'EVEN' is None, a NoneType \[TC513\]"):
+            kernel(torch.zeros(1), 8, grid=1)
+
+    def test_syntax_is_checked_now(self) -> None:
+        with pytest.raises(ParseError):
+            pytriton.kernel(EVEN.replace("-n;", "-n"), heuristics=self.functions)
 
 
 class TestIdDict:

@@ -1,0 +1,18 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    C,  # float*
+    lock,  # int*
+):
+    while tl.atomic_cas(lock, 0, 1) == 1:
+        pass
+    tl.debug_barrier()
+    value = tl.load(C) + 1.0
+    tl.debug_barrier()
+    tl.store(C, value)
+    tl.debug_barrier()
+    tl.atomic_xchg(lock, 0)

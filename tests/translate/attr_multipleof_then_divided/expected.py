@@ -1,0 +1,17 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # float*
+    Y,  # float*
+    K,  # multiple of 8
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    K //= 8
+    value = tl.load(X + r * K)
+    tl.debug_barrier()
+    tl.store(Y + r, value)

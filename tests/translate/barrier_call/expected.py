@@ -1,0 +1,16 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    Y,  # int*
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    tl.store(Y + r, r)
+    tl.debug_barrier()
+    x = tl.load(Y + T - 1 - r)
+    tl.debug_barrier()
+    tl.store(Y + T + r, x)

@@ -1,0 +1,37 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # bool*
+    Z,  # bool*
+    Y,  # int*
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    x = tl.load(X + r)
+    z = tl.load(Z + r)
+    tl.debug_barrier()
+    tl.store(Y + r, x + z.to(tl.int32))
+    tl.debug_barrier()
+    tl.store(Y + T + r, x * 3 - z)
+    tl.debug_barrier()
+    tl.store(Y + 2 * T + r, x & z.to(tl.int32))
+    tl.debug_barrier()
+    tl.store(Y + 3 * T + r, x | z.to(tl.int32))
+    tl.debug_barrier()
+    tl.store(Y + 4 * T + r, x ^ z.to(tl.int32))
+    tl.debug_barrier()
+    tl.store(Y + 5 * T + r, (~x).to(Y.dtype.element_ty))
+    tl.debug_barrier()
+    tl.store(Y + 6 * T + r, ~x.to(tl.int32))
+    tl.debug_barrier()
+    tl.store(Y + 7 * T + r, -x.to(tl.int32))
+    tl.debug_barrier()
+    tl.store(Y + 8 * T + r, (x == z.to(tl.int32)).to(Y.dtype.element_ty))
+    tl.debug_barrier()
+    tl.store(Y + 9 * T + r, x.to(tl.int32) << 2)
+    tl.debug_barrier()
+    tl.store(Y + 10 * T + r, (x < z.to(tl.int32)).to(Y.dtype.element_ty))

@@ -1,0 +1,29 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # int*
+    Y,  # float*
+    n,
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    px = X + r
+    x = tl.load(px)
+    tl.debug_barrier()
+    tl.store(Y + r, x / tl.cast(n, tl.float32))
+    tl.debug_barrier()
+    value = tl.load(px).to(tl.float32)
+    tl.debug_barrier()
+    tl.store(Y + T + r, value)
+    tl.debug_barrier()
+    tl.store(Y + 2 * T + r, float("-inf"))
+    tl.debug_barrier()
+    tl.store(Y + 5 * T, tl.sum(x, axis=0) / tl.cast(n, tl.float32))
+    tl.debug_barrier()
+    tl.store(Y + 3 * T + r, tl.full((T,), tl.cast(n, tl.float32), tl.float32) + 0.5)
+    tl.debug_barrier()
+    tl.store(Y + 4 * T + r, -x + (x + n) / 2.0)

@@ -1,0 +1,59 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # half*
+    N,  # half*
+    U,  # half*
+    A,  # bool*
+    B,  # char*
+    C,  # unsigned char*
+    D,  # short*
+    E,  # unsigned short*
+    F,  # int*
+    G,  # unsigned int*
+    H,  # long*
+    I,  # unsigned long*
+    J,  # half*
+    K,  # bfloat16*
+    L,  # float*
+    M,  # double*
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    x = tl.load(X + r)
+    n = tl.load(N + r)
+    u = tl.load(U + r)
+    tl.debug_barrier()
+    tl.store(A + r, x != 0.0)
+    tl.debug_barrier()
+    tl.store(B + r, n.to(B.dtype.element_ty))
+    c_ = u.to(tl.uint8)
+    tl.debug_barrier()
+    tl.store(C + r, c_)
+    tl.debug_barrier()
+    tl.store(D + r, n.to(D.dtype.element_ty))
+    tl.debug_barrier()
+    tl.store(E + r, u.to(E.dtype.element_ty))
+    f_ = n.to(tl.int32)
+    tl.debug_barrier()
+    tl.store(F + r, f_)
+    tl.debug_barrier()
+    tl.store(G + r, u.to(G.dtype.element_ty))
+    tl.debug_barrier()
+    tl.store(H + r, n.to(H.dtype.element_ty))
+    i_ = u.to(tl.uint64)
+    tl.debug_barrier()
+    tl.store(I + r, i_)
+    tl.debug_barrier()
+    tl.store(J + r, x)
+    tl.debug_barrier()
+    tl.store(K + r, x.to(K.dtype.element_ty))
+    l_ = x.to(tl.float32)
+    tl.debug_barrier()
+    tl.store(L + r, l_)
+    tl.debug_barrier()
+    tl.store(M + r, x.to(M.dtype.element_ty))

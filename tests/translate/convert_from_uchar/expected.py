@@ -1,0 +1,55 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # unsigned char*
+    A,  # bool*
+    B,  # char*
+    C,  # unsigned char*
+    D,  # short*
+    E,  # unsigned short*
+    F,  # int*
+    G,  # unsigned int*
+    H,  # long*
+    I,  # unsigned long*
+    J,  # half*
+    K,  # bfloat16*
+    L,  # float*
+    M,  # double*
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    x = tl.load(X + r)
+    tl.debug_barrier()
+    tl.store(A + r, x != 0)
+    tl.debug_barrier()
+    tl.store(B + r, x.to(B.dtype.element_ty))
+    c_ = x
+    tl.debug_barrier()
+    tl.store(C + r, c_)
+    tl.debug_barrier()
+    tl.store(D + r, x.to(D.dtype.element_ty))
+    tl.debug_barrier()
+    tl.store(E + r, x.to(E.dtype.element_ty))
+    f_ = x.to(tl.int32)
+    tl.debug_barrier()
+    tl.store(F + r, f_)
+    tl.debug_barrier()
+    tl.store(G + r, x.to(G.dtype.element_ty))
+    tl.debug_barrier()
+    tl.store(H + r, x.to(H.dtype.element_ty))
+    i_ = x.to(tl.uint64)
+    tl.debug_barrier()
+    tl.store(I + r, i_)
+    tl.debug_barrier()
+    tl.store(J + r, x.to(J.dtype.element_ty))
+    tl.debug_barrier()
+    tl.store(K + r, x.to(K.dtype.element_ty))
+    l_ = x.to(tl.float32)
+    tl.debug_barrier()
+    tl.store(L + r, l_)
+    tl.debug_barrier()
+    tl.store(M + r, x.to(M.dtype.element_ty))

@@ -1,0 +1,16 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # int*
+    Y,  # int*
+    n,
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    x = tl.load(X + r)
+    tl.debug_barrier()
+    tl.store(Y + r, tl.where(x != 0, x, n))

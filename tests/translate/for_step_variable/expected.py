@@ -1,0 +1,32 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    Y,  # int*
+    n,
+    m,
+):
+    s = 0
+    step = n - 3
+    i = 0
+    while i < n * 2:
+        s = s * 10 + i
+        i += step
+    tl.store(Y, s)
+    s = 0
+    i = n
+    while i > m:
+        s = s * 10 + i + 5
+        i += m
+    tl.debug_barrier()
+    tl.store(Y + 1, s)
+    s = 0
+    i = n
+    while i > 0:
+        s = s * 10 + i
+        i -= step
+    tl.debug_barrier()
+    tl.store(Y + 2, s)

@@ -1,0 +1,31 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # int*
+    Z,  # int*
+    Y,  # int*
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    x = tl.load(X + r)
+    z = tl.load(Z + r)
+    tl.debug_barrier()
+    tl.store(Y + r, x + z)
+    tl.debug_barrier()
+    tl.store(Y + T + r, x - z)
+    tl.debug_barrier()
+    tl.store(Y + 2 * T + r, x * z)
+    tl.debug_barrier()
+    tl.store(Y + 3 * T + r, x << 7)
+    tl.debug_barrier()
+    tl.store(Y + 4 * T + r, -x)
+    tl.debug_barrier()
+    tl.store(Y + 5 * T + r, x * x * x + 1)
+    tl.debug_barrier()
+    tl.store(Y + 6 * T + r, x + 2147483647)
+    tl.debug_barrier()
+    tl.store(Y + 7 * T + r, (x + x) // 2)

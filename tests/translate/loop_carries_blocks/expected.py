@@ -1,0 +1,31 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # float*
+    H,  # half*
+    Y,  # float*
+    n,
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    p = X + r
+    s = tl.zeros((T,), dtype=tl.float32)
+    h = tl.full((T,), 1.0, tl.float16)
+    c = tl.full((), 1, tl.int8)
+    m = float("-inf")
+    for i in range(n):
+        s += tl.load(p)
+        h *= 1.1
+        c = (c.to(tl.int32) * 3).to(tl.int8)
+        m = tl.where(m > tl.max(tl.load(p), axis=0), m, tl.max(tl.load(p), axis=0))
+        p += T
+    tl.debug_barrier()
+    tl.store(Y + r, s + c)
+    tl.debug_barrier()
+    tl.store(H + r, h)
+    tl.debug_barrier()
+    tl.store(Y + T, m)

@@ -1,0 +1,19 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # half*
+    Y,  # half*
+    s: tl.float16,
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    t = s * s
+    value = tl.load(X + r) * s
+    tl.debug_barrier()
+    tl.store(Y + r, value)
+    tl.debug_barrier()
+    tl.store(Y + T + r, t)

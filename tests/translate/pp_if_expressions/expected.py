@@ -1,0 +1,14 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    Y,  # int*
+):
+    tl.store(Y, 2)
+    tl.debug_barrier()
+    tl.store(Y + 1, 8)
+    tl.debug_barrier()
+    tl.store(Y + 2, 64)

@@ -1,0 +1,17 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def mm(
+    X,  # float*
+    Y,  # float*
+    n,
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    y = tl.load(X + r) * n
+    y += 1.0
+    tl.debug_barrier()
+    tl.store(Y + r, y)

@@ -1,0 +1,25 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    Y,  # int*
+    n,
+    N: tl.constexpr,
+    T: tl.constexpr,
+):
+    tl.store(Y, -3)
+    tl.debug_barrier()
+    tl.store(Y + 1, -3)
+    tl.debug_barrier()
+    tl.store(Y + 2, -2 * n)
+    tl.debug_barrier()
+    tl.store(Y + 3, tl.full((), N, tl.int32) // n)
+    tl.debug_barrier()
+    tl.store(Y + 4, tl.full((), N, tl.int32) % n)
+    tl.debug_barrier()
+    tl.store(Y + 5, 1)
+    tl.debug_barrier()
+    tl.store(Y + 6, 1)

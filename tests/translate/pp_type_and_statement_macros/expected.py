@@ -1,0 +1,17 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # double*
+    Y,  # double*
+    n,
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    x = tl.load(X + r)
+    if n > 2:
+        tl.debug_barrier()
+        tl.store(Y + r, x * 2.0)

@@ -1,0 +1,14 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    P,  # int*
+):
+    tl.store(P, 1)
+    tl.debug_barrier()
+    tl.store(P + 1, 2)
+    tl.debug_barrier()
+    tl.store(P + 2, 3)

@@ -1,0 +1,15 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # float*
+    Y,  # float*
+    T: tl.constexpr,
+):
+    r = T - 1 - tl.arange(0, T)
+    value = tl.load(X + r) * 2.0
+    tl.debug_barrier()
+    tl.store(Y + tl.arange(0, T), value)

@@ -1,0 +1,33 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    Y,  # int*
+    a,
+    b,
+    c,
+):
+    tl.store(Y, a - b - c)
+    tl.debug_barrier()
+    tl.store(Y + 1, a // c * c)
+    tl.debug_barrier()
+    tl.store(Y + 2, a * c // b)
+    tl.debug_barrier()
+    tl.store(Y + 3, tl.cast(-a, tl.int32) % c)
+    tl.debug_barrier()
+    tl.store(Y + 4, --a)
+    tl.debug_barrier()
+    tl.store(Y + 5, -(b - a))
+    tl.debug_barrier()
+    tl.store(Y + 6, a - (b - c))
+    tl.debug_barrier()
+    tl.store(Y + 7, ~a + 1)
+    tl.debug_barrier()
+    tl.store(Y + 8, a % b * c)
+    tl.debug_barrier()
+    tl.store(Y + 9, a - b)
+    tl.debug_barrier()
+    tl.store(Y + 10, a * -b)

@@ -1,0 +1,24 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # bfloat16*
+    Y,  # bfloat16*
+    Z,  # float*
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    x = tl.load(X + r)
+    tl.debug_barrier()
+    tl.store(Y, tl.sum(x.to(tl.float32), axis=0).to(tl.bfloat16))
+    tl.debug_barrier()
+    tl.store(Y + 1, tl.max(x.to(tl.float32), axis=0).to(tl.bfloat16))
+    tl.debug_barrier()
+    tl.store(Z, tl.sum(x.to(tl.float32), axis=0).to(tl.bfloat16).to(Z.dtype.element_ty))
+    tl.debug_barrier()
+    tl.store(
+        Z + 1, tl.min(x.to(tl.float32), axis=0).to(tl.bfloat16).to(Z.dtype.element_ty)
+    )

@@ -1,0 +1,25 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    Y,  # int*
+    n,
+):
+    pid = tl.program_id(0)
+    if pid >= n:
+        return
+    tl.store(Y + pid, 1)
+    if pid == 1:
+        tl.debug_barrier()
+        tl.store(Y + pid, 2)
+        return
+    elif pid == 2:
+        return
+    tl.debug_barrier()
+    value = tl.load(Y + pid) + 10
+    tl.debug_barrier()
+    tl.store(Y + pid, value)
+    return

@@ -1,0 +1,20 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # float*
+    Y,  # float*
+    n,
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    x = tl.load(X + r)
+    tl.debug_barrier()
+    tl.store(Y + r, tl.where(x > 0.0, x, n))
+    tl.debug_barrier()
+    value = tl.where(r < n, tl.load(X + r), 0.5)
+    tl.debug_barrier()
+    tl.store(Y + T + r, value)

@@ -1,0 +1,17 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # bfloat16*
+    Y,  # bfloat16*
+    s: tl.bfloat16,
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    x = tl.load(X + r)
+    y = x * s
+    tl.debug_barrier()
+    tl.store(Y + r, y - x)

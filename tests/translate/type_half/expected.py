@@ -1,0 +1,17 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # half*
+    Y,  # half*
+    s: tl.float16,
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    x = tl.load(X + r)
+    y = x * s
+    tl.debug_barrier()
+    tl.store(Y + r, y - x)

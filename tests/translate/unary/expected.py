@@ -1,0 +1,30 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # float*
+    Z,  # float*
+    Y,  # float*
+    n,
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    x = tl.load(X + r)
+    z = tl.load(Z + r)
+    tl.debug_barrier()
+    tl.store(Y + r, x)
+    tl.debug_barrier()
+    tl.store(Y + T + r, -x)
+    tl.debug_barrier()
+    tl.store(Y + 2 * T + r, --x)
+    tl.debug_barrier()
+    tl.store(Y + 3 * T + r, -x * -z)
+    tl.debug_barrier()
+    tl.store(Y + 4 * T + r, ~n * x)
+    tl.debug_barrier()
+    tl.store(Y + 5 * T + r, (n == 0) + x)
+    tl.debug_barrier()
+    tl.store(Y + 6 * T + r, -n + z)

@@ -1,0 +1,33 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # unsigned int*
+    Z,  # unsigned int*
+    Y,  # unsigned int*
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    x = tl.load(X + r)
+    z = tl.load(Z + r)
+    tl.debug_barrier()
+    tl.store(Y + r, x // z)
+    tl.debug_barrier()
+    tl.store(Y + T + r, x % z)
+    tl.debug_barrier()
+    tl.store(Y + 2 * T + r, x >> 3)
+    tl.debug_barrier()
+    tl.store(Y + 3 * T + r, (x > z).to(Y.dtype.element_ty))
+    tl.debug_barrier()
+    tl.store(Y + 4 * T + r, (x - z > 0).to(Y.dtype.element_ty))
+    tl.debug_barrier()
+    tl.store(Y + 5 * T + r, -x)
+    tl.debug_barrier()
+    tl.store(Y + 6 * T + r, (x > 2147483647).to(Y.dtype.element_ty))
+    tl.debug_barrier()
+    tl.store(Y + 7 * T + r, ~x // 2)
+    tl.debug_barrier()
+    tl.store(Y + 8 * T + r, x * z)

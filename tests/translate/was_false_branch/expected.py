@@ -1,0 +1,16 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # float*
+    Y,  # float*
+    n,
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    value = tl.load(X + r - n, mask=~(r < n), other=1.0)
+    tl.debug_barrier()
+    tl.store(Y + r, value)

@@ -1,0 +1,15 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # float*
+    Y,  # float*
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    x = tl.load(X + r)
+    tl.debug_barrier()
+    tl.store(Y + r, tl.where(x != x, 0.0, x))

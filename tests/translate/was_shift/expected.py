@@ -1,0 +1,20 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # int*
+    Y,  # int*
+    u: tl.uint32,
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    value = tl.load(X + r) >> 4
+    tl.debug_barrier()
+    tl.store(Y + r, value)
+    tl.debug_barrier()
+    tl.store(Y + T, (u >> 4).to(Y.dtype.element_ty))
+    tl.debug_barrier()
+    tl.store(Y + T + 1, -16 >> 2)

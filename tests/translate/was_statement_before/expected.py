@@ -1,0 +1,19 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # float*
+    Y,  # float*
+    n,
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    x = tl.load(X + r)
+    y = tl.where(r < n, x, 0.0)
+    tl.debug_barrier()
+    tl.store(Y + r, x)
+    tl.debug_barrier()
+    tl.store(Y + T + r, y)

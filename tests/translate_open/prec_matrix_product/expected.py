@@ -1,0 +1,26 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    A,  # float*
+    B,  # float*
+    C,  # float*
+    Y,  # float*
+    T: tl.constexpr,
+):
+    i = tl.arange(0, T)
+    o = i[:, None] * T + i[None, :]
+    a = tl.load(A + o)
+    b = tl.load(B + o)
+    c = tl.load(C + o)
+    tl.debug_barrier()
+    tl.store(Y + o, tl.dot(a, b, c, input_precision="ieee"))
+    tl.debug_barrier()
+    tl.store(
+        Y + T * T + o,
+        c
+        - 2.0 * tl.dot(tl.dot(-a, b, input_precision="ieee"), tl.trans(c), input_precision="ieee"),
+    )

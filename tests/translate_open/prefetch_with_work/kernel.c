@@ -1,0 +1,18 @@
+void mm(half *A, half *B, float *C, int K) {
+  int i[T] = 0 ... T;
+  float c[T, T] = 0;
+  half *pa[T, T] = A + i[:, newaxis] * K + i[newaxis, :];
+  half *pb[T, T] = B + i[:, newaxis] * T + i[newaxis, :];
+  half a[T, T] = *pa;
+  a = a > 0 ? a : 0;
+  half b[T, T] = *pb;
+  for (int k = K; k > 0; k -= T) {
+    c += a @ b;
+    pa += T;
+    pb += T * T;
+    a = *pa;
+    a = a > 0 ? a : 0;
+    b = *pb;
+  }
+  *(C + i[:, newaxis] * T + i[newaxis, :]) = c;
+}
