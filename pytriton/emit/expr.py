@@ -52,6 +52,8 @@ _FUNCTIONS: Final = {
     "ceil": "tl.ceil",
     "abs": "tl.abs",
     "fma": "tl.fma",
+    "tanh": "libdevice.tanh",
+    "pow": "libdevice.pow",
 }
 
 
@@ -68,6 +70,7 @@ class Expressions:
     def __init__(self, names: Names) -> None:
         self.names = names
         self.helpers: set[str] = set()
+        self.libdevice = False  # whether the module must import it
 
     # ---------------------------------------------------------------- entry points
 
@@ -157,8 +160,13 @@ class Expressions:
         return Value(Atom(self.names[symbol]), element, weak=weak)
 
     def _range(self, expr: typed.Range) -> Value:
-        call = Call("tl.arange", (self.node(expr.start), self.node(expr.stop)))
-        return Value(call, INT)
+        first = constant(expr.start)
+        assert isinstance(first, int)
+        if first >= 0:
+            return Value(Call("tl.arange", (self.node(expr.start), self.node(expr.stop))), INT)
+        # tl.arange starts at 0 or above
+        whole = Call("tl.arange", (Atom("0"), self.size(shape_of(expr.type)[0])))
+        return Value(BinOp("-", whole, Atom(str(-first))), INT)
 
     # ---------------------------------------------------------------- operators
 
@@ -406,7 +414,19 @@ class Expressions:
         values = [self.tensor(argument) for argument in expr.arguments]
         if function == "abs" and element == HALF:
             return self._to(Value(Call("tl.abs", (values[0].node,)), HALF), element)
+        if _FUNCTIONS[function].startswith("libdevice"):
+            self.libdevice = True
+            pairs = zip(values, expr.arguments, strict=True)
+            values = [self._spread(value, argument, expr) for value, argument in pairs]
         return Value(Call(_FUNCTIONS[function], tuple(value.node for value in values)), element)
+
+    def _spread(self, value: Value, operand: Expr, whole: Expr) -> Value:
+        """An operand of a library function, which does not broadcast."""
+        want = shape_of(whole.type)
+        if shape_of(operand.type) == want:
+            return value
+        node = self.place(value, shape_of(operand.type), want)
+        return Value(Call("tl.broadcast_to", (node, self.shape(want))), value.element)
 
     def _extremum(self, expr: typed.Call, element: ScalarType) -> Value:
         """``a < b ? a : b`` on floats, which gives b where either is NaN; Triton's own on integers."""

@@ -50,6 +50,7 @@ def emit(kernel: KernelDef, provenance: Provenance, report: Report) -> Module:
     body = "\n".join(line.text for line in statements.lines)
     text = _template("module.py.j2").render(
         headline="Translated from Triton-C by pytriton.",
+        libdevice=statements.expressions.libdevice,
         helpers=[
             _template(f"{name}.py.j2").render().rstrip() for name in sorted(statements.expressions.helpers)
         ],

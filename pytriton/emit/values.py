@@ -72,6 +72,9 @@ def _computation(
         return LONG if LONG in (left, right) else INT
     if left_weak != right_weak:
         number, tensor = (left, right) if left_weak else (right, left)
+        if number.is_float:  # Triton takes a Python float for a float32, whatever it stands for
+            number = FLOAT
+        left, right = number, tensor
         if _kind(number) <= _kind(tensor):
             left = right = tensor
     if DOUBLE in (left, right):

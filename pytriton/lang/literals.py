@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from pytriton.errors import Report
+from pytriton.lang.convert import round_to
 from pytriton.lang.typed import Literal
 from pytriton.lang.types import DOUBLE, ERROR, FLOAT, INT, LONG, UINT, ULONG, ScalarType
 from pytriton.source import Span
@@ -41,7 +42,7 @@ def number(text: str, span: Span, report: Report, *, strict: bool = False) -> Li
     except (OverflowError, ValueError):
         return _refuse(f"'{_short(text)}' is no floating number", span, report)
     if suffix == "f":
-        return Literal(span, FLOAT, value)
+        return Literal(span, FLOAT, round_to(value, FLOAT))
     if strict or suffix == "l":
         return Literal(span, DOUBLE, value)
     return Literal(span, FLOAT, value, weak=True)

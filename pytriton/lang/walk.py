@@ -31,6 +31,7 @@ from pytriton.lang.typed import (
 
 __all__ = [
     "assigned",
+    "assigned_once",
     "bodies",
     "children",
     "expressions",
@@ -143,6 +144,19 @@ def _expr_fields(node: type) -> tuple[str, ...]:
 
 
 _EXPR_FIELDS = {node: _expr_fields(node) for node in Expr.__args__}
+
+
+def assigned_once(body: Body) -> list[Statement]:
+    """The declarations and assignments of variables that have no other one."""
+    found: dict[Symbol, list[Statement]] = {}
+    pending = list(body)
+    while pending:
+        statement = pending.pop()
+        if isinstance(statement, Declare | Assign | RangeLoop):
+            found.setdefault(statement.symbol, []).append(statement)
+        for inner in bodies(statement):
+            pending += inner
+    return [statements[0] for statements in found.values() if len(statements) == 1]
 
 
 def same(left: Expr, right: Expr) -> bool:

@@ -39,6 +39,7 @@ from pytriton.lang.typed import (
 )
 from pytriton.lang.types import VOID, BlockType, PointerType, ScalarType
 from pytriton.lang.walk import expressions, names, same, walk
+from pytriton.passes.disjoint import Distances
 from pytriton.passes.provenance import Provenance
 
 __all__ = ["barriers"]
@@ -46,7 +47,7 @@ __all__ = ["barriers"]
 
 def barriers(kernel: KernelDef) -> KernelDef:
     """The kernel with the barriers that its memory accesses need."""
-    order = _Order(Provenance(kernel))
+    order = _Order(Provenance(kernel), Distances(kernel))
     return replace(kernel, body=order.body(kernel.body, _State()))
 
 
@@ -87,8 +88,9 @@ class _State:
 
 
 class _Order:
-    def __init__(self, provenance: Provenance) -> None:
+    def __init__(self, provenance: Provenance, distances: Distances) -> None:
         self.provenance = provenance
+        self.distances = distances
         self._clock = 0
         self._assigned: dict[Symbol, int] = {}  # when a variable was assigned last
 
@@ -164,9 +166,12 @@ class _Order:
     def _conflict(self, earlier: _Access, later: _Access) -> bool:
         if not (earlier.writes or later.writes) or (earlier.atomic and later.atomic):
             return False
-        if isinstance(later.pointer.type, BlockType) and same(earlier.pointer, later.pointer):
-            used = names(later.pointer)
-            if all(self._assigned.get(symbol, 0) <= earlier.time for symbol in used):
+        used = names(earlier.pointer) | names(later.pointer)
+        if all(self._assigned.get(symbol, 0) <= earlier.time for symbol in used):
+            block = isinstance(later.pointer.type, BlockType)
+            if block and same(earlier.pointer, later.pointer):
+                return False
+            if self.distances.apart(earlier.pointer, later.pointer):
                 return False
         return self.provenance.may_alias(earlier.pointer, later.pointer)
 

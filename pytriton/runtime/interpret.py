@@ -23,6 +23,7 @@ from pytriton.pipeline import Parameter
 from pytriton.runtime.bfloat16 import bits_of, exact_bfloat16
 from pytriton.runtime.exclusion import interpreting
 from pytriton.runtime.load import LoadedModule
+from pytriton.runtime.mending import LIBDEVICE, truth_values_spread
 from pytriton.runtime.origin import warn_once
 
 __all__ = ["Interpreted"]
@@ -48,6 +49,7 @@ class Interpreted:
             interpreting(),
             _callable_jit_functions(),
             exact_bfloat16(),
+            truth_values_spread(),
             numpy.errstate(all="ignore"),
         ):
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
@@ -61,6 +63,8 @@ def _twin(function: Any) -> FunctionType:
     puts them back at the end. Helpers in Triton's library use both, so the kernel must show it both.
     """
     namespace = {**function.__globals__, "__triton_core__": tl.core}
+    if "libdevice" in namespace:
+        namespace["libdevice"] = LIBDEVICE
     twin = FunctionType(function.__code__, namespace, function.__name__)
     twin.__annotations__ = dict(function.__annotations__)
     twin.__module__ = function.__module__

@@ -81,6 +81,7 @@ def _allocated_block(address: int) -> torch.Tensor | None:
             continue
         for block in segment["blocks"]:
             if start <= address < start + block["size"]:
-                return torch.as_tensor(_Block(start, block["size"]), device="cuda")
+                found = torch.as_tensor(_Block(start, block["size"]), device=f"cuda:{segment['device']}")
+                return found if found.data_ptr() == start else None
             start += block["size"]
     return None

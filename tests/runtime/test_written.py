@@ -63,8 +63,8 @@ def test_an_address_on_the_cpu_is_unknown() -> None:
 
 
 SEGMENTS = [
-    {"address": 1000, "total_size": 512, "blocks": [{"size": 512}]},
-    {"address": 4096, "total_size": 1024, "blocks": [{"size": 256}, {"size": 768}]},
+    {"device": 0, "address": 1000, "total_size": 512, "blocks": [{"size": 512}]},
+    {"device": 1, "address": 4096, "total_size": 1024, "blocks": [{"size": 256}, {"size": 768}]},
 ]
 
 
@@ -77,9 +77,14 @@ def test_an_address_on_a_gpu(
 ) -> None:
     asked: list[Any] = []
 
+    class Found(torch.Tensor):
+        def data_ptr(self) -> int:
+            return int(asked[-1]["data"][0])
+
     def as_tensor(block: Any, device: str) -> torch.Tensor:
+        assert device == "cuda:1"
         asked.append(block.__cuda_array_interface__)
-        return torch.zeros(3, dtype=torch.uint8)
+        return torch.zeros(3, dtype=torch.uint8).as_subclass(Found)
 
     monkeypatch.setattr(torch.cuda, "memory_snapshot", lambda: SEGMENTS)
     monkeypatch.setattr(torch, "as_tensor", as_tensor)
@@ -89,4 +94,5 @@ def test_an_address_on_a_gpu(
         assert asked == []
     else:
         start, size = wanted
+        assert found is not None
         assert asked == [{"data": (start, False), "shape": (size,), "typestr": "|u1", "version": 3}]

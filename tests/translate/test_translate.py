@@ -84,7 +84,12 @@ def test_formatted() -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_compiles(case: str, compile_targets: tuple[str, ...]) -> None:
     data = load(case)
-    kernel = pytriton.kernel(text(case), name="kernel.c", kernel=data.get("kernel"))
+    kernel = pytriton.kernel(
+        text(case),
+        name="kernel.c",
+        kernel=data.get("kernel"),
+        strict_literals=data.get("strict_literals", False),
+    )
     for target in compile_targets:
         if target in data.get("not_on", ()):
             continue

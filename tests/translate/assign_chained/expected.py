@@ -13,11 +13,8 @@ def f(
     b = c.to(tl.int8)
     a = b.to(tl.int32)
     tl.store(Y, a)
-    tl.debug_barrier()
     tl.store(Y + 1, c)
-    tl.debug_barrier()
     tl.store(Y + 2, b.to(Y.dtype.element_ty))
     y = 2
     x = y.to(tl.float32)
-    tl.debug_barrier()
     tl.store(Y + 3, (x * 4.0).to(Y.dtype.element_ty))

@@ -14,36 +14,26 @@ def f(
     a -= m
     tl.store(Y, a)
     a *= m
-    tl.debug_barrier()
     tl.store(Y + 1, a)
     a //= 4
-    tl.debug_barrier()
     tl.store(Y + 2, a)
     a %= 5
-    tl.debug_barrier()
     tl.store(Y + 3, a)
     a <<= 4
-    tl.debug_barrier()
     tl.store(Y + 4, a)
     a >>= 2
-    tl.debug_barrier()
     tl.store(Y + 5, a)
     a &= 29
-    tl.debug_barrier()
     tl.store(Y + 6, a)
     a |= 3
-    tl.debug_barrier()
     tl.store(Y + 7, a)
     a ^= 255
-    tl.debug_barrier()
     tl.store(Y + 8, a)
     x = 7.0
     x /= 2.0
     a = 10
     a = (a * 1.55).to(tl.int32)
-    tl.debug_barrier()
     tl.store(Y + 9, (a + x * 2.0).to(Y.dtype.element_ty))
     c = tl.full((), 100, tl.int8)
     c = (c.to(tl.int32) + 100).to(tl.int8)
-    tl.debug_barrier()
     tl.store(Y + 10, c.to(Y.dtype.element_ty))

@@ -25,5 +25,4 @@ def f(
     tl.store(Y + o, x)
     tl.debug_barrier()
     tl.store(Y + 128 + j, h.to(Y.dtype.element_ty))
-    tl.debug_barrier()
     tl.store(Y + 144 + j, k.to(Y.dtype.element_ty))

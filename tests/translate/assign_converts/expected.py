@@ -27,5 +27,4 @@ def f(
     tl.debug_barrier()
     tl.store(Y + 3 * T, h.to(Y.dtype.element_ty))
     r = tl.full((T,), 5, tl.int32)
-    tl.debug_barrier()
     tl.store(Y + 2 * T + tl.arange(0, T), r)

@@ -12,5 +12,4 @@ def f(
     r = tl.arange(0, T)
     tl.store(Y + r, r.to(Y.dtype.element_ty))
     x = tl.load(X + T - 1 - r)
-    tl.debug_barrier()
     tl.store(Y + T + r, x)

@@ -15,7 +15,5 @@ def f(
     z = tl.load(Z + r)
     tl.debug_barrier()
     tl.store(Y + r, (x * z).to(Y.dtype.element_ty))
-    tl.debug_barrier()
     tl.store(Y + T + r, (x * z * z).to(Y.dtype.element_ty))
-    tl.debug_barrier()
     tl.store(Y + 2 * T + r, (x - 1.0).to(Y.dtype.element_ty))

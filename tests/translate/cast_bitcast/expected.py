@@ -16,7 +16,6 @@ def f(
     i = tl.cast(x, tl.int32, bitcast=True)
     tl.debug_barrier()
     tl.store(Y + r, i)
-    tl.debug_barrier()
     tl.store(Y + T + r, tl.cast(x, tl.int32, bitcast=True) & 2147483647)
     tl.debug_barrier()
     tl.store(X + r, tl.cast(i ^ -2147483647 - 1, tl.float32, bitcast=True))
@@ -24,7 +23,6 @@ def f(
     value = tl.cast(tl.load(H + r), tl.uint16, bitcast=True).to(tl.int32)
     tl.debug_barrier()
     tl.store(Y + 2 * T + r, value)
-    tl.debug_barrier()
     tl.store(
         Y + 3 * T + r, (tl.cast(s, tl.int64, bitcast=True) >> 32).to(Y.dtype.element_ty)
     )

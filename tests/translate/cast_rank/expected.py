@@ -16,7 +16,6 @@ def f(
     x = tl.load(X + i[:, None] * N + j[None, :])
     tl.debug_barrier()
     tl.store(Y + k, tl.reshape(x, (M * N,)))
-    tl.debug_barrier()
     tl.store(Y + M * N, tl.sum(tl.reshape(x, (M * N,)), axis=0))
     tl.debug_barrier()
     tl.store(Y + 200 + i[:, None] * N + j[None, :], j.to(Y.dtype.element_ty)[None, :])

@@ -21,5 +21,4 @@ def f(
     tl.store(Y, s)
     i = 1
     j = 2
-    tl.debug_barrier()
     tl.store(Y + 1, i + j)

@@ -8,13 +8,8 @@ def f(
     Y,  # double*
 ):
     tl.store(Y, 0.5 + 1.0)
-    tl.debug_barrier()
     tl.store(Y + 1, 1000.0)
-    tl.debug_barrier()
     tl.store(Y + 2, 0.25)
-    tl.debug_barrier()
     tl.store(Y + 3, 3.0)
-    tl.debug_barrier()
     tl.store(Y + 4, 1.5)
-    tl.debug_barrier()
     tl.store(Y + 5, 100.0)

@@ -24,5 +24,4 @@ def f(
         i += 1
         s = s * 10 + i
         i += 1
-    tl.debug_barrier()
     tl.store(Y + 1, s)

@@ -16,41 +16,34 @@ def f(
     s = 0
     for i in range(n, 0, -1):
         s = s * 10 + i
-    tl.debug_barrier()
     tl.store(Y + 1, s)
     s = 0
     for i in range(1, n + 1, 2):
         s = s * 10 + i
-    tl.debug_barrier()
     tl.store(Y + 2, s)
     s = 0
     for i in range(8, m + 5 - 1, -3):
         s = s * 10 + i
-    tl.debug_barrier()
     tl.store(Y + 3, s)
     s = 0
     i = 0
     while i != 6:
         s = s * 10 + i
         i += 2
-    tl.debug_barrier()
     tl.store(Y + 4, s)
     s = 0
     i = 1
     while i < 100:
         s = s * 10 + i
         i *= n
-    tl.debug_barrier()
     tl.store(Y + 5, s)
     s = 0
     i = 100
     while i != 0:
         s += 1
         i //= 3
-    tl.debug_barrier()
     tl.store(Y + 6, s)
     s = 0
     for i in range(3, 7):
         s = s * 10 + i
-    tl.debug_barrier()
     tl.store(Y + 7, s)

@@ -20,5 +20,4 @@ def f(
     a = n
     while a > 0:
         a -= 2
-    tl.debug_barrier()
     tl.store(Y + 1, a)

@@ -16,7 +16,6 @@ def f(
     i = 0
     while i < 9:
         i += n
-    tl.debug_barrier()
     tl.store(Y + 1, i)
     while i > m:
         tl.debug_barrier()

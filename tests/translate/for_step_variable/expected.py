@@ -21,12 +21,10 @@ def f(
     while i > m:
         s = s * 10 + i + 5
         i += m
-    tl.debug_barrier()
     tl.store(Y + 1, s)
     s = 0
     i = n
     while i > 0:
         s = s * 10 + i
         i -= step
-    tl.debug_barrier()
     tl.store(Y + 2, s)

@@ -19,17 +19,14 @@ def f(
     while i_1 > 1:
         s += 1
         i_1 >>= 8
-    tl.debug_barrier()
     tl.store(Y + 1, s)
     c = tl.full((), 120, tl.int8)
     while c > 0:
         s += 1
         c = (c.to(tl.int32) + 1).to(tl.int8)
-    tl.debug_barrier()
     tl.store(Y + 2, s)
     u = tl.full((), 3, tl.uint32)
     while u != 4294967295:
         s += 1
         u -= 1
-    tl.debug_barrier()
     tl.store(Y + 3, s)

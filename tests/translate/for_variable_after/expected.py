@@ -19,12 +19,10 @@ def f(
         tl.debug_barrier()
         tl.store(Y + 1, j)
         j -= 1
-    tl.debug_barrier()
     tl.store(Y + 2, j)
     i = 3
     while i < m:
         tl.debug_barrier()
         tl.store(Y, 99)
         i += 1
-    tl.debug_barrier()
     tl.store(Y + 3, i)

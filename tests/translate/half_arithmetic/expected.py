@@ -16,15 +16,10 @@ def f(
     z = tl.load(Z + r)
     tl.debug_barrier()
     tl.store(Y + r, (x * z).to(Y.dtype.element_ty))
-    tl.debug_barrier()
     tl.store(Y + T + r, (x - z).to(Y.dtype.element_ty))
-    tl.debug_barrier()
     tl.store(Y + 2 * T + r, (x / z).to(tl.float16).to(Y.dtype.element_ty))
-    tl.debug_barrier()
     tl.store(Y + 3 * T + r, (x * z * z).to(Y.dtype.element_ty))
-    tl.debug_barrier()
     tl.store(Y + 4 * T + r, (-x + n).to(Y.dtype.element_ty))
-    tl.debug_barrier()
     tl.store(
         Y + 5 * T + r,
         (x / tl.cast(n, tl.float16)).to(tl.float16).to(Y.dtype.element_ty),

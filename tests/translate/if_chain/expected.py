@@ -21,13 +21,10 @@ def f(
         y = 4
     tl.store(Y, y)
     if n - 5 != 0:
-        tl.debug_barrier()
         tl.store(Y + 1, 1)
     else:
-        tl.debug_barrier()
         tl.store(Y + 1, 2)
     if True:
-        tl.debug_barrier()
         tl.store(Y + 2, 3)
     if n > 100:
         pass
@@ -37,5 +34,4 @@ def f(
         tl.debug_barrier()
         tl.store(Y + 2, 9)
     if (n != 0) & (m < 0) | (y != 0):
-        tl.debug_barrier()
         tl.store(Y + 3, 5)

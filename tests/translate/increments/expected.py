@@ -15,5 +15,4 @@ def f(
     m -= 1
     m -= 1
     tl.store(Y, a)
-    tl.debug_barrier()
     tl.store(Y + 1, m)

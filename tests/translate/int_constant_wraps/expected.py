@@ -10,17 +10,11 @@ def f(
     N: tl.constexpr,
 ):
     tl.store(Y, -2147483648)
-    tl.debug_barrier()
     tl.store(Y + 1, -2147483648)
-    tl.debug_barrier()
     tl.store(Y + 2, 1410065408)
-    tl.debug_barrier()
     tl.store(Y + 3, 0 + 5)
     tl.debug_barrier()
     tl.store(Z, tl.cast(1410065408, tl.int64))
-    tl.debug_barrier()
     tl.store(Z + 1, tl.cast(-2147483648 < 0, tl.int64))
-    tl.debug_barrier()
     tl.store(Z + 2, N * tl.cast(N, tl.int64))
-    tl.debug_barrier()
     tl.store(Z + 3, tl.cast(-N - N, tl.int64))

@@ -11,9 +11,7 @@ def f(
     h: tl.float16,
 ):
     tl.store(Y, tl.exp(a))
-    tl.debug_barrier()
     tl.store(Y + 1, tl.log(tl.cast(n, tl.float32)) + tl.sqrt(tl.cast(n, tl.float32)))
-    tl.debug_barrier()
     tl.store(
         Y + 2,
         tl.where(a > n, a, n)
@@ -21,9 +19,6 @@ def f(
         + tl.abs(tl.cast(-n, tl.int32))
         + tl.abs(a),
     )
-    tl.debug_barrier()
     tl.store(Y + 3, tl.exp(h.to(tl.float32)))
-    tl.debug_barrier()
     tl.store(Y + 4, tl.fma(a, a, a))
-    tl.debug_barrier()
     tl.store(Y + 5, tl.floor(a) + tl.ceil(a))

@@ -12,15 +12,9 @@ def f(
     d: tl.int1,
 ):
     tl.store(Y, a * a.to(tl.int32))
-    tl.debug_barrier()
     tl.store(Y + 1, b + b.to(tl.int32))
-    tl.debug_barrier()
     tl.store(Y + 2, c * c.to(tl.int32))
-    tl.debug_barrier()
     tl.store(Y + 3, d + d.to(tl.int32))
-    tl.debug_barrier()
     tl.store(Y + 4, b.to(tl.int32) << 4)
-    tl.debug_barrier()
     tl.store(Y + 5, ~b.to(tl.int32))
-    tl.debug_barrier()
     tl.store(Y + 6, -d.to(tl.int32))

@@ -15,5 +15,4 @@ def f(
     value = tl.load(X + r) * s
     tl.debug_barrier()
     tl.store(Y + r, value)
-    tl.debug_barrier()
     tl.store(Y + T + r, t)

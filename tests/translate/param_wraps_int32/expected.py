@@ -11,10 +11,7 @@ def f(
     c,
 ):
     tl.store(Y, a + a)
-    tl.debug_barrier()
     tl.store(Y + 1, (b + b > 5).to(Y.dtype.element_ty))
-    tl.debug_barrier()
     tl.store(Y + 2, a * c)
     d = tl.cast(a * c, tl.int64)
-    tl.debug_barrier()
     tl.store(Y + 3, (d < 0).to(Y.dtype.element_ty))

@@ -14,5 +14,4 @@ def f(
     p = X + r * 3
     q = X + n
     tl.store(Y + r, (p.to(tl.int64) - q.to(tl.int64)) // 8)
-    tl.debug_barrier()
     tl.store(Y + T, (q.to(tl.int64) - X.to(tl.int64)) // 8)

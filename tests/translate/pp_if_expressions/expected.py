@@ -8,7 +8,5 @@ def f(
     Y,  # int*
 ):
     tl.store(Y, 2)
-    tl.debug_barrier()
     tl.store(Y + 1, 8)
-    tl.debug_barrier()
     tl.store(Y + 2, 64)

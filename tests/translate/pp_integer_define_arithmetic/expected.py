@@ -11,15 +11,9 @@ def f(
     T: tl.constexpr,
 ):
     tl.store(Y, -3)
-    tl.debug_barrier()
     tl.store(Y + 1, -3)
-    tl.debug_barrier()
     tl.store(Y + 2, -2 * n)
-    tl.debug_barrier()
     tl.store(Y + 3, tl.full((), N, tl.int32) // n)
-    tl.debug_barrier()
     tl.store(Y + 4, tl.full((), N, tl.int32) % n)
-    tl.debug_barrier()
     tl.store(Y + 5, 1)
-    tl.debug_barrier()
     tl.store(Y + 6, 1)

@@ -11,5 +11,4 @@ def f(
     y = 5
     x = 7
     tl.store(P, x + y)
-    tl.debug_barrier()
     tl.store(P + 1, z)

@@ -8,7 +8,5 @@ def f(
     P,  # int*
 ):
     tl.store(P, 1)
-    tl.debug_barrier()
     tl.store(P + 1, 2)
-    tl.debug_barrier()
     tl.store(P + 2, 3)

@@ -11,17 +11,10 @@ def f(
     c,
 ):
     tl.store(Y, a & (b == c))
-    tl.debug_barrier()
     tl.store(Y + 1, a | b ^ c & a)
-    tl.debug_barrier()
     tl.store(Y + 2, 1 << c + 1)
-    tl.debug_barrier()
     tl.store(Y + 3, a - 1 << c & 15)
-    tl.debug_barrier()
     tl.store(Y + 4, ((a < b) == tl.cast(c > a, tl.int32)).to(Y.dtype.element_ty))
-    tl.debug_barrier()
     tl.store(Y + 5, (a == b) & c)
-    tl.debug_barrier()
     tl.store(Y + 6, tl.cast(a & b == c, tl.int32))
-    tl.debug_barrier()
     tl.store(Y + 7, a ^ (b < c))

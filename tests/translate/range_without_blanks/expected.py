@@ -10,5 +10,4 @@ def f(
 ):
     r = tl.arange(0, 16)
     tl.store(Y + r, r * 2)
-    tl.debug_barrier()
     tl.store(Y + 16 + tl.arange(0, T), tl.arange(1, 17))

@@ -14,11 +14,9 @@ def f(
     x = tl.load(X + r)
     tl.debug_barrier()
     tl.store(Y, tl.sum(x.to(tl.float32), axis=0).to(tl.bfloat16))
-    tl.debug_barrier()
     tl.store(Y + 1, tl.max(x.to(tl.float32), axis=0).to(tl.bfloat16))
     tl.debug_barrier()
     tl.store(Z, tl.sum(x.to(tl.float32), axis=0).to(tl.bfloat16).to(Z.dtype.element_ty))
-    tl.debug_barrier()
     tl.store(
         Z + 1, tl.min(x.to(tl.float32), axis=0).to(tl.bfloat16).to(Z.dtype.element_ty)
     )

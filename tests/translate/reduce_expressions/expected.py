@@ -15,11 +15,8 @@ def f(
     check = r < n
     tl.debug_barrier()
     tl.store(Y, tl.sum(tl.where(check, y, 0.0), axis=0))
-    tl.debug_barrier()
     tl.store(Y + 1, tl.log(tl.sum(tl.exp(y), axis=0)))
-    tl.debug_barrier()
     tl.store(Y + 2, tl.sum((y > 0.0).to(tl.int32), axis=0).to(Y.dtype.element_ty))
-    tl.debug_barrier()
     tl.store(Y + 3, tl.sum(y * y, axis=0) / T)
     tl.debug_barrier()
     value = tl.max(tl.load(X + r, mask=check, other=float("-inf")), axis=0)

@@ -17,7 +17,6 @@ def f(
     x = tl.load(X + r)
     tl.debug_barrier()
     tl.store(Y, tl.sum(x, axis=0))
-    tl.debug_barrier()
     tl.store(Y + 1, tl.max(x, axis=0))
     tl.debug_barrier()
     value = tl.sum(tl.load(U + r), axis=0)

@@ -16,5 +16,4 @@ def f(
         k_1 = i * 10
         s += k_1
     tl.store(Y, s)
-    tl.debug_barrier()
     tl.store(Y + 1, k)

@@ -16,5 +16,4 @@ def f(
     z = tl.load(X + tl.load(L + r, mask=r < n, other=0), mask=r < n, other=-1.0)
     tl.debug_barrier()
     tl.store(Y + r, y)
-    tl.debug_barrier()
     tl.store(Y + T + r, z)

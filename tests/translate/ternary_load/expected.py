@@ -15,5 +15,4 @@ def f(
     b = tl.load(X + r, mask=~(r < n), other=2.5)
     tl.debug_barrier()
     tl.store(Y + r, a)
-    tl.debug_barrier()
     tl.store(Y + T + r, b)

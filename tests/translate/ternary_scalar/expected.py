@@ -18,5 +18,4 @@ def f(
     c = tl.load(X, mask=n == 0, other=b)
     tl.debug_barrier()
     tl.store(Y, a)
-    tl.debug_barrier()
     tl.store(Y + 1, b + c)

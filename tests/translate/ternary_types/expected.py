@@ -18,5 +18,4 @@ def f(
     tl.store(Y + r, tl.where(r > 3, h, x))
     tl.debug_barrier()
     tl.store(Z + r, tl.where(r > 3, 4294967295, u).to(Z.dtype.element_ty))
-    tl.debug_barrier()
     tl.store(Z + T + r, tl.where(r > 3, r > 5, 7).to(Z.dtype.element_ty))

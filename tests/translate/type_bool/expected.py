@@ -15,11 +15,7 @@ def f(
     y = r - 2 != 0
     tl.debug_barrier()
     tl.store(Y + r, x & y)
-    tl.debug_barrier()
     tl.store(Y + T + r, ~x | s)
-    tl.debug_barrier()
     tl.store(Y + 2 * T + r, x == s.to(tl.int32))
-    tl.debug_barrier()
     tl.store(Y + 3 * T + r, x + y.to(tl.int32) != 0)
-    tl.debug_barrier()
     tl.store(Y + 4 * T + r, 2 * s - x != 0)

@@ -13,7 +13,6 @@ def f(
     x = tl.load(X + r)
     tl.debug_barrier()
     tl.store(Y, tl.sum((x > 0.0).to(tl.int32), axis=0).to(Y.dtype.element_ty))
-    tl.debug_barrier()
     tl.store(
         Y + 1, tl.sum(x.to(tl.float32), axis=0).to(tl.float16).to(Y.dtype.element_ty)
     )

@@ -14,5 +14,4 @@ def f(
     for i in range(n):
         x_1 = r * i
         tl.store(Y + T + r, x_1.to(Y.dtype.element_ty))
-    tl.debug_barrier()
     tl.store(Y + r, x)

@@ -14,7 +14,5 @@ def f(
     value = tl.load(X + r) >> 4
     tl.debug_barrier()
     tl.store(Y + r, value)
-    tl.debug_barrier()
     tl.store(Y + T, (u >> 4).to(Y.dtype.element_ty))
-    tl.debug_barrier()
     tl.store(Y + T + 1, -16 >> 2)

@@ -15,5 +15,4 @@ def f(
     y = tl.where(r < n, x, 0.0)
     tl.debug_barrier()
     tl.store(Y + r, x)
-    tl.debug_barrier()
     tl.store(Y + T + r, y)

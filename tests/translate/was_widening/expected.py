@@ -16,9 +16,6 @@ def f(
     b = r * 2 != 0
     tl.debug_barrier()
     tl.store(Y + r, y)
-    tl.debug_barrier()
     tl.store(Y + T + r, b.to(Y.dtype.element_ty))
-    tl.debug_barrier()
     tl.store(Y + 2 * T + r, tl.cast(True & (n != 0), tl.int64))
-    tl.debug_barrier()
     tl.store(Y + 3 * T + r, ((r & 4 != 0) & (r & 8 != 0)).to(Y.dtype.element_ty))

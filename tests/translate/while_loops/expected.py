@@ -15,7 +15,6 @@ def f(
         s += i
         i -= 2
     tl.store(Y, s)
-    tl.debug_barrier()
     tl.store(Y + 1, i)
     n = n + 0
     while n != 0:
@@ -24,7 +23,5 @@ def f(
         while (k > 0) & (s < 100):
             s += k
             k -= 1
-    tl.debug_barrier()
     tl.store(Y + 2, n)
-    tl.debug_barrier()
     tl.store(Y + 3, s)

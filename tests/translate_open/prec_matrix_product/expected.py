@@ -21,6 +21,5 @@ def f(
     tl.debug_barrier()
     tl.store(
         Y + T * T + o,
-        c
-        - 2.0 * tl.dot(tl.dot(-a, b, input_precision="ieee"), tl.trans(c), input_precision="ieee"),
+        c - 2.0 * tl.dot(tl.dot(-a, b, input_precision="ieee"), tl.trans(c), input_precision="ieee"),
     )

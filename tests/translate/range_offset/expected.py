@@ -12,7 +12,5 @@ def f(
     s = tl.arange(5, 13)
     t = tl.arange(T - 8, T + 8)
     tl.store(Y + r, s)
-    tl.debug_barrier()
-    tl.store(Y + 8 + r, tl.arange(-8, 0))
-    tl.debug_barrier()
+    tl.store(Y + 8 + r, tl.arange(0, 0 - -8) - 8)
     tl.store(Y + 16 + tl.arange(0, T), t)

@@ -16,5 +16,4 @@ def f(
     z = tl.load(Z + r)
     tl.debug_barrier()
     tl.store(Y + r, (x.to(tl.float32) * 0.1).to(Y.dtype.element_ty))
-    tl.debug_barrier()
-    tl.store(Y + T + r, d * 0.1)
+    tl.store(Y + T + r, d * 0.10000000149011612)

@@ -11,9 +11,6 @@ def f(
 ):
     r = tl.arange(0, TM)
     tl.store(Y + r, pm * TM + tl.arange(0, TM))
-    tl.debug_barrier()
     tl.store(Y + TM + r, tl.arange(0, TM) // 2)
-    tl.debug_barrier()
-    tl.store(Y + 2 * TM + r, 2 * tl.arange(-4, 4) - 1)
-    tl.debug_barrier()
+    tl.store(Y + 2 * TM + r, 2 * (tl.arange(0, 4 - -4) - 4) - 1)
     tl.store(Y + 3 * TM + r, tl.arange(0, TM) % 3)

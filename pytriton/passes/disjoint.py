@@ -1,0 +1,68 @@
+"""Can two pointers of one program be shown apart? ``Y + r`` and ``Y + T + r`` for ``r = 0 ... T`` can.
+
+A pointer is taken apart into the terms of its sum: constants, ranges, and everything else. Where everything else
+is alike, the two reach stretches of memory that are so many elements long and apart as constants tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytriton.lang.convert import constant
+from pytriton.lang.typed import Binary, Cast, Declare, Expand, Expr, KernelDef, Name, Range, Symbol
+from pytriton.lang.walk import assigned_once, same
+
+__all__ = ["Distances"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """The elements from ``low`` to ``high`` (inclusive) behind the sum of ``terms``."""
+
+    terms: tuple[Expr, ...]
+    low: int
+    high: int
+
+
+class Distances:
+    """Compares pointers of one kernel."""
+
+    def __init__(self, kernel: KernelDef) -> None:
+        self._ranges: dict[Symbol, Range] = {
+            statement.symbol: statement.value
+            for statement in assigned_once(kernel.body)
+            if isinstance(statement, Declare) and isinstance(statement.value, Range)
+        }
+
+    def apart(self, first: Expr, second: Expr) -> bool:
+        """Whether the two can reach no common element, variables meaning the same in both."""
+        one, other = self._sum(first), self._sum(second)
+        if one.high >= other.low and other.high >= one.low:
+            return False
+        rest = list(other.terms)
+        for term in one.terms:
+            match = next((i for i, candidate in enumerate(rest) if same(term, candidate)), None)
+            if match is None:
+                return False
+            del rest[match]
+        return not rest
+
+    def _sum(self, expr: Expr) -> _Sum:
+        value = constant(expr)
+        if isinstance(value, int):
+            return _Sum((), value, value)
+        match expr:
+            case Expand(operand=operand):
+                return self._sum(operand)
+            case Cast(operand=operand) if isinstance(operand, Name | Range):
+                return self._sum(operand)
+            case Name(symbol=symbol) if symbol in self._ranges:
+                return self._sum(self._ranges[symbol])
+            case Range(start=start, stop=stop):
+                low, high = constant(start), constant(stop)
+                assert isinstance(low, int) and isinstance(high, int)
+                return _Sum((), low, high - 1)
+            case Binary(operator="+", left=left, right=right):
+                one, other = self._sum(left), self._sum(right)
+                return _Sum(one.terms + other.terms, one.low + other.low, one.high + other.high)
+        return _Sum((expr,), 0, 0)

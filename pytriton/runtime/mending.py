@@ -1,0 +1,54 @@
+"""Two mends of Triton's interpreter, in force while a kernel runs on it.
+
+A comparison's handle bears the type of its operands, so a scalar truth value that is spread over a block comes out
+as int32 or worse and no longer serves as a mask. And the functions of ``libdevice`` exist only as machine code;
+NumPy has the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any, Final
+
+import numpy
+import triton.language as tl
+from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
+
+__all__ = ["LIBDEVICE", "truth_values_spread"]
+
+
+@contextmanager
+def truth_values_spread() -> Iterator[None]:
+    """Let a block made of a truth value be one of truth values."""
+    splat = InterpreterBuilder.create_splat
+
+    def mended(self: Any, type_: Any, scalar: Any) -> Any:
+        if scalar.data.dtype != numpy.bool_:
+            return splat(self, type_, scalar)
+        return TensorHandle(numpy.full(type_.shape, scalar.data.item()), tl.int1)
+
+    InterpreterBuilder.create_splat = mended
+    try:
+        yield
+    finally:
+        InterpreterBuilder.create_splat = splat
+
+
+def _elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A NumPy function on the interpreter's tensors; the result has the type of the first operand."""
+
+    def apply(*operands: Any) -> Any:
+        result = function(*(operand.handle.data for operand in operands))
+        data = numpy.asarray(result, operands[0].handle.data.dtype)
+        type_ = operands[0].type
+        if math.prod(data.shape) > operands[0].handle.data.size:
+            type_ = operands[1].type
+        return tl.tensor(TensorHandle(data, type_.scalar), type_)
+
+    return apply
+
+
+LIBDEVICE: Final = SimpleNamespace(tanh=_elementwise(numpy.tanh), pow=_elementwise(numpy.power))
