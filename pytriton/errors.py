@@ -160,7 +160,7 @@ class Report:
     ) -> None:
         """Record an error; the first one at a place silences those that follow there."""
         found = Diagnostic("error", code, message, where, notes, help)
-        if not any(other.where == where for other in self.errors):
+        if isinstance(where, Source) or not any(other.where == where for other in self.errors):
             self.errors.append(found)
         if len(self.errors) >= self.limit:
             self.stop()

@@ -11,15 +11,15 @@ import math
 from typing import Final
 
 from pytriton.emit.names import Names
+from pytriton.emit.numbers import byte_count, dtype, held, number, wraps
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted
 from pytriton.lang import typed
-from pytriton.lang.convert import constant, round_to, scalar_of, wrap
+from pytriton.lang.convert import constant, scalar_of
 from pytriton.lang.typed import Expr, Size
 from pytriton.lang.types import (
     BOOL,
     CHAR,
-    DOUBLE,
     FLOAT,
     HALF,
     INT,
@@ -33,7 +33,7 @@ from pytriton.lang.types import (
 )
 from pytriton.lang.walk import names, rebuild
 
-__all__ = ["Expressions", "dtype"]
+__all__ = ["Expressions"]
 
 _COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
 _NEGATED: Final = {"==": "!=", "!=": "=="}
@@ -55,13 +55,6 @@ _FUNCTIONS: Final = {
     "tanh": "libdevice.tanh",
     "pow": "libdevice.pow",
 }
-
-
-def dtype(element: ElementType) -> Node:
-    """Triton's name of an element type."""
-    if isinstance(element, PointerType):
-        return Call("tl.pointer_type", (dtype(element.element),))
-    return Atom(f"tl.{element.triton}")
 
 
 class Expressions:
@@ -144,7 +137,7 @@ class Expressions:
     def _literal(self, expr: typed.Literal) -> Value:
         element = scalar_of(expr.type)
         assert element is not None
-        return Value(_number(expr.value, element), element, strong=False, weak=True)
+        return Value(number(expr.value, element), element, strong=False, weak=True)
 
     def _constexpr(self, expr: typed.Constexpr) -> Value:
         element = scalar_of(expr.type)
@@ -208,8 +201,8 @@ class Expressions:
         if expr.operator in ("/", "%") and not common.is_float:
             return self._integer_division(expr, first, second, common)
         got = promoted(first, second, division=expr.operator == "/")
-        if not strong and isinstance(element, ScalarType) and _wraps(expr):
-            return Value(_number(constant(expr) or 0, element), element, strong=False, weak=True)
+        if not strong and isinstance(element, ScalarType) and wraps(expr):
+            return Value(number(constant(expr) or 0, element), element, strong=False, weak=True)
         node = BinOp(expr.operator, first.node, second.node)
         if got == element or not strong:
             return Value(node, element, strong, weak)
@@ -220,7 +213,7 @@ class Expressions:
         division = operator in ("/", "%")
         bare, cast = zip(self._both(left), self._both(right), strict=True)
         wanted = FLOAT if division and common.is_float and common.bits == 16 else common
-        if operator in _COMPARISONS and (_held(bare[0], left, right) or _held(bare[1], right, left)):
+        if operator in _COMPARISONS and (held(bare[0], left, right) or held(bare[1], right, left)):
             return bare[0], bare[1]
         for first, second in ((bare[0], bare[1]), (bare[0], cast[1]), (cast[0], bare[1])):
             exact = operator not in ("<<", ">>") or first.element == common
@@ -248,7 +241,7 @@ class Expressions:
             if floors and dividend is not None and divisor is not None:
                 value = constant(expr)
                 assert value is not None
-                return Value(_number(value, common), common, strong=False, weak=True)
+                return Value(number(value, common), common, strong=False, weak=True)
             if floors:
                 first = self._strong(first)
         node = BinOp(operator, first.node, second.node)
@@ -280,7 +273,7 @@ class Expressions:
         if expr.operator in _COMPARISONS:
             return Value(BinOp(expr.operator, first.node, second.node), BOOL)
         if isinstance(second.element, PointerType):
-            width = _bytes(second.element.element)
+            width = byte_count(second.element.element)
             addresses = [Method(side.node, "to", (Atom("tl.int64"),)) for side in (first, second)]
             distance = BinOp("-", addresses[0], addresses[1])
             return Value(BinOp("//", distance, Atom(str(width))), LONG)
@@ -473,46 +466,3 @@ class Expressions:
             keywords = (("mask", self.mask(expr.mask, want)),)
         element = element_of(expr.type)  # type: ignore[arg-type]
         return Value(Call(f"tl.atomic_{expr.operation}", tuple(arguments), keywords), element)
-
-
-def _wraps(expr: typed.Binary) -> bool:
-    """Whether C wraps this constant around, where Python would go on counting."""
-    left, right, value = constant(expr.left), constant(expr.right), constant(expr)
-    if not isinstance(left, int) or not isinstance(right, int) or value is None:
-        return False
-    exact = {"+": left + right, "-": left - right, "*": left * right}.get(expr.operator, value)
-    if expr.operator == "<<" and 0 <= right < 64:
-        exact = left << right
-    return exact != value
-
-
-def _held(value: Value, narrow: Expr, number: Expr) -> bool:
-    """Whether a number may be compared in the narrower type that an operand has before its conversion."""
-    element = value.element
-    if not isinstance(number, typed.Literal) or value.weak or not isinstance(element, ScalarType):
-        return False
-    whole = isinstance(number.value, int) and not element.is_float and element != BOOL
-    return whole and wrap(int(number.value), element) == number.value and isinstance(narrow, typed.Cast)
-
-
-def _bytes(element: ElementType) -> int:
-    return 8 if isinstance(element, PointerType) else max(1, element.bits // 8)
-
-
-def _number(value: int | float, element: ScalarType) -> Node:
-    """A number in the shortest spelling that has this value in its type."""
-    if element == BOOL:
-        return Atom("True" if value else "False")
-    if not element.is_float:
-        return Atom(str(int(value)))
-    if math.isnan(value):
-        return Call("float", (Atom('"nan"'),))
-    if math.isinf(value):
-        return Call("float", (Atom('"inf"' if value > 0 else '"-inf"'),))
-    if element == DOUBLE:
-        return Atom(repr(float(value)))
-    for digits in range(1, 18):
-        text = f"{value:.{digits}g}"
-        if round_to(float(text), element) == value:
-            return Atom(repr(float(text)))
-    return Atom(repr(float(value)))

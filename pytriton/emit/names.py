@@ -24,6 +24,8 @@ _LAUNCH: Final = frozenset("grid warmup num_warps num_stages num_ctas stream dev
 
 def identifier(name: str, taken: frozenset[str] = frozenset()) -> str:
     """A name that Python accepts and the module does not use otherwise."""
+    if name.startswith("__") or not name.strip("_"):
+        name = (name.strip("_") or "underscore") + "_"  # a name that Python might mean something by
     while name in _TAKEN or name in taken:
         name += "_"
     return name

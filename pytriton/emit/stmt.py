@@ -7,11 +7,12 @@ Triton can carry it through loops and branches; every user comment is printed on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
-from pytriton.emit.expr import Expressions, dtype
+from pytriton.emit.expr import Expressions
 from pytriton.emit.names import Names
+from pytriton.emit.numbers import dtype
 from pytriton.emit.python import WIDTH, Atom, BinOp, Call, Method, Node, Tuple, layout
 from pytriton.emit.values import Value
 from pytriton.errors import Report
@@ -27,7 +28,7 @@ from pytriton.lang.types import (
     element_of,
     shape_of,
 )
-from pytriton.lang.walk import assigned, expressions, names
+from pytriton.lang.walk import assigned, names, reads
 from pytriton.passes.provenance import Provenance
 from pytriton.source import Span
 
@@ -58,8 +59,9 @@ class Statements:
     def body(self, body: Body) -> None:
         """Print a block; ``pass`` where nothing else is in it."""
         count = len(self.lines)
-        for position, statement in enumerate(body):
-            self._statement(statement, body[position + 1 :])
+        mentions = _first_mentions(body)
+        for statement in body:
+            self._statement(statement, mentions)
         if not any(not line.text.lstrip().startswith("#") for line in self.lines[count:]):
             self._put("pass", body[0].span.line if body else 0)
 
@@ -91,13 +93,13 @@ class Statements:
 
     # ---------------------------------------------------------------- statements
 
-    def _statement(self, statement: Statement, following: Body) -> None:
+    def _statement(self, statement: Statement, mentions: dict[Symbol, Statement]) -> None:
         match statement:
             case typed.Remark(comments=comments):
                 self._comment(comments.above + comments.behind, statement.span)
             case typed.Declare(value=None):
                 self._comment(statement.comments.above + statement.comments.behind, statement.span)
-                if _needs_value(statement.symbol, following):
+                if _needs_value(statement.symbol, mentions.get(statement.symbol)):
                     self._assign(statement.symbol, _zero(statement), statement.span, Comments())
             case typed.Declare(value=value):
                 assert value is not None
@@ -229,8 +231,9 @@ class Statements:
         """A loop that is no ``range``: its initialisation, then ``while`` with the step at the end."""
         self._comment(statement.comments.above, statement.span)
         if statement.init:
-            for position, inner in enumerate(statement.init):
-                self._statement(inner, (*statement.init[position + 1 :], statement))
+            mentions = _first_mentions((*statement.init, replace(statement, init=())))
+            for inner in statement.init:
+                self._statement(inner, mentions)
         condition = statement.condition
         if condition is None:
             condition = typed.Literal(statement.span, BOOL, 1)
@@ -262,12 +265,22 @@ def _zero(statement: typed.Declare) -> Expr:
     return zero
 
 
-def _needs_value(symbol: Symbol, following: Body) -> bool:
+def _first_mentions(body: Body) -> dict[Symbol, Statement]:
+    """For each variable declared without a value, the statement that mentions it first."""
+    waiting = {s.symbol for s in body if isinstance(s, typed.Declare) and s.value is None}
+    found: dict[Symbol, Statement] = {}
+    if not waiting:
+        return found
+    for statement in body:
+        if isinstance(statement, typed.Declare) and statement.value is None:
+            continue
+        for symbol in waiting & (reads((statement,)) | assigned((statement,))):
+            found.setdefault(symbol, statement)
+    return found
+
+
+def _needs_value(symbol: Symbol, first: Statement | None) -> bool:
     """Whether something may read or keep the variable before a plain assignment sets it."""
-    for statement in following:
-        if isinstance(statement, typed.Assign) and statement.symbol is symbol:
-            return symbol in names(statement.value)
-        reads = any(symbol in names(expr) for expr in expressions((statement,)))
-        if reads or symbol in assigned((statement,)):
-            return True
-    return False
+    if isinstance(first, typed.Assign) and first.symbol is symbol:
+        return symbol in names(first.value)
+    return first is not None

@@ -48,6 +48,7 @@ from pytriton.lang.types import (
     shape_of,
     with_element,
 )
+from pytriton.source import Span
 
 __all__ = ["check", "kernel_names"]
 
@@ -86,6 +87,7 @@ def check(
             file.span.source,
             help=f"did you mean '{near}'?" if near else None,
         )
+    _report_twins(file, report)
     checker = _KernelChecker(file, report, strict_literals)
     result: KernelDef | None = None
     for item in file.items:
@@ -102,6 +104,19 @@ def check(
     report.check()
     assert result is not None
     return result
+
+
+def _report_twins(file: syntax.File, report: Report) -> None:
+    """Two kernels of one name are an error that shows both."""
+    seen: dict[str, Span] = {}
+    for item in file.items:
+        name = item.declarator.name if isinstance(item, syntax.Function) else None
+        if name is None:
+            continue
+        if name.text in seen:
+            before = ("the first one is here", seen[name.text])
+            report.error("TC307", f"there are two kernels '{name.text}'", name.span, before)
+        seen.setdefault(name.text, name.span)
 
 
 class _KernelChecker(Declarations):

@@ -38,6 +38,7 @@ __all__ = [
     "has_memory",
     "map_body",
     "names",
+    "reads",
     "rebuild",
     "same",
     "walk",
@@ -125,6 +126,11 @@ def expressions(body: Body, *, deep: bool = True) -> Iterator[Expr]:
         if deep:
             for inner in bodies(statement):
                 yield from expressions(inner)
+
+
+def reads(body: Body) -> set[Symbol]:
+    """The symbols that the statements read, inner blocks included."""
+    return {symbol for expr in expressions(body) for symbol in names(expr)}
 
 
 def assigned(body: Body) -> set[Symbol]:

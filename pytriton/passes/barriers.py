@@ -52,7 +52,7 @@ def barriers(kernel: KernelDef) -> KernelDef:
 
 
 # With more accesses than this since the last barrier, comparing them costs more than a barrier.
-_MOST = 200
+_MOST = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class _Order:
                 result.append(statement)
                 continue
             own = self._accesses(statement)
-            if isinstance(statement, Store) and any(self._conflict(a, own[-1]) for a in own[:-1]):
+            if isinstance(statement, Store) and self._meets_itself(statement, own[-1]):
                 # What is stored was loaded in the same statement: the barrier goes in between.
                 result += self.body(_split(statement), state)
                 continue
@@ -174,6 +174,13 @@ class _Order:
             if self.distances.apart(earlier.pointer, later.pointer):
                 return False
         return self.provenance.may_alias(earlier.pointer, later.pointer)
+
+    def _meets_itself(self, store: Store, written: _Access) -> bool:
+        """Whether a store may overwrite what the value that it stores is loaded from."""
+        loads = (node for node in walk(store.value) if isinstance(node, Load))
+        return any(
+            self._conflict(_Access(load.pointer, writes=False, time=self._clock), written) for load in loads
+        )
 
     def _accesses(self, statement: Statement) -> list[_Access]:
         """The accesses of a statement itself, in order; what it stores last."""

@@ -28,6 +28,7 @@ class Distances:
     """Compares pointers of one kernel."""
 
     def __init__(self, kernel: KernelDef) -> None:
+        self._sums: dict[int, tuple[Expr, _Sum]] = {}  # the pointer is kept, so that its id is
         self._ranges: dict[Symbol, Range] = {
             statement.symbol: statement.value
             for statement in assigned_once(kernel.body)
@@ -36,7 +37,7 @@ class Distances:
 
     def apart(self, first: Expr, second: Expr) -> bool:
         """Whether the two can reach no common element, variables meaning the same in both."""
-        one, other = self._sum(first), self._sum(second)
+        one, other = self._known(first), self._known(second)
         if one.high >= other.low and other.high >= one.low:
             return False
         rest = list(other.terms)
@@ -46,6 +47,13 @@ class Distances:
                 return False
             del rest[match]
         return not rest
+
+    def _known(self, pointer: Expr) -> _Sum:
+        """The sum of a pointer, worked out once."""
+        found = self._sums.get(id(pointer))
+        if found is None:
+            found = self._sums[id(pointer)] = (pointer, self._sum(pointer))
+        return found[1]
 
     def _sum(self, expr: Expr) -> _Sum:
         value = constant(expr)

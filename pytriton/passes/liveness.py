@@ -11,14 +11,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from pytriton.lang.typed import Body, If, Statement, Symbol
-from pytriton.lang.walk import expressions, names
+from pytriton.lang.walk import reads
 
-__all__ = ["Block", "Later", "reads"]
-
-
-def reads(body: Body) -> set[Symbol]:
-    """The symbols that the statements read, inner blocks included."""
-    return {symbol for expr in expressions(body) for symbol in names(expr)}
+__all__ = ["Block", "Later"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,8 +40,8 @@ from pytriton.lang.typed import (
     While,
 )
 from pytriton.lang.types import INT, LONG
-from pytriton.lang.walk import assigned, bodies, has_memory, names
-from pytriton.passes.liveness import Block, Later, reads
+from pytriton.lang.walk import assigned, bodies, has_memory, names, reads
+from pytriton.passes.liveness import Block, Later
 
 __all__ = ["loops"]
 

@@ -28,8 +28,8 @@ from pytriton.lang.typed import (
     RangeLoop,
     Statement,
 )
-from pytriton.lang.walk import assigned, bodies, expressions, has_memory, names, same, walk
-from pytriton.passes.liveness import Block, Later, reads
+from pytriton.lang.walk import assigned, bodies, expressions, has_memory, names, reads, same, walk
+from pytriton.passes.liveness import Block, Later
 from pytriton.passes.provenance import Provenance
 
 __all__ = ["prefetch"]

@@ -1,0 +1,64 @@
+"""How numbers and element types are spelled, and where Python's numbers are not C's."""
+
+from __future__ import annotations
+
+import math
+
+from pytriton.emit.python import Atom, Call, Node
+from pytriton.emit.values import Value
+from pytriton.lang import typed
+from pytriton.lang.convert import constant, round_to, wrap
+from pytriton.lang.typed import Expr
+from pytriton.lang.types import BOOL, DOUBLE, ElementType, PointerType, ScalarType
+
+__all__ = ["byte_count", "dtype", "held", "number", "wraps"]
+
+
+def dtype(element: ElementType) -> Node:
+    """Triton's name of an element type."""
+    if isinstance(element, PointerType):
+        return Call("tl.pointer_type", (dtype(element.element),))
+    return Atom(f"tl.{element.triton}")
+
+
+def wraps(expr: typed.Binary) -> bool:
+    """Whether C wraps this constant around, where Python would go on counting."""
+    left, right, value = constant(expr.left), constant(expr.right), constant(expr)
+    if not isinstance(left, int) or not isinstance(right, int) or value is None:
+        return False
+    exact = {"+": left + right, "-": left - right, "*": left * right}.get(expr.operator, value)
+    if expr.operator == "<<" and 0 <= right < 64:
+        exact = left << right
+    return exact != value
+
+
+def held(value: Value, narrow: Expr, number: Expr) -> bool:
+    """Whether a number may be compared in the narrower type that an operand has before its conversion."""
+    element = value.element
+    if not isinstance(number, typed.Literal) or value.weak or not isinstance(element, ScalarType):
+        return False
+    whole = isinstance(number.value, int) and not element.is_float and element != BOOL
+    return whole and wrap(int(number.value), element) == number.value and isinstance(narrow, typed.Cast)
+
+
+def byte_count(element: ElementType) -> int:
+    return 8 if isinstance(element, PointerType) else max(1, element.bits // 8)
+
+
+def number(value: int | float, element: ScalarType) -> Node:
+    """A number in the shortest spelling that has this value in its type."""
+    if element == BOOL:
+        return Atom("True" if value else "False")
+    if not element.is_float:
+        return Atom(str(int(value)))
+    if math.isnan(value):
+        return Call("float", (Atom('"nan"'),))
+    if math.isinf(value):
+        return Call("float", (Atom('"inf"' if value > 0 else '"-inf"'),))
+    if element == DOUBLE:
+        return Atom(repr(float(value)))
+    for digits in range(1, 18):
+        text = f"{value:.{digits}g}"
+        if round_to(float(text), element) == value:
+            return Atom(repr(float(text)))
+    return Atom(repr(float(value)))
