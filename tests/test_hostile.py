@@ -653,12 +653,9 @@ eval open int_ range tl triton libdevice getattr type object self cls_ _x x_ jit
 """.split()
 # The gate refuses these in a generated module, so the emitter must rename them.
 PRIVATE_NAMES = "__import__ __builtins__ __class__ __dict__ __name__ __file__ _ __ ___".split()
-_not_renamed = pytest.mark.xfail(reason="emit/names.py leaves these names as they are")
 
 
-@pytest.mark.parametrize(
-    "name", [*PYTHON_NAMES, *(pytest.param(name, marks=_not_renamed) for name in PRIVATE_NAMES)]
-)
+@pytest.mark.parametrize("name", [*PYTHON_NAMES, *PRIVATE_NAMES])
 def test_names_of_python(name: str) -> None:
     texts = [
         kernel(f"int {name} = n; *X = {name};"),
