@@ -182,12 +182,7 @@ LONG = {
 }
 
 
-_quadratic = pytest.mark.xfail(run=False, reason="emit/stmt.py: _needs_value is quadratic, a minute here")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=_quadratic if name == "declarators" else ()) for name in LONG]
-)
+@pytest.mark.parametrize("name", LONG)
 def test_length(name: str) -> None:
     attempt(LONG[name])
 

@@ -52,7 +52,7 @@ def barriers(kernel: KernelDef) -> KernelDef:
 
 
 # With more accesses than this since the last barrier, comparing them costs more than a barrier.
-_MOST = 50
+_MOST = 32
 
 
 @dataclass(frozen=True, slots=True)

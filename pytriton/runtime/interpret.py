@@ -23,7 +23,7 @@ from pytriton.pipeline import Parameter
 from pytriton.runtime.bfloat16 import bits_of, exact_bfloat16
 from pytriton.runtime.exclusion import interpreting
 from pytriton.runtime.load import LoadedModule
-from pytriton.runtime.mending import LIBDEVICE, truth_values_spread
+from pytriton.runtime.mending import LIBDEVICE, scalars_index, truth_values_spread
 from pytriton.runtime.origin import warn_once
 
 __all__ = ["Interpreted"]
@@ -50,6 +50,7 @@ class Interpreted:
             _callable_jit_functions(),
             exact_bfloat16(),
             truth_values_spread(),
+            scalars_index(),
             numpy.errstate(all="ignore"),
         ):
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]

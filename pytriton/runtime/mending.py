@@ -1,8 +1,9 @@
-"""Two mends of Triton's interpreter, in force while a kernel runs on it.
+"""Mends of Triton's interpreter, in force while a kernel runs on it.
 
 A comparison's handle bears the type of its operands, so a scalar truth value that is spread over a block comes out
-as int32 or worse and no longer serves as a mask. And the functions of ``libdevice`` exist only as machine code;
-NumPy has the same.
+as int32 or worse and no longer serves as a mask. Up to Triton 3.7 a scalar becomes an index by way of an array of
+one element, which NumPy 2.4 refuses. And the functions of ``libdevice`` exist only as machine code; NumPy has
+the same.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from typing import Any, Final
 
 import numpy
 import triton.language as tl
+from triton.runtime import interpreter
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 
-__all__ = ["LIBDEVICE", "truth_values_spread"]
+__all__ = ["LIBDEVICE", "scalars_index", "truth_values_spread"]
 
 
 @contextmanager
@@ -35,6 +37,22 @@ def truth_values_spread() -> Iterator[None]:
         yield
     finally:
         InterpreterBuilder.create_splat = splat
+
+
+@contextmanager
+def scalars_index() -> Iterator[None]:
+    """Let a scalar be a bound of ``range``."""
+    patch = interpreter._patch_lang_tensor
+
+    def mended(tensor: Any, *rest: Any) -> None:
+        patch(tensor, *rest)
+        tensor.__index__ = lambda self: int(self.handle.data.item())
+
+    interpreter._patch_lang_tensor = mended
+    try:
+        yield
+    finally:
+        interpreter._patch_lang_tensor = patch
 
 
 def _elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
