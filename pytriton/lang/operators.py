@@ -210,8 +210,10 @@ class Operators:
         have = element_of(value.type)  # type: ignore[arg-type]
         null = isinstance(element, PointerType) and constant(value) == 0
         if isinstance(element, PointerType) != isinstance(have, PointerType) and element != BOOL:
-            number = isinstance(element, ScalarType) and element.bits == 64 and explicit
-            if not null and not (isinstance(element, PointerType) and explicit) and not number:
+            number = have if isinstance(have, ScalarType) else element
+            assert isinstance(number, ScalarType)
+            address = number.is_integer and (number is have or number.bits == 64)
+            if not null and not (explicit and address):
                 self._no_conversion(value, type_, span, action)
                 return failed(span)
         elif isinstance(element, PointerType) and element != have and not explicit:
@@ -321,6 +323,8 @@ def _conversion_help(value: Expr, type_: Type) -> str | None:
     if isinstance(wanted, PointerType) and not isinstance(have, PointerType):
         if isinstance(value, Load):
             return "without the '*' it is the pointer itself"
+        if have.is_float:
+            return "an address is an integer"
         return f"write '({wanted})x' to read a number as an address"
     if isinstance(value, Binary) and isinstance(value.left, Range):
         sign = value.operator

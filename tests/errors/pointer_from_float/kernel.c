@@ -1,0 +1,4 @@
+__global__ void move(float *X, float v) {
+  float *p = (float *)v;
+  *p = 1;
+}
