@@ -161,9 +161,46 @@ def layout(before: str, node: Node, after: str, indent: int) -> list[str]:
             return [head, " " * (indent + 4) + arguments, f"{pad}){after}"]
         if isinstance(node.operand, Call):
             return _broken_call(f"{pad}{before}", node.operand, f".{node.name}({arguments}){after}", indent)
+    if isinstance(node, BinOp):
+        bare = _without_parentheses(f"{pad}{before}", node, after, indent)
+        if bare is not None:
+            return bare
     if isinstance(node, BinOp | UnaryOp | Method):
         return [f"{pad}{before}(", *_operands(node, indent + 4), f"{pad}){after}"]
     return [line]
+
+
+def _without_parentheses(head: str, node: BinOp, after: str, indent: int) -> list[str] | None:
+    """An expression that is broken inside brackets of its own, at its very start or end.
+
+    As ruff does where its loosest operator occurs once: ``(a + ...) * b`` and ``a + f(...)`` need no further
+    parentheses. None where that does not fit.
+    """
+    level = PRECEDENCE[node.operator]
+    left, right = node.left, node.right
+    if isinstance(left, BinOp) and PRECEDENCE[left.operator] == level:
+        return None
+    if isinstance(right, Call) and right.arguments:
+        start = f"{head}{_flat(node)[: -len(_flat(right))]}"
+        if len(start) + len(right.function) + 1 <= WIDTH:
+            return _broken_call(start, right, after, indent)
+    first: Node = node
+    while isinstance(first, BinOp) and isinstance(first.left, BinOp):
+        inner = first.left
+        first = inner
+        if PRECEDENCE[inner.operator] < PRECEDENCE[_above(node, inner).operator]:
+            rest = _flat(node)[len(_flat(inner)) + 2 :]
+            last = f"{' ' * indent}){rest}{after}"
+            return [f"{head}(", *_operands(inner, indent + 4), last] if len(last) <= WIDTH else None
+    return None
+
+
+def _above(node: BinOp, inner: BinOp) -> BinOp:
+    """The operator whose left operand is ``inner``."""
+    while node.left is not inner:
+        assert isinstance(node.left, BinOp)
+        node = node.left
+    return node
 
 
 def _broken_call(head: str, node: Call, after: str, indent: int) -> list[str]:
@@ -216,6 +253,9 @@ def _operands(node: Node, indent: int) -> list[str]:
             lines.append(text)
         elif isinstance(operand, Call):
             lines += layout(operator, operand, "", indent)
+        elif isinstance(operand, BinOp) and len(f"{pad}{operator}{_flat(operand)}") > WIDTH:
+            first, *rest = _operands(operand, indent)
+            lines += [f"{pad}{operator}{first.lstrip()}", *rest]
         else:
             lines.append(f"{pad}{operator}{_flat(operand)}")
     return lines

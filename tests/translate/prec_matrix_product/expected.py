@@ -18,8 +18,11 @@ def f(
     c = tl.load(C + o)
     tl.debug_barrier()
     tl.store(Y + o, tl.dot(a, b, c, input_precision="ieee"))
-    tl.debug_barrier()
     tl.store(
         Y + T * T + o,
-        c - 2.0 * tl.dot(tl.dot(-a, b, input_precision="ieee"), tl.trans(c), input_precision="ieee"),
+        c
+        - 2.0
+        * tl.dot(
+            tl.dot(-a, b, input_precision="ieee"), tl.trans(c), input_precision="ieee"
+        ),
     )

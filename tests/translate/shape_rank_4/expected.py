@@ -16,9 +16,10 @@ def f(
     b = tl.arange(0, B)
     c = tl.arange(0, C)
     d = tl.arange(0, D)
-    i = ((a[:, None, None, None] * B + b[None, :, None, None]) * C + c[None, None, :, None]) * D + d[
-        None, None, None, :
-    ]
+    i = (
+        (a[:, None, None, None] * B + b[None, :, None, None]) * C
+        + c[None, None, :, None]
+    ) * D + d[None, None, None, :]
     x = tl.load(X + i)
     o = tl.permute(i, (3, 1, 0, 2))
     tl.debug_barrier()
