@@ -241,6 +241,8 @@ def _operands(node: Node, indent: int) -> list[str]:
     while isinstance(current, BinOp) and PRECEDENCE[current.operator] == level:
         parts.append((current.operator + " ", current.right))
         current = current.left
+        if level == _COMPARISON:  # Python would read a row of them as a chain: a < b and b < c
+            break
     parts.append(("", current))
     lines: list[str] = []
     for operator, operand in reversed(parts):

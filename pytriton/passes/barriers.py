@@ -93,6 +93,7 @@ class _Order:
         self.distances = distances
         self._clock = 0
         self._assigned: dict[Symbol, int] = {}  # when a variable was assigned last
+        self._names: dict[int, tuple[Expr, set[Symbol]]] = {}  # the pointer is kept, so that its id is
 
     def body(self, body: Body, state: _State) -> Body:
         """The statements with their barriers; ``state`` becomes the one behind them."""
@@ -153,7 +154,9 @@ class _Order:
         if not own:
             return False
         operations = {node.operation for node in _own_nodes(statement) if isinstance(node, Atomic)}
-        if (state.acquired and "cas" not in operations) or len(state.reads) + len(state.writes) > _MOST:
+        written = state.writes or any(access.writes for access in own)
+        crowded = len(state.reads) + len(state.writes) > _MOST
+        if (state.acquired and "cas" not in operations) or (written and crowded):
             return True
         if "xchg" in operations and (state.reads or state.writes):
             return True
@@ -166,14 +169,20 @@ class _Order:
     def _conflict(self, earlier: _Access, later: _Access) -> bool:
         if not (earlier.writes or later.writes) or (earlier.atomic and later.atomic):
             return False
-        used = names(earlier.pointer) | names(later.pointer)
-        if all(self._assigned.get(symbol, 0) <= earlier.time for symbol in used):
+        if self._unchanged(earlier.pointer, earlier.time) and self._unchanged(later.pointer, earlier.time):
             block = isinstance(later.pointer.type, BlockType)
             if block and same(earlier.pointer, later.pointer):
                 return False
             if self.distances.apart(earlier.pointer, later.pointer):
                 return False
         return self.provenance.may_alias(earlier.pointer, later.pointer)
+
+    def _unchanged(self, pointer: Expr, time: int) -> bool:
+        """Whether nothing that the pointer reads was assigned since."""
+        found = self._names.get(id(pointer))
+        if found is None:
+            found = self._names[id(pointer)] = (pointer, names(pointer))
+        return all(self._assigned.get(symbol, 0) <= time for symbol in found[1])
 
     def _meets_itself(self, store: Store, written: _Access) -> bool:
         """Whether a store may overwrite what the value that it stores is loaded from."""
