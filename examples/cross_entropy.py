@@ -1,0 +1,108 @@
+"""Cross-entropy of a row of scores, forward and backward, in the memory of the scores.
+
+With a vocabulary of 50,000 words the scores are the largest tensor of a language model, so the
+kernels make no second one: forward overwrites each row with its negative log-probabilities, and
+loads the one that belongs to the label back; backward overwrites those with the gradient. A row that
+is no power of two long takes a block of the next multiple of 256.
+
+    python examples/cross_entropy.py
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+import pytriton as triton
+
+SOURCE = """
+// X [rows, n]: scores, becomes -log(softmax(X)); LOSS [rows]: its element at the label
+__global__ void forward(TYPE *X __noalias, long *LABEL __readonly, TYPE *LOSS __noalias, int n) {
+  int row = get_program_id(0);
+  int rn[TN] = 0 ... TN;
+  bool inside[TN] = rn < n;
+  TYPE *px[TN] = X + (long)row * n + rn;
+  // the largest score becomes 0: nothing overflows
+  float x[TN] = inside ? *px : -F32_INFINITY;
+  x = x - x[max];
+  float logsum = log(exp(x)[+]);
+  *?(inside) px = logsum - x;
+  // what belongs to the label
+  long label = *(LABEL + row);
+  *(LOSS + row) = *(X + (long)row * n + label);
+}
+
+// X [rows, n]: what forward left, becomes the gradient of the scores
+__global__ void backward(TYPE *X __noalias, long *LABEL __readonly, TYPE *DLOSS __readonly, int n) {
+  int row = get_program_id(0);
+  int rn[TN] = 0 ... TN;
+  bool inside[TN] = rn < n;
+  TYPE *px[TN] = X + (long)row * n + rn;
+  float probability[TN] = exp(inside ? -(float[TN])*px : -F32_INFINITY);
+  float here[TN] = rn == *(LABEL + row);
+  float dloss = *(DLOSS + row);
+  *?(inside) px = (probability - here) * dloss;
+}
+"""
+
+forward_kernel = triton.kernel(SOURCE, kernel="forward", num_warps=8)
+backward_kernel = triton.kernel(SOURCE, kernel="backward", num_warps=8)
+
+
+def defines(x: torch.Tensor) -> dict[str, Any]:
+    """The type of the scores, and a block for a whole row."""
+    return {"TYPE": x.dtype, "TN": triton.cdiv(x.shape[1], 256) * 256}
+
+
+class CrossEntropy(torch.autograd.Function):
+    """-log(softmax(x))[label] of each row; the gradient is (softmax(x) - onehot(label)) * dloss."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
+        rows, n = x.shape
+        loss = torch.empty(rows, dtype=x.dtype, device=x.device)
+        forward_kernel(x, label, loss, n, grid=(rows,), defines=defines(x))
+        # no longer the scores, and no tensor that autograd should watch
+        ctx.buffer, ctx.label = x.detach(), label
+        return loss
+
+    @staticmethod
+    def backward(ctx: Any, dloss: torch.Tensor) -> tuple[torch.Tensor, None]:
+        if ctx.buffer is None:
+            raise RuntimeError("cross_entropy keeps its gradient in the scores: one backward only")
+        x, ctx.buffer = ctx.buffer, None
+        rows, n = x.shape
+        backward_kernel(x, ctx.label, dloss.contiguous(), n, grid=(rows,), defines=defines(x))
+        return x, None
+
+
+def cross_entropy(x: torch.Tensor, label: torch.Tensor, overwrite: bool = False) -> torch.Tensor:
+    """The loss [rows] of scores x [rows, n] for labels [rows] (int64) in [0, n).
+
+    `overwrite`: use up the memory of x instead of a copy; nothing else may need its scores.
+    """
+    if not (overwrite and x.is_contiguous()):
+        x = x.contiguous().clone()
+    return CrossEntropy.apply(x, label)
+
+
+def main() -> None:
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    rows, n = (4096, 30_000) if device == "cuda" else (20, 700)
+    torch.manual_seed(0)
+    x = torch.randn(rows, n, device=device, requires_grad=True)
+    label = torch.randint(n, (rows,), device=device)
+    dloss = torch.randn(rows, device=device)
+    loss = cross_entropy(x, label)
+    loss.backward(dloss)
+    exact = x.detach().double().requires_grad_()
+    want = torch.nn.functional.cross_entropy(exact, label, reduction="none")
+    want.backward(dloss.double())
+    print(forward_kernel.source(defines(x)))
+    for name, got, expected in (("forward", loss.detach(), want.detach()), ("gradient", x.grad, exact.grad)):
+        print(f"relative error, {name}: {float((got - expected).norm() / expected.norm()):.1e}")
+
+
+if __name__ == "__main__":
+    main()
