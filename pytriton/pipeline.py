@@ -88,7 +88,7 @@ def translate(
     tree = parse(preprocessed.tokens, report)
     checked = check(tree, report, kernel, strict_literals)
     provenance = Provenance(checked)
-    module = emit(run(checked), provenance, report)
+    module = emit(run(checked), provenance)
     return Translation(
         text=module.text,
         kernel=checked.name,

@@ -15,7 +15,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from pytriton.emit.names import Names, identifier
 from pytriton.emit.stmt import Statements
-from pytriton.errors import Report
 from pytriton.lang import typed
 from pytriton.lang.typed import Comments, KernelDef, Symbol
 from pytriton.lang.types import FLOAT, INT, PointerType
@@ -36,16 +35,15 @@ class Module:
     lines: Mapping[int, int]
 
 
-def emit(kernel: KernelDef, provenance: Provenance, report: Report) -> Module:
+def emit(kernel: KernelDef, provenance: Provenance) -> Module:
     """Print one kernel."""
     names = Names(kernel.parameters, _defines(kernel))
     names.declare(kernel.body)
     numbers = {symbol for symbol in kernel.parameters if symbol.type == INT}
     names.weak |= numbers  # Triton turns the value 1 into a constant
     names.natural |= numbers
-    statements = Statements(names, provenance, report)
+    statements = Statements(names, provenance)
     statements.body(kernel.body)
-    report.check()
     function = identifier(kernel.name)
     body = "\n".join(line.text for line in statements.lines)
     text = _template("module.py.j2").render(

@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from pytriton.emit.document import WIDTH
 from pytriton.emit.expr import Expressions
+from pytriton.emit.layout import layout
 from pytriton.emit.names import Names
 from pytriton.emit.numbers import dtype
-from pytriton.emit.python import WIDTH, Atom, BinOp, Call, Method, Node, Tuple, layout
+from pytriton.emit.python import Atom, BinOp, Call, Method, Node, Tuple
 from pytriton.emit.values import Value
-from pytriton.errors import Report
 from pytriton.lang import typed
 from pytriton.lang.convert import constant
 from pytriton.lang.typed import Body, Comments, Expr, Statement, Symbol
@@ -48,10 +49,9 @@ class Line:
 class Statements:
     """Prints the statements of one kernel."""
 
-    def __init__(self, names: Names, provenance: Provenance, report: Report) -> None:
+    def __init__(self, names: Names, provenance: Provenance) -> None:
         self.names = names
         self.provenance = provenance
-        self.report = report
         self.expressions = Expressions(names)
         self.lines: list[Line] = []
         self._indent = 4
@@ -119,19 +119,11 @@ class Statements:
                 self._while(statement.condition, statement.body, statement)
             case typed.For():
                 self._for(statement)
-            case typed.DoWhile():
-                self.report.error("TC410", "'do while' is not supported yet", statement.span)
             case typed.Return():
                 self._comment(statement.comments.above, statement.span)
                 self._put("return", statement.span.line)
-            case typed.Break() | typed.Continue():
-                word = "break" if isinstance(statement, typed.Break) else "continue"
-                self.report.error(
-                    "TC411",
-                    f"Triton has no '{word}'",
-                    statement.span,
-                    help="put the rest of the loop under an if, or a flag into its condition",
-                )
+            case typed.DoWhile() | typed.Break() | typed.Continue():
+                raise AssertionError("passes/jumps.py leaves none")
             case _:
                 assert_never(statement)
 
@@ -281,6 +273,8 @@ def _first_mentions(body: Body) -> dict[Symbol, Statement]:
 
 def _needs_value(symbol: Symbol, first: Statement | None) -> bool:
     """Whether something may read or keep the variable before a plain assignment sets it."""
+    if isinstance(first, typed.For) and first.init:
+        first = first.init[0]
     if isinstance(first, typed.Assign) and first.symbol is symbol:
         return symbol in names(first.value)
     return first is not None

@@ -3,12 +3,13 @@
 from pytriton.lang.typed import KernelDef
 from pytriton.passes.barriers import barriers
 from pytriton.passes.chain import chain
+from pytriton.passes.jumps import jumps
 from pytriton.passes.loops import loops
 from pytriton.passes.prefetch import prefetch
 
 __all__ = ["PASSES", "run"]
 
-PASSES = (loops, prefetch, barriers, chain)
+PASSES = (jumps, loops, prefetch, barriers, chain)
 
 
 def run(kernel: KernelDef) -> KernelDef:

@@ -5,7 +5,7 @@ an earlier one made by other threads, so a barrier goes in front of a statement 
 
 - it may touch memory that an access since the last barrier may have touched, one of the two writes, and the two
   do not use the identical block of pointers (each thread meets its own elements then; a scalar is stored by
-  one thread and loaded by all, so for scalars that does not help);
+  one thread and loaded by all, so for scalars that helps only between two stores);
 - it is ``atomic_xchg``, which releases what was stored before, or follows ``atomic_cas``, which acquires.
 
 The bodies of loops are looked at twice, the second time after themselves.
@@ -171,7 +171,8 @@ class _Order:
             return False
         if self._unchanged(earlier.pointer, earlier.time) and self._unchanged(later.pointer, earlier.time):
             block = isinstance(later.pointer.type, BlockType)
-            if block and same(earlier.pointer, later.pointer):
+            stores = earlier.writes and later.writes and not earlier.atomic and not later.atomic
+            if (block or stores) and same(earlier.pointer, later.pointer):
                 return False
             if self.distances.apart(earlier.pointer, later.pointer):
                 return False

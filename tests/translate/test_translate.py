@@ -128,7 +128,13 @@ def test_computes(case: str, device: str) -> None:
     data = load(case)
     if f"{device} {TRITON}" in data.get("not_on", ()):
         pytest.skip(f"Triton {TRITON}'s interpreter stops: case.toml says at what")
-    run = data["run"]
+    runs = data["run"] if isinstance(data["run"], list) else [data["run"]]
+    for run in runs:
+        compute(case, data, run, device)
+
+
+def compute(case: str, data: dict[str, Any], run: dict[str, Any], device: str) -> None:
+    """Run a case once and compare what it wrote."""
     names = namespace()
     arguments: dict[str, Any] = {}
     for name, expression in run["args"].items():

@@ -9,11 +9,19 @@ def f(
     Y,  # int*
     n,
 ):
-    for i in range(n):
+    returned = False
+    i = 0
+    running = True
+    while running & (i < n):
         tl.debug_barrier()
         if tl.load(X + i) == 0:
             tl.debug_barrier()
             tl.store(Y, i)
-            return
+            returned = True
+            running = False
+        else:
+            i += 1
+    if returned:
+        return
     tl.debug_barrier()
     tl.store(Y, -1)

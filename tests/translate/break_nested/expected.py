@@ -1,0 +1,23 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    Y,  # int*
+    n,
+    m,
+):
+    s = 0
+    for i in range(3):
+        j = 0
+        running = True
+        while running & (j < 3):
+            if j > i:
+                running = False
+            elif j != 1:
+                s += 100
+            j += 1
+        s += 1
+    tl.store(Y, s)
