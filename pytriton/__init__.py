@@ -21,7 +21,16 @@ from pytriton.errors import (
 
 if TYPE_CHECKING:
     from pytriton.pipeline import Translation, translate
-    from pytriton.runtime import Kernel, cdiv, config, kernel, next_power_of_2
+    from pytriton.runtime import (
+        Kernel,
+        bench_registry,
+        cdiv,
+        cdiv_sum,
+        config,
+        heuristics,
+        kernel,
+        next_power_of_2,
+    )
 
 __version__ = "0.1.0"
 
@@ -37,8 +46,11 @@ __all__ = [
     "TuneError",
     "UnsupportedError",
     "__version__",
+    "bench_registry",
     "cdiv",
+    "cdiv_sum",
     "config",
+    "heuristics",
     "kernel",
     "next_power_of_2",
     "translate",
@@ -47,7 +59,13 @@ __all__ = [
 # Where a name that is loaded on first use lives.
 _LAZY = {
     **dict.fromkeys(("Translation", "translate"), "pytriton.pipeline"),
-    **dict.fromkeys(("Kernel", "cdiv", "config", "kernel", "next_power_of_2"), "pytriton.runtime"),
+    **dict.fromkeys(
+        (
+            *("Kernel", "bench_registry", "cdiv", "cdiv_sum"),
+            *("config", "heuristics", "kernel", "next_power_of_2"),
+        ),
+        "pytriton.runtime",
+    ),
 }
 
 

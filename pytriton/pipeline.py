@@ -31,7 +31,8 @@ class Parameter:
 
     ``name`` is the user's, ``identifier`` its name in the generated function (they differ where the user's is
     a Python keyword). ``declaration`` is its source text. A promise that was not made is 1 (``multiple_of``,
-    the integer; ``aligned``, the address in bytes) or False.
+    the integer; ``aligned``, the address in bytes) or False. A constant buffer of the text stands behind the
+    parameters of the kernel: the launcher supplies ``buffer`` bytes for it.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Parameter:
     multiple_of: int = 1
     aligned: int = 1
     retune: bool = False
+    buffer: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class Translation:
     warnings: tuple[Diagnostic, ...] = ()
     mentioned: frozenset[str] = frozenset()
     lines: Mapping[int, int] = field(default_factory=dict)  # line of the module -> line of the source
+    buffers: Mapping[str, int] = field(default_factory=dict)  # constant buffers of the text -> bytes
 
 
 def translate(
@@ -101,6 +104,7 @@ def translate(
         warnings=tuple(report.warnings),
         mentioned=preprocessed.mentioned,
         lines=MappingProxyType(dict(module.lines)),
+        buffers=MappingProxyType({symbol.name: symbol.buffer for symbol in checked.buffers}),
     )
 
 
@@ -129,4 +133,5 @@ def _parameter(symbol: Symbol, module: Module) -> Parameter:
         multiple_of=symbol.multiple_of,
         aligned=symbol.aligned,
         retune=symbol.retune,
+        buffer=symbol.buffer,
     )

@@ -112,6 +112,8 @@ def _note(symbol: Symbol) -> str:
         notes.append(str(symbol.type))
     if symbol.multiple_of > 1:
         notes.append(f"multiple of {symbol.multiple_of}")
+    if symbol.buffer:
+        notes.append(f"a buffer of {symbol.buffer} bytes")
     return ", ".join(notes)
 
 

@@ -48,6 +48,7 @@ from pytriton.lang.types import (
     shape_of,
     with_element,
 )
+from pytriton.lang.walk import reads
 from pytriton.source import Span
 
 __all__ = ["check", "kernel_names"]
@@ -125,6 +126,7 @@ class _KernelChecker(Declarations):
     def __init__(self, file: syntax.File, report: Report, strict_literals: bool) -> None:
         super().__init__(Scope(), report, strict_literals)
         self.comments = CommentCursor(file.comments, file.span)
+        self.buffers = []
         self._nesting = 0
         self._returns_value = False  # said already, so that its `return x;` is silent
 
@@ -155,7 +157,13 @@ class _KernelChecker(Declarations):
         body = self._items(node.body)
         self.scope.pop()
         name = node.declarator.name
-        return KernelDef(name.span, name.text, tuple(parameters), body, head, tuple(comments))
+        used = reads(body)
+        for buffer in self.buffers:
+            if buffer in used:
+                parameters.append(buffer)
+                comments.append(Comments())
+        buffers = tuple(self.buffers)
+        return KernelDef(name.span, name.text, tuple(parameters), body, head, tuple(comments), buffers)
 
     # ---------------------------------------------------------------- statements
 
@@ -364,7 +372,7 @@ class _KernelChecker(Declarations):
             return []
         assert isinstance(left, Name)
         symbol = left.symbol
-        if symbol.value is not None:
+        if symbol.value is not None or symbol.buffer:
             self.report.error(
                 "TC315",
                 f"'{symbol.name}' is a constant",

@@ -22,6 +22,7 @@ __all__ = ["Declarations"]
 _WITHOUT_ARGUMENT: Final = {"readonly", "writeonly", "noalias", "retune"}
 _WITH_ARGUMENT: Final = {"aligned", "multipleof"}
 _IGNORED: Final = {"const", "volatile", "__constant__", "unused", "always_inline"}
+_LARGEST_BUFFER: Final = 2**31 - 1
 _RESTRICT: Final = {"restrict", "__restrict", "__restrict__"}
 
 
@@ -35,6 +36,8 @@ class _Promises:
 
 class Declarations(Expressions):
     """Checks declarations."""
+
+    buffers: list[Symbol]  # the constant buffers declared so far
 
     def parameter(
         self, specifiers: syntax.Specifiers, declarator: syntax.Declarator, span: Span
@@ -98,7 +101,7 @@ class Declarations(Expressions):
         )
 
     def file_scope(self, node: syntax.Declaration) -> None:
-        """A ``typedef``, an ``enum``, an integer constant or an ignored prototype."""
+        """A ``typedef``, an ``enum``, an integer constant, a constant buffer or an ignored prototype."""
         specifiers = node.specifiers
         if specifiers.enum is not None:
             self._enum(specifiers.enum)
@@ -118,6 +121,8 @@ class Declarations(Expressions):
                 self._silence(declarator)
             elif specifiers.has("typedef"):
                 self.scope.define_type(declarator.name.text, type_)
+            elif isinstance(type_, PointerType) and _is_calloc(declarator.initializer):
+                self._buffer(specifiers, declarator, type_)
             else:
                 self._constant(declarator, type_)
 
@@ -163,6 +168,37 @@ class Declarations(Expressions):
             return
         symbol = Symbol(declarator.name.text, type_, declarator.span, value=value)
         self.scope.declare(symbol, self.report)
+
+    def _buffer(
+        self, specifiers: syntax.Specifiers, declarator: syntax.Declarator, type_: PointerType
+    ) -> None:
+        """``char __constant__* tab = calloc(64);``: memory that the launcher supplies, like a parameter."""
+        call = declarator.initializer
+        assert declarator.name is not None
+        assert isinstance(call, syntax.Call)
+        if len(call.arguments) != 1 or isinstance(call.arguments[0], syntax.TypeName):
+            self.report.error("TC308", "'calloc' takes one argument, a number of bytes", call.span)
+            self._silence(declarator)
+            return
+        found = self.integer(call.arguments[0], "the size of a buffer")
+        if found is not None and not 1 <= found[0] <= _LARGEST_BUFFER:
+            message = f"a buffer of {found[0]} bytes: its size is 1 to {_LARGEST_BUFFER}"
+            self.report.error("TC308", message, call.arguments[0].span)
+            found = None
+        if found is None:
+            self._silence(declarator)
+            return
+        symbol = Symbol(
+            declarator.name.text,
+            type_,
+            declarator.name.span,
+            parameter=True,
+            declaration=_declaration_text(specifiers, declarator),
+            noalias=True,
+            buffer=found[0],
+        )
+        self.scope.declare(symbol, self.report)
+        self.buffers.append(symbol)
 
     def _silence(self, declarator: syntax.Declarator) -> None:
         """Enter a name whose declaration is wrong, so that its uses are silent."""
@@ -215,6 +251,13 @@ class Declarations(Expressions):
             self.report.error("TC317", f"'{name}' is a promise about {wanted}", attribute.span)
             return 1
         return value
+
+
+def _is_calloc(value: syntax.Expr | None) -> bool:
+    match value:
+        case syntax.Call(callee=syntax.Name(id="calloc")):
+            return True
+    return False
 
 
 def _declaration_text(specifiers: syntax.Specifiers, declarator: syntax.Declarator) -> str:

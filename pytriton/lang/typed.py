@@ -86,6 +86,7 @@ class Symbol:
     retune: bool = False
     # A local that holds one known number for life: `static const int T = 64;`, an enum constant.
     value: int | float | None = None
+    buffer: int = 0  # the bytes of a constant buffer: `char __constant__* tab = calloc(64);`
 
 
 # ---------------------------------------------------------------- expressions
@@ -445,6 +446,7 @@ class KernelDef:
     body: Body
     comments: Comments = NO_COMMENTS
     parameter_comments: tuple[Comments, ...] = field(default=())
+    buffers: tuple[Symbol, ...] = field(default=())  # all in scope; those used are parameters too
 
 
 # ---------------------------------------------------------------- spelling

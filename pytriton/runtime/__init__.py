@@ -17,6 +17,7 @@ The way of a call:
     text.py          a source and how it is translated
     plan.py          the sweep that one set of defines means, and the way of a call through it
     arguments.py     checking and converting the arguments of a call
+    constants.py     constant buffers: calloc and set_constant
     candidate.py     one point of a sweep: translated, loaded, compiled, launched
     tune.py          choosing among candidates
     written.py       memory that a kernel writes, saved and put back

@@ -48,6 +48,9 @@ class Binder:
             for position, parameter in enumerate(self.parameters, 1)
         )
         self._positions = {param.name: index for index, param in enumerate(self.parameters)}
+        self.buffers = tuple(param for param in self.parameters if param.buffer)
+        # The user gives no arguments for constant buffers, which stand last.
+        self.own = Binder(kernel, self.parameters[: -len(self.buffers)]) if self.buffers else self
 
     def bind(self, arguments: Sequence[Any]) -> Bound:
         """Launch values, facts, and the one device that the tensors are on (None if there is none).

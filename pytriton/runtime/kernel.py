@@ -17,9 +17,10 @@ from typing import Any
 
 import torch
 
-from pytriton.errors import CompileError, Diagnostic, UnsupportedError
+from pytriton.errors import CompileError
 from pytriton.pipeline import Translation
 from pytriton.runtime.compile import assembly, parse_target
+from pytriton.runtime.constants import Constants, constant_arguments
 from pytriton.runtime.eras import by_era, device_of
 from pytriton.runtime.heuristics import Heuristic, Heuristics
 from pytriton.runtime.launch import present_target
@@ -47,6 +48,7 @@ class Kernel:
         settings: PlanSettings,
         outputs: Sequence[str] = (),
         heuristics: Heuristics | None = None,
+        constants: Constants | None = None,
     ) -> None:
         self._text = text
         self._defines = defines
@@ -61,6 +63,7 @@ class Kernel:
         self._default: Plan | None = None
         self._last: Plan | None = None
         self._names: tuple[str, ...] | None = None
+        self._constants = Constants() if constants is None else constants
 
     def __call__(
         self,
@@ -145,19 +148,18 @@ class Kernel:
         """What the last sweep measured: milliseconds, or the reason why a config has none."""
         return self._last.timings if self._last else MappingProxyType({})
 
-    def set_constant(self, *_: Any) -> None:
-        """The constant buffers of 2020 are not supported yet; raises UnsupportedError."""
-        raise UnsupportedError(
-            (
-                Diagnostic(
-                    "error",
-                    "TC490",
-                    "set_constant is not supported yet",
-                    self._text.source,
-                    help="pass the table as a pointer argument",
-                ),
-            )
-        )
+    def set_constant(self, *given: Any) -> None:
+        """``set_constant(name, array)`` or ``set_constant(device, name, array)``: fill a constant buffer.
+
+        The array's bytes are copied to the start of the buffer, on every device unless one is named. Raises
+        LaunchError for a name that the text does not declare, and for an array longer than the buffer.
+        """
+        device, name, value = constant_arguments(given)
+        known: dict[str, int] | None = None
+        for plan in tuple(self._plans.values()):
+            known = {**plan.first.translation.buffers, **(known or {})}
+        shown = self._text.kernel or self._text.source.name
+        self._constants.set(name, value, device_of(device), known, shown)
 
     def __repr__(self) -> str:
         return f"<pytriton.kernel {self._text.kernel or self._text.source.name}>"
@@ -174,6 +176,7 @@ class Kernel:
             self._settings,
             self._outputs,
             Heuristics({**known, **functions}),
+            self._constants,
         )
 
     # Plans.
@@ -213,7 +216,11 @@ class Kernel:
         """The plan for these configs, made once."""
         with self._lock:
             if key not in self._plans:
-                self._plans[key] = Plan(self._text, configs, self._settings)
+                plan = Plan(self._text, configs, self._settings, self._constants)
+                if not self._plans:
+                    translation = plan.first.translation
+                    self._constants.check(translation.buffers, translation.kernel)
+                self._plans[key] = plan
             return self._plans[key]
 
     def _parameter_names(self, config: Config) -> tuple[str, ...]:

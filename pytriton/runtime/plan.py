@@ -19,8 +19,9 @@ import torch
 from pytriton.errors import CompileError, PytritonError, TuneError
 from pytriton.lang.types import PointerType, ScalarType
 from pytriton.pipeline import Translation
-from pytriton.runtime.arguments import Binder
+from pytriton.runtime.arguments import Binder, Bound
 from pytriton.runtime.candidate import CPU, Candidate
+from pytriton.runtime.constants import Constants
 from pytriton.runtime.launch import Grid, sizes_of
 from pytriton.runtime.options import Config
 from pytriton.runtime.origin import warn_once
@@ -47,9 +48,16 @@ class Plan:
     ``timings`` maps each config that was tried to its milliseconds, or to the reason why it has none.
     """
 
-    def __init__(self, text: KernelText, configs: Sequence[Config], settings: PlanSettings) -> None:
+    def __init__(
+        self,
+        text: KernelText,
+        configs: Sequence[Config],
+        settings: PlanSettings,
+        constants: Constants | None = None,
+    ) -> None:
         """Translates the first config that can be; raises CompileError or TuneError if none can."""
         self._text = text
+        self._constants = constants or Constants()
         self._settings = settings
         self._lock = threading.RLock()
         self._binders: dict[tuple[Any, ...], Binder] = {}
@@ -67,7 +75,7 @@ class Plan:
 
     def call(self, arguments: Sequence[Any], grid: Any, repetitions: int = 0) -> int | None:
         """Launch once; with ``repetitions`` also measure, and give the best in nanoseconds."""
-        values, facts, device = self.first.binder.bind(arguments)
+        values, facts, device = self._bind(self.first, arguments)
         if device is None:
             device = self._device_without_tensors()
         candidate = self._only
@@ -77,7 +85,7 @@ class Plan:
             if candidate is None:
                 return None
             if candidate.binder is not self.first.binder:
-                values, facts, _ = candidate.binder.bind(arguments)
+                values, facts, _ = self._bind(candidate, arguments)
         sizes = _sizes(candidate, grid)
         if sizes is None:
             return None
@@ -166,7 +174,7 @@ class Plan:
 
     def _first_that_compiles(self, device: int, arguments: Sequence[Any]) -> Candidate:
         for candidate in self._translated():
-            _, facts, _ = candidate.binder.bind(arguments)
+            _, facts, _ = self._bind(candidate, arguments)
             try:
                 candidate.kernel_on(device, facts)
             except PytritonError as error:
@@ -181,7 +189,7 @@ class Plan:
         first_sizes = _sizes(self.first, grid)
         if first_sizes is None:
             return None
-        bound = {each: each.binder.bind(arguments) for each in self._translated()}
+        bound = {each: self._bind(each, arguments) for each in self._translated()}
         jobs: list[tuple[Candidate, Callable[[], object]]] = [
             (each, partial(each.kernel_on, device, facts)) for each, (_, facts, _) in bound.items()
         ]
@@ -218,7 +226,24 @@ class Plan:
     def _save_written(
         self, candidates: Sequence[Candidate], arguments: Sequence[Any], device: int
     ) -> Saved | None:
-        return save(_written(candidates, arguments), device)
+        written = _written(candidates, arguments)
+        for candidate in candidates:
+            for buffer in candidate.binder.buffers:
+                if buffer.name in candidate.translation.writes:
+                    written.append(self._constants.on(device, buffer.name, buffer.buffer))
+        return save(written, device)
+
+    def _bind(self, candidate: Candidate, arguments: Sequence[Any]) -> Bound:
+        """The arguments checked, with the constant buffers of the call's device behind them."""
+        binder = candidate.binder
+        if not binder.buffers:
+            return binder.bind(arguments)
+        device = binder.own.bind(arguments)[2]
+        if device is None:
+            device = self._device_without_tensors()
+        supplied = [self._constants.on(device, each.name, each.buffer).data_ptr() for each in binder.buffers]
+        values, facts, _ = binder.bind([*arguments, *supplied])
+        return values, facts, device
 
     def _reasons(self) -> dict[Config, float | str]:
         return {config: str(error).split("\n")[0] for config, error in self._dropped.items()}
@@ -251,7 +276,8 @@ def _written(candidates: Sequence[Candidate], arguments: Sequence[Any]) -> list[
     positions = {
         candidate.binder.position(name) for candidate in candidates for name in candidate.translation.writes
     }
-    return [arguments[position] for position in sorted(p for p in positions if p is not None)]
+    given = range(len(arguments))  # constant buffers stand behind
+    return [arguments[position] for position in given if position in positions]
 
 
 def _distinct(configs: Sequence[Config], first: Candidate) -> tuple[Config, ...]:

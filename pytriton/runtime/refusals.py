@@ -10,8 +10,9 @@ The codes (each has a page in ``docs/``)::
     TC506  a number that C could not hold         TC516  a name in autotune_key that nobody knows
     TC507  a fraction for an integer              TC517  num_warps or num_stages out of range
     TC508  a broken __multipleof                  TC518  an unknown target or assembly mode
-    TC509  a broken __aligned                     TC520  a cache directory that others can write
-    TC510  a tensor without memory                TC521  generated code that the gate refused (a bug of ours)
+    TC509  a broken __aligned                     TC519  a constant buffer that is unknown or too small
+    TC510  a tensor without memory                TC520  a cache directory that others can write
+                                                  TC521  generated code that the gate refused (a bug of ours)
     TC530  generated code that Triton refused     TC531  a kernel that does not fit the device
     TC532  a failure while the interpreter ran    TC601  a sweep of which no candidate is left
 """

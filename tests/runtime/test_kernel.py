@@ -111,10 +111,6 @@ class TestAsking:
         assert kernel.timings == {}
         assert repr(kernel) == "<pytriton.kernel <kernel>>"
 
-    def test_set_constant(self) -> None:
-        with pytest.raises(pytriton.UnsupportedError, match="set_constant is not supported yet"):
-            pytriton.kernel(ADD).set_constant("tab", torch.zeros(4))
-
 
 def refused(*arguments: Any, **keywords: Any) -> str:
     kernel = pytriton.kernel(ADD, {"TILE": 16})
