@@ -1,0 +1,367 @@
+"""A statement with an expression -> its lines, broken where ``ruff format`` breaks them.
+
+Input: a ``Node`` and the text before and behind it. Output: the lines. What fits on one line is printed by
+``show``; anything longer becomes a document (document.py), with the breaks, groups and optional parentheses
+that ruff's formatter 0.17 has (crates/ruff_python_formatter; the file is named at each rule). Invariants: the
+lines parse to what the one line would, and ``ruff format`` leaves them as they are.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import Final, assert_never
+
+from pytriton.emit.document import SOFT, SPACE, WIDTH, Doc, Kind, Part, printed
+from pytriton.emit.python import (
+    POSTFIX,
+    PRECEDENCE,
+    Atom,
+    BinOp,
+    Call,
+    Index,
+    Method,
+    Node,
+    Tuple,
+    UnaryOp,
+    left_level,
+    level,
+    show,
+)
+
+__all__ = ["layout"]
+
+# Operators that ruff parenthesizes where an expression with one of them is a statement (stmt_expr.rs).
+_STATEMENTS: Final = frozenset(("|", "^", "<<", ">>", "+", "-"))
+_COMMA: Final = Part(Kind.IF_BROKEN, (",",))
+_OPTIONAL_LINE: Final = Part(Kind.OPTIONAL_LINE, ())
+_ATTRIBUTE: Final = POSTFIX  # the dot of a method, which ruff counts as an operator
+_UNBROKEN: Final = POSTFIX + 1  # tighter than any operator
+
+
+class _Where(Enum):
+    """What stands around an expression: that decides whether it may be broken at its operators."""
+
+    BARE = auto()  # nothing, so not at all
+    OPTIONAL = auto()  # parentheses that are there only if needed
+    BRACKETS = auto()
+
+
+class _Parentheses(Enum):
+    """When an expression that is too long gets parentheses (parentheses.rs, OptionalParentheses)."""
+
+    NEVER = auto()  # it has brackets of its own
+    BEST_FIT = auto()  # if it fits with them
+    MULTILINE = auto()  # if it has to be broken outside of brackets of its own
+
+
+def layout(before: str, node: Node, after: str, indent: int) -> list[str]:
+    """``before node after`` as lines, indented by ``indent`` columns, broken where it is too long."""
+    line = f"{' ' * indent}{before}{show(node)}{after}"
+    if len(line) <= WIDTH:
+        return [line]
+    head: list[Doc] = [before]
+    if before.startswith("for "):  # its variable could get parentheses too
+        head = ["for ", Part(Kind.BEST_FIT, (before[4:-4],)), " in "]
+    return printed([*head, *_statement(before, node), after], indent)
+
+
+def _statement(before: str, node: Node) -> list[Doc]:
+    """The expression of a statement (``maybe_parenthesize_expression`` of expression/mod.rs)."""
+    parts: list[Doc] = []
+    wanted = _parentheses(node)
+    if not before and not (isinstance(node, BinOp) and node.operator in _STATEMENTS):
+        wanted = _Parentheses.NEVER
+    match wanted:
+        case _Parentheses.NEVER:
+            _expression(node, _Where.BARE, parts)
+            return parts
+        case _Parentheses.BEST_FIT:
+            _expression(node, _Where.OPTIONAL, parts)
+            return [Part(Kind.BEST_FIT, parts)]
+        case _Parentheses.MULTILINE:
+            where = _Where.OPTIONAL if _Edges(node).bracketed() else _Where.BRACKETS
+            _expression(node, where, parts)
+            return [Part(Kind.OPTIONAL_PARENTHESES, parts)]
+        case _:
+            assert_never(wanted)
+
+
+# ---------------------------------------------------------------- optional parentheses
+
+
+def _parentheses(node: Node) -> _Parentheses:
+    """``needs_parentheses`` of the expr_*.rs files: what a chain or a sign begins with decides."""
+    while True:
+        match node:
+            case Atom():
+                return _Parentheses.BEST_FIT
+            case Tuple():
+                return _Parentheses.NEVER
+            case BinOp():
+                return _Parentheses.MULTILINE
+            case Call():
+                return _Parentheses.BEST_FIT  # its function is a name
+            case UnaryOp(operand=operand):
+                wrapped = level(operand) < level(node)
+            case Method(operand=operand) | Index(operand=operand):
+                if _fluent(node):
+                    return _Parentheses.MULTILINE
+                wrapped = level(operand) < POSTFIX
+            case _:
+                assert_never(node)
+        if wrapped:
+            return _Parentheses.NEVER
+        node = operand
+
+
+class _Edges:
+    """Whether to break an expression in brackets at its start or end rather than in parentheses around it.
+
+    ``can_omit_optional_parentheses`` of expression/mod.rs: if its loosest operator occurs once and its first
+    or last operand has brackets, as in ``(a + ...) * b`` and ``a + f(...)``.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.loosest = _UNBROKEN
+        self.count = 0  # how often that operator occurs
+        self.brackets = False  # whether there are any at all
+        self.first: bool | None = None  # whether the leftmost operand is in brackets; None before it is known
+        self.last = False  # whether the rightmost one ends with brackets that are not empty
+        self._inside(node)
+
+    def bracketed(self) -> bool:
+        if not self.brackets or self.count > 1:
+            return False
+        return self.loosest >= _ATTRIBUTE or self.last or self.first is True
+
+    def _operator(self, precedence: int) -> None:
+        if precedence < self.loosest:
+            self.loosest, self.count = precedence, 0
+        self.count += precedence == self.loosest
+
+    def _begin(self, brackets: bool) -> None:
+        if self.first is None:
+            self.first = brackets
+
+    def _operand(self, node: Node, wrapped: bool) -> None:
+        if wrapped:
+            self.brackets = self.last = True
+            self._begin(True)
+        else:
+            self._inside(node)
+
+    def _inside(self, node: Node) -> None:
+        match node:
+            case Atom():
+                self.last = False
+                self._begin(False)
+            case Tuple(items=items):
+                self.brackets, self.last = True, bool(items)
+                self._begin(bool(items))
+            case BinOp():
+                operands, operators = _flat(node)
+                for operator in operators:
+                    self._operator(_rank(operator))
+                for operand, wrapped in operands:
+                    self._operand(operand, wrapped)
+            case UnaryOp(operator=operator, operand=operand):
+                if operator == "~":
+                    self._operator(PRECEDENCE["unary"])
+                self._begin(False)
+                self._operand(operand, level(operand) < level(node))
+            case Call():
+                self._begin(False)
+                self.brackets, self.last = True, bool(node.arguments or node.keywords)
+            case Method(operand=operand):
+                wrapped = level(operand) < POSTFIX
+                self._operand(operand, wrapped)
+                if wrapped or not isinstance(operand, Atom):
+                    self._operator(_ATTRIBUTE)
+                self.brackets, self.last = True, bool(node.arguments)
+            case Index(operand=operand):
+                self._operand(operand, level(operand) < POSTFIX)
+                self.brackets, self.last = True, False  # a subscript is no reason to break in it
+            case _:
+                assert_never(node)
+
+
+def _rank(operator: str) -> int:
+    """How tight an operator binds for ruff, which breaks ``and`` and ``or`` together."""
+    return max(PRECEDENCE[operator], PRECEDENCE["and"])
+
+
+# ---------------------------------------------------------------- documents
+
+
+def _expression(node: Node, where: _Where, out: list[Doc]) -> None:
+    """Append the document of an expression."""
+    match node:
+        case Atom(text=text):
+            out.append(text)
+        case Tuple(items=()):
+            out.append("()")
+        case Tuple(items=items):
+            inner = _separated([("", item) for item in items])
+            if len(items) == 1:
+                inner.append(",")
+            _brackets("(", inner, ")", where, out)
+        case UnaryOp(operator=operator, operand=operand):
+            out.append("not " if operator == "not" else operator)
+            _operand(operand, level(operand) < level(node), where, out)
+        case BinOp():
+            operands, operators = _flat(node)
+            _group(_chain(operands, operators, where), where, out)
+        case Call() | Method() | Index():
+            if where is not _Where.BARE and _fluent(node):
+                links: list[Doc] = []
+                _links(node, where, True, links)
+                out.append(Part(Kind.GROUP, links))
+            else:
+                _links(node, where, False, out)
+        case _:
+            assert_never(node)
+
+
+def _operand(node: Node, wrapped: bool, where: _Where, out: list[Doc]) -> None:
+    """An expression, in parentheses if it binds too loosely for its place."""
+    if wrapped:
+        inner: list[Doc] = []
+        _expression(node, _Where.BRACKETS, inner)
+        _brackets("(", inner, ")", where, out)
+    else:
+        _expression(node, where, out)
+
+
+def _brackets(left: str, inner: list[Doc], right: str, where: _Where, out: list[Doc]) -> None:
+    """Brackets that are broken as one group (parentheses.rs, ``FormatParenthesized``)."""
+    group = Part(Kind.GROUP, (Part(Kind.INDENT, (SOFT, *inner)), SOFT))
+    out += (left, Part(Kind.MAY_BREAK, (group,)) if where is _Where.OPTIONAL else group, right)
+
+
+def _separated(items: list[tuple[str, Node]]) -> list[Doc]:
+    """Items with commas between them, and one behind the last if each is on a line of its own."""
+    parts: list[Doc] = []
+    for before, item in items:
+        if parts:
+            parts += (",", SPACE)
+        if before:
+            parts.append(before)
+        _expression(item, _Where.BRACKETS, parts)
+    if len(items) > 1:
+        parts.append(_COMMA)
+    return parts
+
+
+def _group(parts: list[Doc], where: _Where, out: list[Doc]) -> None:
+    """A group of operands, where there are brackets to break them in."""
+    if where is _Where.BARE:
+        out += parts
+    else:
+        out.append(Part(Kind.GROUP if where is _Where.BRACKETS else Kind.OPTIONAL_GROUP, parts))
+
+
+# ---------------------------------------------------------------- operators
+
+_Operand = tuple[Node, bool]  # and whether it is in parentheses
+
+
+def _flat(node: BinOp) -> tuple[list[_Operand], list[str]]:
+    """All operands and operators that no parentheses hold together, in the order of the text."""
+    operands: list[_Operand] = []
+    operators: list[str] = []
+    spine: list[BinOp] = []
+    current: Node = node
+    wrapped = False
+    while isinstance(current, BinOp) and not wrapped:
+        spine.append(current)
+        wrapped = level(current.left) < left_level(current)
+        current = current.left
+    operands.append((current, wrapped))
+    for above in reversed(spine):
+        operators.append(above.operator)
+        right = above.right
+        wrapped = level(right) <= level(above)
+        if isinstance(right, BinOp) and not wrapped:
+            more = _flat(right)
+            operands += more[0]
+            operators += more[1]
+        else:
+            operands.append((right, wrapped))
+    return operands, operators
+
+
+def _chain(operands: list[_Operand], operators: list[str], where: _Where) -> list[Doc]:
+    """Operands with breaks before the loosest operators; what is between those is a group of its own.
+
+    ``FlatBinaryExpressionSlice`` of binary_like.rs.
+    """
+    out: list[Doc] = []
+    line: Doc = " "
+    if where is not _Where.BARE:
+        line = SPACE if where is _Where.BRACKETS else _OPTIONAL_LINE
+    loosest = min(map(_rank, operators))
+    first = 0
+    for end in range(1, len(operands) + 1):
+        if end < len(operands) and _rank(operators[end - 1]) != loosest:
+            continue
+        if first:
+            out += (line, f"{operators[first - 1]} ")
+        if end - first == 1:
+            _operand(*operands[first], where, out)
+        else:
+            _group(_chain(operands[first:end], operators[first : end - 1], where), where, out)
+        first = end
+    return out
+
+
+# ---------------------------------------------------------------- calls, methods, subscripts
+
+
+def _fluent(node: Node) -> bool:
+    """Whether the methods of a chain stand on lines of their own: from the second that follows a bracket.
+
+    ``CallChainLayout::from_expression`` of expression/mod.rs.
+    """
+    count = 0
+    while isinstance(node, Method | Index):
+        operand = node.operand
+        wrapped = level(operand) < POSTFIX
+        count += isinstance(node, Method) and (wrapped or isinstance(operand, Call | Method | Index))
+        if wrapped:
+            break
+        node = operand
+    return count >= 2
+
+
+def _links(node: Call | Method | Index, where: _Where, fluent: bool, out: list[Doc]) -> None:
+    """A call, or what it is called or subscripted on and its brackets."""
+    if isinstance(node, Call):
+        out.append(node.function)
+    else:
+        operand = node.operand
+        wrapped = level(operand) < POSTFIX
+        chained = isinstance(operand, Call | Method | Index)
+        if isinstance(operand, Call | Method | Index):
+            _links(operand, where, fluent, out)
+        else:
+            _operand(operand, wrapped, where, out)
+        if isinstance(node, Index):
+            _brackets("[", _items(node.items), "]", where, out)
+            return
+        if fluent and (wrapped or chained):
+            out.append(SOFT)
+        out.append(f".{node.name}")
+    arguments = [("", argument) for argument in node.arguments]
+    if isinstance(node, Call):
+        arguments += [(f"{name}=", value) for name, value in node.keywords]
+    if arguments:
+        _brackets("(", [Part(Kind.GROUP, _separated(arguments))], ")", where, out)
+    else:
+        out.append("()")
+
+
+def _items(items: str) -> list[Doc]:
+    """The items of a subscript: several can be broken as those of a tuple."""
+    nodes: list[tuple[str, Node]] = [("", Atom(item)) for item in items.split(", ")]
+    parts = _separated(nodes)
+    return [Part(Kind.GROUP, parts)] if len(nodes) > 1 else parts
