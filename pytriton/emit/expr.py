@@ -94,6 +94,8 @@ class Expressions:
                 return self._reshape(expr)
             case typed.Expand():
                 return self._expand(expr)
+            case typed.Gather():
+                return self._gather(expr)
             case typed.Permute():
                 return self._permute(expr)
             case typed.Reduce():
@@ -155,11 +157,15 @@ class Expressions:
     def _range(self, expr: typed.Range) -> Value:
         first = constant(expr.start)
         assert isinstance(first, int)
-        if first >= 0:
+        length = shape_of(expr.type)[0]
+        if first >= 0 and length + first == constant(expr.stop):
             return Value(Call("tl.arange", (self.node(expr.start), self.node(expr.stop))), INT)
-        # tl.arange starts at 0 or above
-        whole = Call("tl.arange", (Atom("0"), self.size(shape_of(expr.type)[0])))
-        return Value(BinOp("-", whole, Atom(str(-first))), INT)
+        # tl.arange starts at 0 or above, and has a power of two of elements
+        whole = Call("tl.arange", (Atom("0"), self.size(length)))
+        if first == 0:
+            return Value(whole, INT)
+        offset = Atom(str(-first)) if first < 0 else self.node(expr.start)
+        return Value(BinOp("-" if first < 0 else "+", whole, offset), INT)
 
     # ---------------------------------------------------------------- operators
 
@@ -358,6 +364,10 @@ class Expressions:
         items = ", ".join("None" if new else ":" for new in expr.axes)
         return Value(Index(value.node, items), value.element)
 
+    def _gather(self, expr: typed.Gather) -> Value:
+        operand, index = self.lower(expr.operand), self.lower(expr.index)
+        return Value(Call("tl.gather", (operand.node, index.node), (("axis", Atom("0")),)), operand.element)
+
     def _permute(self, expr: typed.Permute) -> Value:
         value = self.lower(expr.operand)
         if expr.order == (1, 0):
@@ -400,6 +410,9 @@ class Expressions:
             return Value(Call(f"tl.{function}", (self.node(expr.arguments[0]),)), INT)
         if function == "barrier":
             return Value(Call("tl.debug_barrier", ()), INT)
+        if function == "next_power_of_2":
+            size = self.node(expr.arguments[0])
+            return Value(Call("triton.next_power_of_2", (size,)), INT, strong=False, weak=True)
         element = element_of(expr.type)  # type: ignore[arg-type]
         assert isinstance(element, ScalarType)
         if function in ("min", "max"):

@@ -202,6 +202,10 @@ class Calls(Subscripts):
             if placed is None:
                 return failed(span)
             pointer = placed
+        if operation == "cas" and any(size & (size - 1) for size in shape_of(pointer.type)):
+            message = f"'{name}' on a block of type {pointer.type}, whose padding Triton could not mask off"
+            self.report.error("TC407", message, span, help="use a block whose size is a power of two")
+            return failed(span)
         type_ = with_element(target, shape_of(pointer.type))
         value = self.conversion(value, type_, span, "store")
         if compare is not None:

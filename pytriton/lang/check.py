@@ -128,6 +128,7 @@ class _KernelChecker(Declarations):
         self.comments = CommentCursor(file.comments, file.span)
         self.buffers = []
         self._nesting = 0
+        self._loops = 0  # around the statement at hand
         self._returns_value = False  # said already, so that its `return x;` is silent
 
     def kernel(self, node: syntax.Function) -> KernelDef:
@@ -233,26 +234,40 @@ class _KernelChecker(Declarations):
                 return self._for(node)
             case syntax.While():
                 condition = self.condition(node.condition, "while")
-                return [While(node.span, condition, self._scoped(node.body))]
+                return [While(node.span, condition, self._loop_body(node.body))]
             case syntax.DoWhile():
-                body = self._scoped(node.body)
+                body = self._loop_body(node.body)
                 return [DoWhile(node.span, body, self.condition(node.condition, "while"))]
             case syntax.Return():
                 if node.value is not None and not self._returns_value:
                     help_ = "store it through a pointer, as in '*out = value'"
                     self.report.error("TC206", "a kernel returns nothing", node.value.span, help=help_)
                 return [Return(node.span)]
-            case syntax.Break():
-                return [Break(node.span)]
-            case syntax.Continue():
-                return [Continue(node.span)]
+            case syntax.Break() | syntax.Continue():
+                return self._jump(node)
+
+    def _jump(self, node: syntax.Break | syntax.Continue) -> list[Statement]:
+        if self._loops:
+            return [Break(node.span) if isinstance(node, syntax.Break) else Continue(node.span)]
+        word = "break" if isinstance(node, syntax.Break) else "continue"
+        help_ = "'return' ends the kernel"
+        self.report.error("TC411", f"there is no loop around this '{word}'", node.span, help=help_)
+        return []
+
+    def _loop_body(self, node: syntax.Statement) -> Body:
+        """The body of a loop, in a scope of its own."""
+        self._loops += 1
+        try:
+            return self._scoped(node)
+        finally:
+            self._loops -= 1
 
     def _for(self, node: syntax.For) -> list[Statement]:
         self.scope.push()
         init = self._statement(node.init)
         condition = None if node.condition is None else self.condition(node.condition, "for")
         step = () if node.step is None else tuple(self._effect(node.step))
-        body = self._scoped(node.body)
+        body = self._loop_body(node.body)
         self.scope.pop()
         return [For(node.span, tuple(init), condition, step, body)]
 

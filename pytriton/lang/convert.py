@@ -15,6 +15,7 @@ from typing import Final
 from pytriton.lang.typed import (
     Binary,
     Broadcast,
+    Call,
     Cast,
     Constexpr,
     Expr,
@@ -240,6 +241,9 @@ def constant(expr: Expr) -> int | float | None:
             return _fit(-inner if operator == "-" else ~int(inner), type_)
         case Binary(left=left, right=right, type=ScalarType() as type_):
             return _binary(expr.operator, constant(left), constant(right), type_)
+        case Call(function="next_power_of_2", arguments=(size,)):
+            inner = constant(size)
+            return None if inner is None else 1 << (int(inner) - 1).bit_length()
         case Select(condition=condition, yes=yes, no=no):
             chosen = constant(condition)
             return None if chosen is None else constant(yes if chosen else no)

@@ -256,8 +256,6 @@ class Expressions(Calls):
             what = "no elements" if stop <= start else "too many elements"
             self.report.error("TC306", f"'{start} ... {stop}' has {what}", node.span)
             return failed(node.span)
-        if not self.power_of_two(stop - start, node.span, Binary(node.span, INT, "-", right, left)):
-            return failed(node.span)
         length = right if start == 0 else Binary(node.span, INT, "-", right, left)
         type_ = BlockType(INT, (Size(stop - start, length),))
         return Range(node.span, type_, convert(left, INT), convert(right, INT))

@@ -73,8 +73,6 @@ class TypeNames(Operators):
             if value < 1:
                 self.report.error("TC306", f"a block size must be at least 1, not {value}", node.span)
                 return None
-            if not self.power_of_two(value, node.span, expr):
-                return None
             sizes.append(Size(value, expr))
         if not nodes:
             return ()
@@ -82,27 +80,13 @@ class TypeNames(Operators):
         if len(sizes) > 4:
             self.report.error("TC306", f"a block has 1 to 4 axes, not {len(sizes)}", span)
             return None
-        count = math.prod(sizes)
+        count = math.prod(1 << (size - 1).bit_length() for size in sizes)  # with the padding
         if count > LARGEST_BLOCK:
             message = f"a block of {count} elements is too large"
             help_ = f"a block has at most {LARGEST_BLOCK} elements"
             self.report.error("TC306", message, span, help=help_)
             return None
         return tuple(sizes)
-
-    def power_of_two(self, size: int, span: Span, expr: Expr) -> bool:
-        """Whether Triton has blocks of this size; report it where not."""
-        if size & (size - 1) == 0:
-            return True
-        larger = 1 << size.bit_length()
-        self.report.error(
-            "TC407",
-            f"a block size of {size} is not supported yet: Triton's are powers of two",
-            span,
-            *self.values(expr),
-            help=f"use {larger} and mask the elements from {size} on",
-        )
-        return False
 
     def type_name(self, node: syntax.TypeName) -> ValueType | None:
         """The type that a cast names."""

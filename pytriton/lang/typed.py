@@ -34,6 +34,7 @@ __all__ = [
     "Expand",
     "Expr",
     "For",
+    "Gather",
     "If",
     "KernelDef",
     "Literal",
@@ -211,6 +212,16 @@ class Expand:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Gather:
+    """Element i of the result is element ``index[i]`` of the operand; both have one axis. Made by passes/pad.py."""
+
+    span: Span
+    type: Type
+    operand: Expr
+    index: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Permute:
     """Result axis i is operand axis ``order[i]``."""
 
@@ -286,6 +297,7 @@ Expr = (
     | Broadcast
     | Reshape
     | Expand
+    | Gather
     | Permute
     | Reduce
     | Range

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
+from typing import TypeVar
 
 from pytriton.lang.typed import (
     Assign,
@@ -42,7 +43,11 @@ __all__ = [
     "rebuild",
     "same",
     "walk",
+    "with_children",
 ]
+
+
+_E = TypeVar("_E", bound=Expr)
 
 
 def children(expr: Expr) -> Iterator[Expr]:
@@ -71,16 +76,21 @@ def rebuild(expr: Expr, change: dict[Symbol, Expr]) -> Expr:
     """The expression with symbols replaced; the same object where none occurs."""
     if isinstance(expr, Name):
         return change.get(expr.symbol, expr)
+    return with_children(expr, lambda child: rebuild(child, change))
+
+
+def with_children(expr: _E, change: Callable[[Expr], Expr]) -> _E:
+    """The expression with its direct operands changed; the same object where none is."""
     found: dict[str, object] = {}
     for name in _EXPR_FIELDS[type(expr)]:
         value = getattr(expr, name)
         if value is None:
             continue
         if isinstance(value, tuple):
-            changed: object = tuple(rebuild(item, change) for item in value)
-            same = all(a is b for a, b in zip(changed, value, strict=True))  # type: ignore[call-overload]
+            changed: object = tuple(map(change, value))
+            same = all(map(operator.is_, changed, value))  # type: ignore[call-overload]
         else:
-            changed = rebuild(value, change)
+            changed = change(value)
             same = changed is value
         if not same:
             found[name] = changed

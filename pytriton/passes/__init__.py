@@ -5,11 +5,12 @@ from pytriton.passes.barriers import barriers
 from pytriton.passes.chain import chain
 from pytriton.passes.jumps import jumps
 from pytriton.passes.loops import loops
+from pytriton.passes.pad import pad
 from pytriton.passes.prefetch import prefetch
 
 __all__ = ["PASSES", "run"]
 
-PASSES = (jumps, loops, prefetch, barriers, chain)
+PASSES = (pad, jumps, loops, prefetch, barriers, chain)
 
 
 def run(kernel: KernelDef) -> KernelDef:

@@ -1,4 +1,4 @@
-"""C's jumps -> structured loops, for Triton has no ``break``, ``continue`` or ``do while``, nor ``return`` in a loop.
+"""C's jumps -> structured loops: Triton has no ``break``, ``continue``, ``do while``, nor ``return`` in a loop.
 
 Output: loops are ``For`` and ``While`` and end at their condition; a ``Return`` stands in no loop.
 

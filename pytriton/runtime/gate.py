@@ -214,6 +214,8 @@ class _Gate:
 def _namespace(node: ast.Attribute) -> str | None:
     """``tl``, ``tl.math`` or ``libdevice`` if the attribute is a public name of that; else None."""
     found = ast.unparse(node.value)
+    if (found, node.attr) == ("triton", "next_power_of_2"):
+        return found
     return found if found in _NAMESPACES and node.attr not in _REFUSED_FUNCTIONS else None
 
 

@@ -74,7 +74,6 @@ def test_rows_apart_and_nothing_outside_is_touched(device: str) -> None:
     assert bool((y[20 + 6 * 33 :] == 7).all())
 
 
-@pytest.mark.xfail(strict=True, reason="TC407: such blocks are refused until they are padded")
 @pytest.mark.parametrize("tile", [48, 768])
 def test_block_that_is_no_power_of_two(tile: int) -> None:
     """Legal until 2021, and how the row softmax of that time was called."""
@@ -83,15 +82,6 @@ def test_block_that_is_no_power_of_two(tile: int) -> None:
     defines = {"TYPE": "float", "ACC": "float", "TN": tile}
     forward_kernel(y, x, 40, 40, grid=(3,), defines=defines)
     assert_close(y, x.double().softmax(dim=1))
-
-
-@pytest.mark.parametrize("tile", [48, 768])
-def test_block_that_is_no_power_of_two_is_refused(tile: int) -> None:
-    """Legal until 2021 and not translated yet: refused with the size to use instead."""
-    x = torch.randn(3, 40)
-    y = torch.empty_like(x)
-    with pytest.raises(pytriton.CompileError, match=rf"a block size of {tile} .*\[TC407\]"):
-        forward_kernel(y, x, 40, 40, grid=(3,), defines={"TYPE": "float", "ACC": "float", "TN": tile})
 
 
 def test_gradient_against_differences() -> None:

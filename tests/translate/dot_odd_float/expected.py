@@ -1,0 +1,40 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def widen_lhs(x):
+    # [M, K] -> [M, 2 * K] with a zero behind each element: tl.dot needs a larger K
+    joined = tl.join(x, tl.zeros_like(x))
+    return tl.reshape(joined, (x.shape[0], 2 * x.shape[1]))
+
+
+@triton.jit
+def widen_rhs(x):
+    # [K, N] -> [2 * K, N] with a row of zeros behind each row, to match widen_lhs
+    joined = tl.permute(tl.join(x, tl.zeros_like(x)), (0, 2, 1))
+    return tl.reshape(joined, (2 * x.shape[0], x.shape[1]))
+
+
+@triton.jit
+def f(
+    A,  # float*
+    B,  # float*
+    C,  # float*
+    M: tl.constexpr,
+    K: tl.constexpr,
+    N: tl.constexpr,
+):
+    in_M = tl.arange(0, triton.next_power_of_2(M)) < M
+    in_K = tl.arange(0, triton.next_power_of_2(K)) < K
+    m = tl.arange(0, triton.next_power_of_2(M))
+    n = tl.arange(0, N)
+    k = tl.arange(0, triton.next_power_of_2(K))
+    a = tl.load(
+        A + m[:, None] * K + k[None, :], mask=in_M[:, None] & in_K[None, :], other=0.0
+    )
+    b = tl.load(B + k[:, None] * N + n[None, :], mask=in_K[:, None], other=0.0)
+    c = tl.dot(widen_lhs(a), widen_rhs(b), input_precision="ieee")
+    tl.debug_barrier()
+    tl.store(C + m[:, None] * N + n[None, :], c, mask=in_M[:, None])
