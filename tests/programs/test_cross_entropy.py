@@ -7,24 +7,15 @@ import torch
 from bounds import assert_close
 from cross_entropy import cross_entropy, forward_kernel
 
-import pytriton
-
 TYPES = [torch.float16, torch.float32]
 BY_TYPE = pytest.mark.parametrize("dtype", TYPES, ids=["half", "float"])
 GPU = pytest.param("cuda", marks=pytest.mark.gpu)
-ODD = pytest.mark.xfail(
-    strict=True, raises=pytriton.UnsupportedError, reason="TC407: blocks that are no powers of two"
-)
 # blocks are multiples of 256: 256, 512, 1024, and those that are no powers of two
-SMALL = [(1, 1), (3, 7), (2, 256), (5, 300), (4, 1000)]
-SMALL_ODD = [(3, 768), (2, 700)]
-REAL = [(1, 1), (3000, 257), (500, 32_768)]
-REAL_ODD = [(4096, 5000), (512, 30_000)]
+SMALL = [(1, 1), (3, 7), (2, 256), (5, 300), (4, 1000), (3, 768), (2, 700)]
+REAL = [(1, 1), (3000, 257), (500, 32_768), (4096, 5000), (512, 30_000)]
 CASES = [
     *(pytest.param("cpu", *size) for size in SMALL),
-    *(pytest.param("cpu", *size, marks=ODD) for size in SMALL_ODD),
     *(pytest.param("cuda", *size, marks=pytest.mark.gpu) for size in REAL),
-    *(pytest.param("cuda", *size, marks=[pytest.mark.gpu, ODD]) for size in REAL_ODD),
 ]
 
 

@@ -13,19 +13,12 @@ import pytriton
 TYPES = [torch.float16, torch.float32]
 BY_TYPE = pytest.mark.parametrize("dtype", TYPES, ids=["half", "float"])
 GPU = pytest.param("cuda", marks=pytest.mark.gpu)
-ODD = pytest.mark.xfail(
-    strict=True, raises=pytriton.UnsupportedError, reason="TC407: blocks that are no powers of two"
-)
 # blocks are multiples of 128: 128, 256, 512, 1024, and those that are no powers of two
-SMALL = [(1, 1), (3, 7), (5, 128), (2, 3, 200)]
-SMALL_ODD = [(3, 384), (2, 600)]
-REAL = [(1, 1), (5000, 1000), (8, 33, 120), (300, 8192)]
-REAL_ODD = [(4, 1024, 1600), (4096, 768)]
+SMALL = [(1, 1), (3, 7), (5, 128), (2, 3, 200), (3, 384), (2, 600)]
+REAL = [(1, 1), (5000, 1000), (8, 33, 120), (300, 8192), (4, 1024, 1600), (4096, 768)]
 CASES = [
     *(pytest.param("cpu", shape) for shape in SMALL),
-    *(pytest.param("cpu", shape, marks=ODD) for shape in SMALL_ODD),
     *(pytest.param("cuda", shape, marks=pytest.mark.gpu) for shape in REAL),
-    *(pytest.param("cuda", shape, marks=[pytest.mark.gpu, ODD]) for shape in REAL_ODD),
 ]
 
 

@@ -1,0 +1,97 @@
+"""Attention over blocks of keys gives torch's numbers, whatever the order of the scores."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from attention import SMALL, attention, defines, kernel
+from bounds import assert_close
+
+TYPES = [torch.float16, torch.bfloat16, torch.float32]
+BY_TYPE = pytest.mark.parametrize("dtype", TYPES, ids=["half", "bfloat16", "float"])
+GPU = pytest.param("cuda", marks=pytest.mark.gpu)
+# heads, queries, keys, head size
+SMALL_SIZES = [(1, 1, 1, 16), (2, 16, 16, 32), (3, 35, 50, 16), (1, 5, 70, 64)]
+REAL = [(1, 1, 1, 16), (16, 1024, 1024, 64), (7, 513, 777, 128), (64, 100, 2049, 32)]
+CASES = [
+    *(pytest.param("cpu", *size) for size in SMALL_SIZES),
+    *(pytest.param("cuda", *size, marks=pytest.mark.gpu) for size in REAL),
+]
+
+
+def reference(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool = False) -> torch.Tensor:
+    """In double, and written out."""
+    scores = q.double() @ k.double().transpose(-1, -2) * q.shape[-1] ** -0.5
+    if causal:
+        unseen = torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device).triu(1)
+        scores = scores.masked_fill(unseen, -float("inf"))
+    return scores.softmax(-1) @ v.double()
+
+
+def check(heads: int, m: int, n: int, d: int, dtype: torch.dtype, device: str, causal: bool) -> None:
+    q = torch.randn(heads, m, d, device=device).to(dtype)
+    k, v = torch.randn(2, heads, n, d, device=device).to(dtype)
+    # probabilities are rounded to the type before they meet V, and so is the result
+    want = reference(q, k, v, causal)
+    assert_close(attention(q, k, v, causal), want, scale=2 * want)
+
+
+@BY_TYPE
+@pytest.mark.parametrize(("device", "heads", "m", "n", "d"), CASES)
+def test_forward(device: str, heads: int, m: int, n: int, d: int, dtype: torch.dtype) -> None:
+    check(heads, m, n, d, dtype, device, causal=False)
+
+
+@BY_TYPE
+@pytest.mark.parametrize(("device", "heads", "m", "n", "d"), CASES)
+def test_causal(device: str, heads: int, m: int, n: int, d: int, dtype: torch.dtype) -> None:
+    check(heads, n, n, d, dtype, device, causal=True)
+
+
+@BY_TYPE
+@pytest.mark.parametrize("device", ["cpu", GPU])
+def test_scores_that_rise_and_fall(dtype: torch.dtype, device: str) -> None:
+    """The largest score comes last, first, and is far from the others: nothing overflows."""
+    n = 500 if device == "cuda" else 50
+    for order in (torch.arange(n), torch.arange(n).flip(0)):
+        q = torch.full((1, 20, 16), 4.0, device=device).to(dtype)
+        k = (order.to(device)[None, :, None] * torch.ones(16, device=device) - n / 2).to(dtype)
+        v = torch.randn(1, n, 16, device=device).to(dtype)
+        want = reference(q, k, v)
+        assert_close(attention(q, k, v), want, scale=2 * want)
+
+
+@pytest.mark.parametrize("device", ["cpu", GPU])
+def test_views_and_other_scales(device: str) -> None:
+    """Q, K and V cut from one tensor of projections, as models do; heads in the middle."""
+    qkv = torch.randn(2, 33, 3, 4, 16, device=device).half()
+    q, k, v = (qkv[:, :, i].transpose(1, 2) for i in range(3))
+    want = reference(q * 2, k, v)  # doubling is exact
+    assert_close(attention(q, k, v, scale=0.5), want, scale=2 * want)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("device", ["cpu", GPU])
+def test_nothing_outside_is_read_or_written(causal: bool, device: str) -> None:
+    """The operands of one head in a sea of NaN, the result in a sea of sevens."""
+    sea = torch.full((3, 1, 100, 16), float("nan"), device=device)
+    sea[:, :, 40:75] = torch.randn(3, 1, 35, 16)
+    q, k, v = sea[:, :, 40:75]
+    out = torch.full((100, 16), 7.0, device=device)
+    kernel(
+        *(q, k, v, out[40:], 35, 35, 0.25, 1600, 16, 1600, 16, 1600, 16),
+        grid=(3, 1),
+        defines=defines(q.dtype, 16, causal, SMALL),
+    )
+    assert_close(out[40:75], reference(q, k, v, causal)[0])
+    assert bool((out[:40] == 7).all())
+    assert bool((out[75:] == 7).all())
+
+
+@pytest.mark.parametrize("device", ["cpu", GPU])
+def test_a_nan_in_a_key_reaches_those_who_see_it(device: str) -> None:
+    q, k, v = torch.randn(3, 1, 40, 16, device=device)
+    k[0, 20, 3] = float("nan")
+    got = attention(q, k, v, causal=True)
+    assert not bool(got[0, :20].isnan().any())
+    assert bool(got[0, 20:].isnan().all())
