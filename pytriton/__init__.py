@@ -20,6 +20,11 @@ from pytriton.errors import (
 )
 
 if TYPE_CHECKING:
+    from pytriton import testing
+    from pytriton.legacy.extract import read
+    from pytriton.legacy.imports import legacy_imports
+    from pytriton.legacy.submodules import utils
+    from pytriton.operators.autograd import function
     from pytriton.pipeline import Translation, translate
     from pytriton.runtime import (
         Kernel,
@@ -27,9 +32,13 @@ if TYPE_CHECKING:
         cdiv,
         cdiv_sum,
         config,
+        ctx_registry,
+        empty,
         heuristics,
         kernel,
         next_power_of_2,
+        shape,
+        synchronize,
     )
 
 __version__ = "0.1.0"
@@ -50,10 +59,19 @@ __all__ = [
     "cdiv",
     "cdiv_sum",
     "config",
+    "ctx_registry",
+    "empty",
+    "function",
     "heuristics",
     "kernel",
+    "legacy_imports",
     "next_power_of_2",
+    "read",
+    "shape",
+    "synchronize",
+    "testing",
     "translate",
+    "utils",
 ]
 
 # Where a name that is loaded on first use lives.
@@ -61,15 +79,23 @@ _LAZY = {
     **dict.fromkeys(("Translation", "translate"), "pytriton.pipeline"),
     **dict.fromkeys(
         (
-            *("Kernel", "bench_registry", "cdiv", "cdiv_sum"),
-            *("config", "heuristics", "kernel", "next_power_of_2"),
+            *("Kernel", "bench_registry", "cdiv", "cdiv_sum", "config", "ctx_registry", "empty"),
+            *("heuristics", "kernel", "next_power_of_2", "shape", "synchronize"),
         ),
         "pytriton.runtime",
     ),
+    "function": "pytriton.operators.autograd",
+    "legacy_imports": "pytriton.legacy.imports",
+    "read": "pytriton.legacy.extract",
+    "utils": "pytriton.legacy.submodules",
 }
 
 
 def __getattr__(name: str) -> Any:
+    if name == "testing":
+        return import_module("pytriton.testing")
+    if name in ("ops", "nn"):
+        raise AttributeError(import_module("pytriton.legacy.ready_made").explain(f"triton.{name}"))
     if name not in _LAZY:
         raise AttributeError(f"module 'pytriton' has no attribute '{name}'")
     value = getattr(import_module(_LAZY[name]), name)

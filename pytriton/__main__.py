@@ -1,4 +1,4 @@
-"""The command line: ``python -m pytriton translate FILE -D TM=64 -D TYPE=half``.
+"""The command line: ``python -m pytriton translate FILE -D TM=64 -D TYPE=half``, ``run --legacy PKG SCRIPT``.
 
 Exit status: 0 done, 1 diagnostics were printed on stderr, 2 wrong usage.
 """
@@ -11,12 +11,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytriton.errors import CompileError
+from pytriton.legacy.command import add_arguments, run
 from pytriton.pipeline import translate
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status."""
     options = _parser().parse_args(arguments)
+    if options.command == "run":
+        return run(options)
     return _translate(options)
 
 
@@ -48,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
         "--strict-literals", action="store_true", help="unsuffixed floating literals are double"
     )
     command.add_argument("-o", dest="out", type=Path, metavar="OUT", help="write to a file")
+    add_arguments(commands.add_parser("run", help="run a program whose packages import the triton of old"))
     return parser
 
 

@@ -20,7 +20,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # From left to right: a stage may import itself and what stands before it.
 STAGES = (
     *("source", "errors", "lang", "passes", "emit", "pipeline"),
-    *("runtime", "operators", "legacy", "port"),
+    *("runtime", "operators", "legacy", "testing", "port"),
 )
 
 # Who may import each third-party library; a library that is not listed may not be imported at all.

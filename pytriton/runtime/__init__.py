@@ -7,8 +7,10 @@ What users hold:
     missing.py       whether an error in a text may be a define that comes with the call
     options.py       defines, points of a sweep, and what a grid callable gets
     heuristics.py    defines computed from the arguments of a call
-    sizes.py         cdiv, next_power_of_2
-    registry.py      bench_registry
+    sizes.py         cdiv, next_power_of_2, shape
+    tensors.py       empty, synchronize
+    registry.py      bench_registry, ctx_registry
+    testing.py       do_bench, and tensors made of blocks
     origin.py        where in the user's code we are
     refusals.py      how the runtime says no, and all its codes
 
@@ -38,8 +40,9 @@ From text to machine code:
 
 from pytriton.runtime.kernel import Kernel, heuristics, kernel
 from pytriton.runtime.options import Config, Options, config
-from pytriton.runtime.registry import IdDict, bench_registry
-from pytriton.runtime.sizes import cdiv, cdiv_sum, next_power_of_2
+from pytriton.runtime.registry import IdDict, bench_registry, ctx_registry
+from pytriton.runtime.sizes import cdiv, cdiv_sum, next_power_of_2, shape
+from pytriton.runtime.tensors import empty, synchronize
 
 __all__ = [
     "Config",
@@ -50,7 +53,11 @@ __all__ = [
     "cdiv",
     "cdiv_sum",
     "config",
+    "ctx_registry",
+    "empty",
     "heuristics",
     "kernel",
     "next_power_of_2",
+    "shape",
+    "synchronize",
 ]

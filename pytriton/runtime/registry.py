@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Iterator, MutableMapping
 from typing import Any, Final, Generic, TypeVar
 
-__all__ = ["IdDict", "bench_registry"]
+__all__ = ["IdDict", "bench_registry", "ctx_registry"]
 
 Value = TypeVar("Value")
 
@@ -48,3 +48,6 @@ class IdDict(MutableMapping[Any, Value], Generic[Value]):
 
 bench_registry: Final[IdDict[int]] = IdDict()
 """The best time of a launch in nanoseconds, by the tensor that it writes."""
+
+ctx_registry: Final[IdDict[Any]] = IdDict()
+"""The ctx of ``pytriton.function``, by the tensor that its forward gave."""

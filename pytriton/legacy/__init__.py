@@ -1,0 +1,11 @@
+"""Old programs, unmodified: the names of 2019 to 2021 that are no part of the kernel object.
+
+    imports.py      inside chosen packages ``import triton`` gives pytriton
+    command.py      the same from a shell: ``python -m pytriton run --legacy``
+    ready_made.py   triton.ops and triton.nn, which are not reproduced
+    submodules.py   triton.utils
+    extract.py      read: some kernels of a file
+    report.py       Benchmark and perf_report
+
+This file and the first three need neither torch nor triton.
+"""

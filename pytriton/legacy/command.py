@@ -1,0 +1,61 @@
+"""``python -m pytriton run --legacy PKG SCRIPT [ARGS]``: a program some of whose packages are of another time.
+
+The program runs as ``python SCRIPT ARGS`` (or ``python -m MODULE ARGS``) would run it, but that
+``import triton`` gives pytriton inside the packages named. The script itself is none of them, unless
+``__main__`` is named too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import sys
+
+from pytriton.legacy.imports import legacy_builtins, legacy_imports
+
+__all__ = ["add_arguments", "run"]
+
+_MAIN = "__main__"
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """The arguments of the command ``run``."""
+    command.add_argument(
+        "--legacy",
+        dest="packages",
+        action="append",
+        required=True,
+        metavar="PKG",
+        help="inside this package 'import triton' means pytriton; __main__ is the script itself",
+    )
+    command.add_argument(
+        "-m", dest="as_module", action="store_true", help="SCRIPT is the name of a module, as in python -m"
+    )
+    command.add_argument("script", metavar="SCRIPT")
+    command.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the program; its own exit status passes as SystemExit. 2 for wrong use."""
+    script: str = options.script
+    if not options.as_module and not os.path.exists(script):
+        print(f"{script}: error: no such file", file=sys.stderr)
+        return 2
+    named = [name for name in options.packages if name != _MAIN]
+    try:
+        legacy_imports(*named)
+    except (ImportError, ValueError) as error:
+        print(f"--legacy: error: {error}", file=sys.stderr)
+        return 2
+    within = _MAIN in options.packages or (
+        options.as_module and any(script == name or script.startswith(f"{name}.") for name in named)
+    )
+    globals_ = {"__builtins__": legacy_builtins(_MAIN)} if within else {}
+    sys.argv = [script, *options.arguments]
+    if options.as_module:
+        runpy.run_module(script, globals_, _MAIN, alter_sys=True)
+    else:
+        sys.path[0] = os.path.dirname(os.path.abspath(script))
+        runpy.run_path(script, globals_, _MAIN)
+    return 0

@@ -1,0 +1,122 @@
+"""``read``: the text of a file of kernels, or of only some of its kernels.
+
+A file of 2021 may hold several kernels between directives, constants and types that they share. What is not
+asked for is blanked out: directives stay, also those inside a dropped kernel, and so does the number of each
+line, so that messages point into the file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from pytriton.errors import Report
+from pytriton.lang.tokens import Kind, Token, scan
+from pytriton.source import Source
+
+__all__ = ["read"]
+
+
+def read(path: str | os.PathLike[str], kernel_names: str | Iterable[str] | None = None) -> str:
+    """The text of a file; with names, that of those kernels and of all that stands outside kernels.
+
+    Raises OSError for a file that cannot be read, CompileError for a name that is no kernel of it.
+    """
+    text = Path(path).read_text(encoding="utf-8")
+    if kernel_names is None:
+        return text
+    wanted = [kernel_names] if isinstance(kernel_names, str) else list(kernel_names)
+    source = Source(text, str(path))
+    lines = list(_directives_and_code(source))
+    kernels = list(_functions(lines))
+    names = {name for name, _, _ in kernels}
+    for name in wanted:
+        if name not in names:
+            known = ", ".join(sorted(names)) or "none"
+            Report().fatal("TC205", f"there is no kernel '{name}' in this text, only {known}", source)
+    for name, start, end in reversed(kernels):
+        if name not in wanted:
+            text = text[:start] + _blanked(text, start, end, lines) + text[end:]
+    return text
+
+
+def _directives_and_code(source: Source) -> Iterator[list[Token]]:
+    """The tokens, a list for each directive and one for each other token."""
+    tokens, _ = scan(source, Report())
+    line: list[Token] = []
+    for token in tokens:
+        if line and not token.newline and token.kind is not Kind.END:
+            line.append(token)
+            continue
+        if line:
+            yield line
+            line = []
+        if token.kind is Kind.END:
+            return
+        if token.text == "#" and token.newline:
+            line = [token]
+        else:
+            yield [token]
+
+
+def _functions(lines: Iterable[list[Token]]) -> Iterator[tuple[str, int, int]]:
+    """Name and extent of each function definition.
+
+    Arms of one ``#if`` may each open the same brace: every arm starts at the depth at which the first did.
+    """
+    depth = 0
+    depths: list[int] = []
+    head: list[Token] = []
+    opened: tuple[str, int] | None = None
+    for tokens in lines:
+        token = tokens[0]
+        if token.text == "#":
+            word = tokens[1].text if len(tokens) > 1 else ""
+            if word in ("if", "ifdef", "ifndef"):
+                depths.append(depth)
+            elif word in ("elif", "else") and depths:
+                depth = depths[-1]
+            elif word == "endif" and depths:
+                depths.pop()
+            continue
+        if depth == 0 and opened is None:
+            head.append(token)
+        if token.text == "{":
+            if depth == 0 and opened is None:
+                name = _name_of(head)
+                opened = None if name is None else (name, head[0].span.start)
+            depth += 1
+        elif token.text == "}":
+            depth = max(0, depth - 1)
+        if depth == 0 and token.text in ("}", ";"):
+            if opened is not None:
+                yield (*opened, token.span.end)
+            opened, head = None, []
+
+
+def _name_of(head: Sequence[Token]) -> str | None:
+    """The name in ``void name(...) {``; None for ``enum {`` and the like."""
+    depth = 0
+    name: str | None = None
+    for before, token in pairwise(head):
+        if token.text == "(":
+            if depth == 0 and before.kind is Kind.IDENT and before.text != "__attribute__":
+                name = before.text
+            depth += 1
+        elif token.text == ")":
+            depth -= 1
+    return name
+
+
+def _blanked(text: str, start: int, end: int, lines: Iterable[list[Token]]) -> str:
+    """The directives of a stretch of text, each on the line where it stood."""
+    kept: list[str] = []
+    at = start
+    for tokens in lines:
+        first, last = tokens[0].span.start, tokens[-1].span.end
+        if tokens[0].text == "#" and start <= first < end:
+            kept += ["\n" * text.count("\n", at, first), text[first:last]]
+            at = last
+    return "".join([*kept, "\n" * text.count("\n", at, end)])

@@ -1,0 +1,22 @@
+"""``triton.utils`` as a module that exists only in memory: the file's name would say nothing about us."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Final
+
+from pytriton.legacy.extract import read
+from pytriton.runtime import IdDict, cdiv, cdiv_sum, empty, next_power_of_2, shape
+
+__all__ = ["utils"]
+
+utils: Final = ModuleType("pytriton.utils", "The helpers of triton.utils, 2019 and 2020.")
+vars(utils).update(
+    id_dict=IdDict,
+    cdiv=cdiv,
+    cdiv_sum=cdiv_sum,
+    next_power_of_2=next_power_of_2,
+    shape=shape,
+    empty=empty,
+    read=read,
+)
