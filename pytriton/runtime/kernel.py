@@ -23,6 +23,7 @@ from pytriton.runtime.compile import assembly, parse_target
 from pytriton.runtime.constants import Constants, constant_arguments
 from pytriton.runtime.eras import by_era, device_of
 from pytriton.runtime.heuristics import Heuristic, Heuristics
+from pytriton.runtime.inside import INSIDE, Purpose
 from pytriton.runtime.launch import present_target
 from pytriton.runtime.missing import may_lack_defines
 from pytriton.runtime.options import Config, configs_of, defines_of, product
@@ -31,6 +32,7 @@ from pytriton.runtime.refusals import refusal
 from pytriton.runtime.registry import bench_registry
 from pytriton.runtime.specialize import common_facts
 from pytriton.runtime.text import KernelText, read_source
+from pytriton.runtime.traced import call_traced, enrol, is_traced, modes_active
 
 __all__ = ["Kernel", "heuristics", "kernel"]
 
@@ -64,6 +66,7 @@ class Kernel:
         self._last: Plan | None = None
         self._names: tuple[str, ...] | None = None
         self._constants = Constants() if constants is None else constants
+        self.token = enrol(self)  # by which traced code names it
 
     def __call__(
         self,
@@ -88,21 +91,35 @@ class Kernel:
         if grid is None:
             if not arguments:
                 raise refusal(
-                    f"{self._text.kernel or self._text.source.name}: a call needs a grid",
+                    f"{self.name}: a call needs a grid",
                     "TC511",
                     "give grid=(n,), or a function of the options such as "
                     "lambda opt: (pytriton.cdiv(n, opt.TILE),)",
                 )
             *arguments, grid = arguments  # type: ignore[assignment]
+        if torch.compiler.is_dynamo_compiling():
+            call_traced(self, arguments, grid, defines, num_warps, num_stages)
+            return None
         plan = self._default
         if plan is None or defines or num_warps is not None or num_stages is not None:
             plan = self._plan(arguments, defines, num_warps, num_stages)
         self._last = plan
-        if not bench:
-            return plan.call(arguments, grid)
-        return self._bench(plan, arguments, grid, int(bench))
+        frame = INSIDE.frame
+        if frame is not None:
+            frame.check(self.name, plan, arguments)
+            if frame.purpose is Purpose.SHAPES:
+                return None
+        if modes_active() and is_traced(arguments):
+            call_traced(self, arguments, grid, defines, num_warps, num_stages)
+            return None
+        return self._bench(plan, arguments, grid, int(bench)) if bench else plan.call(arguments, grid)
 
     # What one can ask a kernel.
+
+    @property
+    def name(self) -> str:
+        """What messages call it: the kernel picked from the text, else the text."""
+        return self._text.kernel or self._text.source.name
 
     def source(self, defines: Mapping[str, Any] | None = None, kernel: str | None = None) -> str:
         """The modern Python text. ``defines`` add to the constructor's; a list takes its first value."""
@@ -158,11 +175,10 @@ class Kernel:
         known: dict[str, int] | None = None
         for plan in tuple(self._plans.values()):
             known = {**plan.first.translation.buffers, **(known or {})}
-        shown = self._text.kernel or self._text.source.name
-        self._constants.set(name, value, device_of(device), known, shown)
+        self._constants.set(name, value, device_of(device), known, self.name)
 
     def __repr__(self) -> str:
-        return f"<pytriton.kernel {self._text.kernel or self._text.source.name}>"
+        return f"<pytriton.kernel {self.name}>"
 
     def with_heuristics(self, functions: Mapping[str, Heuristic]) -> Kernel:
         """The same kernel with functions that compute defines from the arguments of a call."""

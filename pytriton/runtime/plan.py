@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -104,6 +104,24 @@ class Plan:
         """The arguments through which the first candidate writes."""
         return _written([self.first], arguments)
 
+    def written_by_any(self, arguments: Sequence[Any]) -> list[Any]:
+        """The arguments through which some candidate writes."""
+        return [arguments[position] for position in self.written_positions if position < len(arguments)]
+
+    @cached_property
+    def written_positions(self) -> tuple[int, ...]:
+        """Where the parameters stand through which some candidate writes."""
+        names = {name for candidate in self._translated() for name in candidate.translation.writes}
+        positions = (self.first.binder.position(name) for name in names)
+        return tuple(sorted(position for position in positions if position is not None))
+
+    def every_candidate(self) -> list[Candidate]:
+        """All candidates; raises CompileError if one cannot be translated."""
+        found = self._translated()
+        if len(found) < len(self.configs):
+            raise next(error for error in self._dropped.values() if isinstance(error, CompileError))
+        return found
+
     # Translating.
 
     def _first_legal(self, configs: Sequence[Config]) -> Candidate:
@@ -134,6 +152,12 @@ class Plan:
 
     def _positions_of_key(self) -> tuple[int, ...]:
         """Which arguments' values call for new tuning: ``__retune`` and autotune_key, else all integers."""
+        integers = (at for at, param in enumerate(self.first.binder.parameters) if _is_integer(param.type))
+        return self.named_key or tuple(integers)
+
+    @cached_property
+    def named_key(self) -> tuple[int, ...]:
+        """Where the parameters stand that ``__retune`` and autotune_key name."""
         binder = self.first.binder
         positions = {at for at, param in enumerate(binder.parameters) if param.retune}
         for name in self._settings.tune_key:
@@ -146,8 +170,6 @@ class Plan:
                     f"it has {known}",
                 )
             positions.add(position)
-        if not positions:
-            positions = {at for at, param in enumerate(binder.parameters) if _is_integer(param.type)}
         return tuple(sorted(positions))
 
     # Choosing.

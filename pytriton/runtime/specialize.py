@@ -22,7 +22,7 @@ from pytriton.lang.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.arguments import BY_16, ONE, PLAIN
 
-__all__ = ["Specialization", "common_facts", "pin_ones", "signature_type", "specialize"]
+__all__ = ["Specialization", "common_facts", "pin_ones", "pin_types", "signature_type", "specialize"]
 
 _TYPE_CODES: Final = {
     "int1": "i1",
@@ -103,8 +103,24 @@ def pin_ones(translation: Translation, facts: Sequence[int]) -> Translation:
         for param, fact in zip(translation.parameters, facts, strict=True)
         if fact == ONE and isinstance(param.type, ScalarType) and _is_wide_integer(param.type)
     ]
-    if not pinned:
-        return translation
+    return _begun_with(pinned, translation) if pinned else translation
+
+
+def pin_types(translation: Translation) -> Translation:
+    """The translation with every scalar cast to its declared type at the top of the kernel's body.
+
+    For launchers other than ours, which guess a scalar's type from its value and make a 1 a ``constexpr``.
+    """
+    pinned = [
+        f"    {param.identifier} = tl.full((), {param.identifier}, tl.{param.type.triton})\n"
+        for param in translation.parameters
+        if isinstance(param.type, ScalarType)
+    ]
+    return _begun_with(pinned, translation) if pinned else translation
+
+
+def _begun_with(pinned: list[str], translation: Translation) -> Translation:
+    """The translation with more lines before the first statement of the kernel's body."""
     lines = translation.text.splitlines(keepends=True)
     at = _first_statement(translation) - 1
     text = "".join([*lines[:at], *pinned, *lines[at:]])
