@@ -12,6 +12,7 @@ import random
 import subprocess
 import sys
 
+import pytriton
 from pytriton.emit.document import WIDTH
 from pytriton.emit.layout import layout
 from pytriton.emit.python import PRECEDENCE, Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp, show
@@ -148,6 +149,18 @@ def test_lines_mean_the_same() -> None:
 
 def test_ruff_chooses_the_same_lines() -> None:
     assert changed(1, 600) == []
+
+
+def test_ruff_leaves_comments_alone() -> None:
+    """Comments of all lengths behind statements that fit on a line with them, without them, or not at all."""
+    body: list[str] = []
+    for length in range(2, 100, 3):
+        name, comment = f"row_{length}" + "_of_it" * (length % 7), "c" * length
+        body += [f"int {name} = n + {length}; // {comment}", f"if ({name} > n) {{ // {comment}"]
+        body += [f"  *X = {name} * {name} - {name} * {name} / {name}; // {comment}", "}", f"// {comment}"]
+    text = pytriton.translate("__global__ void k(int* X, int n) {\n" + "\n".join(body) + "\n}\n").text
+    assert "\n        tl.store(\n" in text
+    assert formatted(text) == text
 
 
 if __name__ == "__main__":

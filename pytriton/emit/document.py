@@ -78,6 +78,7 @@ class _Printer:
         self.line = " " * indent
         self.indent = indent
         self.parentheses = False  # whether the one optional pair is there
+        self.fits_without = False  # whether all that it would hold was measured without it, and fits
         self.measured = False  # whether the rest of this line is known to fit
         self.rest: list[_Item] = []
 
@@ -110,11 +111,14 @@ class _Printer:
         elif kind is Kind.GROUP or (kind is Kind.OPTIONAL_GROUP and self.parentheses):
             broken = self._breaks(parts, indent, broken)
         elif kind is Kind.OPTIONAL_PARENTHESES:
-            self.parentheses = False
-            self.parentheses = broken = self._breaks(parts, indent, broken)
+            self.parentheses = broken = self._needs_parentheses(parts, indent, broken)
             parts = _in_parentheses(parts) if broken else parts
         elif kind is Kind.BEST_FIT:
-            parts, broken = self._best_fit(parts, indent, broken)
+            if self._needs_parentheses(parts, indent, broken):
+                self.parentheses = True
+                self.parentheses = self._fits(_in_parentheses(parts), indent, True, _Measure.ALL)
+            broken = self.parentheses
+            parts = _in_parentheses(parts) if broken else parts
         elif kind is Kind.MAY_BREAK and not self.parentheses:
             self.measured = False
         self._push(parts, indent, broken)
@@ -126,15 +130,10 @@ class _Printer:
         self.measured = True
         return not self._fits(parts, indent, False, _Measure.FIRST)
 
-    def _best_fit(self, parts: Sequence[Doc], indent: int, broken: bool) -> tuple[Sequence[Doc], bool]:
-        """The content with parentheses, and whether they are there: only where they help."""
-        self.parentheses = False
-        if not self._breaks(parts, indent, broken):
-            return parts, False
-        wrapped = _in_parentheses(parts)
-        self.parentheses = True
-        self.parentheses = self._fits(wrapped, indent, True, _Measure.ALL)
-        return (wrapped, True) if self.parentheses else (parts, False)
+    def _needs_parentheses(self, parts: Sequence[Doc], indent: int, broken: bool) -> bool:
+        self.parentheses = self.fits_without = False
+        self.fits_without = not self._breaks(parts, indent, broken)
+        return not self.fits_without
 
     def _fits(self, parts: Sequence[Doc], indent: int, broken: bool, measure: _Measure) -> bool:
         """Whether these parts and what follows them fit, as far as ``measure`` asks.
@@ -170,6 +169,8 @@ class _Printer:
             elif kind is Kind.OPTIONAL_PARENTHESES and broken:
                 parts = _in_parentheses(parts)
             elif kind is Kind.MAY_BREAK and not broken and not self.parentheses:
+                if self.fits_without:  # so what follows its break was measured with the whole
+                    return True
                 broken, measure = True, _Measure.NONE
             pending += [_Item(indent, broken, part, measure) for part in reversed(parts)]
         return True
