@@ -36,7 +36,7 @@ from pytriton.lang.walk import names, rebuild
 __all__ = ["Expressions"]
 
 _COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
-_NEGATED: Final = {"==": "!=", "!=": "=="}
+_NEGATED: Final = {"==": "!=", "!=": "==", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 _FUNCTIONS: Final = {
     "exp": "tl.exp",
     "log": "tl.log",
@@ -55,6 +55,16 @@ _FUNCTIONS: Final = {
     "tanh": "libdevice.tanh",
     "pow": "libdevice.pow",
 }
+
+
+def _negates(operator: str, comparison: Expr) -> bool:
+    """Whether the opposite operator negates a comparison: not ``<`` of floats, as NaN is unordered."""
+    if operator in ("==", "!="):
+        return True
+    if operator not in _NEGATED or not isinstance(comparison, typed.Binary):
+        return False
+    scalar = scalar_of(comparison.left.type)
+    return scalar is None or not scalar.is_float
 
 
 class Expressions:
@@ -178,7 +188,7 @@ class Expressions:
 
     def _not(self, operand: Expr, value: Value) -> Value:
         node = value.node
-        if isinstance(node, BinOp) and node.operator in _NEGATED:
+        if isinstance(node, BinOp) and _negates(node.operator, operand):
             flipped = BinOp(_NEGATED[node.operator], node.left, node.right)
             return Value(flipped, BOOL, value.strong, value.weak)
         if not value.weak:

@@ -12,41 +12,30 @@ from typing import Final
 
 from pytriton.errors import Report
 from pytriton.lang import syntax
-from pytriton.lang.classify import TYPES
+from pytriton.lang.assignments import Assignments
 from pytriton.lang.comments import CommentCursor
-from pytriton.lang.convert import as_condition, scalar_of, to_shape
-from pytriton.lang.declarations import Declarations
 from pytriton.lang.scope import Scope, closest
+from pytriton.lang.type_names import ValueType
 from pytriton.lang.typed import (
-    Assign,
-    Atomic,
     Body,
     Break,
     Comments,
     Continue,
     Declare,
     DoWhile,
-    Evaluate,
     Expr,
     For,
     If,
     KernelDef,
-    Name,
     Remark,
     Return,
     Statement,
-    Store,
     Symbol,
+    Unary,
     While,
 )
 from pytriton.lang.types import (
     ERROR,
-    VOID,
-    PointerType,
-    broadcast_shapes,
-    element_of,
-    shape_of,
-    with_element,
 )
 from pytriton.lang.walk import reads
 from pytriton.source import Span
@@ -120,7 +109,7 @@ def _report_twins(file: syntax.File, report: Report) -> None:
         seen.setdefault(name.text, name.span)
 
 
-class _KernelChecker(Declarations):
+class _KernelChecker(Assignments):
     """Checks one kernel."""
 
     def __init__(self, file: syntax.File, report: Report, strict_literals: bool) -> None:
@@ -222,22 +211,28 @@ class _KernelChecker(Declarations):
                 return []
             case syntax.ExpressionStatement(expression=expression):
                 assert expression is not None
-                return self._effect(expression)
+                return self.effect(expression)
             case syntax.Block():
                 return list(self._scoped(node))
             case syntax.If():
-                condition = self.condition(node.condition, "if")
+                before, condition = self.tested(node.condition, "if")
                 then = self._scoped(node.then)
                 otherwise = () if node.otherwise is None else self._scoped(node.otherwise)
-                return [If(node.span, condition, then, otherwise)]
+                return [*before, If(node.span, condition, then, otherwise)]
             case syntax.For():
                 return self._for(node)
             case syntax.While():
-                condition = self.condition(node.condition, "while")
-                return [While(node.span, condition, self._loop_body(node.body))]
+                before, condition = self.tested(node.condition, "while")
+                body = self._loop_body(node.body)
+                if before:
+                    return [_tested_inside(node.span, (), before, condition, (), body)]
+                return [While(node.span, condition, body)]
             case syntax.DoWhile():
                 body = self._loop_body(node.body)
-                return [DoWhile(node.span, body, self.condition(node.condition, "while"))]
+                before, condition = self.tested(node.condition, "while")
+                if before:
+                    return [For(node.span, (), None, (*before, _leave_unless(condition)), body)]
+                return [DoWhile(node.span, body, condition)]
             case syntax.Return():
                 if node.value is not None and not self._returns_value:
                     help_ = "store it through a pointer, as in '*out = value'"
@@ -265,10 +260,12 @@ class _KernelChecker(Declarations):
     def _for(self, node: syntax.For) -> list[Statement]:
         self.scope.push()
         init = self._statement(node.init)
-        condition = None if node.condition is None else self.condition(node.condition, "for")
-        step = () if node.step is None else tuple(self._effect(node.step))
+        before, condition = ((), None) if node.condition is None else self.tested(node.condition, "for")
+        step = () if node.step is None else tuple(self.effect(node.step))
         body = self._loop_body(node.body)
         self.scope.pop()
+        if before and condition is not None:
+            return [_tested_inside(node.span, tuple(init), before, condition, step, body)]
         return [For(node.span, tuple(init), condition, step, body)]
 
     def _declaration(self, node: syntax.Declaration) -> list[Statement]:
@@ -278,23 +275,27 @@ class _KernelChecker(Declarations):
         if node.specifiers.has("extern"):
             self.report.error("TC405", "'extern' has no place inside a kernel", node.span)
             return []
-        found: list[Statement] = []
         base = self.base_type(node.specifiers)
+        found: list[Statement] = []
         for declarator in node.declarators:
-            symbol = None if base is None else self.local(node.specifiers, base, declarator)
-            value: Expr | None = None
-            if declarator.initializer is not None:
-                value = self.value(declarator.initializer)
-            if symbol is None:
-                self._declare_failed(declarator)
-                continue
-            if value is not None and value.type != ERROR:
-                span = declarator.initializer.span if declarator.initializer else declarator.span
-                action = f"initialise '{symbol.name}'"
-                value = self.conversion(value, symbol.type, span, action)
-            self.scope.declare(symbol, self.report)
-            found.append(Declare(declarator.span.to(node.span), symbol, value))
+            found += self.sequenced(lambda: self._declare(node, base, declarator))  # noqa: B023
         return found
+
+    def _declare(
+        self, node: syntax.Declaration, base: ValueType | None, declarator: syntax.Declarator
+    ) -> list[Statement]:
+        symbol = None if base is None else self.local(node.specifiers, base, declarator)
+        value: Expr | None = None
+        if declarator.initializer is not None:
+            value = self.value(declarator.initializer)
+        if symbol is None:
+            self._declare_failed(declarator)
+            return []
+        if value is not None and value.type != ERROR:
+            span = declarator.initializer.span if declarator.initializer else declarator.span
+            value = self.conversion(value, symbol.type, span, f"initialise '{symbol.name}'")
+        self.scope.declare(symbol, self.report)
+        return [Declare(declarator.span.to(node.span), symbol, value)]
 
     def _declare_failed(self, declarator: syntax.Declarator) -> None:
         """Enter a name whose declaration is wrong, so that its uses are silent."""
@@ -302,151 +303,14 @@ class _KernelChecker(Declarations):
             symbol = Symbol(declarator.name.text, ERROR, declarator.span)  # type: ignore[arg-type]
             self.scope.declare(symbol, self.report)
 
-    # ---------------------------------------------------------------- assignments
 
-    def _effect(self, node: syntax.Expr) -> list[Statement]:
-        """An expression that is evaluated for what it does."""
-        match node:
-            case syntax.Comma(items=items):
-                return [statement for item in items for statement in self._effect(item)]
-            case syntax.Assign():
-                return self._assign(node)
-            case (
-                syntax.Postfix(operator=operator, operand=operand)
-                | syntax.Prefix(operator="++" | "--" as operator, operand=operand)
-            ):
-                one = syntax.Number(node.span, "1")
-                return self._assign(syntax.Assign(node.span, operator[0] + "=", operand, one))
-            case syntax.Binary() if self._names_type(node):
-                return []
-            case _:
-                value = self.check(node)
-                effect = isinstance(value, Atomic) or value.type == VOID
-                if value.type == ERROR:
-                    return []
-                if not effect:
-                    self.report.warning("TC324", "this expression has no effect", node.span)
-                    return []
-                return [Evaluate(node.span, value)]
+def _tested_inside(
+    span: Span, init: Body, before: Body, condition: Expr, step: Body, body: Body
+) -> Statement:
+    """A loop whose condition has side effects: it is tested at the top of the body."""
+    return For(span, init, None, step, (*before, _leave_unless(condition), *body))
 
-    def _assign(self, node: syntax.Assign) -> list[Statement]:
-        before: list[Statement] = []
-        value_node = node.value
-        if isinstance(value_node, syntax.Assign):
-            self._nesting += 1
-            if self._nesting > _DEEPEST:
-                self.report.fatal("TC318", f"assignments are nested more than {_DEEPEST} deep", node.span)
-            before = self._assign(value_node)
-            value_node = value_node.target
-            self._nesting -= 1
-        match node.target:
-            case syntax.Name():
-                return before + self._assign_name(node, node.target, value_node)
-            case syntax.Prefix(operator="*", operand=pointer):
-                return before + self._store(node, pointer, None, value_node)
-            case syntax.MaskedDeref(mask=mask, pointer=pointer):
-                return before + self._store(node, pointer, mask, value_node)
-            case _:
-                self._refuse_target(node.target)
-                return before
 
-    def _refuse_target(self, target: syntax.Expr) -> None:
-        """Say why this cannot be assigned to."""
-        message = "this cannot be assigned to"
-        help_ = "assign to a name, to '*pointer' or to '*?(mask)pointer'"
-        match target:
-            case syntax.Binary() if self._names_type(target):
-                return
-            case syntax.Constexpr(id=name, value=value):
-                message = f"'{name}' is a define, {value} here, and cannot be assigned to"
-                help_ = "declare a variable of another name"
-            case syntax.Subscript():
-                help_ = "'*(p + i) = x' stores one element, 'c ? a : b' changes a part of a block"
-        self.report.error("TC315", message, target.span, help=help_)
-
-    def _names_type(self, node: syntax.Binary) -> bool:
-        """Whether this product is ``TYPE *p`` with a ``TYPE`` that nothing defines: an error, said once."""
-        left, right = node.left, node.right
-        right = right.operand if isinstance(right, syntax.Subscript) else right
-        if node.operator != "*" or not isinstance(left, syntax.Name) or not isinstance(right, syntax.Name):
-            return False
-        if self.scope.find(left.id) is not None or self.scope.find(right.id) is not None:
-            return False
-        near = closest(left.id, TYPES)
-        help_ = f"give it in defines, as in defines={{'{left.id}': 'float'}}, or by a typedef"
-        help_ = f"did you mean '{near}'?" if near else help_
-        self.report.error("TC203", f"'{left.id}' is no type", left.span, help=help_)
-        self.scope.declare(Symbol(right.id, ERROR, right.span), self.report)  # type: ignore[arg-type]
-        return True
-
-    def _assign_name(
-        self, node: syntax.Assign, target: syntax.Name, value_node: syntax.Expr
-    ) -> list[Statement]:
-        left, right = self.value(target), self.value(value_node)
-        if ERROR in (left.type, right.type):
-            return []
-        assert isinstance(left, Name)
-        symbol = left.symbol
-        if symbol.value is not None or symbol.buffer:
-            self.report.error(
-                "TC315",
-                f"'{symbol.name}' is a constant",
-                node.span,
-                ("it was declared here", symbol.span),
-            )
-            return []
-        right = self._combined(node, left, right)
-        value = self.conversion(right, symbol.type, node.value.span, f"assign to '{symbol.name}'")
-        return [] if value.type == ERROR else [Assign(node.span, symbol, value)]
-
-    def _combined(self, node: syntax.Assign, left: Expr, right: Expr) -> Expr:
-        """The value that a compound assignment stores: ``left op right``."""
-        if node.operator == "=":
-            return right
-        operator = node.operator[:-1]
-        shape = self.broadcast(left, right, node.span, f"'{node.operator}'")
-        if shape is None:
-            return Name(node.span, ERROR, Symbol("", left.type, node.span))  # type: ignore[arg-type]
-        if scalar_of(left.type) is None or scalar_of(right.type) is None:
-            return self.pointer_arithmetic(operator, left, right, shape, node.span)
-        return self.arithmetic(operator, left, right, shape, node.span)
-
-    def _store(
-        self,
-        node: syntax.Assign,
-        pointer_node: syntax.Expr,
-        mask_node: syntax.Expr | None,
-        value_node: syntax.Expr,
-    ) -> list[Statement]:
-        pointer, value = self.value(pointer_node), self.value(value_node)
-        mask = None if mask_node is None else self.value(mask_node)
-        if ERROR in (pointer.type, value.type, None if mask is None else mask.type):
-            return []
-        element = element_of(pointer.type)  # type: ignore[arg-type]
-        if not isinstance(element, PointerType):
-            message = f"'*' wants a pointer, not a value of type {pointer.type}"
-            help_ = "'*p = x' stores through a pointer; a name is assigned without '*'"
-            self.report.error("TC311", message, pointer.span, help=help_)
-            return []
-        if node.operator != "=":
-            loaded = self.load(pointer, node.target.span, *(() if mask is None else (mask,)))
-            value = self._combined(node, loaded, value)
-            if value.type == ERROR:
-                return []
-        condition = None if mask is None else as_condition(mask)
-        if condition is not None:
-            placed = self.under_mask(pointer, condition, node.span)
-            if placed is None:
-                return []
-            pointer = placed
-        pointer = self._spread(pointer, value)
-        type_ = with_element(element.element, shape_of(pointer.type))
-        value = self.conversion(value, type_, node.value.span, "store")
-        return [] if value.type == ERROR else [Store(node.span, pointer, value, condition)]
-
-    def _spread(self, pointer: Expr, value: Expr) -> Expr:
-        """Pointer, mask and stored value broadcast together."""
-        shape = broadcast_shapes(shape_of(pointer.type), shape_of(value.type))
-        if shape is None or (len(shape) > len(shape_of(pointer.type)) and shape_of(pointer.type)):
-            return pointer
-        return to_shape(pointer, shape) or pointer
+def _leave_unless(condition: Expr) -> Statement:
+    refused = Unary(condition.span, condition.type, "!", condition)
+    return If(condition.span, refused, (Break(condition.span),), ())

@@ -27,6 +27,7 @@ from pytriton.lang.typed import (
     Name,
     Range,
     Size,
+    Statement,
     Unary,
 )
 from pytriton.lang.types import (
@@ -61,6 +62,9 @@ class Expressions(Calls):
         self.strict_literals = strict_literals
         self._depth = 0
         self._masks: list[Expr] = []
+        # Side effects of the expression at hand: assignments.py says when they run.
+        self.before: list[Statement] = []
+        self.behind: list[Statement] | None = None
         self._unknown: set[str] = set()
 
     # ---------------------------------------------------------------- entry points
@@ -140,15 +144,7 @@ class Expressions(Calls):
                 operand = self.value(node.operand)
                 return failed(node.span) if operand.type == ERROR else self.subscript(node, operand)
             case syntax.Assign() | syntax.Postfix() | syntax.Comma():
-                compare = isinstance(node, syntax.Assign) and node.operator == "="
-                also = "; to compare, write '=='" if compare else ""
-                self.report.error(
-                    "TC320",
-                    "an assignment inside an expression is not supported",
-                    node.span,
-                    help=f"make it a statement of its own{also}",
-                )
-                return failed(node.span)
+                return self.effect_value(node)
             case syntax.String():
                 self.report.error("TC303", "a string has no place in an expression", node.span)
                 return failed(node.span)
@@ -176,7 +172,7 @@ class Expressions(Calls):
     def _prefix(self, node: syntax.Prefix) -> Expr:
         operator = node.operator
         if operator in ("++", "--"):
-            return self._check(syntax.Comma(node.span, ()))
+            return self.effect_value(node)
         if operator == "&":
             self.report.error(
                 "TC403",
@@ -209,7 +205,7 @@ class Expressions(Calls):
         return Unary(node.span, operand.type, operator, operand)
 
     def _binary(self, node: syntax.Binary) -> Expr:
-        left, right = self.value(node.left), self._right_side(node)
+        left, right = self._left_side(node), self._right_side(node)
         if ERROR in (left.type, right.type):
             return failed(node.span)
         operator = node.operator
@@ -227,6 +223,18 @@ class Expressions(Calls):
             return self.pointer_arithmetic(operator, left, right, shape, node.span)
         return self.arithmetic(operator, left, right, shape, node.span)
 
+    def _left_side(self, node: syntax.Binary) -> Expr:
+        if node.operator not in ("&&", "||"):
+            return self.value(node.left)
+        return self._to_sequence_point(node.left)
+
+    def _to_sequence_point(self, node: syntax.Expr) -> Expr:
+        """An operand whose side effects happen before the operands right of it are looked at."""
+        outer, self.behind = self.behind, None
+        expr = self.value(node)
+        self.behind = outer
+        return expr
+
     def _right_side(self, node: syntax.Binary) -> Expr:
         if node.operator not in ("&&", "||"):
             return self.value(node.right)
@@ -234,16 +242,26 @@ class Expressions(Calls):
 
     def without_effects(self, node: syntax.Expr, where: str) -> Expr:
         """An operand that C might not evaluate but Triton does: it must have no side effect."""
+        outer, self.before, self.behind = (self.before, self.behind), [], None
         expr = self.value(node)
-        for part in walk(expr):
-            if isinstance(part, Atomic):
-                self.report.error(
-                    "TC321",
-                    f"an atomic {where} would run unconditionally",
-                    part.span,
-                    help="use an if statement",
-                )
+        effects, (self.before, self.behind) = self.before, outer
+        atomics = (part.span for part in walk(expr) if isinstance(part, Atomic))
+        for span in (*(effect.span for effect in effects), *atomics):
+            help_ = "use an if statement"
+            self.report.error("TC321", f"a side effect {where} would happen in any case", span, help=help_)
         return expr
+
+    def unevaluated(self, node: syntax.Expr) -> Expr:
+        """An operand of which only the type matters: its side effects do not happen."""
+        outer, self.before, self.behind = (self.before, self.behind), [], None
+        expr = self.value(node)
+        self.before, self.behind = outer
+        return expr
+
+    def effect_value(self, node: syntax.Assign | syntax.Postfix | syntax.Prefix | syntax.Comma) -> Expr:
+        """The value of an expression that also does something; in a constant there is none."""
+        self.report.error("TC320", "an assignment has no place in a constant", node.span)
+        return failed(node.span)
 
     def _range(self, node: syntax.Binary, left: Expr, right: Expr) -> Expr:
         start, stop = constant(left), constant(right)
@@ -261,7 +279,7 @@ class Expressions(Calls):
         return Range(node.span, type_, convert(left, INT), convert(right, INT))
 
     def _select(self, node: syntax.Select) -> Expr:
-        test = self.value(node.condition)
+        test = self._to_sequence_point(node.condition)
         if test.type == ERROR:
             return test
         condition = as_condition(test)
@@ -312,7 +330,7 @@ class Expressions(Calls):
         if isinstance(node.operand, syntax.TypeName):
             type_: Type | None = self.type_name(node.operand)
         else:
-            type_ = self.value(node.operand).type
+            type_ = self.unevaluated(node.operand).type
         if type_ is None or not isinstance(type_, ScalarType | PointerType | BlockType):
             return failed(node.span)
         element = element_of(type_)

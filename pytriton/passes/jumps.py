@@ -99,7 +99,9 @@ def _outer_loop(loop: Loop, returned: Symbol | None, final: bool) -> list[Statem
 
 def _loop(loop: Loop, body: Body) -> list[Statement]:
     """A loop whose body has no jumps of inner loops left."""
-    breaks, continues = _contains(body, Break), _contains(body, Continue)
+    left = _contains(body, Break)
+    breaks = left or (isinstance(loop, For) and _contains(loop.step, Break))
+    continues = _contains(body, Continue)
     if isinstance(loop, DoWhile):
         if not any(not isinstance(statement, Remark) for statement in body):
             return [While(loop.span, loop.condition, body, loop.comments)]
@@ -115,7 +117,8 @@ def _loop(loop: Loop, body: Body) -> list[Statement]:
         step = (*step, Assign(loop.span, running, condition))
         start, condition = (condition if first else start), None
     if continues:
-        body = _guard(body, running) + _guarded_step(step, init, go)
+        step = _guard(step, running)
+        body = _guard(body, running) + (_guarded_step(step, init, go) if left else step)
     else:
         body = _guard(body + step, running)
     test = go if condition is None else Binary(loop.span, BOOL, "&&", go, condition)

@@ -12,7 +12,6 @@ def f(
     s = 0
     j = 0
     i = 0
-    i = 0
     j = n
     while i < j:
         s += j * 10 + i

@@ -18,6 +18,5 @@ def f(
         i += n
     tl.store(Y + 1, i)
     while i > m:
-        tl.debug_barrier()
         tl.store(Y + 2, i)
         i -= 1

@@ -31,7 +31,6 @@ def f(
     if n != 0:
         pass
     else:
-        tl.debug_barrier()
         tl.store(Y + 2, 9)
     if (n != 0) & (m < 0) | (y != 0):
         tl.store(Y + 3, 5)

@@ -21,6 +21,5 @@ def f(
         x_3 = m
         tl.store(Y + 4, x_3)
     for x_3 in range(2):
-        tl.debug_barrier()
         tl.store(Y + 5, x_3)
     tl.store(Y + 6, x)

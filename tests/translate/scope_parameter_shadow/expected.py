@@ -12,7 +12,6 @@ def f(
     for i in range(2):
         n_1 = 0.25
         n_1 += i
-        tl.debug_barrier()
         tl.store(Y + i, (n_1 * 4.0).to(Y.dtype.element_ty))
     tl.debug_barrier()
     tl.store(Y + 2, n)

@@ -12,7 +12,7 @@ def f(
 ):
     r = tl.arange(0, T)
     a = tl.load(X + r, mask=r < n, other=float("-inf"))
-    b = tl.load(X + r, mask=~(r < n), other=2.5)
+    b = tl.load(X + r, mask=r >= n, other=2.5)
     tl.debug_barrier()
     tl.store(Y + r, a)
     tl.store(Y + T + r, b)

@@ -19,9 +19,9 @@ def f(
         tl.where(
             r < m,
             tl.load(A + r, mask=(r < n) & (r < m), other=0.0),
-            tl.load(B + r, mask=(r < n) & ~(r < m), other=0.0),
+            tl.load(B + r, mask=(r < n) & (r >= m), other=0.0),
         ),
-        tl.where(r > m, tl.load(C + r, mask=~(r < n) & (r > m), other=0.0) * 2.0, -1.0),
+        tl.where(r > m, tl.load(C + r, mask=(r >= n) & (r > m), other=0.0) * 2.0, -1.0),
     )
     tl.debug_barrier()
     tl.store(Y + r, value)

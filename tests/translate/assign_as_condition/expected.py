@@ -1,0 +1,25 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # int*
+    Y,  # int*
+    n,
+):
+    m = n - 4
+    if m != 0:
+        tl.store(Y, m)
+    running = True
+    while running:
+        tl.debug_barrier()
+        m = tl.load(X)
+        if m == 0:
+            running = False
+        else:
+            value = tl.load(Y + 1) + m
+            tl.debug_barrier()
+            tl.store(Y + 1, value)
+            X += 1
