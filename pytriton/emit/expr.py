@@ -12,6 +12,7 @@ from typing import Final
 
 from pytriton.emit.names import Names
 from pytriton.emit.numbers import byte_count, dtype, held, number, wraps
+from pytriton.emit.products import Products, numbers
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted
 from pytriton.lang import typed
@@ -19,12 +20,10 @@ from pytriton.lang.convert import constant, scalar_of
 from pytriton.lang.typed import Expr, Size
 from pytriton.lang.types import (
     BOOL,
-    CHAR,
     FLOAT,
     HALF,
     INT,
     LONG,
-    UCHAR,
     ElementType,
     PointerType,
     ScalarType,
@@ -67,7 +66,7 @@ def _negates(operator: str, comparison: Expr) -> bool:
     return scalar is None or not scalar.is_float
 
 
-class Expressions:
+class Expressions(Products):
     """Lowers expressions with one choice of identifiers."""
 
     def __init__(self, names: Names) -> None:
@@ -113,7 +112,7 @@ class Expressions:
             case typed.Range():
                 return self._range(expr)
             case typed.Dot():
-                return self._dot(expr)
+                return self.dot(expr)
             case typed.Call():
                 return self._call(expr)
             case typed.Atomic():
@@ -382,8 +381,7 @@ class Expressions:
         value = self.lower(expr.operand)
         if expr.order == (1, 0):
             return Value(Call("tl.trans", (value.node,)), value.element)
-        order = Tuple(tuple(Atom(str(axis)) for axis in expr.order))
-        return Value(Call("tl.permute", (value.node, order)), value.element)
+        return Value(Call("tl.permute", (value.node, numbers(expr.order))), value.element)
 
     def _reduce(self, expr: typed.Reduce) -> Value:
         value = self.lower(expr.operand)
@@ -393,24 +391,6 @@ class Expressions:
         function = {"+": "tl.sum", "max": "tl.max", "min": "tl.min"}[expr.operator]
         call = Call(function, (wide.node,), (("axis", Atom(str(expr.axis))),))
         return self._to(Value(call, wide.element), element)
-
-    # ---------------------------------------------------------------- products
-
-    def _dot(self, expr: typed.Dot) -> Value:
-        left, right = self.tensor(expr.left).node, self.tensor(expr.right).node
-        common = scalar_of(expr.left.type)
-        assert common is not None
-        depth = shape_of(expr.left.type)[1]
-        while depth < (32 if common in (CHAR, UCHAR) else 16):
-            self.helpers.add("widen")
-            left, right = Call("widen_lhs", (left,)), Call("widen_rhs", (right,))
-            depth *= 2
-        arguments = [left, right]
-        if expr.accumulator is not None:
-            arguments.append(self.tensor(expr.accumulator).node)
-        keywords = (("input_precision", Atom('"ieee"')),) if common == FLOAT else ()
-        element = element_of(expr.type)  # type: ignore[arg-type]
-        return Value(Call("tl.dot", tuple(arguments), keywords), element)
 
     # ---------------------------------------------------------------- functions
 

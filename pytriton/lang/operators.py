@@ -6,6 +6,8 @@ shapes broadcast; or, after an error, an expression of type ``ERROR``. Nothing h
 
 from __future__ import annotations
 
+import math
+
 from pytriton.errors import Report
 from pytriton.lang.convert import (
     as_condition,
@@ -51,11 +53,29 @@ from pytriton.lang.types import (
 from pytriton.lang.walk import walk
 from pytriton.source import Span
 
-__all__ = ["LARGEST_BLOCK", "Operators", "failed"]
+__all__ = ["LARGEST_BLOCK", "Operators", "failed", "has_product", "least_depth", "padded"]
 
 LARGEST_BLOCK = 1 << 20  # Triton's own limit on elements
 _COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 _INTEGER_ONLY = frozenset(("%", "<<", ">>", "&", "|", "^"))
+
+
+def padded(size: int) -> int:
+    """The next power of two: what Triton keeps for an axis of a block."""
+    return 1 << (size - 1).bit_length()
+
+
+def has_product(product: Dot) -> bool:
+    """Whether ``tl.dot`` computes a product; two axes are widened to a depth that it accepts."""
+    shape, element = shape_of(product.left.type), scalar_of(product.left.type)
+    if element is None or not (element.is_float or element in (CHAR, UCHAR)):
+        return False
+    return len(shape) == 2 or padded(shape[1]) >= least_depth(element)
+
+
+def least_depth(element: ScalarType) -> int:
+    """The least inner size of ``tl.dot``."""
+    return 32 if element in (CHAR, UCHAR) else 16
 
 
 def failed(span: Span) -> Expr:
@@ -143,18 +163,20 @@ class Operators:
         own = scalar_of(left.type)
         if own in (CHAR, UCHAR) and own == scalar_of(right.type):
             common = own
-        if (not common.is_float and common not in (CHAR, UCHAR)) or len(first) > 2:
-            what = f"blocks of {common}" if len(first) == 2 else f"blocks of {len(first)} axes"
+        element = FLOAT if common.is_float and common.bits == 16 else promote(common)
+        type_ = BlockType(element, (first[0], second[1], *first[2:]))
+        product = Dot(span, type_, convert(left, common), convert(right, common))
+        count = math.prod(map(padded, (*first, second[1])))
+        if not has_product(product) and count > LARGEST_BLOCK:
             self.report.error(
                 "TC406",
-                f"'@' does not multiply {what}",
+                f"this product of {left.type} and {right.type} is too large",
                 span,
-                help="convert the operands to char, half, float or double blocks of 2 axes",
+                help="no tensor core computes it, so its M * K * N products of elements must fit into"
+                f" {LARGEST_BLOCK}: use smaller blocks, or blocks of half, float, double or char",
             )
             return failed(span)
-        element = FLOAT if common.is_float and common.bits == 16 else promote(common)
-        type_ = BlockType(element, (first[0], second[1]))
-        return Dot(span, type_, convert(left, common), convert(right, common))
+        return product
 
     def select(self, condition: Expr, yes: Expr, no: Expr, span: Span) -> Expr:
         """``condition ? yes : no`` of typed operands."""

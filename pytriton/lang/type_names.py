@@ -12,7 +12,7 @@ from typing import Final
 
 from pytriton.lang import syntax
 from pytriton.lang.convert import constant, scalar_of
-from pytriton.lang.operators import LARGEST_BLOCK, Operators
+from pytriton.lang.operators import LARGEST_BLOCK, Operators, padded
 from pytriton.lang.scope import Scope
 from pytriton.lang.typed import Expr, Name, Size
 from pytriton.lang.types import (
@@ -80,7 +80,7 @@ class TypeNames(Operators):
         if len(sizes) > 4:
             self.report.error("TC306", f"a block has 1 to 4 axes, not {len(sizes)}", span)
             return None
-        count = math.prod(1 << (size - 1).bit_length() for size in sizes)  # with the padding
+        count = math.prod(map(padded, sizes))
         if count > LARGEST_BLOCK:
             message = f"a block of {count} elements is too large"
             help_ = f"a block has at most {LARGEST_BLOCK} elements"

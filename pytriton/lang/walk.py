@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pytriton.lang.typed import (
     Assign,
@@ -38,6 +38,7 @@ __all__ = [
     "expressions",
     "has_memory",
     "map_body",
+    "map_expressions",
     "names",
     "reads",
     "rebuild",
@@ -193,6 +194,21 @@ def has_memory(expr: Expr) -> bool:
     return any(isinstance(node, Load | Atomic) for node in walk(expr))
 
 
+def map_expressions(body: Body, change: Callable[[Expr], Expr]) -> Body:
+    """The statements with every outermost expression changed; the same object where nothing is."""
+
+    def changed(statement: Statement) -> Statement:
+        found: dict[str, Any] = {}
+        for name in _STATEMENT_FIELDS[type(statement)]:
+            value = getattr(statement, name)
+            new = None if value is None else change(value)
+            if new is not value:
+                found[name] = new
+        return replace(statement, **found) if found else statement
+
+    return map_body(body, changed)
+
+
 def map_body(body: Body, change: Callable[[Statement], Statement]) -> Body:
     """The statements changed one by one, inner blocks first; the same object where nothing changed."""
     changed = tuple(change(_map_inner(statement, change)) for statement in body)
@@ -221,4 +237,5 @@ def _plain_fields(node: type) -> tuple[str, ...]:
     return tuple(f.name for f in fields(node) if f.name not in ("span", "type", *_EXPR_FIELDS[node]))
 
 
+_STATEMENT_FIELDS = {node: _expr_fields(node) for node in Statement.__args__}
 _PLAIN_FIELDS = {node: _plain_fields(node) for node in Expr.__args__}

@@ -7,10 +7,11 @@ from pytriton.passes.jumps import jumps
 from pytriton.passes.loops import loops
 from pytriton.passes.pad import pad
 from pytriton.passes.prefetch import prefetch
+from pytriton.passes.products import products
 
 __all__ = ["PASSES", "run"]
 
-PASSES = (pad, jumps, loops, prefetch, barriers, chain)
+PASSES = (products, pad, jumps, loops, prefetch, barriers, chain)
 
 
 def run(kernel: KernelDef) -> KernelDef:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytriton.lang.typed import Assign, Binary, Cast, Declare, Dot, Expr, KernelDef, Statement, Store
+from pytriton.lang.types import shape_of
 from pytriton.lang.walk import map_body
 
 __all__ = ["chain"]
@@ -36,6 +37,8 @@ def _chained(expr: Expr) -> Expr:
             for product, other in ((right, left), (left, right)):
                 if not isinstance(product, Dot) or product.accumulator is not None:
                     continue
+                if len(shape_of(product.type)) > 2:
+                    continue  # the accumulator would have to be permuted too
                 if other.type == expr.type == product.type and not isinstance(other, Cast):
                     return replace(product, accumulator=_chained(other))
     return expr

@@ -1,5 +1,5 @@
 __global__ void dot(int* X) {
-  int r[16] = 0 ... 16;
-  int* px[16, 16] = X + r[:, newaxis] * 16 + r[newaxis, :];
+  int r[128] = 0 ... 128;
+  int* px[128, 128] = X + r[:, newaxis] * 128 + r[newaxis, :];
   *px = *px @ *px;
 }

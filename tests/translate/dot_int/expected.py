@@ -1,0 +1,22 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    A,  # int*
+    B,  # int*
+    C,  # int*
+    M: tl.constexpr,
+    N: tl.constexpr,
+    K: tl.constexpr,
+):
+    m = tl.arange(0, M)
+    n = tl.arange(0, N)
+    k = tl.arange(0, K)
+    a = tl.load(A + m[:, None] * K + k[None, :])
+    b = tl.load(B + k[:, None] * N + n[None, :])
+    c = tl.sum(a[:, :, None] * b[None, :, :], axis=1)
+    tl.debug_barrier()
+    tl.store(C + m[:, None] * N + n[None, :], c)
