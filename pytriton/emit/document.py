@@ -31,7 +31,6 @@ class Kind(Enum):
     OPTIONAL_PARENTHESES = auto()  # the one pair, there if its content does not fit without
     BEST_FIT = auto()  # the same, but there only if the content fits with it
     OPTIONAL_LINE = auto()  # a break if the one pair is there, else a space
-    OPTIONAL_GROUP = auto()  # a group if the one pair is there, else nothing of its own
     MAY_BREAK = auto()  # brackets: to break in them does not call for the one pair
 
 
@@ -108,7 +107,7 @@ class _Printer:
             indent += INDENT
         elif kind is Kind.IF_BROKEN:
             parts = parts if broken else ()
-        elif kind is Kind.GROUP or (kind is Kind.OPTIONAL_GROUP and self.parentheses):
+        elif kind is Kind.GROUP:
             broken = self._breaks(parts, indent, broken)
         elif kind is Kind.OPTIONAL_PARENTHESES:
             self.parentheses = broken = self._needs_parentheses(parts, indent, broken)

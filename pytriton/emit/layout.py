@@ -124,15 +124,12 @@ class _Edges:
     def __init__(self, node: Node) -> None:
         self.loosest = _UNBROKEN
         self.count = 0  # how often that operator occurs
-        self.brackets = False  # whether there are any at all
         self.first: bool | None = None  # whether the leftmost operand is in brackets; None before it is known
         self.last = False  # whether the rightmost one ends with brackets that are not empty
         self._inside(node)
 
     def bracketed(self) -> bool:
-        if not self.brackets or self.count > 1:
-            return False
-        return self.loosest >= _ATTRIBUTE or self.last or self.first is True
+        return self.count <= 1 and (self.last or self.first is True)
 
     def _operator(self, precedence: int) -> None:
         if precedence < self.loosest:
@@ -145,7 +142,7 @@ class _Edges:
 
     def _operand(self, node: Node, wrapped: bool) -> None:
         if wrapped:
-            self.brackets = self.last = True
+            self.last = True
             self._begin(True)
         else:
             self._inside(node)
@@ -156,7 +153,7 @@ class _Edges:
                 self.last = False
                 self._begin(False)
             case Tuple(items=items):
-                self.brackets, self.last = True, bool(items)
+                self.last = bool(items)
                 self._begin(bool(items))
             case BinOp():
                 operands, operators = _flat(node)
@@ -171,16 +168,16 @@ class _Edges:
                 self._operand(operand, level(operand) < level(node))
             case Call():
                 self._begin(False)
-                self.brackets, self.last = True, bool(node.arguments or node.keywords)
+                self.last = bool(node.arguments or node.keywords)
             case Method(operand=operand):
                 wrapped = level(operand) < POSTFIX
                 self._operand(operand, wrapped)
                 if wrapped or not isinstance(operand, Atom):
                     self._operator(_ATTRIBUTE)
-                self.brackets, self.last = True, bool(node.arguments)
+                self.last = bool(node.arguments)
             case Index(operand=operand):
                 self._operand(operand, level(operand) < POSTFIX)
-                self.brackets, self.last = True, False  # a subscript is no reason to break in it
+                self.last = False  # a subscript is no reason to break in it
             case _:
                 assert_never(node)
 
@@ -210,7 +207,7 @@ def _expression(node: Node, where: _Where, out: list[Doc]) -> None:
             _operand(operand, level(operand) < level(node), where, out)
         case BinOp():
             operands, operators = _flat(node)
-            _group(_chain(operands, operators, where), where, out)
+            _group(operands, operators, where, out)
         case Call() | Method() | Index():
             if where is not _Where.BARE and _fluent(node):
                 links: list[Doc] = []
@@ -252,14 +249,6 @@ def _separated(items: list[tuple[str, Node]]) -> list[Doc]:
     return parts
 
 
-def _group(parts: list[Doc], where: _Where, out: list[Doc]) -> None:
-    """A group of operands, where there are brackets to break them in."""
-    if where is _Where.BARE:
-        out += parts
-    else:
-        out.append(Part(Kind.GROUP if where is _Where.BRACKETS else Kind.OPTIONAL_GROUP, parts))
-
-
 # ---------------------------------------------------------------- operators
 
 _Operand = tuple[Node, bool]  # and whether it is in parentheses
@@ -290,12 +279,12 @@ def _flat(node: BinOp) -> tuple[list[_Operand], list[str]]:
     return operands, operators
 
 
-def _chain(operands: list[_Operand], operators: list[str], where: _Where) -> list[Doc]:
+def _group(operands: list[_Operand], operators: list[str], where: _Where, out: list[Doc]) -> None:
     """Operands with breaks before the loosest operators; what is between those is a group of its own.
 
     ``FlatBinaryExpressionSlice`` of binary_like.rs.
     """
-    out: list[Doc] = []
+    parts: list[Doc] = []
     line: Doc = " "
     if where is not _Where.BARE:
         line = SPACE if where is _Where.BRACKETS else _OPTIONAL_LINE
@@ -305,13 +294,13 @@ def _chain(operands: list[_Operand], operators: list[str], where: _Where) -> lis
         if end < len(operands) and _rank(operators[end - 1]) != loosest:
             continue
         if first:
-            out += (line, f"{operators[first - 1]} ")
+            parts += (line, f"{operators[first - 1]} ")
         if end - first == 1:
-            _operand(*operands[first], where, out)
+            _operand(*operands[first], where, parts)
         else:
-            _group(_chain(operands[first:end], operators[first : end - 1], where), where, out)
+            _group(operands[first:end], operators[first : end - 1], where, parts)
         first = end
-    return out
+    out.append(Part(Kind.GROUP, parts))
 
 
 # ---------------------------------------------------------------- calls, methods, subscripts
