@@ -1,0 +1,3 @@
+"""Layers on top of Triton, August 2019."""
+from .dot import dot, time_dot
+from .batchnorm import batchnorm
