@@ -23,7 +23,7 @@ import triton
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = Path(os.environ.get("OUT", "gpu-check")).absolute()
-EXAMPLES = ("vector_add", "sin", "softmax", "copy_transpose", "matmul_grouped", "dot")
+EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
 EIGHT = ["-n", "8"] if importlib.util.find_spec("xdist") else []
 PYTEST = ["-m", "pytest", "-m", "gpu", "-q", "-p", "no:cacheprovider", "--durations=15", *EIGHT]
 BENCHMARK = ["-m", "benchmarks.matmul", "--json", str(OUT / "matmul.json")]
