@@ -19,6 +19,7 @@ from pytriton.lang.tokens import decode
 from pytriton.lang.typed import Symbol
 from pytriton.lang.types import PointerType, ScalarType
 from pytriton.passes import run
+from pytriton.passes.beliefs import warn_of_beliefs
 from pytriton.passes.provenance import Provenance
 from pytriton.source import Source
 
@@ -91,7 +92,9 @@ def translate(
     tree = parse(preprocessed.tokens, report)
     checked = check(tree, report, kernel, strict_literals)
     provenance = Provenance(checked)
-    module = emit(run(checked), provenance)
+    warn_of_beliefs(checked, provenance, report)
+    lowered = run(checked)
+    module = emit(lowered, Provenance(lowered))
     return Translation(
         text=module.text,
         kernel=checked.name,

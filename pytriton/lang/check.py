@@ -37,6 +37,7 @@ from pytriton.lang.typed import (
 from pytriton.lang.types import (
     ERROR,
 )
+from pytriton.lang.unassigned import warn_of_unassigned
 from pytriton.lang.walk import reads
 from pytriton.source import Span
 
@@ -146,6 +147,7 @@ class _KernelChecker(Assignments):
                 parameters.append(symbol)
         body = self._items(node.body)
         self.scope.pop()
+        warn_of_unassigned(body, self.report)
         name = node.declarator.name
         used = reads(body)
         for buffer in self.buffers:

@@ -31,6 +31,8 @@ class _Promises:
     multiple_of: int = 1
     aligned: int = 1
     noalias: bool = False
+    readonly: bool = False
+    writeonly: bool = False
     retune: bool = False
 
 
@@ -72,6 +74,8 @@ class Declarations(Expressions):
             multiple_of=promises.multiple_of,
             aligned=promises.aligned,
             noalias=promises.noalias,
+            readonly=promises.readonly,
+            writeonly=promises.writeonly,
             retune=promises.retune,
         )
         self.scope.declare(symbol, self.report)
@@ -221,6 +225,8 @@ class Declarations(Expressions):
             elif name in _WITHOUT_ARGUMENT or attribute.name in _RESTRICT:
                 promises.noalias |= name in ("noalias", "restrict")
                 promises.retune |= name == "retune"
+                promises.readonly |= name == "readonly"
+                promises.writeonly |= name == "writeonly"
             elif attribute.name not in _IGNORED:
                 near = closest(name, _WITH_ARGUMENT | _WITHOUT_ARGUMENT)
                 help = f"did you mean '{near}'?" if near else None

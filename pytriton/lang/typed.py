@@ -84,6 +84,8 @@ class Symbol:
     multiple_of: int = 1
     aligned: int = 1
     noalias: bool = False
+    readonly: bool = False  # what the author believed: passes/beliefs.py
+    writeonly: bool = False
     retune: bool = False
     # A local that holds one known number for life: `static const int T = 64;`, an enum constant.
     value: int | float | None = None

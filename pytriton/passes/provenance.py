@@ -24,7 +24,7 @@ from pytriton.lang.typed import (
 from pytriton.lang.types import PointerType, element_of
 from pytriton.lang.walk import bodies, children, expressions, walk
 
-__all__ = ["Provenance"]
+__all__ = ["Provenance", "statements"]
 
 Roots = frozenset[Symbol] | None  # None: anything
 
@@ -79,7 +79,7 @@ class Provenance:
 
     def writes_to(self, body: Body, pointer: Expr) -> bool:
         """Whether the statements may write memory that the pointer reaches."""
-        for statement in _deep(body):
+        for statement in statements(body):
             if isinstance(statement, Store) and self.may_alias(statement.pointer, pointer):
                 return True
         return any(
@@ -103,7 +103,7 @@ class Provenance:
                     reads |= reach(node.pointer)
                 if isinstance(node, Atomic):
                     writes |= reach(node.pointer)
-        for statement in _deep(body):
+        for statement in statements(body):
             if isinstance(statement, Store):
                 writes |= reach(statement.pointer)
         ordered = [symbol for symbol in self._parameters if symbol in everything]
@@ -121,19 +121,20 @@ def _is_pointer(expr: Expr) -> bool:
     return isinstance(element_of(expr.type), PointerType)  # type: ignore[arg-type]
 
 
-def _deep(body: Body) -> list[Statement]:
+def statements(body: Body) -> list[Statement]:
+    """Every statement of a body, those of inner blocks behind the one that holds them."""
     found: list[Statement] = []
     for statement in body:
         found.append(statement)
         for inner in bodies(statement):
-            found += _deep(inner)
+            found += statements(inner)
     return found
 
 
 def _assignments(body: Body) -> list[tuple[Symbol, Expr]]:
     return [
         (statement.symbol, statement.value)
-        for statement in _deep(body)
+        for statement in statements(body)
         if isinstance(statement, Declare | Assign)
         and statement.value is not None
         and _is_pointer(statement.value)

@@ -1,0 +1,48 @@
+"""``__readonly`` and ``__writeonly``: what the author believed, held against what the kernel does.
+
+Real text is often wrong there, so nothing relies on these words: ``reads`` and ``writes`` come from loads and stores,
+never from them. A word that is false draws a warning (language.md, sections 3 and 9).
+"""
+
+from __future__ import annotations
+
+from pytriton.errors import Report
+from pytriton.lang.typed import Atomic, Expr, KernelDef, Load, Store, Symbol
+from pytriton.lang.walk import expressions, walk
+from pytriton.passes.provenance import Provenance, statements
+
+__all__ = ["warn_of_beliefs"]
+
+
+def warn_of_beliefs(kernel: KernelDef, provenance: Provenance, report: Report) -> None:
+    """Report each parameter whose word is false once, at the first access that shows it."""
+    believed = {symbol for symbol in kernel.parameters if symbol.readonly or symbol.writeonly}
+    if not believed:
+        return
+
+    def access(pointer: Expr, at: Expr | Store, *, stores: bool) -> None:
+        root = provenance.only_root(pointer)
+        if root not in believed or not (root.readonly if stores else root.writeonly):
+            return
+        believed.discard(root)
+        _warn(root, at, report, stores=stores)
+
+    for expr in expressions(kernel.body):
+        for node in walk(expr):
+            if isinstance(node, Load):
+                access(node.pointer, node, stores=False)
+            elif isinstance(node, Atomic):
+                access(node.pointer, node, stores=True)
+    for statement in statements(kernel.body):
+        if isinstance(statement, Store):
+            access(statement.pointer, statement, stores=True)
+
+
+def _warn(parameter: Symbol, at: Expr | Store, report: Report, *, stores: bool) -> None:
+    word, does = ("readonly", "stored through") if stores else ("writeonly", "loaded through")
+    report.warning(
+        "TC327",
+        f"'{parameter.name}' is __{word}, but it is {does}: the attribute is ignored",
+        at.span,
+        ("it was declared here", parameter.span),
+    )
