@@ -56,6 +56,11 @@ _FUNCTIONS: Final = {
 }
 
 
+def _written(expr: Expr) -> bool:
+    """Whether a conversion stands in the text: it begins before what it converts."""
+    return isinstance(expr, typed.Cast) and expr.span.start < expr.operand.span.start
+
+
 def _negates(operator: str, comparison: Expr) -> bool:
     """Whether the opposite operator negates a comparison: not ``<`` of floats, as NaN is unordered."""
     if operator in ("==", "!="):
@@ -230,7 +235,13 @@ class Expressions(Products):
         wanted = FLOAT if division and common.is_float and common.bits == 16 else common
         if operator in _COMPARISONS and (held(bare[0], left, right) or held(bare[1], right, left)):
             return bare[0], bare[1]
-        for first, second in ((bare[0], bare[1]), (bare[0], cast[1]), (cast[0], bare[1])):
+        # A conversion that the user wrote is kept before one that C makes.
+        one = (
+            [(cast[0], bare[1]), (bare[0], cast[1])]
+            if _written(left)
+            else [(bare[0], cast[1]), (cast[0], bare[1])]
+        )
+        for first, second in ((bare[0], bare[1]), *one):
             exact = operator not in ("<<", ">>") or first.element == common
             got = promoted(first, second, division=division) if exact else None
             if got == wanted and (wanted == common or first.element == second.element == common):

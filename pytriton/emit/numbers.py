@@ -56,9 +56,13 @@ def number(value: int | float, element: ScalarType) -> Node:
     if math.isinf(value):
         return Call("float", (Atom('"inf"' if value > 0 else '"-inf"'),))
     if element == DOUBLE:
-        return Atom(repr(float(value)))
+        return _float(float(value))
     for digits in range(1, 18):
         text = f"{value:.{digits}g}"
         if round_to(float(text), element) == value:
-            return Atom(repr(float(text)))
-    return Atom(repr(float(value)))
+            return _float(float(text))
+    return _float(float(value))
+
+
+def _float(value: float) -> Atom:
+    return Atom(repr(value).replace("e+", "e"))

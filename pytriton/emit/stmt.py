@@ -75,7 +75,8 @@ class Statements:
         lines = layout(before, node, after, self._indent)
         behind = "; ".join(comments.behind)
         above = comments.above
-        if (behind and len(lines[-1]) + 2 + len(f"# {behind}") > WIDTH) or (behind and len(lines) > 1):
+        width = len(f"# {behind}".encode())  # at least what it takes on the screen
+        if (behind and len(lines[-1]) + 2 + width > WIDTH) or (behind and len(lines) > 1):
             above, behind = (*above, behind), ""
         self._comment(above, span)
         if behind:
@@ -241,7 +242,9 @@ class Statements:
     def _settle(self, body: Body) -> None:
         """What a loop assigns is a tensor in it from the second turn on: no number for the emitter."""
         for symbol in assigned(body) & self.names.weak:
-            self._put(f"{self.names[symbol]} = {self.names[symbol]} + 0", symbol.span.line)
+            name = self.names[symbol]
+            value = BinOp("+", Atom(name), Atom("0"))
+            self._print(f"{name} = ", value, "", symbol.span, Comments())
             self.names.weak.discard(symbol)
 
 

@@ -7,6 +7,7 @@ shapes broadcast; or, after an error, an expression of type ``ERROR``. Nothing h
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from pytriton.errors import Report
 from pytriton.lang.convert import (
@@ -21,6 +22,7 @@ from pytriton.lang.convert import (
 )
 from pytriton.lang.typed import (
     Binary,
+    Cast,
     Constexpr,
     Dot,
     Expr,
@@ -246,6 +248,8 @@ class Operators:
                 help=f"write ({element}) to say that it is meant",
             )
         converted = convert(value, element)
+        if explicit and isinstance(converted, Cast) and converted is not value:
+            converted = replace(converted, span=span)  # where it is written
         if explicit and not isinstance(type_, BlockType):
             return converted
         shaped = to_shape(converted, shape_of(type_))

@@ -1,7 +1,7 @@
 """``__readonly`` and ``__writeonly``: what the author believed, held against what the kernel does.
 
-Real text is often wrong there, so nothing relies on these words: ``reads`` and ``writes`` come from loads and stores,
-never from them. A word that is false draws a warning (language.md, sections 3 and 9).
+Real text is often wrong there, so nothing relies on these words: ``reads`` and ``writes`` come from the loads and
+stores. A word that is false draws a warning (language.md, sections 3 and 9).
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Each axis is padded to the next power of two. Its extra elements hold whatever the operators make of them;
 nothing outside ever sees them, because
 
-- a load, a store and an atomic touch memory only where ``in_TN`` holds (``range(padded) < TN``, declared once);
+- a load, a store and an atomic touch memory only where ``in_TN`` holds (``range(padded) < TN``, declared once); a
+  variable that serves as a mask is false in the padding from its assignment on;
 - a reduction along a padded axis, and a product over one, get elements there that do not change the result:
   0 for a sum, the least or greatest integer for ``max`` or ``min``, and for floats NaN, which both skip;
 - a change of shape moves every element to its place in row-major order (``Gather``), where padding lies between.
@@ -15,8 +16,9 @@ without such blocks stays the same object.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TypeVar
+from typing import TypeVar, overload
 
 from pytriton.lang.convert import constant, scalar_of
 from pytriton.lang.typed import (
@@ -67,6 +69,7 @@ from pytriton.lang.types import (
     with_element,
 )
 from pytriton.lang.walk import bodies, expressions, walk, with_children
+from pytriton.passes.provenance import statements
 from pytriton.source import Span
 
 __all__ = ["pad"]
@@ -123,6 +126,7 @@ class _Padding:
         self._inside: dict[str, Declare] = {}
         self._values: dict[Symbol, list[Expr | None]] = {}
         self._collect(kernel.body)
+        self._masks = {symbol for access in _accesses(kernel.body) for symbol in _mask_names(*access)}
 
     def _collect(self, body: Body) -> None:
         """Everything that each variable is ever assigned."""
@@ -145,10 +149,10 @@ class _Padding:
     def _statement(self, statement: Statement) -> Statement:
         match statement:
             case Declare(symbol=symbol, value=value):
-                new = None if value is None else self.expr(value)
+                new = None if value is None else self._value(symbol, value)
                 return replace(statement, symbol=self._symbol(symbol), value=new)
             case Assign(symbol=symbol, value=value):
-                return replace(statement, symbol=self._symbol(symbol), value=self.expr(value))
+                return replace(statement, symbol=self._symbol(symbol), value=self._value(symbol, value))
             case Store(pointer=pointer, value=value, mask=mask):
                 masked = self._mask(mask, pointer)
                 return replace(statement, pointer=self.expr(pointer), value=self.expr(value), mask=masked)
@@ -168,6 +172,10 @@ class _Padding:
                 raise AssertionError("this pass runs before passes/loops.py")
             case _:
                 return statement
+
+    def _value(self, symbol: Symbol, value: Expr) -> Expr:
+        """What a variable is assigned; of one that serves as a mask, less the padding."""
+        return self._mask(value, value) if symbol in self._masks else self.expr(value)
 
     def _symbol(self, symbol: Symbol) -> Symbol:
         """The variable with its padded type."""
@@ -237,10 +245,16 @@ class _Padding:
 
     # ---------------------------------------------------------------- masks
 
+    @overload
+    def _mask(self, mask: Expr, pointer: Expr) -> Expr: ...
+    @overload
+    def _mask(self, mask: Expr | None, pointer: Expr) -> Expr | None: ...
     def _mask(self, mask: Expr | None, pointer: Expr) -> Expr | None:
         """The mask of an access through a block of pointers, less the padding."""
         padded = None if mask is None else self.expr(mask)
         shape = shape_of(pointer.type)
+        if mask is not None and self._masks.intersection(_mask_names(mask, shape)):
+            return padded
         for axis, size in enumerate(shape):
             if size & (size - 1):
                 inside = self._along(size, axis, len(shape))
@@ -255,21 +269,30 @@ class _Padding:
         inside = self._along(shape[axis], axis, len(shape))
         return Select(operand.span, padded.type, inside, padded, neutral)
 
-    def _zero(self, expr: Expr) -> bool:
-        """Whether the padding of a block holds zeros: it is loaded, and what is not there is 0."""
+    def _zero(self, expr: Expr, assumed: frozenset[Symbol] = frozenset()) -> bool:
+        """Whether the padding of a block holds zeros, as loads put them there and masks are false there.
+
+        A variable does if all that it is ever assigned does, under the assumption that it did before.
+        """
         match expr:
+            case Name(symbol=symbol):
+                if symbol in self._masks or symbol in assumed:
+                    return True
+                values = self._values.get(symbol, [None])
+                return all(value and self._zero(value, assumed | {symbol}) for value in values)
             case Load(other=other):
                 return other is None or constant(_scalar(other)) == 0
-            case Name(symbol=symbol):
-                values = self._values.get(symbol, [None])
-                return all(
-                    value is not None and not isinstance(value, Name) and self._zero(value)
-                    for value in values
-                )
+            case Select(condition=condition, no=no):
+                shape = shape_of(expr.type)
+                masked = bool(self._masks.intersection(_mask_names(condition, shape)))
+                return masked and constant(_scalar(no)) == 0
+            case Binary(operator="+" | "-" | "*", left=left, right=right):
+                same = shape_of(left.type) == shape_of(right.type)
+                return same and self._zero(left, assumed) and self._zero(right, assumed)
             case Cast(operand=operand) if scalar_of(operand.type) is not None:
-                return self._zero(operand)
+                return self._zero(operand, assumed)
             case Permute(operand=operand):
-                return self._zero(operand)
+                return self._zero(operand, assumed)
             case _:
                 return False
 
@@ -296,6 +319,27 @@ class _Padding:
             symbol = Symbol(f"in_{spelled}", type_, self.span)
             self._inside[spelled] = Declare(self.span, symbol, Binary(self.span, type_, "<", elements, bound))
         return self._inside[spelled]
+
+
+def _accesses(body: Body) -> Iterator[tuple[Expr, tuple[int, ...]]]:
+    """Every mask and the shape of the pointers that it is for."""
+    for statement in statements(body):
+        if isinstance(statement, Store) and statement.mask is not None:
+            yield statement.mask, shape_of(statement.pointer.type)
+    for expr in expressions(body):
+        for node in walk(expr):
+            if isinstance(node, Load | Atomic) and node.mask is not None:
+                yield node.mask, shape_of(node.pointer.type)
+
+
+def _mask_names(mask: Expr, shape: tuple[int, ...]) -> Iterator[Symbol]:
+    """The variables of that shape that a mask is, or is the conjunction of."""
+    match mask:
+        case Name(symbol=symbol) if shape_of(mask.type) == shape and any(size & (size - 1) for size in shape):
+            yield symbol
+        case Binary(operator="&&", left=left, right=right):
+            yield from _mask_names(left, shape)
+            yield from _mask_names(right, shape)
 
 
 def _both(mask: Expr, inside: Expr) -> Expr:

@@ -23,5 +23,5 @@ def f(
     tl.store(Y + T + r, x * d)
     tl.store(Y + 2 * T + r, (x * n).to(Y.dtype.element_ty))
     tl.store(Y + 3 * T + r, (x + b).to(Y.dtype.element_ty))
-    tl.store(Y + 4 * T + r, (x * z.to(tl.float32)).to(Y.dtype.element_ty))
+    tl.store(Y + 4 * T + r, (x.to(tl.float32) * z).to(Y.dtype.element_ty))
     tl.store(Y + 5 * T + r, (x * l).to(Y.dtype.element_ty))

@@ -16,5 +16,5 @@ def f(
     tl.debug_barrier()
     tl.store(Z, tl.cast(1410065408, tl.int64))
     tl.store(Z + 1, tl.cast(-2147483648 < 0, tl.int64))
-    tl.store(Z + 2, N * tl.cast(N, tl.int64))
+    tl.store(Z + 2, tl.cast(N, tl.int64) * N)
     tl.store(Z + 3, tl.cast(-N - N, tl.int64))

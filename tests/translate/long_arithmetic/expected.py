@@ -22,5 +22,5 @@ def f(
     tl.store(Y + 4 * T + r, x >> 33)
     tl.store(Y + 5 * T + r, x << 3)
     tl.store(Y + 6 * T + r, n * z)
-    tl.store(Y + 7 * T + r, n * tl.cast(n, tl.int64))
+    tl.store(Y + 7 * T + r, tl.cast(n, tl.int64) * n)
     tl.store(Y + 8 * T + r, x & n)

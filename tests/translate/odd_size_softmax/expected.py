@@ -14,13 +14,11 @@ def softmax(
     in_TN = tl.arange(0, triton.next_power_of_2(TN)) < TN
     row = tl.program_id(0)
     r = tl.arange(0, triton.next_power_of_2(TN))
-    check = r < N
+    check = (r < N) & in_TN
     px = X + row * stride + r
-    x = tl.load(px, mask=check & in_TN, other=float("-inf"))
+    x = tl.load(px, mask=check, other=float("-inf"))
     z = tl.exp(x - tl.max(tl.where(in_TN, x, float("nan")), axis=0))
     tl.debug_barrier()
     tl.store(
-        Y + row * stride + r,
-        z / tl.sum(tl.where(in_TN, z, 0.0), axis=0),
-        mask=check & in_TN,
+        Y + row * stride + r, z / tl.sum(tl.where(in_TN, z, 0.0), axis=0), mask=check
     )
