@@ -27,7 +27,7 @@ SOURCE = """
 __global__ void NAME(TYPE *A __noalias __readonly __aligned(16),
                      TYPE *B __noalias __readonly __aligned(16),
                      TYPE *C __noalias __aligned(16),
-                     int M, int N, int K,
+                     int M __multipleof(8), int N __multipleof(8), int K __multipleof(8),
                      int lda __multipleof(8), int ldb __multipleof(8), int ldc __multipleof(8),
                      long stride_az __multipleof(8), long stride_bz __multipleof(8),
                      long stride_cz __multipleof(8), long stride_ah __multipleof(8),
@@ -69,7 +69,7 @@ __global__ void NAME(TYPE *A __noalias __readonly __aligned(16),
   K = *(header + 2) * TK;
   int *pinc = TABLE + *(header + 3);
   int block = *(header + 4);
-  int first = *(header + 5);
+  int first __multipleof(8) = *(header + 5);
   int parts = *(header + 6);
   int lock = *(header + 7) * get_num_programs(1) + strip;
 #ifdef DSD

@@ -10,6 +10,8 @@ in the window are computed again in each step, for the mask that lets nothing bu
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 import pytriton as triton
@@ -19,11 +21,11 @@ SOURCE = """
 __global__ void conv2d(TYPE *A __noalias __readonly,
                        TYPE *B __noalias __readonly __aligned(16),
                        TYPE *C __noalias __writeonly __aligned(16),
-                       int M, int N, int K,
+                       int M, int N, int K MULTIPLE_K,
                        int H, int W, int P, int Q,
                        int stride_h, int stride_w, int pad_h, int pad_w, int dilation_h, int dilation_w,
                        int lda_i, int lda_c, int lda_h, int lda_w,
-                       int ldb,
+                       int ldb MULTIPLE_K,
                        int ldc_i, int ldc_n, int ldc_p, int ldc_q,
                        int *DELTA __noalias __readonly __aligned(16)) {
   // prologue
@@ -89,6 +91,12 @@ Pair = tuple[int, int]
 kernel = triton.kernel(SOURCE, num_warps=4)
 
 
+def defines(dtype: torch.dtype, k: int, r: int, s: int, tiles: dict[str, Any]) -> dict[str, Any]:
+    """The text for a type and a window; a promise about K where it is true, for loads of 16 bytes."""
+    promise = "__multipleof(8)" if k % 8 == 0 else ""
+    return {"TYPE": dtype, "R": r, "S": s, "MULTIPLE_K": promise, **tiles}
+
+
 def offsets(k: int, r: int, s: int, strides: tuple[int, int, int], dilation: Pair) -> torch.Tensor:
     """Where each column of the left operand lies, from the start of its window."""
     columns = torch.arange(k)
@@ -135,7 +143,7 @@ def conv2d(
         *(x, weight, y, m, n, k, height, width, p, q, *stride, *padding, *dilation),
         *(*x.stride(), k, *y.stride(), table),
         grid=lambda opt: (triton.cdiv(m, opt.TM), triton.cdiv(n, opt.TN)),
-        defines={"TYPE": x.dtype, "R": r, "S": s, **tiles},
+        defines=defines(x.dtype, k, r, s, tiles),
     )
     return y
 
@@ -148,7 +156,8 @@ def main() -> None:
     weight = torch.randn(filters, shape[1], 3, 3, device=device).half()
     y = conv2d(x, weight, stride=(2, 2), padding=(1, 1))
     want = torch.nn.functional.conv2d(x.double(), weight.double(), stride=(2, 2), padding=(1, 1))
-    print(kernel.source({"TYPE": "half", "R": 3, "S": 3, "TM": 64, "TN": 64, "TK": 32}))
+    shown = {"TM": 64, "TN": 64, "TK": 32}
+    print(kernel.source(defines(x.dtype, weight[0].numel(), 3, 3, shown)))
     print(f"half {tuple(x.shape)} * {tuple(weight.shape)} on {device}, chosen point: {kernel.best_config}")
     print(f"relative error: {float((y.double() - want).norm() / want.norm()):.1e}")
 

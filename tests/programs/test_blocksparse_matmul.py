@@ -100,9 +100,11 @@ def test_exact(mode: str, at: bool, bt: bool, per_segment: int) -> None:
 
 
 @BY_MODE
-@pytest.mark.parametrize(("block", "tk", "free"), [(16, 16, 8), (32, 16, 72), (32, 32, 128)])
+@pytest.mark.parametrize(
+    ("block", "tk", "free"), [(16, 16, 8), (32, 16, 72), (32, 32, 128), (48, 16, 40), (24, 24, 64)]
+)
 def test_block_sizes(mode: str, block: int, tk: int, free: int) -> None:
-    """One, two steps in a block; strips that are ragged and full."""
+    """One to three steps in a block; strips that are ragged and full; sizes that are no powers of two."""
     layout = layout_of(1, 2, 3)
     Case(mode, False, True, layout, block, free, 1, torch.float16, "cpu").check(
         BlockSparse(layout, block, tk=tk)

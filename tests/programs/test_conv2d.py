@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 from bounds import assert_close, integers
-from conv2d import SMALL, conv2d, increments, kernel
+from conv2d import SMALL, conv2d, defines, increments, kernel
 
 TYPES = [torch.float16, torch.float32]
 BY_TYPE = pytest.mark.parametrize("dtype", TYPES, ids=["half", "float"])
@@ -91,7 +91,7 @@ def test_outside_is_neither_read_nor_written(device: str) -> None:
         *(x, weight, y, 126, 6, 36, 7, 9, 7, 9, 1, 1, 1, 1, 1, 1),
         *(*x.stride(), 36, *y.stride(), table),
         grid=(4, 1),
-        defines={"TYPE": "float", "R": 3, "S": 3, **SMALL},
+        defines=defines(x.dtype, 36, 3, 3, SMALL),
     )
     assert torch.equal(y, torch.nn.functional.conv2d(x, weight, padding=(1, 1)))
     assert bool((out[:400] == 7).all())

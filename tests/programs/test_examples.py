@@ -57,7 +57,7 @@ KERNELS: list[tuple[str, str, dict[str, Any]]] = [
 SPARSE = {"BLOCK": 64, "TM": 64, "TN": 64, "TK": 32}
 PRODUCTS: list[tuple[str, dict[str, Any]]] = [
     ("split_k", {"TM": 64, "TN": 64, "TK": 32, "TZ": 4, "MULTIPLE_K": "__multipleof(8)", "MULTIPLE_N": ""}),
-    ("conv2d", {"TM": 64, "TN": 64, "TK": 32, "R": 3, "S": 3}),
+    ("conv2d", {"TM": 64, "TN": 64, "TK": 32, "R": 3, "S": 3, "MULTIPLE_K": ""}),
     ("attention", {"TM": 64, "TN": 64, "D": 64}),
     ("blocksparse_matmul", {"NAME": "sdd", "SDD": 1, **SPARSE}),
     ("blocksparse_matmul", {"NAME": "dsd", "DSD": 1, **SPARSE}),
