@@ -16,8 +16,9 @@ kernel are shown at once. The exceptions::
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from typing import Literal, NoReturn
+from typing import Final, Literal, NoReturn
 
 from pytriton.source import Expansion, Source, Span
 
@@ -49,21 +50,32 @@ class Diagnostic:
     help: str | None = None
 
     def render(self) -> str:
-        """The text as a user reads it, without a final line break."""
+        """The text as a user reads it, without a final line break; very long names and messages are cut."""
         lines = _headline(self.severity, self.message, self.where, self.code)
         if isinstance(self.where, Span):
             lines += [f"note: expanded from {step}" for step in _expansions(self.where.expansion)]
         for note in self.notes:
             if isinstance(note, str):
-                lines.append(f"note: {note}")
+                lines.append(f"note: {_cut(note)}")
             else:
                 lines += _headline("note", note[0], note[1], None)
         if self.help:
-            lines.append(f"help: {self.help}")
+            lines.append(f"help: {_cut(self.help)}")
         return "\n".join(lines)
 
 
+_LONG_NAME: Final = re.compile(r"\b(\w{57})\w{4,}")
+_LONGEST_MESSAGE: Final = 600
+
+
+def _cut(message: str) -> str:
+    """A message without the tails of names that no person would read."""
+    message = _LONG_NAME.sub(r"\1...", message)
+    return message if len(message) <= _LONGEST_MESSAGE else message[: _LONGEST_MESSAGE - 3] + "..."
+
+
 def _headline(severity: str, message: str, where: Span | Source, code: str | None) -> list[str]:
+    message = _cut(message)
     tail = f" [{code}]" if code else ""
     if isinstance(where, Source):
         return [f"{_shown(where)}: {severity}: {message}{tail}"]
@@ -105,14 +117,18 @@ class PytritonError(Exception):
 
 
 class CompileError(PytritonError):
-    """A text that cannot be translated; ``diagnostics`` holds every finding, errors first."""
+    """A text that cannot be translated; ``diagnostics`` holds the findings. ``more``: there are others."""
 
-    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+    def __init__(self, diagnostics: tuple[Diagnostic, ...], more: bool = False) -> None:
         self.diagnostics = diagnostics
-        super().__init__("\n\n".join(diagnostic.render() for diagnostic in diagnostics))
+        self.more = more
+        shown = [diagnostic.render() for diagnostic in diagnostics]
+        if more:
+            shown.append(f"note: these are the first {len(diagnostics)} errors, there are more")
+        super().__init__("\n\n".join(shown))
 
-    def __reduce__(self) -> tuple[type[CompileError], tuple[tuple[Diagnostic, ...]]]:
-        return type(self), (self.diagnostics,)
+    def __reduce__(self) -> tuple[type[CompileError], tuple[tuple[Diagnostic, ...], bool]]:
+        return type(self), (self.diagnostics, self.more)
 
 
 class PreprocessError(CompileError):
@@ -160,10 +176,11 @@ class Report:
     ) -> None:
         """Record an error; the first one at a place silences those that follow there."""
         found = Diagnostic("error", code, message, where, notes, help)
-        if isinstance(where, Source) or not any(other.where == where for other in self.errors):
-            self.errors.append(found)
+        if isinstance(where, Span) and any(other.where == where for other in self.errors):
+            return
         if len(self.errors) >= self.limit:
-            self.stop()
+            self.stop(more=True)
+        self.errors.append(found)
 
     def warning(
         self,
@@ -195,7 +212,7 @@ class Report:
         if self.errors:
             self.stop()
 
-    def stop(self) -> NoReturn:
-        """Raise what was recorded; the first error decides the class."""
+    def stop(self, more: bool = False) -> NoReturn:
+        """Raise what was recorded; the first error decides the class. ``more``: not all of it was."""
         kind = _BY_CODE.get(self.errors[0].code[:3], CheckError)
-        raise kind(tuple(self.errors))
+        raise kind(tuple(self.errors), more)

@@ -82,6 +82,7 @@ def test_at_most_twenty() -> None:
     lines = "".join(f"  *X = name{number};\n" for number in range(40))
     with pytest.raises(CompileError) as caught:
         pytriton.translate(f"__global__ void many(float* X) {{\n{lines}}}\n", name="kernel.c")
+    assert str(caught.value).endswith("note: these are the first 20 errors, there are more")
     lines_said = [found.where.line for found in caught.value.diagnostics]  # type: ignore[union-attr]
     assert lines_said == list(range(2, 22))
 
