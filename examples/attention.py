@@ -74,6 +74,7 @@ __global__ void attention(TYPE *Q __noalias __readonly __aligned(16),
 """
 
 TILES = {"TM": [64, 128], "TN": [32, 64]}
+TILES_FLOAT = {"TM": [32, 64], "TN": 32}
 SMALL = {"TM": 16, "TN": 16}
 
 kernel = triton.kernel(SOURCE)
@@ -82,6 +83,13 @@ kernel = triton.kernel(SOURCE)
 def defines(dtype: torch.dtype, d: int, causal: bool, tiles: dict[str, Any]) -> dict[str, Any]:
     """The text for one type, head size and mask."""
     return {"TYPE": dtype, "D": d, **({"CAUSAL": 1} if causal else {}), **tiles}
+
+
+def tiles_for(x: torch.Tensor) -> dict[str, Any]:
+    """What to try for operands like x: float takes twice the registers."""
+    if not x.is_cuda:
+        return SMALL
+    return TILES_FLOAT if x.dtype == torch.float32 else TILES
 
 
 def rows(x: torch.Tensor) -> torch.Tensor:
@@ -112,7 +120,7 @@ def attention(
     kernel(
         *(queries, keys, values, out, m, n, d**-0.5 if scale is None else scale, *strides),
         grid=lambda opt: (triton.cdiv(m, opt.TM), queries.shape[0]),
-        defines=defines(q.dtype, d, causal, tiles or (TILES if q.is_cuda else SMALL)),
+        defines=defines(q.dtype, d, causal, tiles or tiles_for(q)),
         num_warps=[4, 8] if q.is_cuda and tiles is None else 4,
     )
     return out.view(q.shape)

@@ -29,12 +29,17 @@ def reference(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool = 
     return scores.softmax(-1) @ v.double()
 
 
+# one point, as a sweep is for speed; test_tuned has one
+ONE = {"TM": 64, "TN": 32}
+
+
 def check(heads: int, m: int, n: int, d: int, dtype: torch.dtype, device: str, causal: bool) -> None:
     q = torch.randn(heads, m, d, device=device).to(dtype)
     k, v = torch.randn(2, heads, n, d, device=device).to(dtype)
     # probabilities are rounded to the type before they meet V, and so is the result
     want = reference(q, k, v, causal)
-    assert_close(attention(q, k, v, causal), want, scale=2 * want)
+    tiles = ONE if device == "cuda" else None
+    assert_close(attention(q, k, v, causal, tiles=tiles), want, scale=2 * want)
 
 
 @BY_TYPE
@@ -59,7 +64,7 @@ def test_scores_that_rise_and_fall(dtype: torch.dtype, device: str) -> None:
         k = (order.to(device)[None, :, None] * torch.ones(16, device=device) - n / 2).to(dtype)
         v = torch.randn(1, n, 16, device=device).to(dtype)
         want = reference(q, k, v)
-        assert_close(attention(q, k, v), want, scale=2 * want)
+        assert_close(attention(q, k, v, tiles=SMALL), want, scale=2 * want)
 
 
 @pytest.mark.parametrize("device", ["cpu", GPU])
@@ -68,7 +73,16 @@ def test_views_and_other_scales(device: str) -> None:
     qkv = torch.randn(2, 33, 3, 4, 16, device=device).half()
     q, k, v = (qkv[:, :, i].transpose(1, 2) for i in range(3))
     want = reference(q * 2, k, v)  # doubling is exact
-    assert_close(attention(q, k, v, scale=0.5), want, scale=2 * want)
+    assert_close(attention(q, k, v, scale=0.5, tiles=SMALL), want, scale=2 * want)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+def test_tuned(dtype: torch.dtype) -> None:
+    q, k, v = torch.randn(3, 8, 700, 64, device="cuda").to(dtype)
+    for causal in (False, True):
+        want = reference(q, k, v, causal)
+        assert_close(attention(q, k, v, causal), want, scale=2 * want)
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -93,6 +107,6 @@ def test_nothing_outside_is_read_or_written(causal: bool, device: str) -> None:
 def test_a_nan_in_a_key_reaches_those_who_see_it(device: str) -> None:
     q, k, v = torch.randn(3, 1, 40, 16, device=device)
     k[0, 20, 3] = float("nan")
-    got = attention(q, k, v, causal=True)
+    got = attention(q, k, v, causal=True, tiles=SMALL)
     assert not bool(got[0, :20].isnan().any())
     assert bool(got[0, 20:].isnan().all())

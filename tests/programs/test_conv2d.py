@@ -28,6 +28,8 @@ REAL: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
     ((5, 33, 31, 29), (65, 3, 2), {"dilation": (2, 3), "padding": (2, 1)}),
     ((16, 256, 14, 14), (512, 1, 1), {"stride": (2, 2)}),
 ]
+# one point, as a sweep is for speed; test_tuned has one
+POINTS = {"cpu": SMALL, "cuda": {"TM": 64, "TN": 64, "TK": 32}}
 CASES = [
     *(pytest.param("cpu", *form) for form in FORMS),
     *(pytest.param("cuda", *form, marks=pytest.mark.gpu) for form in (*FORMS, *REAL)),
@@ -54,7 +56,7 @@ def test_exact(
 ) -> None:
     x, weight = operands(image, filters, dtype, device)
     want = torch.nn.functional.conv2d(x.double(), weight.double(), **moves)
-    assert torch.equal(conv2d(x, weight, **moves).double(), want)
+    assert torch.equal(conv2d(x, weight, **moves, tiles=POINTS[device]).double(), want)
 
 
 @BY_TYPE
@@ -64,7 +66,14 @@ def test_rounding(dtype: torch.dtype, device: str) -> None:
     x = torch.randn(image, device=device).to(dtype)
     weight = torch.randn(filters, image[1], 3, 3, device=device).to(dtype)
     want = torch.nn.functional.conv2d(x.double(), weight.double(), padding=(1, 1))
-    assert_close(conv2d(x, weight, padding=(1, 1)), want)
+    assert_close(conv2d(x, weight, padding=(1, 1), tiles=POINTS[device]), want)
+
+
+@pytest.mark.gpu
+def test_tuned() -> None:
+    x, weight = operands((16, 64, 28, 28), (96, 3, 3), torch.float16, "cuda")
+    want = torch.nn.functional.conv2d(x.double(), weight.double(), padding=(1, 1))
+    assert torch.equal(conv2d(x, weight, padding=(1, 1)).double(), want)
 
 
 @BY_TYPE
@@ -75,7 +84,7 @@ def test_any_strides(dtype: torch.dtype, device: str) -> None:
     for view in (x.to(memory_format=torch.channels_last), x[:, ::2, 1:, 2:], x.transpose(2, 3)):
         w = weight[:, : view.shape[1]]
         want = torch.nn.functional.conv2d(view.double(), w.double(), padding=(1, 0))
-        assert torch.equal(conv2d(view, w, padding=(1, 0)).double(), want)
+        assert torch.equal(conv2d(view, w, padding=(1, 0), tiles=SMALL).double(), want)
 
 
 @pytest.mark.parametrize("device", ["cpu", GPU])
@@ -105,5 +114,5 @@ def test_the_border_is_zero_and_nothing_else(device: str) -> None:
     x[0, 0, 0, 0], x[0, 1, 4, 5] = float("inf"), float("nan")
     weight = torch.ones(3, 2, 3, 3, device=device)
     want = torch.nn.functional.conv2d(x, weight, padding=(1, 1))
-    got = conv2d(x, weight, padding=(1, 1))
+    got = conv2d(x, weight, padding=(1, 1), tiles=SMALL)
     assert torch.equal(got.nan_to_num(nan=99.0), want.nan_to_num(nan=99.0))
