@@ -39,6 +39,7 @@ __all__ = [
     "has_memory",
     "map_body",
     "map_expressions",
+    "map_statements",
     "names",
     "reads",
     "rebuild",
@@ -209,28 +210,26 @@ def map_expressions(body: Body, change: Callable[[Expr], Expr]) -> Body:
     return map_body(body, changed)
 
 
+def map_statements(body: Body, change: Callable[[Statement], Body]) -> Body:
+    """As ``map_body``, where one statement may become several or none."""
+    changed = tuple(new for statement in body for new in change(_map_inner(statement, change)))
+    same = len(changed) == len(body) and all(map(operator.is_, changed, body))
+    return body if same else changed
+
+
 def map_body(body: Body, change: Callable[[Statement], Statement]) -> Body:
     """The statements changed one by one, inner blocks first; the same object where nothing changed."""
-    changed = tuple(change(_map_inner(statement, change)) for statement in body)
-    return body if all(map(operator.is_, changed, body)) else changed
+    return map_statements(body, lambda statement: (change(statement),))
 
 
-def _map_inner(statement: Statement, change: Callable[[Statement], Statement]) -> Statement:
-    match statement:
-        case If(then=then, otherwise=otherwise):
-            new = map_body(then, change), map_body(otherwise, change)
-            same = new[0] is then and new[1] is otherwise
-            return statement if same else replace(statement, then=new[0], otherwise=new[1])
-        case For(init=init, step=step, body=body):
-            parts = map_body(init, change), map_body(step, change), map_body(body, change)
-            if parts[0] is init and parts[1] is step and parts[2] is body:
-                return statement
-            return replace(statement, init=parts[0], step=parts[1], body=parts[2])
-        case RangeLoop(body=body) | While(body=body) | DoWhile(body=body):
-            inner = map_body(body, change)
-            return statement if inner is body else replace(statement, body=inner)
-        case _:
-            return statement
+def _map_inner(statement: Statement, change: Callable[[Statement], Body]) -> Statement:
+    found: dict[str, Any] = {}
+    for name in _BODY_FIELDS[type(statement)]:
+        inner = getattr(statement, name)
+        new = map_statements(inner, change)
+        if new is not inner:
+            found[name] = new
+    return replace(statement, **found) if found else statement
 
 
 def _plain_fields(node: type) -> tuple[str, ...]:
@@ -239,3 +238,4 @@ def _plain_fields(node: type) -> tuple[str, ...]:
 
 _STATEMENT_FIELDS = {node: _expr_fields(node) for node in Statement.__args__}
 _PLAIN_FIELDS = {node: _plain_fields(node) for node in Expr.__args__}
+_BODY_FIELDS = {node: tuple(f.name for f in fields(node) if f.type == "Body") for node in Statement.__args__}

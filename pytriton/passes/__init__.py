@@ -8,10 +8,11 @@ from pytriton.passes.loops import loops
 from pytriton.passes.pad import pad
 from pytriton.passes.prefetch import prefetch
 from pytriton.passes.products import products
+from pytriton.passes.temporaries import temporaries
 
 __all__ = ["PASSES", "run"]
 
-PASSES = (products, pad, jumps, loops, prefetch, barriers, chain)
+PASSES = (products, pad, jumps, loops, prefetch, barriers, chain, temporaries)
 
 
 def run(kernel: KernelDef) -> KernelDef:

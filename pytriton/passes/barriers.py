@@ -6,7 +6,8 @@ an earlier one made by other threads, so a barrier goes in front of a statement 
 - it may touch memory that an access since the last barrier may have touched, one of the two writes, and the two
   do not use the identical block of pointers (each thread meets its own elements then; a scalar is stored by
   one thread and loaded by all, so for scalars that helps only between two stores);
-- it is ``atomic_xchg``, which releases what was stored before, or follows ``atomic_cas``, which acquires.
+- it is ``atomic_xchg``, which releases what was stored before (scalar atomics aside: one thread makes them all, in
+  order), or follows ``atomic_cas``, which acquires.
 
 The bodies of loops are looked at twice, the second time after themselves.
 """
@@ -158,7 +159,7 @@ class _Order:
         crowded = len(state.reads) + len(state.writes) > _MOST
         if (state.acquired and "cas" not in operations) or (written and crowded):
             return True
-        if "xchg" in operations and (state.reads or state.writes):
+        if "xchg" in operations and not all(map(_by_first_thread, state.reads + state.writes)):
             return True
         return any(
             self._conflict(earlier, access)
@@ -203,6 +204,11 @@ class _Order:
         if isinstance(statement, Store):
             found.append(_Access(statement.pointer, writes=True, time=self._clock))
         return found
+
+
+def _by_first_thread(access: _Access) -> bool:
+    """Whether an access is made by the thread that makes all scalar atomics: in the order of the text."""
+    return access.atomic and not isinstance(access.pointer.type, BlockType)
 
 
 def _own_nodes(statement: Statement) -> Iterator[Expr]:

@@ -32,5 +32,4 @@ def f(
         tl.store(pc, c + tl.load(pc))
     tl.debug_barrier()
     tl.atomic_xchg(pcount, (count + 1) % TZ)
-    tl.debug_barrier()
     tl.atomic_xchg(plock, 0)

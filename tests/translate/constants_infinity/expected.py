@@ -24,4 +24,5 @@ def f(
     tl.store(H + r, tl.where(r > 3, h, float("inf")))
     low = float("-inf")
     tl.debug_barrier()
-    tl.store(Y + T, tl.where(low > tl.max(x, axis=0), low, tl.max(x, axis=0)))
+    x_max = tl.max(x, axis=0)
+    tl.store(Y + T, tl.where(low > x_max, low, x_max))

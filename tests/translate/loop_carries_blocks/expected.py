@@ -21,7 +21,8 @@ def f(
         s += tl.load(p)
         h *= 1.1
         c = (c.to(tl.int32) * 3).to(tl.int8)
-        m = tl.where(m > tl.max(tl.load(p), axis=0), m, tl.max(tl.load(p), axis=0))
+        value = tl.max(tl.load(p), axis=0)
+        m = tl.where(m > value, m, value)
         p += T
     tl.debug_barrier()
     tl.store(Y + r, s + c)

@@ -15,7 +15,5 @@ def f(
     low = tl.min(x, axis=1)
     high = tl.max(x, axis=1)
     tl.debug_barrier()
-    tl.store(
-        Y + r,
-        tl.where(low + high > 0.0, low + high, 0.0) - tl.where(low < high, low, high),
-    )
+    value = low + high
+    tl.store(Y + r, tl.where(value > 0.0, value, 0.0) - tl.where(low < high, low, high))

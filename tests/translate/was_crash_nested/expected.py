@@ -15,10 +15,7 @@ def f(
     for a in range(n):
         for b in range(n):
             x = tl.load(X + (a * n + b) * T * T + i[:, None] * T + i[None, :])
-            s = tl.where(
-                s > tl.sum(tl.sum(x, axis=1), axis=0),
-                s,
-                tl.sum(tl.sum(x, axis=1), axis=0),
-            )
+            value = tl.sum(tl.sum(x, axis=1), axis=0)
+            s = tl.where(s > value, s, value)
     tl.debug_barrier()
     tl.store(Y, s)

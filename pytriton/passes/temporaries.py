@@ -1,0 +1,98 @@
+"""Operands that Python would have to say twice -> variables of their own.
+
+``max(a, b)`` of floats is ``a > b ? a : b``, which gives b where either is NaN; Triton has no function that does.
+So ``max(m, s[:, max])`` becomes ``s_max = tl.max(s, axis=1)`` and ``tl.where(m > s_max, m, s_max)``. Conditions of
+loops are left as they are: a variable in front of the loop would be too early.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytriton.lang.convert import scalar_of
+from pytriton.lang.typed import (
+    NO_COMMENTS,
+    Assign,
+    Body,
+    Call,
+    Cast,
+    Constexpr,
+    Declare,
+    Evaluate,
+    Expr,
+    If,
+    KernelDef,
+    Literal,
+    Name,
+    Reduce,
+    Statement,
+    Store,
+    Symbol,
+    Unary,
+)
+from pytriton.lang.types import BlockType, PointerType, ScalarType
+from pytriton.lang.walk import map_statements, with_children
+
+__all__ = ["temporaries"]
+
+
+def temporaries(kernel: KernelDef) -> KernelDef:
+    """The kernel with such operands in variables."""
+    body = map_statements(kernel.body, _statement)
+    return kernel if body is kernel.body else replace(kernel, body=body)
+
+
+def _statement(statement: Statement) -> Body:
+    found: list[Statement] = []
+
+    def change(expr: Expr) -> Expr:
+        expr = with_children(expr, change)
+        if not isinstance(expr, Call) or expr.function not in ("min", "max"):
+            return expr
+        element = scalar_of(expr.type)
+        if element is None or not element.is_float or all(map(_short, expr.arguments)):
+            return expr
+        return replace(expr, arguments=tuple(map(keep, expr.arguments)))
+
+    def keep(operand: Expr) -> Expr:
+        if _short(operand):
+            return operand
+        assert isinstance(operand.type, ScalarType | PointerType | BlockType)
+        symbol = Symbol(_name(operand), operand.type, operand.span)
+        found.append(Declare(operand.span, symbol, operand))
+        return Name(operand.span, operand.type, symbol)
+
+    match statement:
+        case Declare(value=value) | Assign(value=value) | Evaluate(value=value) if value is not None:
+            changed: Statement = replace(statement, value=change(value))
+        case Store(value=value):
+            changed = replace(statement, value=change(value))
+        case If(condition=condition):
+            changed = replace(statement, condition=change(condition))
+        case _:
+            return (statement,)
+    if not found:
+        return (statement,)
+    found[0] = replace(found[0], comments=replace(statement.comments, behind=()))
+    behind = replace(NO_COMMENTS, behind=statement.comments.behind)
+    return (*found, replace(changed, comments=behind))
+
+
+def _short(operand: Expr) -> bool:
+    """Whether an operand may as well be said twice."""
+    match operand:
+        case Name() | Literal() | Constexpr():
+            return True
+        case Unary(operand=inner) | Cast(operand=inner):
+            return _short(inner)
+        case _:
+            return False
+
+
+def _name(operand: Expr) -> str:
+    """``s_max`` for the maximum of ``s``, else ``value``."""
+    match operand:
+        case Reduce(operand=Name(symbol=symbol), operator=operator):
+            return f"{symbol.name}_{'sum' if operator == '+' else operator}"
+        case _:
+            return "value"
