@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pytriton.legacy.imports import legacy_imports
     from pytriton.legacy.submodules import utils
     from pytriton.operators.autograd import function
+    from pytriton.operators.operator import op
+    from pytriton.operators.overrides import override
     from pytriton.pipeline import Translation, translate
     from pytriton.runtime import (
         Kernel,
@@ -66,6 +68,8 @@ __all__ = [
     "kernel",
     "legacy_imports",
     "next_power_of_2",
+    "op",
+    "override",
     "read",
     "shape",
     "synchronize",
@@ -85,6 +89,8 @@ _LAZY = {
         "pytriton.runtime",
     ),
     "function": "pytriton.operators.autograd",
+    "op": "pytriton.operators.operator",
+    "override": "pytriton.operators.overrides",
     "legacy_imports": "pytriton.legacy.imports",
     "read": "pytriton.legacy.extract",
     "utils": "pytriton.legacy.submodules",

@@ -23,6 +23,9 @@ The way of a call:
     candidate.py     one point of a sweep: translated, loaded, compiled, launched
     tune.py          choosing among candidates
     written.py       memory that a kernel writes, saved and put back
+    inside.py        what a running operator hears of the launches in its body
+    traced.py        the same way under torch.compile and other tracers
+    opaque.py        a launch as one operator of torch, where tracers cannot see into it
 
 From text to machine code:
 

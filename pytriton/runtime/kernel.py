@@ -23,7 +23,7 @@ from pytriton.runtime.compile import assembly, parse_target
 from pytriton.runtime.constants import Constants, constant_arguments
 from pytriton.runtime.eras import by_era, device_of
 from pytriton.runtime.heuristics import Heuristic, Heuristics
-from pytriton.runtime.inside import INSIDE, Purpose
+from pytriton.runtime.inside import INSIDE, Shapes
 from pytriton.runtime.launch import present_target
 from pytriton.runtime.missing import may_lack_defines
 from pytriton.runtime.options import Config, configs_of, defines_of, product
@@ -105,14 +105,17 @@ class Kernel:
             plan = self._plan(arguments, defines, num_warps, num_stages)
         self._last = plan
         frame = INSIDE.frame
-        if frame is not None:
-            frame.check(self.name, plan, arguments)
-            if frame.purpose is Purpose.SHAPES:
-                return None
+        if isinstance(frame, Shapes):
+            frame += [arguments[at] for at in plan.written_positions if at < len(arguments)]
+            return None
         if modes_active() and is_traced(arguments):
             call_traced(self, arguments, grid, defines, num_warps, num_stages)
             return None
-        return self._bench(plan, arguments, grid, int(bench)) if bench else plan.call(arguments, grid)
+        time = self._bench(plan, arguments, grid, int(bench)) if bench else plan.call(arguments, grid)
+        if frame is not None:
+            for at in plan.written_positions:
+                frame.append(arguments[at])
+        return time
 
     # What one can ask a kernel.
 

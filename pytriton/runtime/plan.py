@@ -104,16 +104,12 @@ class Plan:
         """The arguments through which the first candidate writes."""
         return _written([self.first], arguments)
 
-    def written_by_any(self, arguments: Sequence[Any]) -> list[Any]:
-        """The arguments through which some candidate writes."""
-        return [arguments[position] for position in self.written_positions if position < len(arguments)]
-
     @cached_property
     def written_positions(self) -> tuple[int, ...]:
-        """Where the parameters stand through which some candidate writes."""
+        """Where the parameters stand through which some candidate writes; constant buffers are none."""
         names = {name for candidate in self._translated() for name in candidate.translation.writes}
-        positions = (self.first.binder.position(name) for name in names)
-        return tuple(sorted(position for position in positions if position is not None))
+        own = self.first.binder.own.parameters
+        return tuple(at for at, parameter in enumerate(own) if parameter.name in names)
 
     def every_candidate(self) -> list[Candidate]:
         """All candidates; raises CompileError if one cannot be translated."""

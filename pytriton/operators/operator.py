@@ -1,0 +1,243 @@
+"""``pytriton.op``: a function around kernels as an operator of PyTorch.
+
+The operator is defined with ``Library.define`` and ``Library.impl``, whose calls cost a fraction of those of
+``torch.library.custom_op``. What it is made of:
+
+    schema              from the annotations, and from what the kernels inside write (``flow.py``)
+    the body            for every device without a kernel of its own; launches are checked against the schema
+    a fake kernel       the body itself on fake tensors, with its launches skipped, unless one is given
+    an autograd kernel  always; without a formula it raises when a gradient is asked for, as custom_op does
+    a decomposition     AOTAutograd traces into the body, so that Inductor sees the kernels; not while
+                        exporting, and not for a device with a kernel of its own
+
+A call with plain tensors and no gradient asked for, where no mode, transform or profiler is active, goes
+straight to the body (``shortcut.py``): the dispatcher would end there after two walks, at several times the cost.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+import torch
+from torch._library.autograd import make_autograd_impl
+from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.functional_tensor import FunctionalTensor, FunctionalTensorMode
+from torch.autograd.graph import increment_version
+from torch.utils.flop_counter import register_flop_formula
+
+from pytriton.operators.body import Body
+from pytriton.operators.flow import effects_of
+from pytriton.operators.shortcut import Shortcut
+from pytriton.runtime.refusals import refusal
+
+__all__ = ["Operator", "op"]
+
+_C: Final[Any] = torch._C  # parts of it have no stubs
+_library: Final[Any] = torch.library
+
+_NAME: Final = re.compile(r"[A-Za-z_]\w*::[A-Za-z_]\w*")
+_RESERVED: Final = frozenset({"aten", "prim", "prims", "pytriton", "torch"})
+_defined: Final[dict[str, Operator]] = {}
+
+
+class Operator:
+    """A torch operator around kernels. Made by ``pytriton.op``; called like the function it was made of."""
+
+    def __init__(self, name: str, function: Callable[..., Any], mutates_args: Iterable[str] | None) -> None:
+        self.name = name
+        self.function = function
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self.__module__ = function.__module__
+        space, _, self._short = name.partition("::")
+        schema = _schema_of(function, name, mutates_args)
+        self._lib: Any = _library.Library(space, "FRAGMENT")
+        tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
+        self._lib.define(self._short + schema, tags=tags)
+        self.overload: Any = getattr(getattr(torch.ops, space), self._short).default
+        self._schema = self.overload._schema
+        names = [one.name for one in self._schema.arguments]
+        written = frozenset(one.name for one in self._schema.arguments if _is_written(one))
+        keywords = any(one.kwarg_only for one in self._schema.arguments)
+        self.body = Body(name, function, names, written, keywords)
+        self._fake: Callable[..., Any] | None = None
+        self._own_kernels: set[str] = set()  # device types
+        self._shortcut = Shortcut(self._schema, self.body)
+        self._backward_fn: Callable[..., Any] | None = None  # the names that torch's autograd kernel reads
+        self._setup_context_fn: Callable[..., Any] | None = None
+        self._register()
+        self.__class__ = type("Operator", (Operator,), {"__call__": self._shortcut.caller(self.overload)})
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the operator. Each operator has a class of its own, whose ``__call__`` is made for its schema."""
+        return self.overload(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<pytriton.op {self.name}{self.schema}>"
+
+    def __reduce__(self) -> Any:
+        return _defined.__getitem__, (self.name,)
+
+    @property
+    def schema(self) -> str:
+        """``(Tensor x, Tensor(a1!) y, ...) -> ...``, as torch writes it."""
+        return str(self._schema).removeprefix(self.name)
+
+    @property
+    def mutates_args(self) -> frozenset[str]:
+        """The names of the arguments that it writes."""
+        return self.body.written
+
+    # What may be registered, with the signatures of torch.library.
+
+    def register_autograd(
+        self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
+    ) -> None:
+        """``backward(ctx, *grads)`` and ``setup_context(ctx, inputs, output)``.
+
+        Raises LaunchError (TC540) for an operator that writes its arguments: autograd cannot follow that.
+        """
+        if self.body.written:
+            raise refusal(
+                f"{self.name}: an operator that writes its arguments ({', '.join(sorted(self.body.written))}) "
+                "has no gradient",
+                "TC540",
+                "write to new tensors and return them",
+            )
+        self._backward_fn = backward
+        self._setup_context_fn = setup_context
+
+    def register_kernel(
+        self, device_types: str | Sequence[str], func: Callable[..., Any] | None = None
+    ) -> Any:
+        """What runs on these devices instead of the body: ``register_kernel("cpu")(torch.sin)``."""
+        types = (device_types,) if isinstance(device_types, str) else tuple(device_types)
+
+        def register(given: Callable[..., Any]) -> Callable[..., Any]:
+            for device_type in types:
+                self._lib.impl(self._short, given, _C._dispatch_key_for_device(device_type))
+                self._own_kernels.add(device_type)
+                self._shortcut.add(device_type, given)
+            return given
+
+        return register if func is None else register(func)
+
+    def register_fake(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """What gives results of the right shapes, dtypes, strides and devices, in place of the body."""
+        self._fake = func
+        return func
+
+    def register_vmap(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """``func(info, in_dims, *args)`` gives the result and its out_dims."""
+        _library.register_vmap(self.name, func, lib=self._lib)
+        return func
+
+    def register_autocast(self, device_type: str, cast_inputs: torch.dtype) -> None:
+        """Under autocast for this device, floating arguments are cast to this dtype first."""
+        self._shortcut.close()
+        _library.register_autocast(self.name, device_type, cast_inputs, lib=self._lib)
+
+    def register_torch_dispatch(
+        self, torch_dispatch_class: Any, func: Callable[..., Any] | None = None, /
+    ) -> Any:
+        """What runs under a mode, or for a subclass, with ``__torch_dispatch__``."""
+
+        def register(given: Callable[..., Any]) -> Callable[..., Any]:
+            _library.register_torch_dispatch(self.name, torch_dispatch_class, given, lib=self._lib)
+            return given
+
+        return register if func is None else register(func)
+
+    def register_flop_formula(self, formula: Callable[..., int]) -> Callable[..., int]:
+        """``formula(*shapes, out_shape=...)``, a tensor argument given as its shape, for FlopCounterMode."""
+        register_flop_formula(self.overload.overloadpacket)(formula)
+        return formula
+
+    # The dispatcher.
+
+    def _shapes(self, *args: Any, **kwargs: Any) -> Any:
+        return (self._fake or self.body.shapes)(*args, **kwargs)
+
+    def _decompose(self, mode: Any, called: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Trace into the body under functionalisation."""
+        device_types = {one.device.type for one in args if isinstance(one, torch.Tensor)}
+        if device_types & self._own_kernels or _exporting():
+            return mode.__torch_dispatch__(called, types, args, kwargs)
+        known = (torch.Tensor, FunctionalTensor)
+        if any(one not in known and not issubclass(one, FakeTensor) for one in types):
+            return NotImplemented
+        with mode:
+            return self.body.trace(*args, **kwargs)
+
+    def _register(self) -> None:
+        self._lib.impl(self._short, self.body.launch, "CompositeExplicitAutograd")
+        _library.register_fake(self.name, self._shapes, lib=self._lib)
+        self._lib.impl(self._short, make_autograd_impl(self.overload, self), "Autograd", with_keyset=True)
+        if self.body.written:
+            self._lib.impl(self._short, self._before_write, "ADInplaceOrView", with_keyset=True)
+        _library.register_torch_dispatch(self.name, FunctionalTensorMode, self._decompose, lib=self._lib)
+
+    def _before_write(self, keys: Any, *args: Any, **kwargs: Any) -> Any:
+        for name, tensor in self.body.given(args, kwargs):
+            if name in self.body.written:
+                increment_version(tensor)
+        return self.overload.redispatch(keys & _C._after_ADInplaceOrView_keyset, *args, **kwargs)
+
+
+def op(
+    name: str, function: Callable[..., Any] | None = None, /, *, mutates_args: Iterable[str] | None = None
+) -> Any:
+    """Make a function around kernels an operator ``namespace::name``; used as a decorator.
+
+    Its parameters and results are annotated with types that ``torch.library.infer_schema`` knows. Which
+    arguments it writes is derived from the kernels that it calls, and checked against every launch;
+    ``mutates_args`` says it instead. Defining a name again replaces the operator. Raises LaunchError (TC540)
+    for what can be no operator.
+    """
+    if not _NAME.fullmatch(name) or name.partition("::")[0] in _RESERVED:
+        raise refusal(
+            f"'{name}' can name no operator", "TC540", "write 'mylib::sin', with a namespace of your own"
+        )
+
+    def define(given: Callable[..., Any]) -> Operator:
+        former = _defined.pop(name, None)
+        if former is not None:
+            former._lib._destroy()
+        _defined[name] = Operator(name, given, mutates_args)
+        return _defined[name]
+
+    return define if function is None else define(function)
+
+
+def _schema_of(function: Callable[..., Any], name: str, mutates_args: Iterable[str] | None) -> str:
+    try:
+        plain: str = _library.infer_schema(function, mutates_args=())
+        if mutates_args is None:
+            tensors = _tensor_parameters(plain)
+            mutates_args = sorted(effects_of(function).written & tensors)
+        schema: str = _library.infer_schema(function, mutates_args=tuple(mutates_args))
+        return schema
+    except ValueError as error:
+        raise refusal(
+            f"{name}: {error}",
+            "TC540",
+            "annotate parameters and result, as in (x: torch.Tensor) -> torch.Tensor",
+        ) from error
+
+
+def _tensor_parameters(schema: str) -> frozenset[str]:
+    arguments = _C.parse_schema(f"f{schema}").arguments
+    return frozenset(one.name for one in arguments if "Tensor" in str(one.type))
+
+
+def _is_written(argument: Any) -> bool:
+    return argument.alias_info is not None and bool(argument.alias_info.is_write)
+
+
+def _exporting() -> bool:
+    """Whether torch.export runs, which keeps operators whole."""
+    module = sys.modules.get("torch.export._trace")
+    return module is not None and bool(module.custom_triton_ops_decomposition_disabled())
