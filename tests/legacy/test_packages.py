@@ -6,9 +6,11 @@ CUDA device" itself cannot take CPU tensors on a machine that has one: its CPU t
 
 from __future__ import annotations
 
+import csv
 import importlib
 import pkgutil
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -20,7 +22,7 @@ import torch
 import pytriton
 
 PACKAGES = Path(__file__).parent / "packages"
-NAMES = ("lean2019", "contract2020", "tutorials2020")
+NAMES = ("lean2019", "contract2020", "tutorials2020", "sparse2020", "sparse2021", "ops2021")
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 each_device = pytest.mark.parametrize("device", DEVICES)
@@ -246,3 +248,221 @@ def test_2020_times(device: str) -> None:
     assert lesson("vector_add").bandwidth(large(device, 300, 1 << 24)) > 0
     assert lesson("matmul").throughput(*large(device, (64, 64, 64), (2048, 2048, 2048))) > 0
     assert lesson("conv").throughput(*large(device, (1, 2, 6, 6, 3, 3), (16, 64, 56, 56, 64, 3))) > 0
+
+
+# 2020 and 2021: block-sparse attention, twice
+
+
+SPARSE = ("sparse2020", "sparse2021")
+
+
+def random_layout(heads: int, rows: int, columns: int, longest: int, device: str) -> torch.Tensor:
+    """Up to ``longest`` blocks a row, at least one; the first row has all of these."""
+    layout = torch.zeros(heads, rows, columns, dtype=torch.int64)
+    for h in range(heads):
+        for i in range(rows):
+            count = longest if h == i == 0 else int(torch.randint(1, longest + 1, ()))
+            layout[h, i, torch.randperm(columns)[:count]] = 1
+    return layout.to(device)
+
+
+def sparse_setup(name: str, device: str) -> tuple[Any, torch.Tensor, int]:
+    """The package, a layout and a block size."""
+    torch.manual_seed(0)
+    if name == "sparse2021":
+        needs_cpu_only(device)
+    heads, rows, columns, longest, block = large(device, (2, 2, 4, 3, 16), (4, 24, 20, 5, 32))
+    return package(name), random_layout(heads, rows, columns, longest, device), block
+
+
+@each_device
+@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("trans_b", [False, True])
+@pytest.mark.parametrize("trans_a", [False, True])
+@pytest.mark.parametrize("mode", ["sdd", "dsd", "dds"])
+def test_sparse_matmul(device: str, name: str, mode: str, trans_a: bool, trans_b: bool) -> None:
+    sparse, layout, block = sparse_setup(name, device)
+    heads, rows, columns = layout.shape
+    batch, free = 2, large(device, 20, 200)
+    # the sparse matrix is [rows, columns]; transposing an operand means storing it the other way
+    m, k, n = {
+        "sdd": (rows * block, free, columns * block),
+        "dsd": (columns * block, rows * block, free) if trans_a else (rows * block, columns * block, free),
+        "dds": (free, columns * block, rows * block) if trans_b else (free, rows * block, columns * block),
+    }[mode]
+    a = torch.randn(batch, heads, *((k, m) if trans_a else (m, k)), device=device)
+    b = torch.randn(batch, heads, *((n, k) if trans_b else (k, n)), device=device)
+    testing = pytriton.testing
+    product = sparse.MatMul(layout, block, mode, trans_a=trans_a, trans_b=trans_b)
+
+    def ours(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        a = testing.sparsify_tensor(a, layout, block) if mode == "dsd" else a
+        b = testing.sparsify_tensor(b, layout, block) if mode == "dds" else b
+        return product(a, b)
+
+    def theirs(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        a = testing.mask_tensor(a, layout, block) if mode == "dsd" else a
+        b = testing.mask_tensor(b, layout, block) if mode == "dds" else b
+        c = (a.transpose(2, 3) if trans_a else a) @ (b.transpose(2, 3) if trans_b else b)
+        return testing.sparsify_tensor(c, layout, block) if mode == "sdd" else c
+
+    compare(ours, theirs, (a, b), atol=3e-5)
+
+
+MASKS = {
+    "none": {},
+    "rpe": {"rpe": True},
+    "added": {"key_padding_mask": "add", "attn_mask": "add"},
+    "multiplied": {"key_padding_mask": "mul", "attn_mask": "mul"},
+    "all": {"rpe": True, "key_padding_mask": "mul", "attn_mask": "add"},
+}
+
+
+@each_device
+@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("masks", MASKS.values(), ids=MASKS)
+def test_sparse_attention(device: str, name: str, masks: dict[str, Any]) -> None:
+    sparse, layout, block = sparse_setup(name, device)
+    heads, rows, columns = layout.shape
+    batch, features = 2, large(device, 20, 64)
+    q = torch.randn(batch, heads, rows * block, features, device=device)
+    k, v = (torch.randn(batch, heads, columns * block, features, device=device) for _ in range(2))
+    given: dict[str, Any] = {}
+    bias = torch.zeros(batch, heads, rows * block, columns * block, device=device)
+    if "rpe" in masks:
+        given["rpe"] = torch.randn(heads, rows * block, columns * block, device=device)
+        bias = bias + given["rpe"]
+    shapes = {"key_padding_mask": (batch, columns * block), "attn_mask": (rows * block, columns * block)}
+    for mask, shape in shapes.items():
+        if mask not in masks:
+            continue
+        kept = (torch.rand(*shape, device=device) < 0.7).float()
+        kept[..., ::3] = 1  # no row is hidden altogether
+        given[f"{mask}_mode"] = masks[mask]
+        given[mask] = kept if masks[mask] == "mul" else 10 * (kept - 1)
+        hidden = torch.where(kept == 0, -float("inf"), 0.0) if masks[mask] == "mul" else given[mask]
+        bias = bias + (hidden[:, None, None] if mask == "key_padding_mask" else hidden)
+    bias = pytriton.testing.mask_tensor(bias, layout, block, value=-float("inf"))
+
+    def theirs(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(q @ k.transpose(2, 3) * features**-0.5 + bias, dim=-1) @ v
+
+    attention = sparse.Attention(layout, block)
+    compare(lambda q, k, v: attention(q, k, v, **given), theirs, (q, k, v), atol=3e-5)
+
+
+@each_device
+@pytest.mark.parametrize("name", SPARSE)
+def test_sparse_attention_in_half(device: str, name: str) -> None:
+    sparse, layout, block = sparse_setup(name, device)
+    heads, rows, columns = layout.shape
+    q = torch.randn(1, heads, rows * block, 32, device=device).half()
+    k, v = (torch.randn(1, heads, columns * block, 32, device=device).half() for _ in range(2))
+    bias = pytriton.testing.mask_tensor(
+        torch.zeros(1, heads, rows * block, columns * block, device=device), layout, block, -float("inf")
+    )
+
+    def theirs(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        scores = q.float() @ k.float().transpose(2, 3) * 32**-0.5 + bias
+        return (torch.softmax(scores, dim=-1) @ v.float()).half()
+
+    compare(sparse.Attention(layout, block), theirs, (q, k, v), rtol=1e-2, atol=4e-3)
+
+
+@each_device
+def test_2020_sparse_times_add_up(device: str) -> None:
+    sparse, layout, block = sparse_setup("sparse2020", device)
+    x = torch.randn(1, layout.size(0), layout.size(2) * block, 16, device=device, requires_grad=True)
+    q = torch.randn(1, layout.size(0), layout.size(1) * block, 16, device=device)
+    attention = sparse.Attention(layout, block, bench=2)
+    attention(q, x, x).sum().backward()
+    assert set(attention.qk.times) == {"c", "db"}
+    assert set(attention.softmax.times) == {"y", "dx"}
+    assert set(attention.pv.times) == {"c", "da", "db"}
+    assert attention.time() >= 7
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_sparse_kernels_in_threads(name: str) -> None:
+    """Several threads ask for the same kernels at once: all are served, and nothing is made twice."""
+    sparse, _, _ = sparse_setup(name, "cpu")
+    layout = torch.ones(1, 1, 3, dtype=torch.int64)
+    attention = sparse.Attention(layout, 16)
+    q, k = torch.randn(4, 1, 1, 16, 16), torch.randn(4, 1, 1, 48, 16)
+    found: dict[int, torch.Tensor] = {}
+
+    def work(index: int) -> None:
+        found[index] = attention(q[index], k[index], k[index])
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for index in range(4):
+        wanted = torch.softmax(q[index] @ k[index].transpose(2, 3) / 4, dim=-1) @ k[index]
+        torch.testing.assert_close(found[index], wanted, rtol=1e-4, atol=1e-5)
+
+
+# 2021
+
+
+@each_device
+@pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
+def test_2021_matmul(device: str, layout: str) -> None:
+    torch.manual_seed(0)
+    m, n, k = large(device, (64, 128, 64), (1024, 1152, 1536))
+    a = torch.randn(m, k, device=device) if layout[0] == "n" else torch.randn(k, m, device=device).t()
+    b = torch.randn(k, n, device=device) if layout[1] == "n" else torch.randn(n, k, device=device).t()
+    compare(lambda a, b: package("ops2021").matmul(a, b, 0.5), lambda a, b: 0.5 * (a @ b), (a, b), atol=3e-5)
+
+
+@each_device
+@pytest.mark.parametrize("point", range(4))
+def test_2021_matmul_at_each_point(device: str, point: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every point of the sweep, the ones with locks too; a tuning run would show only the fastest."""
+    torch.manual_seed(0)
+    function = importlib.import_module(f"{package('ops2021').__name__}.matmul")._matmul
+    monkeypatch.setattr(function, "configs", function.configs[point : point + 1])
+    monkeypatch.setattr(function, "kernels", {})
+    m, n, k = large(device, (64, 128, 64), (1024, 1152, 1536))
+    a, b = torch.randn(m, k, device=device), torch.randn(k, n, device=device)
+    compare(package("ops2021").matmul, torch.matmul, (a, b), atol=3e-5)
+
+
+@each_device
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
+@pytest.mark.parametrize("columns", [1, 37, 96, 700])
+def test_2021_softmax(device: str, columns: int, dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    x = (torch.randn(large(device, 5, 2000), columns, device=device) * 3).to(dtype)
+    tolerance = 1e-5 if dtype == torch.float32 else 2e-3
+    compare(package("ops2021").softmax, lambda x: torch.softmax(x, 1), (x,), rtol=tolerance, atol=tolerance)
+
+
+@each_device
+@pytest.mark.parametrize("columns", [1, 24, 37, 128])
+def test_2021_cross_entropy(device: str, columns: int) -> None:
+    torch.manual_seed(0)
+    rows = large(device, 6, 5000)
+    logits = torch.randn(rows, columns, device=device)
+    indices = torch.randint(0, columns, (rows,), device=device)
+    compare(
+        package("ops2021").cross_entropy,
+        lambda x, i: torch.nn.functional.cross_entropy(x, i, reduction="none"),
+        (logits, indices),
+        rtol=1e-5,
+    )
+
+
+def test_2021_report(tmp_path: Path) -> None:
+    bench = importlib.import_module(f"{package('ops2021').__name__}.bench")
+    bench.bench_matmul.run(save_path=str(tmp_path))
+    bench.bench_softmax.run(save_path=str(tmp_path))
+    for name, columns in (("matmul-nn", 7), ("matmul-nt", 7), ("softmax", 3)):
+        with (tmp_path / f"{name}.csv").open() as file:
+            header, *rows = csv.reader(file)
+        assert header[1:3] == ["Triton", "Torch"]
+        assert len(header) == columns
+        assert len(rows) >= 2
+        assert all(float(cell) > 0 for row in rows for cell in row)

@@ -3,126 +3,75 @@ import triton
 
 class _dot(triton.function):
 
+  # AK is how far apart elements of A lie along the inner dimension, and so on; the caller fills in the layouts
   src = """
-void dot(TYPE * A __noalias __readonly __aligned(16),
-         TYPE * B __noalias __readonly __aligned(16),
-         TYPE * C __noalias __writeonly __aligned(16),
-         float alpha,
-         int M, int N, int K,
+void dot(TYPE * A __noalias __readonly __aligned(16), TYPE * B __noalias __readonly __aligned(16),
+         TYPE * C __noalias __writeonly __aligned(16), float alpha, int M, int N, int K,
          int lda __multipleof(LDA_DIV), int ldb __multipleof(LDB_DIV), int ldc __multipleof(LDC_DIV)) {
-  // which tile is mine
-  int ridx = get_program_id(0);
-  int ridy = get_program_id(1);
-  int rxa[TM] = ridx * TM + 0 ... TM;
-  int ryb[TN] = ridy * TN + 0 ... TN;
-  int rka[TK] = 0 ... TK;
-  int rkb[TK] = 0 ... TK;
-  float xc[TM, TN] = 0;
-  // pointers to operands
-  TYPE* pa[SHAPE_A] = A + rka[BROADCAST_AK] * STRIDE_AK + rxa[BROADCAST_AM] * STRIDE_AM;
-  TYPE* pb[SHAPE_B] = B + rkb[BROADCAST_BK] * STRIDE_BK + ryb[BROADCAST_BN] * STRIDE_BN;
-  // rows and columns that exist
-  bool rowa[SHAPE_A] = (rxa < M)[BROADCAST_AM];
-  bool colb[SHAPE_B] = (ryb < N)[BROADCAST_BN];
-  bool checka[SHAPE_A] = rowa && rka[BROADCAST_AK] < K;
-  bool checkb[SHAPE_B] = colb && rkb[BROADCAST_BK] < K;
-  // prefetch
+  int i[TM] = get_program_id(0) * TM + 0 ... TM;
+  int j[TN] = get_program_id(1) * TN + 0 ... TN;
+  int k[TK] = 0 ... TK;
+  TYPE * pa[SHAPE_A] = A + i[OF_ROWS_A] * AM + k[OF_INNER_A] * AK;
+  TYPE * pb[SHAPE_B] = B + j[OF_COLUMNS_B] * BN + k[OF_INNER_B] * BK;
+  bool row[SHAPE_A] = (i < M)[OF_ROWS_A];
+  bool column[SHAPE_B] = (j < N)[OF_COLUMNS_B];
+  // a first tile of each
+  bool checka[SHAPE_A] = row && k[OF_INNER_A] < K;
+  bool checkb[SHAPE_B] = column && k[OF_INNER_B] < K;
   TYPE a[SHAPE_A] = checka ? *pa : 0;
   TYPE b[SHAPE_B] = checkb ? *pb : 0;
-  for (int k = K; k > 0; k = k - TK) {
-    xc = USE_A @ USE_B + xc;
-    pa = pa + TK * STRIDE_AK;
-    pb = pb + TK * STRIDE_BK;
-    checka = rowa && rka[BROADCAST_AK] < k - TK;
-    checkb = colb && rkb[BROADCAST_BK] < k - TK;
+  float x[TM, TN] = 0;
+  for (int left = K; left > 0; left = left - TK) {
+    x = USE_A @ USE_B + x;
+    pa = pa + TK * AK;
+    pb = pb + TK * BK;
+    checka = row && k[OF_INNER_A] < left - TK;
+    checkb = column && k[OF_INNER_B] < left - TK;
     a = checka ? *pa : 0;
     b = checkb ? *pb : 0;
   }
-  // epilogue
-  int rxc[TM] = ridx * TM + 0 ... TM;
-  int ryc[TN] = ridy * TN + 0 ... TN;
-  TYPE * pc[TM, TN] = C + ryc[newaxis, :] + rxc[:, newaxis] * ldc;
-  bool checkc0[TM] = rxc < M;
-  bool checkc1[TN] = ryc < N;
-  bool checkc[TM, TN] = checkc0[:, newaxis] && checkc1[newaxis, :];
-  TYPE c[TM, TN] = xc * alpha;
-  *?(checkc) pc = c;
+  TYPE * pc[TM, TN] = C + i[:, newaxis] * ldc + j[newaxis, :];
+  bool checkc[TM, TN] = (i < M)[:, newaxis] && (j < N)[newaxis, :];
+  *?(checkc) pc = alpha * x;
 }
 """
 
   kernel = triton.kernel(src, ['C'])
 
   @staticmethod
-  def _divisor(stride):
-    return 8 if stride % 8 == 0 else 4 if stride % 4 == 0 else 1
-
-  @staticmethod
-  def _call(a, b, transpose_a, transpose_b, alpha, bench):
-    # shapes
-    shape_a = a.shape
-    shape_b = b.shape
-    M = shape_a[1] if transpose_a else shape_a[0]
-    Ka = shape_a[0] if transpose_a else shape_a[1]
-    Kb = shape_b[1] if transpose_b else shape_b[0]
-    N = shape_b[0] if transpose_b else shape_b[1]
-    assert Ka == Kb
-    # leading dimensions
-    lda = shape_a[1]
-    ldb = shape_b[1]
-    ldc = N
-    c = torch.empty([M, N], dtype=a.dtype, device=a.device)
+  def product(a, b, ta, tb, alpha, bench = 0):
+    M, K = reversed(a.shape) if ta else a.shape
+    N = b.shape[0] if tb else b.shape[1]
+    c = a.new_empty(M, N)
+    lda, ldb, ldc = [x.stride(0) for x in (a, b, c)]
+    div = lambda stride: min(stride & -stride, 8)
+    down, across = ':, newaxis', 'newaxis, :'
+    layout_a = {'AM': '1' if ta else 'lda', 'OF_ROWS_A': across if ta else down,
+                'AK': 'lda' if ta else '1', 'OF_INNER_A': down if ta else across,
+                'SHAPE_A': 'TK, TM' if ta else 'TM, TK', 'USE_A': '^a' if ta else 'a'}
+    layout_b = {'BN': 'ldb' if tb else '1', 'OF_COLUMNS_B': down if tb else across,
+                'BK': '1' if tb else 'ldb', 'OF_INNER_B': across if tb else down,
+                'SHAPE_B': 'TN, TK' if tb else 'TK, TN', 'USE_B': '^b' if tb else 'b'}
     grid = lambda opt: [triton.cdiv(M, opt.d('TM')), triton.cdiv(N, opt.d('TN'))]
-    # macros: the layout of each operand
-    macros = {# A
-              'STRIDE_AK': 'lda' if transpose_a else '1',
-              'STRIDE_AM': '1' if transpose_a else 'lda',
-              'BROADCAST_AK': ':, newaxis' if transpose_a else 'newaxis, :',
-              'BROADCAST_AM': 'newaxis, :' if transpose_a else ':, newaxis',
-              'SHAPE_A': 'TK, TM' if transpose_a else 'TM, TK',
-              'USE_A': '^a' if transpose_a else 'a',
-              # B
-              'STRIDE_BK': '1' if transpose_b else 'ldb',
-              'STRIDE_BN': 'ldb' if transpose_b else '1',
-              'BROADCAST_BK': 'newaxis, :' if transpose_b else ':, newaxis',
-              'BROADCAST_BN': ':, newaxis' if transpose_b else 'newaxis, :',
-              'SHAPE_B': 'TN, TK' if transpose_b else 'TK, TN',
-              'USE_B': '^b' if transpose_b else 'b',
-              # alignment
-              'LDA_DIV': _dot._divisor(lda),
-              'LDB_DIV': _dot._divisor(ldb),
-              'LDC_DIV': _dot._divisor(ldc)}
-    _dot.kernel(a, b, c, alpha, M, N, Ka, lda, ldb, ldc,
-                grid, bench=bench,
-                AT=transpose_a, BT=transpose_b, TYPE=a.dtype,
-                TM=[32, 64], TN=[32, 64], TK=[16], **macros)
+    _dot.kernel(a, b, c, alpha, M, N, K, lda, ldb, ldc, grid, bench = bench,
+                TYPE = a.dtype, TM = [32, 64], TN = [32, 64], TK = [16],
+                LDA_DIV = div(lda), LDB_DIV = div(ldb), LDC_DIV = div(ldc), **layout_a, **layout_b)
     return c
 
   @staticmethod
   def forward(ctx, a, b, transpose_a = False, transpose_b = False, alpha = 1., bench = 0):
     ctx.save_for_backward(a, b)
-    ctx.t_a = transpose_a
-    ctx.t_b = transpose_b
-    ctx.alpha = alpha
+    ctx.ta, ctx.tb, ctx.alpha = transpose_a, transpose_b, alpha
     ctx.flops = 2. * a.numel() * (b.shape[0] if transpose_b else b.shape[1])
-    return _dot._call(a, b, transpose_a, transpose_b, alpha, bench)
+    return _dot.product(a, b, transpose_a, transpose_b, alpha, bench)
 
   @staticmethod
-  def backward(ctx, dy):
+  def backward(ctx, dc):
     a, b = ctx.saved_tensors
-    t_a, t_b, alpha = ctx.t_a, ctx.t_b, ctx.alpha
-    dy = dy.contiguous()
-    if not t_a and not t_b:
-      da = _dot._call(dy, b, False, True, alpha, 0)
-      db = _dot._call(a, dy, True, False, alpha, 0)
-    elif not t_a and t_b:
-      da = _dot._call(dy, b, False, False, alpha, 0)
-      db = _dot._call(dy, a, True, False, alpha, 0)
-    elif t_a and not t_b:
-      da = _dot._call(b, dy, False, True, alpha, 0)
-      db = _dot._call(a, dy, False, False, alpha, 0)
-    else:
-      da = _dot._call(b, dy, True, True, alpha, 0)
-      db = _dot._call(dy, a, True, True, alpha, 0)
+    ta, tb, alpha = ctx.ta, ctx.tb, ctx.alpha
+    dc = dc.contiguous()
+    da = _dot.product(b, dc, tb, True, alpha) if ta else _dot.product(dc, b, False, not tb, alpha)
+    db = _dot.product(dc, a, True, ta, alpha) if tb else _dot.product(a, dc, not ta, False, alpha)
     return da, db
 
 dot = _dot.apply

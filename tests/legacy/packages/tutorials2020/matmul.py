@@ -1,101 +1,76 @@
 import torch
 import triton
 
-# Lesson 2: matrix multiplication, with tiles of any data type and the tile shape left to the auto-tuner.
+# Lesson 2: a product of matrices whose sizes are multiples of the tiles. The data type is a macro, the tiles are
+# a list of candidates, and a change of M, N or K makes the search start again.
 
-_src = """
-#define STM 8
-#define STN 8
-
-__global__ void dot(TYPE * A __noalias __readonly __aligned(16),
-                    TYPE * B __noalias __readonly __aligned(16),
-                    TYPE * C __noalias __aligned(16),
-                    float alpha,
-                    int M __retune,
-                    int N __retune,
-                    int K __retune,
-                    int lda __multipleof(8),
-                    int ldb __multipleof(8),
-                    int ldc __multipleof(8)) {
-      // prologue
-      int ridx = get_program_id(0);
-      int ridy = get_program_id(1);
-      int gridx = M / TM;
-      int gridy = N / TN;
-      // swizzle for better L2 performance
-      int rid = ridx + ridy * gridx;
-      ridx = rid / gridy;
-      ridy = rid % gridy;
-      int rm[TM] = ridx * TM + 0 ... TM;
-      int rn[TN] = ridy * TN + 0 ... TN;
-      int rk[TK] = 0 ... TK;
-      // pointers to operands
-      TYPE* pa[TM, TK] = A + rk[newaxis, :] + rm[:, newaxis] * lda;
-      TYPE* pb[TK, TN] = B + rk[:, newaxis] * ldb + rn[newaxis, :];
-      // prefetches operands
-      TYPE a[TM, TK] = *pa;
-      TYPE b[TK, TN] = *pb;
-      // reduction loop
-      float acc[TM, TN] = 0;
-      for(int k = K; k > 0; k -= TK){
-        acc += a @ b;
-        bool checkk[TK] = k > TK;
+code = """
+__global__ void product(TYPE *A __noalias __readonly __aligned(16),
+                        TYPE *B __noalias __readonly __aligned(16),
+                        TYPE *C __noalias __aligned(16),
+                        float scale,
+                        int M __retune, int N __retune, int K __retune,
+                        int lda __multipleof(8), int ldb __multipleof(8), int ldc __multipleof(8)) {
+    // programs are renumbered along the rows of C
+    int id = get_program_id(0) + get_program_id(1) * get_num_programs(0);
+    int wide = N / TN;
+    int m[TM] = id / wide * TM + 0 ... TM;
+    int n[TN] = id % wide * TN + 0 ... TN;
+    int k[TK] = 0 ... TK;
+    TYPE *pa[TM, TK] = A + m[:, newaxis] * lda + k[newaxis, :];
+    TYPE *pb[TK, TN] = B + k[:, newaxis] * ldb + n[newaxis, :];
+    // the first operands; those of the next round are fetched while a product is computed
+    TYPE a[TM, TK] = *pa;
+    TYPE b[TK, TN] = *pb;
+    float sum[TM, TN] = 0;
+    for (int rest = K; rest > 0; rest -= TK) {
+        sum += a @ b;
+        bool again[TK] = rest > TK;
         pa += TK;
-        pb += TK*ldb;
-        a = *?(checkk[newaxis, :])pa;
-        b = *?(checkk[:, newaxis])pb;
-      }
-      acc = acc * alpha;
-      TYPE c[TM, TN] = acc;
-      // epilogue
-      TYPE* pc[TM, TN] = C + rn[newaxis, :] + rm[:, newaxis] * ldc;
-      *pc = c;
+        pb += TK * ldb;
+        a = *?(again[newaxis, :])pa;
+        b = *?(again[:, newaxis])pb;
+    }
+    TYPE *pc[TM, TN] = C + m[:, newaxis] * ldc + n[newaxis, :];
+    *pc = sum * scale;
 }
 """
 
+products = {}
 
-class _dot(torch.autograd.Function):
-    @staticmethod
-    def make_kernel(device, dtype):
-        key = (device, dtype)
-        cache = _dot.cache
-        if key not in cache:
-            defines = {'TYPE': dtype, 'TM': [32, 64], 'TN': [32, 64], 'TK': [16]}
-            cache[key] = triton.kernel(_src, defines=defines, num_warps=[4])
-        return cache[key]
 
-    @staticmethod
-    def call(a, b, alpha=1., bench=0):
-        (M, K), (_, N) = a.shape, b.shape
-        c = triton.empty([M, N], dtype=a.dtype)
-        kernel = _dot.make_kernel(a.device, a.dtype)
-        grid = lambda opt: (triton.cdiv(M, opt.d('TM')), triton.cdiv(N, opt.d('TN')))
-        time = kernel(a, b, c, alpha, M, N, K, a.stride(0), b.stride(0), c.stride(0), grid=grid, bench=bench)
-        return time if bench else c
+def multiply(a, b, scale=1., bench=0):
+    """the product, or with bench its time in nanoseconds"""
+    (M, K), N = a.shape, b.shape[1]
+    if a.dtype not in products:
+        defines = {'TYPE': a.dtype, 'TM': [32, 64], 'TN': [32, 64], 'TK': [16]}
+        products[a.dtype] = triton.kernel(code, defines=defines, num_warps=[4])
+    c = triton.empty([M, N], dtype=a.dtype)
+    time = products[a.dtype](a, b, c, scale, M, N, K, a.stride(0), b.stride(0), c.stride(0),
+                             grid=lambda opt: (M // opt.d('TM'), N // opt.d('TN')), bench=bench)
+    return time if bench else c
+
+
+class Dot(torch.autograd.Function):
 
     @staticmethod
-    def forward(ctx, a, b, alpha):
+    def forward(ctx, a, b, scale):
         ctx.save_for_backward(a, b)
-        ctx.alpha = alpha
-        return _dot.call(a, b, alpha)
+        ctx.scale = scale
+        return multiply(a, b, scale)
 
     @staticmethod
-    def backward(ctx, dc):
+    def backward(ctx, grad):
         a, b = ctx.saved_tensors
-        dc = dc.contiguous()
-        da = _dot.call(dc, b.t().contiguous(), ctx.alpha)
-        db = _dot.call(a.t().contiguous(), dc, ctx.alpha)
-        return da, db, None
-
-    cache = dict()
+        grad = grad.contiguous()
+        return multiply(grad, b.t().contiguous(), ctx.scale), multiply(a.t().contiguous(), grad, ctx.scale), None
 
 
-dot = _dot.apply
+dot = Dot.apply
 
 
 def throughput(M, N, K, dtype=torch.float32):
     """TFLOPS of a product"""
-    a = triton.empty((M, K), dtype=dtype)
-    b = triton.empty((K, N), dtype=dtype)
+    a, b = triton.empty((M, K), dtype=dtype), triton.empty((K, N), dtype=dtype)
     triton.synchronize()
-    return 2. * M * N * K / _dot.call(a, b, bench=100) * 1e-3
+    return 2. * M * N * K / multiply(a, b, bench=100) * 1e-3

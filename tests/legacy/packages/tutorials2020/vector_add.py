@@ -1,59 +1,44 @@
 import torch
 import triton
 
-# Lesson 1: element-wise addition.
-# A program handles BLOCK elements; the compiler takes care of everything below.
+# Lesson 1: a sum of two vectors. Each program does BLOCK elements of it; which BLOCK is best, and with how many
+# warps, is found out when the kernel runs for the first time.
 
-_src = """
-__global__ void add(float* z, float* x, float* y, int N) {
-    // program id
-    int pid = get_program_id(0);
-    // create arrays of pointers
-    int offset[BLOCK] = pid * BLOCK + 0 ... BLOCK;
-    float* pz[BLOCK] = z + offset;
-    float* px[BLOCK] = x + offset;
-    float* py[BLOCK] = y + offset;
-    // bounds checking
-    bool check[BLOCK] = offset < N;
-    // write-back
-    *?(check)pz = *?(check)px + *?(check)py;
+code = """
+__global__ void plus(float *out, float *left, float *right, int length) {
+    int i[BLOCK] = get_program_id(0) * BLOCK + 0 ... BLOCK;
+    // the last program may reach over the end
+    bool valid[BLOCK] = i < length;
+    float *po[BLOCK] = out + i;
+    *?(valid)po = *?(valid)(left + i) + *?(valid)(right + i);
 }
 """
 
-
-# This function returns a kernel that was compiled for a data type, kept for the next call
-def make_add_kernel():
-    cache = make_add_kernel.cache
-    if 'add' not in cache:
-        defines = {'BLOCK': [64, 128, 256]}
-        cache['add'] = triton.kernel(_src, defines=defines, num_warps=[2, 4])
-    return cache['add']
+plus = triton.kernel(code, defines={'BLOCK': [64, 128, 256]}, num_warps=[2, 4])
 
 
-make_add_kernel.cache = dict()
+def programs(length):
+    return lambda opt: (triton.cdiv(length, opt.d('BLOCK')),)
 
 
-class _add(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        N = x.numel()
-        z = triton.empty(x.shape)
-        grid = lambda opt: (triton.cdiv(N, opt.d('BLOCK')), )
-        make_add_kernel()(z, x, y, N, grid=grid)
-        return z
+class Add(torch.autograd.Function):
 
     @staticmethod
-    def backward(ctx, dz):
-        return dz, dz
+    def forward(ctx, left, right):
+        out = triton.empty(left.shape)
+        plus(out, left, right, left.numel(), grid=programs(left.numel()))
+        return out
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad, grad
 
 
-add = _add.apply
+add = Add.apply
 
 
-def bandwidth(N):
-    """GB/s of an addition of N elements: a byte in a nanosecond is a GB in a second"""
-    x = triton.empty([N])
-    y = triton.empty([N])
-    z = triton.empty([N])
-    ns = make_add_kernel()(z, x, y, N, grid=lambda opt: (triton.cdiv(N, opt.d('BLOCK')), ), bench=100)
-    return 3 * N * x.element_size() / ns
+def bandwidth(length):
+    """GB/s of an addition: a byte in a nanosecond is a GB in a second"""
+    left, right, out = [triton.empty([length]) for _ in range(3)]
+    nanoseconds = plus(out, left, right, length, grid=programs(length), bench=100)
+    return 3 * length * out.element_size() / nanoseconds
