@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
@@ -79,7 +80,7 @@ class Operator:
         return f"<pytriton.op {self.name}{self.schema}>"
 
     def __reduce__(self) -> Any:
-        return _defined.__getitem__, (self.name,)
+        return _operator_named, (self.name,)
 
     @property
     def schema(self) -> str:
@@ -118,7 +119,9 @@ class Operator:
 
         def register(given: Callable[..., Any]) -> Callable[..., Any]:
             for device_type in types:
-                self._lib.impl(self._short, given, _C._dispatch_key_for_device(device_type))
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UserWarning)  # that a kernel is registered again
+                    self._lib.impl(self._short, given, _C._dispatch_key_for_device(device_type))
                 self._own_kernels.add(device_type)
                 self._shortcut.add(device_type, given)
             return given
@@ -185,6 +188,11 @@ class Operator:
             if name in self.body.written:
                 increment_version(tensor)
         return self.overload.redispatch(keys & _C._after_ADInplaceOrView_keyset, *args, **kwargs)
+
+
+def _operator_named(name: str) -> Operator:
+    """For copies and pickles."""
+    return _defined[name]
 
 
 def op(

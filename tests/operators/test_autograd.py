@@ -1,0 +1,111 @@
+"""Gradients, in all three ways, checked against finite differences in double precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch.autograd import gradcheck, gradgradcheck
+
+import pytriton
+from pytriton.operators.autograd import function
+from tests.operators.kernels import elementwise, exp, sin
+
+
+class SinOfTorch(torch.autograd.Function):
+    """An autograd.Function around kernels, whose backward is another one."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        return elementwise(x, "sin")
+
+    @staticmethod
+    def backward(ctx: Any, dy: torch.Tensor) -> torch.Tensor:
+        return dy * CosOfTorch.apply(*ctx.saved_tensors)
+
+
+class CosOfTorch(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        return elementwise(x, "cos")
+
+    @staticmethod
+    def backward(ctx: Any, dy: torch.Tensor) -> torch.Tensor:
+        return -dy * SinOfTorch.apply(*ctx.saved_tensors)
+
+
+class SinOf2019(function):
+    """The base class of 2019."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        return elementwise(x, "sin")
+
+    @staticmethod
+    def backward(ctx: Any, dy: torch.Tensor) -> torch.Tensor:
+        return dy * CosOfTorch.apply(*ctx.saved_tensors)
+
+
+def double(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, dtype=torch.float64, requires_grad=True)
+
+
+WAYS = {"function": SinOfTorch.apply, "2019": SinOf2019.apply, "operator": sin, "torch": exp}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_gradient(way: str) -> None:
+    for x in (double(7), double(3, 4).t(), double(1)):
+        assert gradcheck(WAYS[way], (x,))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_double_backward(way: str) -> None:
+    for x in (double(7), double(3, 4).t(), double(1)):
+        assert gradgradcheck(WAYS[way], (x,))
+
+
+def test_forward_inputs_and_numbers() -> None:
+    """Arguments that are no tensors get no gradient; one that needs none is left alone."""
+
+    def scaled(x: torch.Tensor, y: torch.Tensor, n: int) -> torch.Tensor:
+        return elementwise(x, "sin") * y * n
+
+    def setup(ctx: Any, inputs: Any, output: Any) -> None:
+        x, y, ctx.n = inputs
+        ctx.save_for_backward(x, y)
+
+    def backward(ctx: Any, dz: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        x, y = ctx.saved_tensors
+        assert ctx.needs_input_grad[:2] == (True, y.requires_grad)
+        return dz * ctx.n * y * torch.cos(x), dz * ctx.n * torch.sin(x) if y.requires_grad else None, None
+
+    made = pytriton.op("pytriton_tests::scaled", scaled)
+    made.register_autograd(backward, setup_context=setup)
+    assert gradcheck(made, (double(5), double(5), 3))
+    assert gradcheck(made, (double(5), double(5).detach(), 3))
+
+
+def test_no_formula() -> None:
+    """As with torch's custom operators, the error comes when the gradient is asked for."""
+    made = pytriton.op("pytriton_tests::no_formula", without_formula)
+    y = made(torch.randn(3, requires_grad=True))
+    assert y.requires_grad
+    with pytest.raises(RuntimeError, match=r"no autograd formula was registered"):
+        y.sum().backward()
+
+
+def without_formula(x: torch.Tensor) -> torch.Tensor:
+    return elementwise(x, "sin")
+
+
+def test_in_a_graph_with_torch() -> None:
+    x = torch.randn(11, requires_grad=True)
+    (sin(x * 2) * exp(x)).sum().backward()
+    with torch.no_grad():
+        wanted = (2 * torch.cos(2 * x) + torch.sin(2 * x)) * torch.exp(x)
+    torch.testing.assert_close(x.grad, wanted)
