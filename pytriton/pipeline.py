@@ -90,7 +90,7 @@ def translate(
     preprocessed = preprocess(text, single, report, include_dirs=include_dirs)
     report.check()
     tree = parse(preprocessed.tokens, report)
-    checked = check(tree, report, kernel, strict_literals)
+    checked = check(tree, report, kernel, strict_literals, preprocessed.macros)
     provenance = Provenance(checked)
     warn_of_beliefs(checked, provenance, report)
     lowered = run(checked)

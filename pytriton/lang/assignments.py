@@ -164,9 +164,18 @@ class Assignments(Declarations):
         """Say why this cannot be assigned to."""
         message = "this cannot be assigned to"
         help_ = "assign to a name, to '*pointer' or to '*?(mask)pointer'"
+        first = target
+        while isinstance(first, syntax.Binary):
+            first = first.left
         match target:
             case syntax.Binary() if self._names_type(target):
                 return
+            case _ if isinstance(first, syntax.Call) and self.check(first).type == ERROR:
+                return  # `elif (c) *p = x`: said already
+            case syntax.Binary(operator="+" | "-" as sign) if isinstance(first, syntax.MaskedDeref):
+                help_ = f"a mask binds tighter than '{sign}': write '*?(mask)(p {sign} i) = x'"
+            case syntax.Binary(operator="+" | "-" as sign) if isinstance(first, syntax.Prefix):
+                help_ = f"'*' binds tighter than '{sign}': write '*(p {sign} i) = x'"
             case syntax.Constexpr(id=name, value=value):
                 message = f"'{name}' is a define, {value} here, and cannot be assigned to"
                 help_ = "declare a variable of another name"
@@ -195,12 +204,13 @@ class Assignments(Declarations):
             return []
         assert isinstance(left, Name)
         symbol = left.symbol
-        if symbol.value is not None or symbol.buffer:
+        if symbol.const or symbol.value is not None or symbol.buffer:
             self.report.error(
                 "TC315",
-                f"'{symbol.name}' is a constant",
+                f"'{symbol.name}' is a constant, and cannot be assigned to",
                 node.span,
                 ("it was declared here", symbol.span),
+                help="remove its 'const', or assign to another variable" if symbol.const else None,
             )
             return []
         right = self._combined(node, left, right)
@@ -233,7 +243,7 @@ class Assignments(Declarations):
             self.report.error("TC311", message, pointer.span, help=help_)
             return []
         if node.operator != "=":
-            loaded = self.load(pointer, node.target.span, *(() if mask is None else (mask,)))
+            loaded = self.load(pointer, node.target.span, mask)
             value = self._combined(node, loaded, value)
             if value.type == ERROR:
                 return []

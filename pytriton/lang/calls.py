@@ -6,15 +6,14 @@ eras become one ``Atomic`` node.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 from typing import Literal as Choice
 
 from pytriton.lang import syntax
-from pytriton.lang.builtins import ELEMENTWISE, Elementwise, atomic_add_name, function_names
+from pytriton.lang.builtins import ELEMENTWISE, Elementwise, atomic_add_name
 from pytriton.lang.convert import as_condition, common_type, convert, is_weak, scalar_of, settle
 from pytriton.lang.operators import failed
-from pytriton.lang.scope import closest
 from pytriton.lang.subscripts import Subscripts
 from pytriton.lang.typed import Atomic, Binary, Call, Expr
 from pytriton.lang.types import (
@@ -30,6 +29,7 @@ from pytriton.lang.types import (
     shape_of,
     with_element,
 )
+from pytriton.lang.unknown import unknown_function
 from pytriton.source import Span
 
 __all__ = ["Calls"]
@@ -37,6 +37,8 @@ __all__ = ["Calls"]
 
 class Calls(Subscripts):
     """Checks calls."""
+
+    kernels: Mapping[str, Span]  # those of the text
 
     def call(self, node: syntax.Call) -> Expr:
         """The typed form of a call."""
@@ -55,10 +57,17 @@ class Calls(Subscripts):
             return _SPECIAL[name](self, node)
         if atomic_add_name(name):
             return self._atomic(name, node)
-        near = closest(name, function_names())
-        help = f"did you mean '{near}'?" if near else "only built-in functions can be called; write a macro"
-        help = _ELSEWHERE.get(name, help)
-        self.report.error("TC309", f"there is no built-in function '{name}'", callee.span, help=help)
+        if name in self.kernels:
+            message = f"'{name}' cannot be called: every function of the text is a kernel"
+            help_ = "launch it from Python; a helper is a macro"
+            self.report.error("TC309", message, callee.span, ("it is here", self.kernels[name]), help=help_)
+            return failed(node.span)
+        cure = unknown_function(name, self.scope)
+        message = f"there is no built-in function '{name}'"
+        self.report.error("TC309", message, callee.span, *cure.notes, help=cure.help)
+        for argument in node.arguments:
+            if not isinstance(argument, syntax.TypeName | syntax.Assign):
+                self.value(argument)  # for its own errors
         return failed(node.span)
 
     def arguments(self, node: syntax.Call, name: str, *counts: int) -> list[Expr] | None:
@@ -221,22 +230,6 @@ def failed_as(span: Span, element: ScalarType, shape: tuple[int, ...]) -> Expr:
     return Binary(span, with_element(element, shape), "+", zero, zero)
 
 
-# What people write who know CUDA or today's Triton.
-_ELSEWHERE: Final = {
-    "bitcast": "write 'bitcast<int>(x)'",
-    "__syncthreads": "write '__debug_barrier()'",
-    "arange": "write '0 ... TM'",
-    "cdiv": "write '(a + b - 1) / b'",
-    "load": "write '*p', or '*?(mask)p'",
-    "maximum": "write 'max(a, b)'",
-    "minimum": "write 'min(a, b)'",
-    "printf": "store the values and print them in Python",
-    "program_id": "write 'get_program_id(axis)'",
-    "store": "write '*p = x', or '*?(mask)p = x'",
-    "sum": "write 'x[+]'",
-    "where": "write 'condition ? a : b'",
-    "zeros": "write 'float x[TM, TN] = 0'",
-}
 _SPECIAL: Final[dict[str, Callable[[Calls, syntax.Call], Expr]]] = {
     "select": Calls._select_call,
     "get_program_id": Calls._program,

@@ -7,6 +7,7 @@ far as it precedes the kernel.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -14,6 +15,7 @@ from pytriton.errors import Report
 from pytriton.lang import syntax
 from pytriton.lang.assignments import Assignments
 from pytriton.lang.comments import CommentCursor
+from pytriton.lang.macros import Macro
 from pytriton.lang.scope import Scope, closest
 from pytriton.lang.type_names import ValueType
 from pytriton.lang.typed import (
@@ -56,9 +58,13 @@ def kernel_names(file: syntax.File) -> tuple[str, ...]:
 
 
 def check(
-    file: syntax.File, report: Report, kernel: str | None = None, strict_literals: bool = False
+    file: syntax.File,
+    report: Report,
+    kernel: str | None = None,
+    strict_literals: bool = False,
+    macros: Mapping[str, Macro] | None = None,
 ) -> KernelDef:
-    """The typed tree of the kernel named, or of the first one.
+    """The typed tree of the kernel named, or of the first one. ``macros``: those of the text, for suggestions.
 
     Raises the first kind of error found, with every other one of this kernel, through ``report``.
     """
@@ -79,7 +85,7 @@ def check(
             help=f"did you mean '{near}'?" if near else None,
         )
     _report_twins(file, report)
-    checker = _KernelChecker(file, report, strict_literals)
+    checker = _KernelChecker(file, report, strict_literals, Scope(macros or {}))
     result: KernelDef | None = None
     for item in file.items:
         if isinstance(item, syntax.Function):
@@ -113,8 +119,13 @@ def _report_twins(file: syntax.File, report: Report) -> None:
 class _KernelChecker(Assignments):
     """Checks one kernel."""
 
-    def __init__(self, file: syntax.File, report: Report, strict_literals: bool) -> None:
-        super().__init__(Scope(), report, strict_literals)
+    def __init__(self, file: syntax.File, report: Report, strict_literals: bool, scope: Scope) -> None:
+        super().__init__(scope, report, strict_literals)
+        self.kernels = {
+            item.declarator.name.text: item.declarator.name.span
+            for item in file.items
+            if isinstance(item, syntax.Function) and item.declarator.name is not None
+        }
         self.comments = CommentCursor(file.comments, file.span)
         self.buffers = []
         self._nesting = 0
@@ -133,6 +144,7 @@ class _KernelChecker(Assignments):
                 node.specifiers.span,
                 help="every function is a kernel; for a helper, write a macro",
             )
+        self.kernel_body = node.body
         self.scope.push()
         parameters: list[Symbol] = []
         comments: list[Comments] = []

@@ -74,6 +74,8 @@ class Declarations(Expressions):
             multiple_of=promises.multiple_of,
             aligned=promises.aligned,
             noalias=promises.noalias,
+            const=_is_const(specifiers, declarator),
+            const_target=specifiers.has("const") and declarator.stars > 0,
             readonly=promises.readonly,
             writeonly=promises.writeonly,
             retune=promises.retune,
@@ -102,6 +104,7 @@ class Declarations(Expressions):
             declarator.name.span,
             multiple_of=promises.multiple_of,
             aligned=promises.aligned,
+            const=_is_const(specifiers, declarator),
         )
 
     def file_scope(self, node: syntax.Declaration) -> None:
@@ -259,6 +262,12 @@ class Declarations(Expressions):
         return value
 
 
+def _is_const(specifiers: syntax.Specifiers, declarator: syntax.Declarator) -> bool:
+    """Whether the variable itself is ``const``, not what it points to."""
+    own = any(attribute.name == "const" for attribute in declarator.attributes)
+    return own or (specifiers.has("const") and not declarator.stars)
+
+
 def _is_calloc(value: syntax.Expr | None) -> bool:
     match value:
         case syntax.Call(callee=syntax.Name(id="calloc")):
@@ -268,5 +277,7 @@ def _is_calloc(value: syntax.Expr | None) -> bool:
 
 def _declaration_text(specifiers: syntax.Specifiers, declarator: syntax.Declarator) -> str:
     """A parameter as written, on one line: ``int lda __multipleof(8)``."""
-    text = specifiers.span.to(declarator.span).text
-    return " ".join(text.split())
+    text = " ".join(specifiers.span.to(declarator.span).text.split())
+    return text + ")" * (
+        text.count("(") - text.count(")")
+    )  # of __attribute__((...)), behind the last promise

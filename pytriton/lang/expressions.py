@@ -15,8 +15,9 @@ from pytriton.lang import syntax
 from pytriton.lang.calls import Calls
 from pytriton.lang.convert import as_condition, constant, convert, is_weak, scalar_of, settle
 from pytriton.lang.literals import integer_type, number
+from pytriton.lang.masks import masked
 from pytriton.lang.operators import LARGEST_BLOCK, failed
-from pytriton.lang.scope import Scope, closest
+from pytriton.lang.scope import Scope
 from pytriton.lang.typed import (
     Atomic,
     Binary,
@@ -45,6 +46,7 @@ from pytriton.lang.types import (
     shape_of,
     with_element,
 )
+from pytriton.lang.unknown import unknown_name
 from pytriton.lang.walk import walk
 
 __all__ = ["Expressions"]
@@ -61,11 +63,11 @@ class Expressions(Calls):
         self.report = report
         self.strict_literals = strict_literals
         self._depth = 0
-        self._masks: list[Expr] = []
         # Side effects of the expression at hand: assignments.py says when they run.
         self.before: list[Statement] = []
         self.behind: list[Statement] | None = None
         self._unknown: set[str] = set()
+        self.kernel_body: syntax.Block | None = None
 
     # ---------------------------------------------------------------- entry points
 
@@ -127,7 +129,7 @@ class Expressions(Calls):
                 return self._prefix(node)
             case syntax.MaskedDeref():
                 pointer, mask = self.value(node.pointer), self.value(node.mask)
-                return self.load(pointer, node.span, *self._masks, mask)
+                return self.load(pointer, node.span, mask)
             case syntax.Binary():
                 return self._binary(node)
             case syntax.Select():
@@ -160,11 +162,8 @@ class Expressions(Calls):
         if node.id in self._unknown:
             return failed(node.span)
         self._unknown.add(node.id)  # one mistake, however often the name is used
-        near = closest(node.id, self.scope.visible() | _INFINITIES.keys())
-        help = f"give it in defines, as in defines={{'{node.id}': ...}}, or declare it"
-        if near:
-            help = f"did you mean '{near}'?"
-        self.report.error("TC301", f"'{node.id}' is not declared", node.span, help=help)
+        cure = unknown_name(node.id, node.span, self.scope, self.kernel_body)
+        self.report.error("TC301", f"'{node.id}' is not declared", node.span, *cure.notes, help=cure.help)
         return failed(node.span)
 
     # ---------------------------------------------------------------- operators
@@ -185,7 +184,7 @@ class Expressions(Calls):
         if operand.type == ERROR:
             return operand
         if operator == "*":
-            return self.load(operand, node.span, *self._masks)
+            return self.load(operand, node.span)
         if operator == "^":
             return self.permute(operand, [*range(1, len(shape_of(operand.type))), 0], node.span)
         if operator == "!":
@@ -292,11 +291,7 @@ class Expressions(Calls):
 
     def _branch(self, node: syntax.Expr, mask: Expr) -> Expr:
         """A branch of ``?:``: its loads only touch memory where the mask holds."""
-        self._masks.append(mask)
-        try:
-            return self.without_effects(node, "in a branch of '?:'")
-        finally:
-            self._masks.pop()
+        return masked(self.without_effects(node, "in a branch of '?:'"), mask)
 
     # ---------------------------------------------------------------- casts
 

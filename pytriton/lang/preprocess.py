@@ -68,7 +68,7 @@ from pytriton.lang.conditions import evaluate
 from pytriton.lang.defines import PRELUDE, given_macros
 from pytriton.lang.expand import Expander
 from pytriton.lang.include import Includes
-from pytriton.lang.macros import RESERVED, parse_define, with_comments
+from pytriton.lang.macros import RESERVED, Macro, parse_define, with_comments
 from pytriton.lang.tokens import Comment, Kind, Problem, Token, scan
 from pytriton.source import Source, Span
 
@@ -81,10 +81,11 @@ MOST_WARNINGS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Preprocessed:
-    """``tokens``: END last. ``mentioned``: the given defines met outside comments."""
+    """``tokens``: END last. ``mentioned``: the given defines met outside comments. ``macros``: at the end."""
 
     tokens: list[Token]
     mentioned: frozenset[str]
+    macros: Mapping[str, Macro]
 
 
 def preprocess(
@@ -109,7 +110,7 @@ def preprocess(
         reached |= names
         names = {token.text for name in names for token in given[name].body}
     wrong = set(defines) - given.keys()  # reported already
-    return Preprocessed(run.out, frozenset(reached | (wrong & run.names)))
+    return Preprocessed(run.out, frozenset(reached | (wrong & run.names)), run.macros)
 
 
 @dataclass(slots=True)

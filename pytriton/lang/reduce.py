@@ -260,9 +260,14 @@ def _declarator(
 ) -> syntax.Declarator:
     """A declarator; qualifiers between the stars count as attributes (``* restrict p``)."""
     stars = sum(token.text == "*" for token in pointer)
-    qualifiers = tuple(syntax.Attribute(token.span, token.text) for token in pointer if token.text != "*")
-    ends = [*(item.span for item in trailing), *(item.span for item in shape or ()), start]
-    span = start.to(ends[0] if trailing else ends[-2] if shape else _span(name) if name else start)
+    qualifiers = tuple(
+        syntax.Attribute(token.span, token.text)
+        for index, token in enumerate(pointer)
+        # A `const` in front of another star is about what the pointer points to.
+        if token.text != "*" and (token.text != "const" or all(one.text != "*" for one in pointer[index:]))
+    )
+    parts = [item.span for item in (*(shape or ()), *trailing)]
+    span = start.to(parts[-1] if parts else _span(name) if name else start)
     return syntax.Declarator(
         span,
         stars,

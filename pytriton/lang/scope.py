@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from pytriton.errors import Report
+from pytriton.lang.macros import Macro
 from pytriton.lang.typed import Symbol
 from pytriton.lang.types import BlockType, PointerType, ScalarType
 
 __all__ = ["Scope", "closest"]
 
+_LONGEST = 100  # of the names that are compared: their distance takes a time of its square
 TypedefType = ScalarType | PointerType | BlockType
 
 
-class Scope:
-    """What each name means at one place of the text."""
+_NO_MACROS: Mapping[str, Macro] = MappingProxyType({})
 
-    def __init__(self) -> None:
+
+class Scope:
+    """What each name means at one place of the text. ``macros``: those of the text, for suggestions."""
+
+    def __init__(self, macros: Mapping[str, Macro] = _NO_MACROS) -> None:
+        self.macros = macros
         self._symbols: list[dict[str, Symbol]] = [{}]
         self._types: list[dict[str, TypedefType]] = [{}]
 
@@ -63,5 +70,9 @@ class Scope:
 
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The known name that a person who typed ``name`` most likely meant."""
-    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
+    words = list(known)
+    alike = [word for word in words if word.lower() == name.lower()]
+    if alike or len(name) > _LONGEST:
+        return alike[0] if alike else None
+    found = difflib.get_close_matches(name, [word for word in words if len(word) <= _LONGEST], 1, cutoff=0.7)
     return found[0] if found else None

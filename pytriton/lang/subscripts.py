@@ -13,6 +13,7 @@ from typing import Literal as Choice
 from pytriton.lang import syntax
 from pytriton.lang.convert import convert, scalar_of, settle
 from pytriton.lang.operators import failed
+from pytriton.lang.scope import closest
 from pytriton.lang.type_names import TypeNames
 from pytriton.lang.typed import Expand, Expr, Permute, Reduce
 from pytriton.lang.types import BlockType, element_of, promote, shape_of, with_element
@@ -21,7 +22,12 @@ from pytriton.source import Span
 __all__ = ["Subscripts"]
 
 _Operator = Choice["+", "max", "min"]
-_OTHER_ITEMS: Final = {"None": "write 'newaxis'", "sum": "write '+'"}
+_OTHER_ITEMS: Final = {
+    "None": "write 'newaxis'",
+    "sum": "write '+'",
+    **dict.fromkeys(["mean", "avg"], "write 'x[+] / TM'"),
+    **dict.fromkeys(["argmax", "argmin", "prod", "any", "all"], "the reductions are '+', 'max' and 'min'"),
+}
 _REDUCTIONS: Final[dict[str, _Operator]] = {"+": "+", "max": "max", "min": "min"}
 
 
@@ -134,7 +140,9 @@ class Subscripts(TypeNames):
                 "TC301",
                 f"'{item.id}' is not declared",
                 item.span,
-                help=f"give it in defines, as in defines={{'{item.id}': ':, newaxis'}}",
+                help=f"did you mean '{near}'?"
+                if (near := closest(item.id, ("newaxis", "max", "min")))
+                else f"give it in defines, as in defines={{'{item.id}': ':, newaxis'}}",
             )
         else:
             self.report.error(

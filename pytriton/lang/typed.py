@@ -84,6 +84,8 @@ class Symbol:
     multiple_of: int = 1
     aligned: int = 1
     noalias: bool = False
+    const: bool = False  # it cannot be assigned to
+    const_target: bool = False  # `const T *p`: what it points to is const
     readonly: bool = False  # what the author believed: passes/beliefs.py
     writeonly: bool = False
     retune: bool = False

@@ -1,4 +1,4 @@
-"""``__readonly`` and ``__writeonly``: what the author believed, held against what the kernel does.
+"""``__readonly``, ``const`` and ``__writeonly``: what the author believed, held against what the kernel does.
 
 Real text is often wrong there, so nothing relies on these words: ``reads`` and ``writes`` come from the loads and
 stores. A word that is false draws a warning (language.md, sections 3 and 9).
@@ -16,13 +16,13 @@ __all__ = ["warn_of_beliefs"]
 
 def warn_of_beliefs(kernel: KernelDef, provenance: Provenance, report: Report) -> None:
     """Report each parameter whose word is false once, at the first access that shows it."""
-    believed = {symbol for symbol in kernel.parameters if symbol.readonly or symbol.writeonly}
+    believed = {symbol for symbol in kernel.parameters if _not_written(symbol) or symbol.writeonly}
     if not believed:
         return
 
     def access(pointer: Expr, at: Expr | Store, *, stores: bool) -> None:
         root = provenance.only_root(pointer)
-        if root not in believed or not (root.readonly if stores else root.writeonly):
+        if root not in believed or not (_not_written(root) if stores else root.writeonly):
             return
         believed.discard(root)
         _warn(root, at, report, stores=stores)
@@ -38,11 +38,16 @@ def warn_of_beliefs(kernel: KernelDef, provenance: Provenance, report: Report) -
             access(statement.pointer, statement, stores=True)
 
 
+def _not_written(parameter: Symbol) -> bool:
+    return parameter.readonly or parameter.const_target
+
+
 def _warn(parameter: Symbol, at: Expr | Store, report: Report, *, stores: bool) -> None:
-    word, does = ("readonly", "stored through") if stores else ("writeonly", "loaded through")
+    does = "stored through" if stores else "loaded through"
+    word = ("__readonly" if parameter.readonly else "const") if stores else "__writeonly"
     report.warning(
         "TC327",
-        f"'{parameter.name}' is __{word}, but it is {does}: the attribute is ignored",
+        f"'{parameter.name}' is {word}, but it is {does}: the attribute is ignored",
         at.span,
         ("it was declared here", parameter.span),
     )

@@ -1,0 +1,4 @@
+__global__ void next(int* X) {
+  int n = n + 1;
+  *X = n;
+}

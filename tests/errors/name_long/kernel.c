@@ -1,0 +1,3 @@
+__global__ void store(float* X) {
+  *X = a_name_that_nobody_reads_a_name_that_nobody_reads_a_name_that_nobody_reads_a_name_that_nobody_reads_a_name_that_nobody_reads_a_name_that_nobody_reads_a_name_that_nobody_reads_a_name_that_nobody_reads_;
+}
