@@ -41,16 +41,16 @@ __global__ void NAME(TYPE *A __noalias __readonly __aligned(16),
   int rk[TK] = 0 ... TK;
 #ifdef SDD
   // the block of C: its head, row and column
-  int block = get_program_id(1);
+  int block = get_program_id(0);
   int *header = TABLE + block * 4;
   int h = *(header + 0);
   int i = *(header + 1);
   int j = *(header + 2);
   // the slice of the reduction
-  int parts = get_num_programs(0);
+  int parts = get_num_programs(1);
   int lock = block;
   int slice = (K + TK * parts - 1) / (TK * parts) * TK;
-  int first = get_program_id(0) * slice;
+  int first = get_program_id(1) * slice;
   K = min(K - first, slice);
   // rows and columns, in the operands and in C
   int ram[TM] = i * BLOCK + 0 ... TM;
@@ -278,7 +278,7 @@ class BlockSparse:
         tiles = {"TM": block, "TN": block, "TK": self.tk}
         if mode == "sdd":
             table = data = self.table(mode, False, a.device)
-            grid, count = (self.slices, len(self.places), samples), len(self.places)
+            grid, count = (len(self.places), self.slices, samples), len(self.places)
         else:
             table = self.table(mode, at if mode == "dsd" else bt, a.device)
             data = table.data
