@@ -67,6 +67,7 @@ class Translation:
     warnings: tuple[Diagnostic, ...] = ()
     mentioned: frozenset[str] = frozenset()
     lines: Mapping[int, int] = field(default_factory=dict)  # line of the module -> line of the source
+    strays: bool = False  # it writes through pointers that it loaded, or made from numbers
     buffers: Mapping[str, int] = field(default_factory=dict)  # constant buffers of the text -> bytes
 
 
@@ -107,6 +108,7 @@ def translate(
         warnings=tuple(report.warnings),
         mentioned=preprocessed.mentioned,
         lines=MappingProxyType(dict(module.lines)),
+        strays=provenance.strays,
         buffers=MappingProxyType({symbol.name: symbol.buffer for symbol in checked.buffers}),
     )
 

@@ -49,6 +49,7 @@ class Provenance:
                 if after != before or symbol not in self._roots:
                     self._roots[symbol] = after
                     changed = True
+        self.strays = False  # whether memory is written that no parameter points to
         self.reads, self.writes = self._effects(kernel.body)
 
     def roots(self, pointer: Expr) -> Roots:
@@ -97,15 +98,19 @@ class Provenance:
             roots = self.roots(pointer)
             return everything if roots is None else set(roots)
 
+        def written(pointer: Expr) -> None:
+            writes.update(reach(pointer))
+            self.strays |= self.roots(pointer) is None
+
         for expr in expressions(body):
             for node in walk(expr):
                 if isinstance(node, Load | Atomic):
                     reads |= reach(node.pointer)
                 if isinstance(node, Atomic):
-                    writes |= reach(node.pointer)
+                    written(node.pointer)
         for statement in statements(body):
             if isinstance(statement, Store):
-                writes |= reach(statement.pointer)
+                written(statement.pointer)
         ordered = [symbol for symbol in self._parameters if symbol in everything]
         return (
             tuple(symbol.name for symbol in ordered if symbol in reads),

@@ -245,6 +245,8 @@ class Plan:
         self, candidates: Sequence[Candidate], arguments: Sequence[Any], device: int
     ) -> Saved | None:
         written = _written(candidates, arguments)
+        if any(candidate.translation.strays for candidate in candidates):
+            return None
         for candidate in candidates:
             for buffer in candidate.binder.buffers:
                 if buffer.name in candidate.translation.writes:

@@ -238,6 +238,39 @@ class TestGrid:
             make()(*ADDRESSES, 100, grid=(-1,))
 
 
+class TestWhatIsNotMeasured:
+    """A kernel whose memory cannot be put back is launched once."""
+
+    STRAY = """\
+__global__ void f(float** P, float* Y, int n) {
+  float* x = *P;
+  int r[TILE] = 0 ... TILE;
+  *?(r < n)(WHERE + r) = *?(r < n)(x + r) + 1;
+}
+"""
+
+    def test_a_loaded_pointer(self, gpu: FakeGpu) -> None:
+        kernel = make(self.STRAY.replace("WHERE", "x"))
+        kernel(*ADDRESSES[:2], 100, grid=grid)
+        assert gpu.measured == []
+        assert [tile for tile, _, _ in gpu.launched] == [16]
+        assert set(kernel.timings.values()) == {"not measured: what it writes cannot be restored"}
+
+    def test_a_loaded_pointer_that_is_only_read(self, gpu: FakeGpu) -> None:
+        make(self.STRAY.replace("WHERE", "Y"))(*ADDRESSES[:2], 100, grid=grid)
+        assert gpu.measured == [[16, 32, 64]]
+
+    @pytest.mark.parametrize(
+        "write",
+        ["*(float*)n = 1;", "atomic_add((float*)(n + 64), 1.0f);", "float* p = Y; p = (float*)n; *p = 1;"],
+    )
+    def test_a_number_as_address(self, gpu: FakeGpu, write: str) -> None:
+        text = f"__global__ void f(float* Y, long n) {{ int r[TILE] = 0 ... TILE; *(Y + r) = 1; {write} }}"
+        make(text)(4096, 8192, grid=(1,))
+        assert gpu.measured == []
+        assert len(gpu.launched) == 1
+
+
 class TestTimeAll:
     """The measuring itself, with a clock that is made up."""
 

@@ -1,0 +1,201 @@
+"""Tuning leaves no trace: the *first* call of a sweep gives what one launch gives.
+
+Each kernel here would show a second launch: it works in place, adds to what is there, counts, or takes locks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+import pytriton
+
+pytestmark = pytest.mark.gpu
+
+N = 5000
+WARPS = [2, 4, 8]
+TILES = {"TILE": [64, 128, 256, 1024]}
+
+Pass = Callable[[torch.Tensor], Any]
+BY: dict[str, Pass] = {"tensor": lambda x: x, "address": lambda x: x.data_ptr()}
+each_way = pytest.mark.parametrize("by", BY.values(), ids=BY)
+
+
+def grid(opt: Any) -> tuple[int]:
+    return (pytriton.cdiv(N, opt.TILE),)
+
+
+def measured(kernel: Any, count: int) -> bool:
+    """Whether the last call compared so many candidates by their times."""
+    times = [time for time in kernel.timings.values() if isinstance(time, float)]
+    return len(times) == count and all(time > 0 for time in times)
+
+
+HEAD = "__global__ void f(float* X, float* Y, int n) { int r[TILE] = get_program_id(0) * TILE + 0 ... TILE; "
+
+
+@each_way
+def test_in_place(by: Pass) -> None:
+    kernel = pytriton.kernel(HEAD + "*?(r < n)(X + r) = exp(*?(r < n)(X + r)) * 0.5; }", "cuda", TILES, WARPS)
+    x = torch.randn(N, device="cuda")
+    for _ in range(2):
+        wanted = x.exp() * 0.5
+        kernel(by(x), None, N, grid=grid)
+        torch.testing.assert_close(x, wanted)
+    assert measured(kernel, 12)
+
+
+@each_way
+def test_adding_up(by: Pass) -> None:
+    kernel = pytriton.kernel(HEAD + "*?(r < n)(Y + r) += *?(r < n)(X + r); }", "cuda", TILES, WARPS)
+    x, y = torch.randn(N, device="cuda"), torch.ones(N, device="cuda")
+    kernel(by(x), by(y), N, grid=grid)
+    assert torch.equal(y, x + 1)
+    kernel(by(x), by(y), N, grid=grid)
+    assert torch.equal(y, x + 1 + x)
+    assert measured(kernel, 12)
+
+
+@each_way
+def test_atomics(by: Pass) -> None:
+    text = """\
+__global__ void count(int* H, int* X, int n) {
+  int r[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  int one[TILE] = 1;
+  atomic_add(H + *?(r < n)(X + r), one, r < n);
+}"""
+    kernel = pytriton.kernel(text, "cuda", TILES, WARPS)
+    x = torch.randint(0, 10, (N,), dtype=torch.int32, device="cuda")
+    counts = torch.zeros(10, dtype=torch.int32, device="cuda")
+    kernel(by(counts), by(x), N, grid=grid)
+    wanted = torch.bincount(x.long(), minlength=10)
+    assert torch.equal(counts.long(), wanted)
+    kernel(by(counts), by(x), N, grid=grid)
+    assert torch.equal(counts.long(), 2 * wanted)
+    assert measured(kernel, 12)
+
+
+LOCKED = """\
+__global__ void locked(TYPE* C, TYPE* X, int* locks, int n) {
+  int r[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  int part = get_program_id(1);
+  TYPE x[TILE] = *?(r < n)(X + part * n + r);
+  int* plock = locks + get_program_id(0);
+  int* pcount = plock + get_num_programs(0);
+  for (int repeat = 1; repeat == 1; repeat = atomic_cas(plock, 0, 1));
+  int count = *pcount;
+  if (count == 0)
+    *?(r < n)(C + r) = x;
+  else
+    *?(r < n)(C + r) = x + *?(r < n)(C + r);
+  atomic_xchg(pcount, (count + 1) % PARTS);
+  atomic_xchg(plock, 0);
+}
+"""
+
+
+@each_way
+@pytest.mark.parametrize("parts", [2, 8, 32])
+def test_locks(by: Pass, parts: int) -> None:
+    """The result is not set before, and the locks must be free again afterwards."""
+    kernel = pytriton.kernel(LOCKED, "cuda", {**TILES, "PARTS": parts, "TYPE": "int"}, WARPS)
+    x = torch.randint(-1000, 1000, (parts, N), dtype=torch.int32, device="cuda")
+    c = torch.full((N,), 7, dtype=torch.int32, device="cuda")
+    locks = torch.zeros(2 * N, dtype=torch.int32, device="cuda")
+    for _ in range(3):
+        kernel(by(c), by(x), by(locks), N, grid=lambda opt: (pytriton.cdiv(N, opt.TILE), parts))
+        assert torch.equal(c.long(), x.sum(0))
+        assert not locks.any()
+    assert measured(kernel, 12)
+
+
+def test_tuned_again_for_other_sizes() -> None:
+    """What was tuned for one size is tuned anew for the next, with the same locks and the same result tensor."""
+    kernel = pytriton.kernel(LOCKED, "cuda", {**TILES, "PARTS": 4, "TYPE": "int"}, WARPS)
+    locks = torch.zeros(2 * N, dtype=torch.int32, device="cuda")
+    c = torch.full((N,), 7, dtype=torch.int32, device="cuda")
+    for n in (N, 100, 3000):
+        x = torch.randint(-1000, 1000, (4, n), dtype=torch.int32, device="cuda")
+        kept = c[n:].clone()
+        kernel(c, x, locks, n, grid=lambda opt, n=n: (pytriton.cdiv(n, opt.TILE), 4))
+        assert torch.equal(c[:n].long(), x.sum(0))
+        assert torch.equal(c[n:], kept)
+        assert measured(kernel, 12)
+
+
+def test_views_of_one_storage() -> None:
+    """The tensor read is the tensor written, half a storage further on."""
+    whole = torch.arange(2.0 * N, device="cuda")
+    kernel = pytriton.kernel(HEAD + "*?(r < n)(Y + r) = *?(r < n)(X + r) + *?(r < n)(Y + r); }", TILES, WARPS)
+    kernel(whole[:N], whole[N:], N, grid=grid)
+    wanted = torch.arange(2.0 * N, device="cuda")
+    wanted[N:] += wanted[:N]
+    assert torch.equal(whole, wanted)
+
+
+def test_bench_and_tuning_together() -> None:
+    kernel = pytriton.kernel(HEAD + "*?(r < n)(Y + r) += *?(r < n)(X + r); }", TILES, WARPS)
+    x, y = torch.randn(N, device="cuda"), torch.zeros(N, device="cuda")
+    assert kernel(x, y, N, grid=grid, bench=30) >= 1
+    assert torch.equal(y, x)
+
+
+def test_memory_that_no_argument_points_to() -> None:
+    """What is behind a loaded pointer is unknown, so nothing is measured."""
+    text = """\
+__global__ void f(float** P, int n) {
+  float* x = *P;
+  int r[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  *?(r < n)(x + r) += 1;
+}"""
+    kernel = pytriton.kernel(text, TILES, WARPS)
+    x = torch.zeros(N, device="cuda")
+    pointers = torch.tensor([x.data_ptr()], device="cuda")
+    kernel(pointers, N, grid=grid)
+    assert bool((x == 1).all())
+    assert measured(kernel, 0)
+    assert kernel(pointers, N, grid=grid, bench=5) >= 1
+    assert bool((x == 2).all())
+
+
+def test_memory_of_somebody_else() -> None:
+    """An address that torch's allocator does not know cannot be saved, so nothing is measured."""
+    kernel = pytriton.kernel(HEAD + "*?(r < n)(Y + r) += *?(r < n)(X + r); }", TILES, WARPS)
+    x = torch.randn(N, device="cuda")
+    pinned = torch.zeros(N).pin_memory()  # the GPU reaches it, torch's CUDA allocator does not have it
+    kernel(x, pinned.data_ptr(), N, grid=grid)
+    torch.cuda.synchronize()
+    assert torch.equal(pinned, x.cpu())
+    assert measured(kernel, 0)
+
+
+def test_in_a_side_stream() -> None:
+    kernel = pytriton.kernel(HEAD + "*?(r < n)(Y + r) += *?(r < n)(X + r); }", TILES, WARPS)
+    x, y = torch.randn(N, device="cuda"), torch.zeros(N, device="cuda")
+    stream: Any = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        kernel(x, y, N, grid=grid)
+    torch.cuda.current_stream().wait_stream(stream)
+    assert torch.equal(y, x)
+    assert measured(kernel, 12)
+
+
+def test_a_candidate_that_fails_leaves_no_trace() -> None:
+    """One point asks for more threads' worth of shared memory than there is; the others are compared."""
+    text = """\
+__global__ void f(float* z, half* x) {
+  int r[64] = 0 ... 64;
+  int k[T] = 0 ... T;
+  half a[64, T] = *(x + r[:, newaxis] * T + k[newaxis, :]);
+  half b[T, 64] = *(x + k[:, newaxis] * 64 + r[newaxis, :]);
+  *(z + r[:, newaxis] * 64 + r[newaxis, :]) += (a @ b) * 0 + 1;
+}"""
+    kernel = pytriton.kernel(text, {"T": [2048, 64]}, [4, 8])
+    x, z = torch.zeros(64 * 2048, device="cuda").half(), torch.zeros(64, 64, device="cuda")
+    kernel(z, x, grid=1)
+    assert bool((z == 1).all())
+    assert measured(kernel, 2)
