@@ -94,7 +94,7 @@ def translate(
     checked = check(tree, report, kernel, strict_literals, preprocessed.macros)
     provenance = Provenance(checked)
     warn_of_beliefs(checked, provenance, report)
-    lowered = run(checked)
+    lowered = run(checked, report)
     module = emit(lowered, Provenance(lowered))
     return Translation(
         text=module.text,
@@ -135,8 +135,8 @@ def _parameter(symbol: Symbol, module: Module) -> Parameter:
         identifier=module.identifiers[symbol],
         type=symbol.type,
         declaration=symbol.declaration,
-        multiple_of=int(symbol.multiple_of),
-        aligned=int(symbol.aligned),
+        multiple_of=symbol.multiple_of,
+        aligned=symbol.aligned,
         retune=symbol.retune,
         buffer=symbol.buffer,
     )

@@ -1,5 +1,9 @@
 """Typed tree -> typed tree, one idea a file, in the order in which they run."""
 
+from collections.abc import Callable
+from functools import wraps
+
+from pytriton.errors import Report
 from pytriton.lang.typed import KernelDef
 from pytriton.passes.barriers import barriers
 from pytriton.passes.chain import chain
@@ -9,14 +13,33 @@ from pytriton.passes.pad import pad
 from pytriton.passes.prefetch import prefetch
 from pytriton.passes.products import products
 from pytriton.passes.temporaries import temporaries
+from pytriton.passes.upward import upward
 
 __all__ = ["PASSES", "run"]
 
-PASSES = (products, pad, jumps, loops, prefetch, barriers, chain, temporaries)
+Pass = Callable[[KernelDef, Report], KernelDef]
 
 
-def run(kernel: KernelDef) -> KernelDef:
-    """Every pass in turn."""
+def _silent(step: Callable[[KernelDef], KernelDef]) -> Pass:
+    """A pass that has nothing to tell the user."""
+
+    @wraps(step)
+    def told(kernel: KernelDef, _: Report) -> KernelDef:
+        return step(kernel)
+
+    return told
+
+
+PASSES: tuple[Pass, ...] = (
+    *map(_silent, (products, pad, jumps, loops)),
+    prefetch,
+    *map(_silent, (upward, barriers, chain, temporaries)),
+)
+
+
+def run(kernel: KernelDef, report: Report | None = None) -> KernelDef:
+    """Every pass in turn; what the user may want to know goes to the report."""
+    report = report or Report()
     for step in PASSES:
-        kernel = step(kernel)
+        kernel = step(kernel, report)
     return kernel

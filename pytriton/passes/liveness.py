@@ -1,19 +1,22 @@
 """What may still be read: the question that decides whether a value is dead at a place.
 
-A ``Later`` stands for the symbols that may be read after one statement: by those that follow it in its block, by
-whatever follows the blocks around it, and by the next turn of a loop. It answers ``in`` without ever building
-the set, so that passes stay linear in the length of a kernel.
+A ``Later`` stands for the symbols whose value may be read after one statement: by those that follow it in its block
+before they set them anew, by whatever follows the blocks around it, and by the next turn of a loop. It answers
+``in`` without ever building the set, so that passes stay linear in the length of a kernel.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from pytriton.lang.typed import Body, If, Statement, Symbol
-from pytriton.lang.walk import reads
+from pytriton.lang.typed import Assign, Body, Declare, For, If, RangeLoop, Statement, Symbol
+from pytriton.lang.walk import bodies, expressions, names
 
-__all__ = ["Block", "Later"]
+__all__ = ["Block", "Later", "exposed"]
+
+Mentions = dict[Symbol, list[tuple[int, bool]]]  # where a symbol is read (True) or set first, in order
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +24,27 @@ class Later:
     """The symbols that may be read after a statement."""
 
     outer: Later | None
-    last: dict[Symbol, int]
+    mentions: Mentions
     position: int
     again: Collection[Symbol] = ()
 
     def __contains__(self, symbol: Symbol) -> bool:
-        here = self.in_block(symbol) or symbol in self.again
-        return here or (self.outer is not None and symbol in self.outer)
+        read = self._next(symbol)
+        if read is not None:
+            return read
+        return symbol in self.again or (self.outer is not None and symbol in self.outer)
 
     def in_block(self, symbol: Symbol) -> bool:
-        """Whether a statement that follows in the same block reads the symbol: all that can, if the block
+        """Whether the statements that follow in the same block read the symbol: all that can, if the block
         declares it.
         """
-        return self.last.get(symbol, -1) > self.position
+        return bool(self._next(symbol))
+
+    def _next(self, symbol: Symbol) -> bool | None:
+        """Whether the next mention in the block reads the symbol; None if there is none."""
+        places = self.mentions.get(symbol, [])
+        index = bisect_right(places, (self.position, True))
+        return places[index][1] if index < len(places) else None
 
 
 @dataclass(slots=True)
@@ -42,18 +53,62 @@ class Block:
 
     body: Body
     outer: Later | None
-    _last: dict[Symbol, int] = field(default_factory=dict)
+    _mentions: Mentions = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for position, statement in enumerate(self.body):
-            for symbol in reads((statement,)):
-                self._last[symbol] = position
+            read, kept = _effects(statement)
+            for symbol in read:
+                self._mentions.setdefault(symbol, []).append((position, True))
+            for symbol in kept - read:
+                self._mentions.setdefault(symbol, []).append((position, False))
 
     def after(self, position: int) -> Later:
         """What may be read after the statement at a position."""
-        return Later(self.outer, self._last, position)
+        return Later(self.outer, self._mentions, position)
 
     def within(self, position: int, statement: Statement) -> Later:
         """What may be read after the blocks inside a statement: of a loop, itself in the next turn."""
-        again = () if isinstance(statement, If) else reads((statement,))
-        return Later(self.outer, self._last, position, again)
+        again = () if isinstance(statement, If) else _again(statement)
+        return Later(self.outer, self._mentions, position, again)
+
+
+def exposed(body: Body) -> set[Symbol]:
+    """The symbols that the statements may read before they set them."""
+    return _sequence(body)[0]
+
+
+def _sequence(body: Body) -> tuple[set[Symbol], set[Symbol]]:
+    """What a block may read from before it, and what it surely sets."""
+    read: set[Symbol] = set()
+    fixed: set[Symbol] = set()
+    for statement in body:
+        inner_read, inner_fixed = _effects(statement)
+        read |= inner_read - fixed
+        fixed |= inner_fixed
+    return read, fixed
+
+
+def _effects(statement: Statement) -> tuple[set[Symbol], set[Symbol]]:
+    """What a statement may read from before it, and what it surely sets."""
+    read = {symbol for expr in expressions((statement,), deep=False) for symbol in names(expr)}
+    match statement:
+        case Declare(symbol=symbol) | Assign(symbol=symbol):
+            return read, {symbol}
+        case If(then=then, otherwise=otherwise):
+            one, other = _sequence(then), _sequence(otherwise)
+            return read | one[0] | other[0], one[1] & other[1]
+        case For(init=init):
+            first, fixed = _sequence(init)
+            return first | ((read | _again(statement)) - fixed), fixed
+        case RangeLoop(symbol=symbol, body=body):
+            return read | (exposed(body) - {symbol}), set()
+        case _:
+            return read | _again(statement), set()
+
+
+def _again(statement: Statement) -> set[Symbol]:
+    """What a loop may read at the end of a turn or later, of what it has from before."""
+    read = {symbol for expr in expressions((statement,), deep=False) for symbol in names(expr)}
+    inner = bodies(statement)[1:] if isinstance(statement, For) else bodies(statement)
+    return read.union(*(exposed(body) for body in inner))

@@ -4,14 +4,14 @@ Only a ``for ... in range`` loop is software-pipelined by Triton, so this decide
 when all of this holds; otherwise it stays C's loop:
 
 - it starts by setting one ``int`` or ``long`` variable, and the step adds a known positive constant to it
-  (condition ``<`` or ``<=``) or subtracts one (``>`` or ``>=``);
+  (condition ``<`` or ``<=``) or subtracts one (``>`` or ``>=``); a variable set once, to a constant, is one;
 - the condition compares that variable, unconverted, with a bound of its type;
 - the body assigns neither the variable nor anything that bound and step read, and neither of them reads
   memory; the body holds no ``break`` or ``continue`` of this loop;
 - nothing reads the variable after the loop.
 
 A bound so close to the end of the type that the variable would wrap around is C's endless loop; it is no case
-that a program can mean. Where the body does not use a variable that counts down to 0, the loop counts up.
+that a program can mean.
 """
 
 from __future__ import annotations
@@ -36,12 +36,14 @@ from pytriton.lang.typed import (
     RangeLoop,
     Statement,
     Symbol,
-    Unary,
     While,
 )
 from pytriton.lang.types import INT, LONG
-from pytriton.lang.walk import assigned, bodies, has_memory, names, reads
+from pytriton.lang.walk import assigned, bodies, has_memory, names, rebuild
+from pytriton.passes.constants import Constants, constants
+from pytriton.passes.dead import swept
 from pytriton.passes.liveness import Block, Later
+from pytriton.passes.rewrite import negated
 
 __all__ = ["loops"]
 
@@ -50,10 +52,10 @@ _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 def loops(kernel: KernelDef) -> KernelDef:
     """The kernel with its exact counting loops as ``RangeLoop``."""
-    return replace(kernel, body=_body(kernel.body, None))
+    return swept(kernel, replace(kernel, body=_body(kernel.body, None, constants(kernel))))
 
 
-def _body(body: Body, outer: Later | None) -> Body:
+def _body(body: Body, outer: Later | None, known: Constants) -> Body:
     """``outer``: what may be read after this body, or again in it."""
     block = Block(body, outer)
     result: list[Statement] = []
@@ -64,20 +66,21 @@ def _body(body: Body, outer: Later | None) -> Body:
         inner = block.within(position, statement)
         match statement:
             case If():
-                then, otherwise = _body(statement.then, inner), _body(statement.otherwise, inner)
+                then = _body(statement.then, inner, known)
+                otherwise = _body(statement.otherwise, inner, known)
                 result.append(replace(statement, then=then, otherwise=otherwise))
             case For():
-                found = _range_loop(statement, block.after(position)) or statement
-                result.append(replace(found, body=_body(found.body, inner)))
+                found = _range_loop(statement, block.after(position), known) or statement
+                result.append(replace(found, body=_body(found.body, inner, known)))
             case While() | DoWhile():
-                result.append(replace(statement, body=_body(statement.body, inner)))
+                result.append(replace(statement, body=_body(statement.body, inner, known)))
     return tuple(result)
 
 
-def _range_loop(loop: For, later: Later) -> RangeLoop | None:
+def _range_loop(loop: For, later: Later, known: Constants) -> RangeLoop | None:
     if len(loop.init) != 1 or len(loop.step) != 1:
         return None
-    init, step = loop.init[0], loop.step[0]
+    init = loop.init[0]
     if not isinstance(init, Declare | Assign) or init.value is None:
         return None
     symbol, start = init.symbol, init.value
@@ -85,16 +88,16 @@ def _range_loop(loop: For, later: Later) -> RangeLoop | None:
         return None
     if symbol in assigned(loop.body) or _escapes(loop.body):
         return None
-    amount = _step(step, symbol)
+    step = _step(loop.step[0], symbol, known)
     bound = _bound(loop.condition, symbol)
-    if amount is None or bound is None:
+    if step is None or bound is None:
         return None
-    increment, down = amount
     operator, stop = bound
+    down = (constant(step) or 0) < 0
     if down != (operator in (">", ">=")):
         return None
     changed = assigned(loop.body) | {symbol}
-    for expr in (stop, increment):
+    for expr in (stop, step):
         if names(expr) & changed or has_memory(expr):
             return None
     if symbol.type == LONG and constant(start) is not None and constant(stop) is not None:
@@ -104,30 +107,21 @@ def _range_loop(loop: For, later: Later) -> RangeLoop | None:
             return None
         one = Literal(stop.span, symbol.type, 1)
         stop = Binary(stop.span, symbol.type, "-" if down else "+", stop, one)
-    if down:
-        unused = symbol not in reads(loop.body)
-        if unused and isinstance(stop, Literal) and stop.value == 0 and operator == ">":
-            start, stop = Literal(stop.span, symbol.type, 0), start
-        else:
-            increment = Unary(increment.span, symbol.type, "-", increment)
-    return RangeLoop(loop.span, symbol, start, stop, increment, loop.body, loop.comments)
+    return RangeLoop(loop.span, symbol, start, stop, step, loop.body, loop.comments)
 
 
-def _step(statement: Statement, symbol: Symbol) -> tuple[Expr, bool] | None:
-    """The amount of ``k += amount`` and whether it is subtracted."""
+def _step(statement: Statement, symbol: Symbol, known: Constants) -> Expr | None:
+    """What ``k += step`` or ``k -= -step`` adds, if that is a number other than 0."""
     match statement:
         case Assign(symbol=target, value=Binary(operator="+" | "-" as op, left=left, right=right)):
             if target is not symbol:
                 return None
             if op == "+" and isinstance(right, Name) and right.symbol is symbol:
                 left, right = right, left
-            amount = constant(right)
-            if not (isinstance(left, Name) and left.symbol is symbol) or amount is None:
+            step = rebuild(right, known)
+            if not (isinstance(left, Name) and left.symbol is symbol) or not constant(step):
                 return None
-            if amount > 0:
-                return right, op == "-"
-            if amount < 0 and isinstance(right, Literal):
-                return Literal(right.span, right.type, -amount), op == "+"
+            return negated(step) if op == "-" else step
     return None
 
 

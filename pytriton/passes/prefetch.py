@@ -3,59 +3,120 @@
 Old kernels load their operands before the loop and again at its end, as the old compiler wanted it. Triton
 pipelines a loop only if its loads stand at the top, and the last of those loads is dead and may reach past the
 end of the tensor. ``a = *pa; for (...) { use(a); pa += d; a = *pa; }`` becomes
-``for (...) { a = *pa; use(a); pa += d; }`` when all of this holds:
+``for (...) { a = *pa; use(a); pa += d; }``: what makes the value for the next turn (a ``Slice``, with the work that
+follows the load) runs at the start of that turn instead, and what stood before the loop in its first turn. That is
+the same when
 
-- ``a`` is set before the loop and at its end by expressions that are written alike, and nowhere else in it;
-- between the first one and the loop, and between the second one and the end of the body, nothing assigns what
-  they read, nothing reads ``a``, and nothing writes memory that they may read;
-- they do not read the variable of the loop, nor anything that its step assigns;
-- nothing reads ``a`` after the loop.
+- the slice is assignments of whole variables at the end of a turn, perhaps under an ``if`` that holds in every turn
+  but the last; no other statement of the turn reads or sets what they set, once they have (slices.py);
+- the loop's test and step do not read what they set, and nothing reads it after the loop;
+- from where each load stood to the start of the turn nothing may write the memory that it reads;
+- what stands before the loop computes the same, except for pointers and masks, which may differ (match.py);
+- what stands before the loop can go: at least all that the slice advances (``pa += T``) must.
+
+Loads are tried from the last to the first, and each first with all that belongs to it, then alone. A value that
+looks prefetched and stays so draws a warning that says why.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from pytriton.errors import Report
 from pytriton.lang.typed import (
     Assign,
+    Atomic,
     Body,
-    Comments,
+    Call,
     Declare,
+    Evaluate,
     Expr,
-    For,
+    If,
     KernelDef,
     Load,
-    RangeLoop,
     Statement,
+    Symbol,
 )
-from pytriton.lang.walk import assigned, bodies, expressions, has_memory, names, reads, same, walk
-from pytriton.passes.liveness import Block, Later
+from pytriton.lang.walk import assigned, bodies, expressions, reads, walk
+from pytriton.passes.constants import Constants, constants
+from pytriton.passes.dead import swept
+from pytriton.passes.history import History
+from pytriton.passes.linear import is_true, settle
+from pytriton.passes.liveness import Block, Later, exposed
+from pytriton.passes.match import Differs, Match
+from pytriton.passes.moved import Moved, moved
 from pytriton.passes.provenance import Provenance
+from pytriton.passes.rewrite import has_load
+from pytriton.passes.slices import Line, Slice, Unmovable, grow
+from pytriton.passes.turns import Loop, Turn, turn_of
 
 __all__ = ["prefetch"]
 
+_STAYS = "the load of {} stays one turn ahead, and Triton does not pipeline the loop"
+_MOST = 64  # loads of one loop that are tried
+_NEAR = 200  # statements before a loop that are looked at
 
-def prefetch(kernel: KernelDef) -> KernelDef:
+
+def prefetch(kernel: KernelDef, report: Report) -> KernelDef:
     """The kernel with its prefetched operands loaded where they are used."""
-    return replace(kernel, body=_Undo(Provenance(kernel)).body(kernel.body, None))
+    undo = _Undo(Provenance(kernel), constants(kernel), report)
+    body = undo.body(kernel.body, None)
+    return swept(kernel, replace(kernel, body=body)) if undo.changed else kernel
+
+
+class _Stays(Exception):
+    """A slice that may not move, and why."""
+
+    def __init__(
+        self, reason: str, at: Statement | None = None, what: str = "", help: str | None = None
+    ) -> None:
+        self.reason, self.at, self.what, self.help = reason, at, what, help
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A loop and its surroundings. ``behind``: new statements to put behind it."""
+
+    before: Body
+    loop: Loop
+    later: Body  # the statements that follow in its block
+    after: Later
+    declared: frozenset[Symbol]  # in this block, before the loop
+    behind: Body = ()
+
+    def live(self, symbol: Symbol) -> bool:
+        """Whether the value of a variable may be read after the loop."""
+        return self.after.in_block(symbol) if symbol in self.declared else symbol in self.after
 
 
 class _Undo:
-    def __init__(self, provenance: Provenance) -> None:
+    def __init__(self, provenance: Provenance, known: Constants, report: Report) -> None:
         self.provenance = provenance
+        self.known = known
+        self.report = report
+        self.changed = False
 
     def body(self, body: Body, outer: Later | None) -> Body:
         """``outer``: what may be read after this body, or again in it."""
         block = Block(body, outer)
-        result: Body = ()
+        result: list[Statement] = []
+        declared: set[Symbol] = set()
+        loads = False
         for position, statement in enumerate(body):
             if bodies(statement):
-                inner = block.within(position, statement)
-                if isinstance(statement, RangeLoop | For):
-                    result, statement = self._loop(result, statement, block.after(position))
-                statement = self._inner(statement, inner)
-            result = (*result, statement)
-        return result
+                statement = self._inner(statement, block.within(position, statement))
+            if isinstance(statement, Loop) and loads:
+                near = tuple(result[-_NEAR:])
+                after = block.after(position)
+                place = self._loop(_Place(near, statement, body[position + 1 :], after, frozenset(declared)))
+                result[len(result) - len(near) :] = (*place.before, place.loop, *place.behind)
+                continue
+            if isinstance(statement, Declare):
+                declared.add(statement.symbol)
+            loads = loads or any(map(has_load, expressions((statement,))))
+            result.append(statement)
+        return tuple(result)
 
     def _inner(self, statement: Statement, later: Later) -> Statement:
         parts = {
@@ -65,71 +126,187 @@ class _Undo:
         }
         return replace(statement, **parts) if parts else statement  # type: ignore[arg-type]
 
-    def _loop(self, before: Body, loop: RangeLoop | For, later: Later) -> tuple[Body, RangeLoop | For]:
-        """Sink every prefetch of one loop; its tail is searched from the end."""
-        sunk: list[Statement] = []
-        position = len(loop.body)
-        while position > 0:
-            position -= 1
-            tail = loop.body[position]
-            if not isinstance(tail, Assign) or not has_memory(tail.value):
-                continue
-            first = self._first(before, tail)
-            if first is None or not self._legal(before, first, loop, position, tail, later):
-                continue
-            early = before[first]
-            assert isinstance(early, Declare | Assign)
-            comments = Comments(
-                early.comments.above + tail.comments.above, tail.comments.behind or early.comments.behind
-            )
-            load = replace(early, value=tail.value, span=tail.span, comments=comments)
-            sunk.insert(0, load)
-            before = before[:first] + before[first + 1 :]
-            loop = replace(loop, body=loop.body[:position] + loop.body[position + 1 :])
-        return before, replace(loop, body=(*sunk, *loop.body)) if sunk else loop
+    def _loop(self, place: _Place) -> _Place:
+        """Move every prefetch of one loop."""
+        done: list[Statement] = []  # kept, so that their ids are theirs
+        for _ in range(_MOST):
+            turn = turn_of(place.loop, self.known)
+            lines = _lines(place.loop.body, turn)
+            start = _candidate(lines, done)
+            if start is None:
+                break
+            done.append(lines[start].statement)
+            found = self._attempt(place, lines, start, turn)
+            if found is not None:
+                behind = found.behind + place.behind
+                place = replace(place, before=found.before, loop=found.loop, behind=behind)
+                done += found.top
+                self.changed = True
+        self._warn_of_ifs(place)
+        return place
 
-    def _first(self, before: Body, tail: Assign) -> int | None:
-        """Where the variable is set last before the loop."""
-        for index in range(len(before) - 1, -1, -1):
-            statement = before[index]
-            if isinstance(statement, Declare | Assign) and statement.symbol is tail.symbol:
-                return index if statement.value is not None else None
-            if tail.symbol in assigned((statement,)):
-                return None
+    def _attempt(self, place: _Place, lines: Sequence[Line], start: int, turn: Turn) -> Moved | None:
+        """The loop with the load at a position moved; or a warning."""
+        history = History(place.before + turn.begin)
+        part, kept = None, None
+        for whole in (True, False):
+            try:
+                part = grow(lines, start, turn, whole=whole)
+                self._check(part, place)
+                match = Match(part, history)
+                self._check_first(match, place)
+                removed = _removable(match, place)
+                return moved(match, place.before, place.loop, removed, place.live, place.later)
+            except Unmovable:
+                continue
+            except Differs:
+                kept = _Stays("what stands before the loop computes something else")
+            except _Stays as stays:
+                kept = stays
+        if part is not None and kept is not None:
+            self._warn(part, kept, place, lines[start])
         return None
 
-    def _legal(
-        self,
-        before: Body,
-        first: int,
-        loop: RangeLoop | For,
-        position: int,
-        tail: Assign,
-        later: Later,
-    ) -> bool:
-        early = before[first]
-        assert isinstance(early, Declare | Assign) and early.value is not None
-        live = later.in_block(tail.symbol) if isinstance(early, Declare) else tail.symbol in later
-        if live or not same(early.value, tail.value):
-            return False
-        rest = loop.body[:position], loop.body[position + 1 :]
-        if tail.symbol in assigned(rest[0] + rest[1]):
-            return False
-        operands = names(tail.value)
-        changed = {loop.symbol} if isinstance(loop, RangeLoop) else assigned(loop.init + loop.step)
-        if operands & changed or tail.symbol in operands:
-            return False
-        between = before[first + 1 :], rest[1]
-        if isinstance(loop, For):
-            between = between[0] + loop.init, between[1] + loop.step
-        for gap in between:
-            if operands & assigned(gap) or tail.symbol in reads(gap) | assigned(gap):
-                return False
-            if any(self.provenance.writes_to(gap, pointer) for pointer in _pointers(tail.value)):
-                return False
-        bounds = tuple(expressions((replace(loop, body=()),)))
-        return not any(tail.symbol in names(bound) for bound in bounds)
+    def _check(self, part: Slice, place: _Place) -> None:
+        """What can be asked of the loop alone."""
+        threaded = part.threaded()
+        for symbol in sorted(part.targets - part.local, key=lambda symbol: symbol.span.start):
+            if place.live(symbol):
+                if symbol in threaded:  # not a prefetch: `c += *pa` in a loop
+                    raise Unmovable
+                raise _Stays(f"'{symbol.name}' is read after the loop")
+        for at in part.chosen:
+            rest = [
+                line.statement for at_, line in enumerate(part.lines) if at_ > at and at_ not in part.chosen
+            ]
+            self._check_memory(part.lines[at].value, (*rest, *part.turn.again))
+
+    def _check_first(self, match: Match, place: _Place) -> None:
+        """What stands before the loop must be able to wait until the first turn."""
+        statements = match.history.body
+        for at in match.used:
+            value = statements[at].value  # type: ignore[union-attr]
+            after = [statements[p] for p in range(at + 1, len(statements)) if p not in match.used]
+            self._check_memory(value, tuple(after))
+        if any(at >= len(place.before) for at in match.used):
+            raise Differs
+
+    def _check_memory(self, value: Expr | None, after: Body) -> None:
+        """Whether the statements leave alone what a value is loaded from."""
+        pointers = [node.pointer for node in walk(value) if isinstance(node, Load)] if value else []
+        for pointer in pointers:
+            for statement in after:
+                if self.provenance.writes_to((statement,), pointer):
+                    raise _writer(statement, self.provenance.only_root(pointer))
+
+    def _warn(self, part: Slice, kept: _Stays, place: _Place, line: Line) -> None:
+        """Say why a value that the next turn reads, and that was loaded before the loop, stays as it is."""
+        loaded = {
+            symbol for symbol in part.exposed() - part.threaded() if _loaded_before(symbol, place.before)
+        }
+        if not loaded:
+            return
+        spelled = " and ".join(sorted(f"'{symbol.name}'" for symbol in loaded))
+        note = ((kept.what, kept.at.span),) if kept.at is not None else ()
+        message = f"{_STAYS.format(spelled)}: {kept.reason}"
+        self.report.warning("TC420", message, line.statement.span, *note, help=kept.help)
+
+    def _warn_of_ifs(self, place: _Place) -> None:
+        """Say which prefetched values are loaded under a condition that does not follow from the loop's."""
+        wanted = exposed(place.loop.body)
+        for line in _lines(place.loop.body, turn_of(place.loop, self.known)):
+            if not isinstance(line.statement, If):
+                continue
+            for load in _loads_of(line.statement):
+                if load.symbol in wanted and _loaded_before(load.symbol, place.before):
+                    stays = _STAYS.format(f"'{load.symbol.name}'")
+                    self.report.warning(
+                        "TC420", f"{stays}: its 'if' may fail before the last turn", load.span
+                    )
 
 
-def _pointers(expr: Expr) -> list[Expr]:
-    return [node.pointer for node in walk(expr) if isinstance(node, Load)]
+def _lines(body: Body, turn: Turn) -> list[Line]:
+    """The statements of a turn; those under an ``if`` that holds unless the turn is the last stand among them."""
+    lines = [Line(statement) for statement in body]
+    result: list[Line] = []
+    for place, line in enumerate(lines):
+        statement = line.statement
+        if isinstance(statement, If) and not statement.otherwise and turn.facts:
+            whole = Slice(lines, (), turn, frozenset(s.symbol for s in body if isinstance(s, Declare)))
+            condition = whole.at_top(statement.condition, place, eager=True)
+            if condition is not None and is_true(settle(condition, turn.facts)):
+                result.append(Line(Evaluate(statement.span, statement.condition), statement))
+                result += [Line(inner, statement) for inner in statement.then]
+                continue
+        result.append(line)
+    return result
+
+
+def _candidate(lines: Sequence[Line], done: Sequence[Statement]) -> int | None:
+    """The last load that was not tried yet."""
+    tried = set(map(id, done))
+    for place in range(len(lines) - 1, -1, -1):
+        line = lines[place]
+        if (
+            line.movable
+            and id(line.statement) not in tried
+            and line.value is not None
+            and has_load(line.value)
+        ):
+            return place
+    return None
+
+
+def _removable(match: Match, place: _Place) -> set[int]:
+    """The statements before the loop that nothing needs once the slice runs in the first turn; raises Differs."""
+    statements = match.history.body
+    inside = reads(place.loop.body)
+    found: set[int] = set()
+    for at in sorted(match.used, reverse=True):
+        (symbol,) = assigned((statements[at],))
+        readers = (statements[p] for p in range(at + 1, len(statements)) if p not in found)
+        needed = any(symbol in reads((reader,)) for reader in readers)
+        needed |= any(
+            new.place > at and symbol in reads((Evaluate(new.first.span, new.first),))
+            for new in match.carried
+        )
+        if symbol not in match.part.targets:
+            needed |= symbol in inside or place.live(symbol)
+        if not needed:
+            found.add(at)
+    if not match.gone <= found:
+        raise Differs
+    return found
+
+
+def _loads_of(statement: If) -> Iterator[Assign]:
+    """The assignments of loaded values in the branches of an ``if``."""
+    for inner in (*statement.then, *statement.otherwise):
+        if isinstance(inner, Assign) and has_load(inner.value):
+            yield inner
+        elif isinstance(inner, If):
+            yield from _loads_of(inner)
+
+
+def _loaded_before(symbol: Symbol, before: Body) -> bool:
+    """Whether the statement that sets a variable last before a loop loads something."""
+    last = next((s for s in reversed(before) if symbol in assigned((s,))), None)
+    return last is not None and any(has_load(expr) for expr in expressions((last,)))
+
+
+def _writer(statement: Statement, root: Symbol | None) -> _Stays:
+    """The reason that a statement is."""
+    if any(isinstance(node, Atomic | Call) for node in _nodes(statement) if _orders(node)):
+        return _Stays("memory is ordered between the load and its use", statement, "here")
+    where = f"'{root.name}'" if root is not None else "what is loaded"
+    cure = "declare a parameter that overlaps no other __noalias"
+    return _Stays(f"a store may change {where} between the load and its use", statement, "the store", cure)
+
+
+def _orders(node: Expr) -> bool:
+    return isinstance(node, Atomic) or (isinstance(node, Call) and node.function == "barrier")
+
+
+def _nodes(statement: Statement) -> Iterator[Expr]:
+    for expr in expressions((statement,)):
+        yield from walk(expr)

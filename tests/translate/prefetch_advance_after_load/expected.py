@@ -17,9 +17,9 @@ def mm(
     pb = B + i[:, None] * T + i[None, :]
     for k in range(0, K, T):
         a = tl.load(pa)
-        b = tl.load(pb)
-        c = tl.dot(a, b, c)
         pa += T
+        b = tl.load(pb)
         pb += T * T
+        c = tl.dot(a, b, c)
     tl.debug_barrier()
     tl.store(C + i[:, None] * T + i[None, :], c)

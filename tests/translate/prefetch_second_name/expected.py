@@ -18,8 +18,8 @@ def mm(
     for k in range(0, K, T):
         a = tl.load(pa)
         b = tl.load(pb)
-        c = tl.dot(a, b, c)
         pa += T
         pb += T * T
+        c = tl.dot(a, b, c)
     tl.debug_barrier()
     tl.store(C + i[:, None] * T + i[None, :], c)

@@ -14,8 +14,9 @@ def f(
     p = X + r
     x = tl.load(p)
     for i in range(n):
-        tl.debug_barrier()
-        tl.store(Y + i * T + r, x + 1.0)
+        y = x + 1.0
         p += T
         tl.debug_barrier()
-        x = tl.load(p, mask=i < n - 1, other=0.0)
+        x = tl.load(p)
+        tl.debug_barrier()
+        tl.store(Y + i * T + r, y)

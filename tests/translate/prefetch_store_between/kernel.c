@@ -3,8 +3,9 @@ void f(float *X, float *Y, int n) {
   float *p[T] = X + r;
   float x[T] = *p;
   for (int i = 0; i < n; i++) {
-    *(Y + i * T + r) = x + 1;
+    float y[T] = x + 1;
     p += T;
-    x = *?(i < n - 1)p;
+    x = *p;
+    *(Y + i * T + r) = y;
   }
 }

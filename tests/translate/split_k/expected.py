@@ -16,7 +16,7 @@ def mm(
     z = tl.program_id(0)
     full = K
     K //= SPLIT
-    off = z * K.to(tl.int64)
+    off = z.to(tl.int64) * K
     pa = A + off + i[:, None] * full + i[None, :]
     pb = B + off * T + i[:, None] * T + i[None, :]
     c = tl.zeros((T, T), dtype=tl.float32)

@@ -1,0 +1,75 @@
+"""Small questions about nodes, and bodies changed statement by statement, for the passes that take code apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+
+from pytriton.lang.typed import (
+    Body,
+    DoWhile,
+    Expr,
+    For,
+    If,
+    Literal,
+    Load,
+    RangeLoop,
+    Statement,
+    Unary,
+    While,
+)
+from pytriton.lang.walk import children, walk
+
+__all__ = ["alike", "has_load", "larger_than", "mapped", "negated"]
+
+
+def alike(left: Expr, right: Expr) -> bool:
+    """Whether two nodes do the same, if their operands are the same."""
+    if type(left) is not type(right) or left.type != right.type:
+        return False
+    if any(getattr(left, name) != getattr(right, name) for name in _PLAIN[type(left)]):
+        return False
+    return len(list(children(left))) == len(list(children(right)))
+
+
+def has_load(expr: Expr) -> bool:
+    """Whether an expression reads memory."""
+    return any(isinstance(node, Load) for node in walk(expr))
+
+
+def larger_than(expr: Expr, limit: int) -> bool:
+    """Whether an expression has more nodes than that."""
+    return any(count >= limit for count, _ in enumerate(walk(expr)))
+
+
+def negated(expr: Expr) -> Expr:
+    """Minus a number."""
+    if isinstance(expr, Literal):
+        return Literal(expr.span, expr.type, -expr.value)
+    if isinstance(expr, Unary) and expr.operator == "-":
+        return expr.operand
+    return Unary(expr.span, expr.type, "-", expr)
+
+
+def mapped(body: Body, change: Callable[[Statement], Body]) -> Body:
+    """The body with each statement replaced by others, inner blocks first."""
+    result: list[Statement] = []
+    for statement in body:
+        match statement:
+            case If(then=then, otherwise=otherwise):
+                statement = replace(statement, then=mapped(then, change), otherwise=mapped(otherwise, change))
+            case For(init=init, step=step, body=inner):
+                parts = mapped(init, change), mapped(step, change), mapped(inner, change)
+                statement = replace(statement, init=parts[0], step=parts[1], body=parts[2])
+            case RangeLoop(body=inner) | While(body=inner) | DoWhile(body=inner):
+                statement = replace(statement, body=mapped(inner, change))
+        result += change(statement)
+    return tuple(result)
+
+
+def _plain(node: type) -> tuple[str, ...]:
+    operands = ("Expr", "Expr | None", "tuple[Expr, ...]")
+    return tuple(f.name for f in fields(node) if f.name not in ("span", "type") and f.type not in operands)
+
+
+_PLAIN = {node: _plain(node) for node in Expr.__args__}

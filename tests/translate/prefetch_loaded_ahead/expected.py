@@ -1,0 +1,30 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def mm(
+    A,  # half*
+    B,  # half*
+    C,  # float*
+    K,
+    D,  # int*
+    T: tl.constexpr,
+):
+    i = tl.arange(0, T)
+    c = tl.zeros((T, T), dtype=tl.float32)
+    pa = A + i[:, None] * K + i[None, :]
+    pb = B + i[:, None] * T + i[None, :]
+    pd = D
+    for k in range(0, K, T):
+        inc_a = tl.load(pd)
+        inc_b = inc_a * T
+        a = tl.load(pa)
+        b = tl.load(pb)
+        c = tl.dot(a, b, c)
+        pa += inc_a
+        pb += inc_b
+        pd += 1
+    tl.debug_barrier()
+    tl.store(C + i[:, None] * T + i[None, :], c)

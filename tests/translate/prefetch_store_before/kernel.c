@@ -1,0 +1,10 @@
+void f(float *X, float *Y, int n) {
+  int r[T] = 0 ... T;
+  float *p[T] = X + r;
+  float x[T] = *p;
+  for (int i = 0; i < n; i++) {
+    *(Y + i * T + r) = x + 1;
+    p += T;
+    x = *?(i < n - 1)p;
+  }
+}

@@ -1,0 +1,26 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def mm(
+    A,  # half*
+    B,  # half*
+    C,  # float*
+    K,
+    T: tl.constexpr,
+):
+    i = tl.arange(0, T)
+    c = tl.zeros((T, T), dtype=tl.float32)
+    pa = A + i[:, None] * K + i[None, :]
+    pb = B + i[:, None] * T + i[None, :]
+    for k in range(0, K, T):
+        a = tl.load(pa)
+        b = tl.load(pb)
+        c = tl.dot(a, b, c)
+        # not past the end
+        pa += T
+        pb += T * T
+    tl.debug_barrier()
+    tl.store(C + i[:, None] * T + i[None, :], c)
