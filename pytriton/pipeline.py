@@ -135,8 +135,8 @@ def _parameter(symbol: Symbol, module: Module) -> Parameter:
         identifier=module.identifiers[symbol],
         type=symbol.type,
         declaration=symbol.declaration,
-        multiple_of=symbol.multiple_of,
-        aligned=symbol.aligned,
+        multiple_of=int(symbol.multiple_of),
+        aligned=int(symbol.aligned),
         retune=symbol.retune,
         buffer=symbol.buffer,
     )

@@ -188,6 +188,11 @@ class Expressions(Products):
         element = element_of(expr.type)  # type: ignore[arg-type]
         if expr.operator == "!":
             return self._not(expr.operand, value)
+        folded = None if value.strong else constant(expr)
+        if folded is not None and isinstance(element, ScalarType) and element.kind == "uint":
+            return Value(
+                number(folded, element), element, strong=False, weak=True
+            )  # Python has no such numbers
         return Value(UnaryOp(expr.operator, value.node), element, value.strong, value.weak)
 
     def _not(self, operand: Expr, value: Value) -> Value:
@@ -312,10 +317,17 @@ class Expressions(Products):
             yes, no = self.lower(expr.yes), self.lower(expr.no)
             arguments = (condition.node, yes.node, no.node)
             return Value(Call("tl.where", arguments), element)
-        yes, no = self._operands("?", expr.yes, expr.no, element)
+        yes, no = self._alternatives(expr.yes, expr.no, element)
         got = promoted(yes, no)
         value = Value(Call("tl.where", (condition.node, yes.node, no.node)), got or element)
         return self._to(value, element)
+
+    def _alternatives(self, left: Expr, right: Expr, element: ScalarType) -> tuple[Value, Value]:
+        """Two operands of which one is taken: of two bare numbers Triton would make an int32 or float32."""
+        first, second = self._operands("?", left, right, element)
+        if first.weak and second.weak and element not in (INT, FLOAT, BOOL):
+            first = self._strong(first)
+        return first, second
 
     # ---------------------------------------------------------------- conversions
 
@@ -419,6 +431,9 @@ class Expressions(Products):
         if function in ("min", "max"):
             return self._extremum(expr, element)
         values = [self.tensor(argument) for argument in expr.arguments]
+        if function == "fma" and not element.is_float:
+            product = BinOp("*", values[0].node, values[1].node)
+            return Value(BinOp("+", product, values[2].node), element)
         if function == "abs" and element == HALF:
             return self._to(Value(Call("tl.abs", (values[0].node,)), HALF), element)
         if _FUNCTIONS[function].startswith("libdevice"):
@@ -437,7 +452,7 @@ class Expressions(Products):
 
     def _extremum(self, expr: typed.Call, element: ScalarType) -> Value:
         """``a < b ? a : b`` on floats, which gives b where either is NaN; Triton's own on integers."""
-        left, right = self._operands("?", expr.arguments[0], expr.arguments[1], element)
+        left, right = self._alternatives(expr.arguments[0], expr.arguments[1], element)
         if element.is_float:
             compare = BinOp("<" if expr.function == "min" else ">", left.node, right.node)
             call = Call("tl.where", (compare, left.node, right.node))

@@ -21,7 +21,7 @@ from pytriton.lang.types import FLOAT, INT, PointerType
 from pytriton.lang.walk import assigned, expressions, walk
 from pytriton.passes.provenance import Provenance
 
-__all__ = ["Module", "emit"]
+__all__ = ["Module", "emit", "render"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,11 @@ def emit(kernel: KernelDef, provenance: Provenance) -> Module:
     lines = {first + row: line.source for row, line in enumerate(statements.lines)}
     identifiers = {symbol: names[symbol] for symbol in kernel.parameters}
     return Module(text, function, identifiers, names.constexprs, lines)
+
+
+def render(template: str, **values: object) -> str:
+    """A template of ``templates/`` with these values: for reports and modules of ``port``."""
+    return str(_template(template).render(**values))
 
 
 @cache
@@ -111,7 +116,7 @@ def _note(symbol: Symbol) -> str:
     if isinstance(symbol.type, PointerType):
         notes.append(str(symbol.type))
     if symbol.multiple_of > 1:
-        notes.append(f"multiple of {symbol.multiple_of}")
+        notes.append(f"multiple of {symbol.multiple_of:d}")
     if symbol.buffer:
         notes.append(f"a buffer of {symbol.buffer} bytes")
     return ", ".join(notes)
@@ -121,7 +126,10 @@ def _defines(kernel: KernelDef) -> frozenset[str]:
     """Every define that may be printed: in expressions, and in the sizes of blocks."""
     found: set[str] = set()
     pending = list(expressions(kernel.body))
-    sized = [symbol.type for symbol in assigned(kernel.body)]
+    locals_ = assigned(kernel.body)
+    sized = [symbol.type for symbol in locals_]
+    promised = (symbol.multiple_of for symbol in locals_)
+    pending += [size.expr for size in promised if isinstance(size, typed.Size) and size.expr is not None]
     while pending or sized:
         if pending:
             for node in walk(pending.pop()):

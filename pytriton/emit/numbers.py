@@ -7,7 +7,7 @@ import math
 from pytriton.emit.python import Atom, Call, Node
 from pytriton.emit.values import Value
 from pytriton.lang import typed
-from pytriton.lang.convert import constant, round_to, wrap
+from pytriton.lang.convert import constant, round_to, scalar_of, wrap
 from pytriton.lang.typed import Expr
 from pytriton.lang.types import BOOL, DOUBLE, ElementType, PointerType, ScalarType
 
@@ -37,8 +37,19 @@ def held(value: Value, narrow: Expr, number: Expr) -> bool:
     element = value.element
     if not isinstance(number, typed.Literal) or value.weak or not isinstance(element, ScalarType):
         return False
-    whole = isinstance(number.value, int) and not element.is_float and element != BOOL
-    return whole and wrap(int(number.value), element) == number.value and isinstance(narrow, typed.Cast)
+    if not isinstance(narrow, typed.Cast) or not isinstance(number.value, int) or element == BOOL:
+        return False
+    wide = scalar_of(narrow.type)
+    return wide is not None and _holds(wide, element) and wrap(number.value, element) == number.value
+
+
+def _holds(wide: ScalarType, narrow: ScalarType) -> bool:
+    """Whether an integer type holds every value of another one."""
+    if wide.is_float or narrow.is_float:
+        return False
+    if narrow.signed:
+        return wide.signed and wide.bits >= narrow.bits
+    return wide.bits >= narrow.bits + wide.signed
 
 
 def byte_count(element: ElementType) -> int:

@@ -22,6 +22,7 @@ from pytriton.lang.convert import constant
 from pytriton.lang.typed import Body, Comments, Expr, Statement, Symbol
 from pytriton.lang.types import (
     BOOL,
+    DOUBLE,
     FLOAT,
     INT,
     PointerType,
@@ -104,7 +105,8 @@ class Statements:
                     self._assign(statement.symbol, _zero(statement), statement.span, Comments())
             case typed.Declare(value=value):
                 assert value is not None
-                self._assign(statement.symbol, value, statement.span, statement.comments)
+                multiple = statement.symbol.multiple_of
+                self._assign(statement.symbol, value, statement.span, statement.comments, multiple)
             case typed.Assign():
                 self._assign(statement.symbol, statement.value, statement.span, statement.comments)
             case typed.Store():
@@ -128,10 +130,12 @@ class Statements:
             case _:
                 assert_never(statement)
 
-    def _assign(self, symbol: Symbol, value: Expr, span: Span, comments: Comments) -> None:
+    def _assign(self, symbol: Symbol, value: Expr, span: Span, comments: Comments, multiple: int = 1) -> None:
         name = self.names[symbol]
         lowered = self.expressions.lower(value)
         node = self._typed(lowered, symbol)
+        if multiple > 1 and not lowered.weak and not shape_of(symbol.type):
+            node = Call("tl.multiple_of", (node, self.expressions.size(multiple)))  # a hint, no arithmetic
         if isinstance(node, BinOp) and node.left == Atom(name) and node.operator in _AUGMENTED:
             self._print(f"{name} {node.operator}= ", node.right, "", span, comments)
         elif node != Atom(name):
@@ -177,6 +181,8 @@ class Statements:
                 converted = Value(Method(inner.node, "to", (own,)), inner.element)
                 return self.expressions.place(converted, have, want)
         lowered = self.expressions.lower(value)
+        if isinstance(element, PointerType) and element.element == DOUBLE and lowered.weak:
+            lowered = self.expressions.tensor(value)  # tl.store makes a bare number a float32
         if isinstance(element, PointerType) and isinstance(element.element, PointerType):
             lowered = Value(Method(lowered.node, "to", (Atom("tl.int64"),)), lowered.element)
         return self.expressions.place(lowered, have, want)

@@ -13,7 +13,7 @@ from pytriton.lang.convert import constant, convert, wrap
 from pytriton.lang.expressions import Expressions
 from pytriton.lang.scope import closest
 from pytriton.lang.type_names import ValueType
-from pytriton.lang.typed import Symbol
+from pytriton.lang.typed import Size, Symbol
 from pytriton.lang.types import ERROR, INT, BlockType, PointerType, ScalarType
 from pytriton.source import Span
 
@@ -259,7 +259,7 @@ class Declarations(Expressions):
             wanted = "pointers" if name == "aligned" else "integers"
             self.report.error("TC317", f"'{name}' is a promise about {wanted}", attribute.span)
             return 1
-        return value
+        return Size(*found)
 
 
 def _is_const(specifiers: syntax.Specifiers, declarator: syntax.Declarator) -> bool:

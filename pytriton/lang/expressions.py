@@ -14,7 +14,7 @@ from pytriton.errors import Report
 from pytriton.lang import syntax
 from pytriton.lang.calls import Calls
 from pytriton.lang.convert import as_condition, constant, convert, is_weak, scalar_of, settle
-from pytriton.lang.literals import integer_type, number
+from pytriton.lang.literals import integer_type, negated, number
 from pytriton.lang.masks import masked
 from pytriton.lang.operators import LARGEST_BLOCK, failed
 from pytriton.lang.scope import Scope
@@ -195,7 +195,7 @@ class Expressions(Calls):
             self.report.error("TC303", f"'{operator}' does not work on type {operand.type}", node.span)
             return failed(node.span)
         if operator == "-" and isinstance(operand, Literal):
-            return Literal(node.span, operand.type, -operand.value, operand.weak)
+            return negated(operand, node.span)
         if is_weak(operand):
             return Unary(node.span, operand.type, "-", operand) if operator == "-" else operand
         operand = convert(operand, promote(scalar))

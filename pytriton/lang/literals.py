@@ -10,12 +10,12 @@ import re
 from typing import Final
 
 from pytriton.errors import Report
-from pytriton.lang.convert import round_to
+from pytriton.lang.convert import round_to, wrap
 from pytriton.lang.typed import Literal
-from pytriton.lang.types import DOUBLE, ERROR, FLOAT, INT, LONG, UINT, ULONG, ScalarType
+from pytriton.lang.types import DOUBLE, ERROR, FLOAT, INT, LONG, UINT, ULONG, ScalarType, promote
 from pytriton.source import Span
 
-__all__ = ["integer_type", "number"]
+__all__ = ["integer_type", "negated", "number"]
 
 _INTEGER: Final = re.compile(r"(?P<digits>0x[0-9a-f]+|0b[01]+|[0-9]+)(?P<suffix>u?l{0,2}|l{1,2}u)")
 _FLOATING: Final = re.compile(
@@ -76,6 +76,14 @@ def _integer(digits: str, suffix: str, span: Span, report: Report) -> Literal:
     if type_ is None:
         return _refuse("this integer does not fit into 64 bits", span, report)
     return Literal(span, type_, value)
+
+
+def negated(operand: Literal, span: Span) -> Literal:
+    """``-number``, an integer in its promoted type."""
+    value, type_ = operand.value, operand.type
+    if isinstance(value, float) or not isinstance(type_, ScalarType):
+        return Literal(span, type_, -value, operand.weak)
+    return Literal(span, promote(type_), wrap(-value, promote(type_)))
 
 
 def _character(text: str, span: Span, report: Report) -> Literal:

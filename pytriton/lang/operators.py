@@ -268,9 +268,9 @@ class Operators:
             "TC302", message, span, *self.sizes(type_, value), help=_conversion_help(value, type_)
         )
 
-    def load(self, pointer: Expr, span: Span, *conditions: Expr) -> Expr:
-        """``*pointer``, only where all the conditions hold."""
-        if ERROR in (pointer.type, *(condition.type for condition in conditions)):
+    def load(self, pointer: Expr, span: Span, mask: Expr | None = None) -> Expr:
+        """``*pointer``, only where the mask holds."""
+        if pointer.type == ERROR or (mask is not None and mask.type == ERROR):
             return failed(span)
         element = element_of(pointer.type)  # type: ignore[arg-type]
         if not isinstance(element, PointerType):
@@ -281,24 +281,15 @@ class Operators:
                 help="'*p' loads through a pointer; a power is 'pow(x, y)'",
             )
             return failed(span)
-        whole: Expr | None = None
-        for condition in conditions:
-            part = as_condition(condition)
-            if whole is None:
-                whole = part
-                continue
-            shape = self.broadcast(whole, part, span, "two masks")
-            if shape is None:
-                return failed(span)
-            whole = Binary(part.span, with_element(BOOL, shape), "&&", whole, part)
-        if whole is None:
+        if mask is None:
             return Load(span, with_element(element.element, shape_of(pointer.type)), pointer)
-        placed = self.under_mask(pointer, whole, span)
+        condition = as_condition(mask)
+        placed = self.under_mask(pointer, condition, span)
         if placed is None:
             return failed(span)
         type_ = with_element(element.element, shape_of(placed.type))
         other = convert(Literal(span, INT, 0), element.element)
-        return Load(span, type_, placed, whole, other)
+        return Load(span, type_, placed, condition, other)
 
     def under_mask(self, pointer: Expr, mask: Expr, span: Span) -> Expr | None:
         """The pointer with the shape that it and its mask have together."""

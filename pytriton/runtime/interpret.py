@@ -23,7 +23,7 @@ from pytriton.pipeline import Parameter
 from pytriton.runtime.bfloat16 import bits_of, exact_bfloat16
 from pytriton.runtime.exclusion import interpreting
 from pytriton.runtime.load import LoadedModule
-from pytriton.runtime.mending import LIBDEVICE, scalars_index, truth_values_spread
+from pytriton.runtime.mending import LIBDEVICE, counted, scalars_index, truth_values_spread
 from pytriton.runtime.origin import warn_once
 
 __all__ = ["Interpreted"]
@@ -38,7 +38,7 @@ class Interpreted:
         parameters: Sequence[Parameter],
         constexprs: Mapping[str, int | float],
     ) -> None:
-        self._function = InterpretedFunction(_twin(module.python))
+        self._function = InterpretedFunction(_twin(module.python, range=counted))
         self._wrap = tuple(_wrapper(parameter.type) for parameter in parameters)
         self._constexprs = dict(constexprs)
 
@@ -57,13 +57,13 @@ class Interpreted:
             self._function[grid](*wrapped, **self._constexprs)
 
 
-def _twin(function: Any) -> FunctionType:
+def _twin(function: Any, **replaced: Any) -> FunctionType:
     """The same function over a copy of its globals: the interpreter adds names to those.
 
     It replaces functions in the modules ``tl`` and ``tl.core`` as far as it sees them among the globals, and
     puts them back at the end. Helpers in Triton's library use both, so the kernel must show it both.
     """
-    namespace = {**function.__globals__, "__triton_core__": tl.core}
+    namespace = {**function.__globals__, "__triton_core__": tl.core, **replaced}
     if "libdevice" in namespace:
         namespace["libdevice"] = LIBDEVICE
     twin = FunctionType(function.__code__, namespace, function.__name__)

@@ -2,8 +2,8 @@
 
 A comparison's handle bears the type of its operands, so a scalar truth value that is spread over a block comes out
 as int32 or worse and no longer serves as a mask. Up to Triton 3.7 a scalar becomes an index by way of an array of
-one element, which NumPy 2.4 refuses. And the functions of ``libdevice`` exist only as machine code; NumPy has
-the same.
+one element, which NumPy 2.4 refuses. ``range`` would count in Python's integers, which never wrap around. And the
+functions of ``libdevice`` exist only as machine code; NumPy has the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import triton.language as tl
 from triton.runtime import interpreter
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 
-__all__ = ["LIBDEVICE", "scalars_index", "truth_values_spread"]
+__all__ = ["LIBDEVICE", "counted", "scalars_index", "truth_values_spread"]
 
 
 @contextmanager
@@ -53,6 +53,15 @@ def scalars_index() -> Iterator[None]:
         yield
     finally:
         interpreter._patch_lang_tensor = patch
+
+
+def counted(*bounds: Any) -> Iterator[Any]:
+    """``range`` whose numbers are scalars of the kernel: int64 if a bound is, else int32, as when it is compiled."""
+    long = any(isinstance(bound, tl.tensor) and bound.dtype == tl.int64 for bound in bounds)
+    type_ = tl.int64 if long else tl.int32
+    dtype = numpy.dtype(numpy.int64 if long else numpy.int32)
+    for number in range(*bounds):
+        yield tl.tensor(TensorHandle(numpy.array([number], dtype), type_), type_)
 
 
 def _elementwise(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ def f(
     T: tl.constexpr,
 ):
     r = tl.arange(0, T)
-    inc = tl.load(P)
+    inc = tl.multiple_of(tl.load(P), 8)
     value = tl.load(X + inc + r)
     tl.debug_barrier()
     tl.store(Y + r, value)
