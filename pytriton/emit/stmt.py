@@ -18,7 +18,7 @@ from pytriton.emit.numbers import dtype
 from pytriton.emit.python import Atom, BinOp, Call, Method, Node, Tuple
 from pytriton.emit.values import Value
 from pytriton.lang import typed
-from pytriton.lang.convert import constant
+from pytriton.lang.convert import constant, round_to
 from pytriton.lang.typed import Body, Comments, Expr, Statement, Symbol
 from pytriton.lang.types import (
     BOOL,
@@ -182,7 +182,9 @@ class Statements:
                 return self.expressions.place(converted, have, want)
         lowered = self.expressions.lower(value)
         if isinstance(element, PointerType) and element.element == DOUBLE and lowered.weak:
-            lowered = self.expressions.tensor(value)  # tl.store makes a bare number a float32
+            number = constant(value)
+            if number is None or round_to(number, FLOAT) != number:
+                lowered = self.expressions.tensor(value)  # tl.store makes a bare number a float32
         if isinstance(element, PointerType) and isinstance(element.element, PointerType):
             lowered = Value(Method(lowered.node, "to", (Atom("tl.int64"),)), lowered.element)
         return self.expressions.place(lowered, have, want)

@@ -7,9 +7,9 @@ import triton.language as tl
 def f(
     Y,  # double*
 ):
-    tl.store(Y, tl.full((), 0.5 + 1.0, tl.float64))
-    tl.store(Y + 1, tl.full((), 1000.0, tl.float64))
-    tl.store(Y + 2, tl.full((), 0.25, tl.float64))
-    tl.store(Y + 3, tl.full((), 3.0, tl.float64))
-    tl.store(Y + 4, tl.full((), 1.5, tl.float64))
-    tl.store(Y + 5, tl.full((), 100.0, tl.float64))
+    tl.store(Y, 0.5 + 1.0)
+    tl.store(Y + 1, 1000.0)
+    tl.store(Y + 2, 0.25)
+    tl.store(Y + 3, 3.0)
+    tl.store(Y + 4, 1.5)
+    tl.store(Y + 5, 100.0)

@@ -16,6 +16,6 @@ def f(
     x = tl.full((), 0.1, tl.float64)
     tl.store(Y + 6, x * 0.7)
     tl.store(Y + 8 + r, tl.full((), 0.3, tl.float64), mask=r < 2)
-    tl.store(Y + 7, tl.full((), 0.10000000149011612, tl.float64))
+    tl.store(Y + 7, 0.10000000149011612)
     tl.debug_barrier()
     tl.store(H + r, 0.1)
