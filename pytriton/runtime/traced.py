@@ -52,12 +52,12 @@ ROUTES: Final = _Routes()
 _lock: Final = threading.RLock()
 _tokens: Final = count(1)
 _names: Final[dict[Any, str]] = {}
-_kernels: Final[weakref.WeakValueDictionary[int, Any]] = weakref.WeakValueDictionary()
+_kernels: Final[weakref.WeakValueDictionary[str, Any]] = weakref.WeakValueDictionary()
 
 
-def enrol(kernel: Any) -> int:
-    """A number by which traced code can name a kernel object."""
-    token = next(_tokens)
+def enrol(kernel: Any) -> str:
+    """A text by which traced code can name a kernel object. (A number would become a symbol.)"""
+    token = f"kernel {next(_tokens)}"
     _kernels[token] = kernel
     return token
 
@@ -139,6 +139,17 @@ def _three(grid: Any, options: Any) -> tuple[Any, Any, Any]:
     raise refusal(f"the grid has {len(sizes)} entries", "TC511", "a grid has 1 to 3")
 
 
+class _TracedOptions(Options):
+    """Options whose numbers stay numbers where a tracer makes symbols of all integers that it meets."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name: str) -> Any:
+        return _fixed(self.defines[name] if name in self.defines else Options.__getitem__(self, name))
+
+    d = D = __getitem__
+
+
 # What is computed for real, on constants.
 
 
@@ -173,7 +184,7 @@ class Planned:
         owner = kernel.token if plan.first.translation.buffers else ""
         self.identity = f"{kernel._text!r} {kernel._settings!r} {owner} {plan.configs}"
         self.count = len(plan.first.binder.own.parameters)
-        self.options = [Options(config) for config in plan.configs]
+        self.options = [_TracedOptions(config) for config in plan.configs]
         self.key = plan.named_key if len(plan.configs) > 1 else ()
 
     def refuse_count(self, arguments: Sequence[Any]) -> None:
@@ -197,7 +208,7 @@ def _kept(key: Any, make: Callable[[str], Any]) -> str:
 
 
 @_constant
-def _points(token: int, defines: Mapping[str, Any], num_warps: Any, num_stages: Any) -> str:
+def _points(token: str, defines: Mapping[str, Any], num_warps: Any, num_stages: Any) -> str:
     kernel = _kernels[token]
     configs = kernel._configs(defines_of(defines), num_warps, num_stages)
     names = kernel._parameter_names(configs[0])
@@ -206,7 +217,7 @@ def _points(token: int, defines: Mapping[str, Any], num_warps: Any, num_stages: 
 
 @_constant
 def _planned(
-    token: int,
+    token: str,
     defines: Mapping[str, Any],
     num_warps: Any,
     num_stages: Any,
@@ -321,10 +332,12 @@ class NativeRoute:
         if not torch.compiler.is_dynamo_compiling():
             function = torch.library.wrap_triton(function)
         if self.sweeps:
-            point, first = self.point, self.first
+            point, first = self.point, _fixed(self.first)
             function[lambda meta: grids[meta[point] - first]](*arguments)
         else:
-            function[grids[0]](*arguments, **self.constexprs, **self.options)
+            constexprs = {name: _fixed(value) for name, value in self.constexprs.items()}
+            options = {name: _fixed(value) for name, value in self.options.items()}
+            function[grids[0]](*arguments, **constexprs, **options)
 
 
 def _limits(at: int, parameter: Parameter) -> tuple[int, int, int, int, str] | None:

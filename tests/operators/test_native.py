@@ -1,0 +1,258 @@
+"""The native form of a traced kernel call, as Inductor gets it for CUDA tensors; no GPU is needed.
+
+Dynamo runs on fake CUDA tensors, and is told that Triton has a device; what is looked at is the graph and the
+functions in it. That the result computes the right numbers is for ``test_gpu.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+import triton
+from functorch.compile import aot_function
+from torch._higher_order_ops.triton_kernel_wrap import kernel_side_table
+from torch._subclasses.fake_tensor import FakeTensorMode
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton.runtime.driver import driver
+
+import pytriton
+from pytriton.errors import LaunchError
+from pytriton.runtime.load import load
+from pytriton.runtime.specialize import pin_types
+from tests.operators.kernels import UNARY, axpy, blocks, sin, unary
+
+Launches = list[dict[str, Any]]
+
+
+@pytest.fixture(autouse=True)
+def _as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    torch._dynamo.reset()
+    monkeypatch.setattr("torch.utils._triton.has_triton", lambda: True)
+    yield
+    torch._dynamo.reset()
+
+
+def launches(program: Callable[..., Any], *shapes: int, dynamic: bool | None = None) -> list[Launches]:
+    """What each compilation launches, for float tensors of these sizes one after another."""
+    found: list[Launches] = []
+
+    def keep(graph: Any, inputs: Any) -> Any:
+        found.append([])
+        for node in graph.graph.nodes:
+            if "triton_kernel_wrapper" in str(node.target):
+                constants = kernel_side_table.get_constant_args(node.kwargs["constant_args_idx"])
+                kernel = kernel_side_table.get_kernel(node.kwargs["kernel_idx"])
+                sizes = {name: _value(one) for name, one in node.kwargs["kwargs"].items()}
+                grids = [tuple(_value(size) for size in grid) for grid in node.kwargs["grid"]]
+                found[-1].append({"kernel": kernel, "grids": grids, **sizes, **constants})
+            assert "pytriton" not in str(node.target), "an opaque launch"
+        return graph.forward
+
+    function = torch.compile(program, backend=keep, fullgraph=True, dynamic=dynamic)
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        for n in shapes:
+            function(torch.empty(n, device="cuda"))
+    return found
+
+
+def _value(node: Any) -> Any:
+    """A number, the shown expression of a symbol, or a tensor's name."""
+    if not isinstance(node, torch.fx.Node):
+        return node
+    value = node.meta["example_value"]
+    return node.name if isinstance(value, torch.Tensor) else "symbol"
+
+
+def one(x: torch.Tensor) -> torch.Tensor:
+    y = torch.empty_like(x)
+    n = x.numel()
+    defines = {"TYPE": x.dtype, "TILE": 32, "FUNCTION": "sin"}
+    unary(y, x, n, grid=blocks(n), defines=defines, num_warps=2, num_stages=1)
+    return y
+
+
+def sweep(x: torch.Tensor) -> torch.Tensor:
+    y = torch.empty_like(x)
+    n = x.numel()
+    defines = {"TYPE": x.dtype, "TILE": [16, 32], "FUNCTION": "sin"}
+    unary(y, x, n, grid=lambda opt: (opt.num_warps, n // opt.TILE), defines=defines, num_warps=[1, 2])
+    return y
+
+
+class TestOne:
+    def test_static(self) -> None:
+        ((launch,),) = launches(one, 70)
+        assert launch["grids"] == [(3, 1, 1)]
+        assert (launch["n"], launch["TILE"]) == (70, 32)
+        (config,) = launch["kernel"].configs
+        assert (config.num_warps, config.num_stages, config.kwargs) == (2, 1, {})
+
+    def test_types_are_pinned(self) -> None:
+        ((launch,),) = launches(one, 70)
+        source = launch["kernel"].fn.src
+        assert "    n = tl.full((), n, tl.int32)\n" in source
+        assert launch["kernel"].fn.fn.__module__.startswith("pytriton_unary_")
+
+    @pytest.mark.parametrize("dynamic", [None, True])
+    def test_dynamic(self, dynamic: bool | None) -> None:
+        found = launches(one, 70, 90, 110, dynamic=dynamic)
+        assert len(found) == (1 if dynamic else 2)
+        (launch,) = found[-1]
+        assert launch["grids"] == [("symbol", 1, 1)]
+        assert (launch["n"], launch["TILE"]) == ("symbol", 32)
+
+    @pytest.mark.parametrize("program", [sin, one], ids=["operator", "bare"])
+    def test_functional(self, program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Below AOTAutograd an operator is a launch too, and only what it writes would be copied."""
+        monkeypatch.setattr(driver, "_active", Sm90())
+        seen: list[Any] = []
+
+        def keep(graph: Any, inputs: Any) -> Any:
+            seen.extend(node for node in graph.graph.nodes if node.op == "call_function")
+            raise Enough
+
+        with FakeTensorMode(allow_non_fake_inputs=True), pytest.raises(Enough):
+            aot_function(lambda x: program(x), keep)(torch.empty(5, device="cuda"))
+        (launch,) = (node for node in seen if str(node.target) == "triton_kernel_wrapper_functional")
+        assert launch.kwargs["tensors_to_clone"] == ["y"]
+        assert not any("pytriton" in str(node.target) for node in seen)
+
+
+class Enough(Exception):
+    """The graph was seen."""
+
+
+class Sm90:
+    """As much of a driver as it takes to make Triton's IR."""
+
+    def get_current_target(self) -> GPUTarget:
+        return GPUTarget("cuda", 90, 32)
+
+
+SCALARS = """\
+__global__ void f(int* z, char c, unsigned char uc, short s, int n, unsigned int u, long m, bool b) {
+  *z = (n - 4) / 2 + c / 2 + uc + s + (int)(u >> 1) + (int)(m << 3) + (b ? 16 : 32);
+}
+"""
+
+
+@pytest.mark.parametrize("guessed", ["i32", "i64", "constexpr"])
+def test_any_guessed_type_compiles(guessed: str) -> None:
+    """Inductor passes i32, i64 or the constant 1; the kernel computes with the declared types."""
+    pinned = pin_types(pytriton.translate(SCALARS))
+    function = load(pinned.function, pinned.text).compiled
+    names = function.arg_names
+    signature = dict.fromkeys(names, guessed) | {"z": "*i32", "b": "i1"}
+    ones = {(at,): 1 for at, name in enumerate(names) if signature[name] == "constexpr"}
+    source = ASTSource(fn=function, signature=signature, constexprs=ones, attrs={})
+    ttir = triton.compile(source, target=Sm90().get_current_target()).asm["ttir"]
+    if guessed == "constexpr":
+        # (1 - 4) / 2 is -1 in C, -2 by Python's floor: -1 + 0 + 1 + 1 + 0 + 8, and 16 or 32.
+        constants = {int(value) for value in re.findall(r"arith.constant (-?\d+) : i32", ttir)}
+        assert constants in ({9, 16, 32}, {25, 41})
+
+
+class TestSweep:
+    @pytest.mark.parametrize("dynamic", [None, True])
+    def test_points(self, dynamic: bool | None) -> None:
+        """One autotuner; each candidate has its own grid, even where only num_warps differs."""
+        ((launch,),) = launches(sweep, 70, dynamic=dynamic)
+        sizes = ["symbol"] * 4 if dynamic else [4, 4, 2, 2]
+        assert launch["grids"] == list(zip([1, 2, 1, 2], sizes, [1] * 4, strict=True))
+        configs = launch["kernel"].configs
+        assert [config.num_warps for config in configs] == [1, 2, 1, 2]
+        assert [config.kwargs for config in configs] == [
+            {"TILE": tile, "point": point} for point, tile in enumerate((16, 16, 32, 32))
+        ]
+
+    def test_key(self) -> None:
+        """Another value of a named parameter is another compilation, with points of its own."""
+        kernel = pytriton.kernel(
+            UNARY, {"TYPE": "float", "FUNCTION": "sin", "TILE": [16, 32]}, autotune_key=["n"]
+        )
+
+        def program(x: torch.Tensor) -> torch.Tensor:
+            y = torch.empty_like(x)
+            kernel(y, x, x.numel(), grid=blocks(x.numel()))
+            return y
+
+        found = launches(program, 70, 90, 110)
+        points = [config.kwargs["point"] for (launch,) in found for config in launch["kernel"].configs]
+        assert len(set(points)) == 6
+
+    def test_texts_that_differ(self) -> None:
+        """A sweep over texts is no autotuner's: it stays opaque."""
+
+        def program(x: torch.Tensor) -> torch.Tensor:
+            y = torch.empty_like(x)
+            defines = {"TYPE": x.dtype, "TILE": 32, "FUNCTION": ["sin", "cos"]}
+            unary(y, x, x.numel(), grid=1, defines=defines)
+            return y
+
+        with pytest.raises(Exception, match="an opaque launch"):
+            launches(program, 70)
+
+
+class TestOpaque:
+    @pytest.mark.parametrize(
+        ("declaration", "value"),
+        [("double s", 1.5), ("half s", 1.5), ("float *s", None), ("int s", True), ("float s", 1)],
+    )
+    def test_arguments(self, declaration: str, value: Any) -> None:
+        """Where Inductor's launch might round, or read another type, the untraced call is made."""
+        kernel = pytriton.kernel(f"__global__ void f(float *x, {declaration}) {{ *x = 1; }}")
+
+        def program(x: torch.Tensor) -> None:
+            kernel(x, value, grid=1)
+
+        with pytest.raises(Exception, match="an opaque launch"):
+            launches(program, 5)
+
+    def test_unsigned_view(self) -> None:
+        """A kernel on char may read an uint8 tensor; Inductor would take the tensor's type."""
+        kernel = pytriton.kernel("__global__ void f(char *x) { *x = *x / 2; }")
+
+        def program(x: torch.Tensor) -> None:
+            kernel(x.to(torch.uint8), grid=1)
+
+        with pytest.raises(Exception, match="an opaque launch"):
+            launches(program, 5)
+
+
+class TestRefusals:
+    def test_promise(self) -> None:
+        kernel = pytriton.kernel("__global__ void f(float *x, int n __multipleof(8)) { *x = n; }")
+
+        def program(x: torch.Tensor) -> None:
+            kernel(x, x.numel(), grid=1)
+
+        assert launches(program, 16)
+        with pytest.raises(Exception, match=r"'n' \(int n __multipleof\(8\)\) is no multiple of 8|TC508"):
+            launches(program, 17)
+
+    def test_range(self) -> None:
+        def program(x: torch.Tensor) -> None:
+            axpy(x, x, 1.0, 2**31, grid=1)
+
+        with pytest.raises(Exception, match="TC506"):
+            launches(program, 16)
+
+    def test_no_program(self) -> None:
+        def program(x: torch.Tensor) -> torch.Tensor:
+            axpy(x, x, 1.0, 5, grid=(x.numel() - 16,))
+            return x + 1
+
+        assert launches(program, 16) == [[]]
+
+    def test_eager_fake_tensors(self) -> None:
+        """Under FakeTensorMode alone a call does nothing; the arguments are checked."""
+        with FakeTensorMode():
+            x = torch.empty(5)
+            axpy(x, x, 1.0, 5, grid=1)
+            with pytest.raises(LaunchError, match="TC502"):
+                axpy(x, x.double(), 1.0, 5, grid=1)
