@@ -41,6 +41,7 @@ __all__ = [
     "map_expressions",
     "map_statements",
     "names",
+    "plain_values",
     "reads",
     "rebuild",
     "same",
@@ -188,6 +189,11 @@ def same(left: Expr, right: Expr) -> bool:
             return False
     first, second = list(children(left)), list(children(right))
     return len(first) == len(second) and all(map(same, first, second))
+
+
+def plain_values(expr: Expr) -> tuple[Any, ...]:
+    """What a node holds beside its type, its place and its operands."""
+    return tuple(getattr(expr, name) for name in _PLAIN_FIELDS[type(expr)])
 
 
 def has_memory(expr: Expr) -> bool:

@@ -9,7 +9,8 @@ an earlier one made by other threads, so a barrier goes in front of a statement 
 - it is ``atomic_xchg``, which releases what was stored before (scalar atomics aside: one thread makes them all, in
   order), or follows ``atomic_cas``, which acquires.
 
-The bodies of loops are looked at twice, the second time after themselves.
+The bodies of loops are looked at twice, the second time after themselves. In a nest each loop doubles the work, so
+what a kernel may cost is limited: beyond that, a body is taken to do all that it does in any order.
 """
 
 from __future__ import annotations
@@ -39,21 +40,24 @@ from pytriton.lang.typed import (
     While,
 )
 from pytriton.lang.types import VOID, BlockType, PointerType, ScalarType
-from pytriton.lang.walk import expressions, names, same, walk
+from pytriton.lang.walk import expressions, names, walk
 from pytriton.passes.disjoint import Distances
-from pytriton.passes.provenance import Provenance
+from pytriton.passes.keys import Keys
+from pytriton.passes.provenance import Provenance, statements
 
 __all__ = ["barriers"]
 
 
 def barriers(kernel: KernelDef) -> KernelDef:
     """The kernel with the barriers that its memory accesses need."""
-    order = _Order(Provenance(kernel), Distances(kernel))
+    order = _Order(kernel)
     return replace(kernel, body=order.body(kernel.body, _State()))
 
 
 # With more accesses than this since the last barrier, comparing them costs more than a barrier.
 _MOST = 32
+# Statements that may be looked at, beside two looks at each: enough for four loops around 300 statements.
+_MOST_LOOKS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +93,20 @@ class _State:
 
 
 class _Order:
-    def __init__(self, provenance: Provenance, distances: Distances) -> None:
-        self.provenance = provenance
-        self.distances = distances
+    def __init__(self, kernel: KernelDef) -> None:
+        self.provenance = Provenance(kernel)
+        self.keys = Keys()
+        self.distances = Distances(kernel, self.keys)
+        self._looks = _MOST_LOOKS + 2 * len(statements(kernel.body))  # that are left
         self._clock = 0
         self._assigned: dict[Symbol, int] = {}  # when a variable was assigned last
         self._names: dict[int, tuple[Expr, set[Symbol]]] = {}  # the pointer is kept, so that its id is
+        self._changed: dict[int, tuple[int, int]] = {}  # when it was asked, and the answer
 
     def body(self, body: Body, state: _State) -> Body:
         """The statements with their barriers; ``state`` becomes the one behind them."""
         result: list[Statement] = []
+        self._looks -= len(body)
         for statement in body:
             if _is_barrier(statement):
                 state.clear()
@@ -147,9 +155,24 @@ class _Order:
     def _entry(self, body: Body, state: _State) -> _State:
         """Let a loop's body start in the state before it or after itself; a copy of that state."""
         after = state.copy()
-        self.body(body, after)
+        if self._looks > 0:
+            self.body(body, after)
+        else:
+            self._in_any_order(body, after)
         state.join(after)
         return state.copy()
+
+    def _in_any_order(self, body: Body, state: _State) -> None:
+        """Let everything in a body have happened, and every variable have changed after that."""
+        inside = statements(body)
+        for statement in inside:
+            for access in self._accesses(statement):
+                (state.writes if access.writes else state.reads).append(access)
+            state.acquired |= any(_is_atomic(node, "cas") for node in _own_nodes(statement))
+        self._clock += 1
+        for statement in inside:
+            if isinstance(statement, Declare | Assign | RangeLoop):
+                self._assigned[statement.symbol] = self._clock
 
     def _needs_barrier(self, statement: Statement, own: list[_Access], state: _State) -> bool:
         if not own:
@@ -173,7 +196,7 @@ class _Order:
         if self._unchanged(earlier.pointer, earlier.time) and self._unchanged(later.pointer, earlier.time):
             block = isinstance(later.pointer.type, BlockType)
             stores = earlier.writes and later.writes and not earlier.atomic and not later.atomic
-            if (block or stores) and same(earlier.pointer, later.pointer):
+            if (block or stores) and self.keys.of(earlier.pointer) == self.keys.of(later.pointer):
                 return False
             if self.distances.apart(earlier.pointer, later.pointer):
                 return False
@@ -181,10 +204,14 @@ class _Order:
 
     def _unchanged(self, pointer: Expr, time: int) -> bool:
         """Whether nothing that the pointer reads was assigned since."""
-        found = self._names.get(id(pointer))
-        if found is None:
-            found = self._names[id(pointer)] = (pointer, names(pointer))
-        return all(self._assigned.get(symbol, 0) <= time for symbol in found[1])
+        asked, changed = self._changed.get(id(pointer), (-1, 0))
+        if asked != self._clock:
+            found = self._names.get(id(pointer))
+            if found is None:
+                found = self._names[id(pointer)] = (pointer, names(pointer))
+            changed = max((self._assigned.get(symbol, 0) for symbol in found[1]), default=0)
+            self._changed[id(pointer)] = self._clock, changed
+        return changed <= time
 
     def _meets_itself(self, store: Store, written: _Access) -> bool:
         """Whether a store may overwrite what the value that it stores is loaded from."""

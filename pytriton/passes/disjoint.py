@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from pytriton.lang.convert import constant
 from pytriton.lang.typed import Binary, Cast, Declare, Expand, Expr, KernelDef, Name, Range, Symbol
-from pytriton.lang.walk import assigned_once, same
+from pytriton.lang.walk import assigned_once
+from pytriton.passes.keys import Keys
 
 __all__ = ["Distances"]
 
@@ -19,7 +20,7 @@ __all__ = ["Distances"]
 class _Sum:
     """The elements from ``low`` to ``high`` (inclusive) behind the sum of ``terms``."""
 
-    terms: tuple[Expr, ...]
+    terms: tuple[int, ...]  # their keys, in order
     low: int
     high: int
 
@@ -27,7 +28,8 @@ class _Sum:
 class Distances:
     """Compares pointers of one kernel."""
 
-    def __init__(self, kernel: KernelDef) -> None:
+    def __init__(self, kernel: KernelDef, keys: Keys) -> None:
+        self._keys = keys
         self._sums: dict[int, tuple[Expr, _Sum]] = {}  # the pointer is kept, so that its id is
         self._ranges: dict[Symbol, Range] = {
             statement.symbol: statement.value
@@ -40,13 +42,7 @@ class Distances:
         one, other = self._known(first), self._known(second)
         if one.high >= other.low and other.high >= one.low:
             return False
-        rest = list(other.terms)
-        for term in one.terms:
-            match = next((i for i, candidate in enumerate(rest) if same(term, candidate)), None)
-            if match is None:
-                return False
-            del rest[match]
-        return not rest
+        return one.terms == other.terms
 
     def _known(self, pointer: Expr) -> _Sum:
         """The sum of a pointer, worked out once."""
@@ -72,5 +68,6 @@ class Distances:
                 return _Sum((), low, high - 1)
             case Binary(operator="+", left=left, right=right):
                 one, other = self._sum(left), self._sum(right)
-                return _Sum(one.terms + other.terms, one.low + other.low, one.high + other.high)
-        return _Sum((expr,), 0, 0)
+                terms = tuple(sorted(one.terms + other.terms))
+                return _Sum(terms, one.low + other.low, one.high + other.high)
+        return _Sum((self._keys.of(expr),), 0, 0)
