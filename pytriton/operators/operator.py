@@ -26,6 +26,7 @@ import torch
 from torch._library.autograd import make_autograd_impl
 from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor, FunctionalTensorMode
+from torch.autograd import forward_ad
 from torch.autograd.graph import increment_version
 from torch.utils.flop_counter import register_flop_formula
 
@@ -38,6 +39,7 @@ __all__ = ["Operator", "op"]
 
 _C: Final[Any] = torch._C  # parts of it have no stubs
 _library: Final[Any] = torch.library
+_unpack_dual: Final[Any] = forward_ad.unpack_dual
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*::[A-Za-z_]\w*")
 _RESERVED: Final = frozenset({"aten", "prim", "prims", "pytriton", "torch"})
@@ -178,10 +180,23 @@ class Operator:
     def _register(self) -> None:
         self._lib.impl(self._short, self.body.launch, "CompositeExplicitAutograd")
         _library.register_fake(self.name, self._shapes, lib=self._lib)
-        self._lib.impl(self._short, make_autograd_impl(self.overload, self), "Autograd", with_keyset=True)
+        self._lib.impl(self._short, self._autograd_kernel(), "Autograd", with_keyset=True)
         if self.body.written:
             self._lib.impl(self._short, self._before_write, "ADInplaceOrView", with_keyset=True)
         _library.register_torch_dispatch(self.name, FunctionalTensorMode, self._decompose, lib=self._lib)
+
+    def _autograd_kernel(self) -> Callable[..., Any]:
+        """torch's kernel for custom operators, which would give a tangent of zero in forward mode."""
+        reverse = make_autograd_impl(self.overload, self)
+
+        def autograd(keys: Any, *args: Any, **kwargs: Any) -> Any:
+            if forward_ad._current_level >= 0:
+                tensors = (tensor for _, tensor in self.body.given(args, kwargs))
+                if any(_unpack_dual(tensor).tangent is not None for tensor in tensors):
+                    raise NotImplementedError(f"{self.name} has no formula for forward-mode derivatives")
+            return reverse(keys, *args, **kwargs)
+
+        return autograd
 
     def _before_write(self, keys: Any, *args: Any, **kwargs: Any) -> Any:
         for name, tensor in self.body.given(args, kwargs):

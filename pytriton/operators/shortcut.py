@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import torch
+from torch.autograd import forward_ad
 from torch.autograd.graph import increment_version
 
 from pytriton.operators.body import Body
@@ -80,7 +81,7 @@ class Shortcut:
         thread_keys, function_modes, profiled, keys = _thread_keys, _function_modes, _profiled, _keys
 
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if tracing() or kwargs or len(args) != tensors:
+            if tracing() or kwargs or len(args) != tensors or forward_ad._current_level >= 0:
                 return overload(*args, **kwargs)
             if thread_keys().raw_repr() not in _UNDISTURBED or function_modes() or profiled():
                 return overload(*args)

@@ -1,0 +1,302 @@
+"""Operators and traced kernel calls on a GPU."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch._dynamo.testing import CompileCounterWithBackend
+from torch.library import opcheck
+
+import pytriton
+from tests.operators.kernels import UNARY, add_scaled_, axpy, blocks, cos, elementwise, exp, sin, unary
+from tests.operators.test_compile import PROGRAMS, Model, Sin, bare, operators, sweep
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Iterator[None]:
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
+def random(*shape: int, **options: Any) -> torch.Tensor:
+    return torch.randn(shape, device="cuda", **options)
+
+
+class TestEager:
+    @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+    def test_values(self, dtype: torch.dtype) -> None:
+        for shape in ((1,), (1000,), (37, 41)):
+            x = random(*shape).to(dtype)
+            torch.testing.assert_close(sin(x), torch.sin(x))
+
+    def test_gradients(self) -> None:
+        x = random(500, requires_grad=True)
+        (sin(x * 2) * exp(x)).sum().backward()
+        with torch.no_grad():
+            wanted = (2 * torch.cos(2 * x) + torch.sin(2 * x)) * torch.exp(x)
+        torch.testing.assert_close(x.grad, wanted)
+        assert torch.autograd.gradcheck(sin, (random(7, dtype=torch.float64, requires_grad=True),))
+        assert torch.autograd.gradgradcheck(sin, (random(7, dtype=torch.float64, requires_grad=True),))
+
+    def test_written(self) -> None:
+        y, x = torch.ones(100, device="cuda"), random(100)
+        add_scaled_(y, x, 2.0)
+        torch.testing.assert_close(y, 1 + 2 * x)
+        assert y._version == 1
+
+    @pytest.mark.parametrize("gradient", [False, True])
+    def test_opcheck(self, gradient: bool) -> None:
+        for operator in (sin, exp):
+            opcheck(operator.overload, (random(50).requires_grad_(gradient),))
+        opcheck(add_scaled_.overload, (random(50), random(50), 2.0))
+
+    def test_side_stream(self) -> None:
+        x = random(1000)
+        sin(x)
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            torch.cuda._sleep(50_000_000)
+            x.fill_(0.5)
+            y = sin(x)
+        stream.synchronize()
+        torch.testing.assert_close(y, torch.sin(x))
+
+    def test_cuda_graph(self) -> None:
+        x = random(1000)
+        sin(x)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            y = sin(x) + 1
+        x.fill_(0.25)
+        graph.replay()
+        torch.testing.assert_close(y, torch.sin(x) + 1)
+
+    def test_profiler_names(self) -> None:
+        activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+        x = random(1000)
+        sin(x)
+        with torch.profiler.profile(activities=activities) as profile:
+            sin(x)
+            torch.cuda.synchronize()
+        names = {event.key for event in profile.key_averages()}
+        assert {"pytriton_tests::sin", "unary"} <= names
+
+    @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two GPUs")
+    def test_other_device(self) -> None:
+        x = random(1000).to("cuda:1")
+        y = sin(x)
+        assert y.device == x.device
+        torch.testing.assert_close(y, torch.sin(x))
+        assert torch.cuda.current_device() == 0
+
+    @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two GPUs")
+    def test_data_parallel(self) -> None:
+        model = torch.nn.DataParallel(Model(sin), device_ids=[0, 1])
+        x = random(1000)
+        torch.testing.assert_close(model(x), torch.sin(x))
+
+    def test_threads(self) -> None:
+        wrong: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                with torch.cuda.stream(torch.cuda.Stream()):
+                    x = random(1000)
+                    for _ in range(20):
+                        torch.testing.assert_close(sin(x), torch.sin(x))
+            except BaseException as error:
+                wrong.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert wrong == []
+
+
+class TestOverride:
+    def test_cuda(self) -> None:
+        model = torch.nn.Sequential(torch.nn.Linear(8, 8), Model(torch.sin)).cuda()
+        x = random(5, 8, requires_grad=True)
+        model(x).sum().backward()
+        wanted, x.grad = x.grad, None
+        with (
+            pytriton.override("aten::sin", sin, dispatch_key="CUDA"),
+            torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile,
+        ):
+            model(x).sum().backward()
+            torch.cuda.synchronize()
+            torch.sin(torch.ones(3))  # CPU tensors are not concerned
+        torch.testing.assert_close(x.grad, wanted)
+        assert "unary" in {event.key for event in profile.key_averages()}
+
+
+class TestCompile:
+    @pytest.mark.parametrize("program", PROGRAMS)
+    def test_static_then_dynamic(self, program: Callable[..., Any]) -> None:
+        counter = CompileCounterWithBackend("inductor")
+        function = torch.compile(program, backend=counter, fullgraph=True)
+        for n in (37, 41, 1001):
+            x = random(n)
+            torch.testing.assert_close(function(x), program(x))
+        assert counter.frame_count == 2
+
+    @pytest.mark.parametrize("program", [bare, sweep, operators])
+    def test_dynamic_from_the_start(self, program: Callable[..., Any]) -> None:
+        counter = CompileCounterWithBackend("inductor")
+        function = torch.compile(program, backend=counter, fullgraph=True, dynamic=True)
+        for n in (37, 41, 1001):
+            x = random(n)
+            torch.testing.assert_close(function(x), program(x))
+        assert counter.frame_count == 1
+
+    @pytest.mark.parametrize("program", [bare, sweep, operators])
+    def test_reduce_overhead(self, program: Callable[..., Any]) -> None:
+        function = torch.compile(program, mode="reduce-overhead", fullgraph=True)
+        for _ in range(4):
+            x = random(1000)
+            torch.testing.assert_close(function(x).clone(), program(x))
+
+    @pytest.mark.parametrize("n", [1, -7, 2**31 - 1, 40])
+    def test_scalars(self, n: int) -> None:
+        """Declared types and C's arithmetic, whatever Inductor makes of the numbers; 1 is a constant to it."""
+        text = """\
+__global__ void f(long* z, bool b, char c, unsigned char uc, short s, int n, unsigned int u, long m, float x) {
+  *z = (n - 4) / 2; *(z + 1) = c / 2; *(z + 2) = uc; *(z + 3) = s % 7; *(z + 4) = (u - 2) >> 1;
+  *(z + 5) = m << 20; *(z + 6) = (long)(x * 1024); *(z + 7) = b ? 1 : 2;
+}"""
+        kernel = pytriton.kernel(text)
+
+        def program(z: torch.Tensor) -> torch.Tensor:
+            kernel(z, n > 0, n % 100 - 50, n % 200, -(n % 1000), n, n % 2**32, n * 4096, 0.1, grid=1)
+            return z + 0
+
+        z = [torch.zeros(8, dtype=torch.int64, device="cuda") for _ in range(2)]
+        assert torch.compile(program, fullgraph=True)(z[0]).tolist() == program(z[1]).tolist()
+
+    def test_opaque_arguments(self) -> None:
+        text = "__global__ void f(double* z, double d, half h, float* a) { *z = d + h; *(z + 1) = (bool)a; }"
+        kernel = pytriton.kernel(text)
+
+        def program(z: torch.Tensor) -> torch.Tensor:
+            kernel(z, 0.1, 0.1, None, grid=1)
+            return z + 0
+
+        z = [torch.zeros(2, dtype=torch.float64, device="cuda") for _ in range(2)]
+        assert torch.compile(program, fullgraph=True)(z[0]).tolist() == program(z[1]).tolist()
+
+    def test_float_that_changes(self) -> None:
+        def program(x: torch.Tensor, a: float) -> torch.Tensor:
+            y = torch.ones_like(x)
+            axpy(y, x, a, x.numel(), grid=blocks(x.numel()))
+            return y
+
+        function = torch.compile(program, fullgraph=True)
+        x = random(50)
+        for a in (0.5, 0.1, -3e7, 1.0):
+            assert torch.equal(function(x, a), program(x, a))
+
+    def test_no_copies(self) -> None:
+        """Beside input and output there is at most one temporary: what the kernel only reads is not copied."""
+        function = torch.compile(bare, fullgraph=True)
+        x = random(1 << 24)
+        function(x)
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        y = function(x)
+        assert y.shape == x.shape
+        assert torch.cuda.max_memory_allocated() - before <= 2.1 * x.nbytes
+
+    def test_sweep_of_texts(self) -> None:
+        def program(x: torch.Tensor) -> torch.Tensor:
+            y = torch.empty_like(x)
+            defines = {"TYPE": x.dtype, "TILE": 32, "FUNCTION": ["sin", "(float)sin"]}
+            unary(y, x, x.numel(), grid=blocks(x.numel()), defines=defines)
+            return y
+
+        x = random(50)
+        torch.testing.assert_close(torch.compile(program, fullgraph=True)(x), torch.sin(x))
+
+    def test_accumulator_is_tuned_without_traces(self) -> None:
+        kernel = pytriton.kernel("""\
+__global__ void f(float* z, float* x, int n) {
+  int r[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  *?(r < n)(z + r) = *?(r < n)(z + r) + *?(r < n)(x + r);
+}""")
+
+        def program(z: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+            kernel(z, x, x.numel(), grid=blocks(x.numel()), TILE=[32, 64, 128], num_warps=[1, 2])
+            return z * 2
+
+        z, x = torch.ones(1000, device="cuda"), random(1000)
+        torch.testing.assert_close(torch.compile(program, fullgraph=True)(z, x), 2 * (1 + x))
+        torch.testing.assert_close(z, 1 + x)
+
+    def test_retune(self) -> None:
+        kernel = pytriton.kernel(
+            UNARY, {"TYPE": "float", "FUNCTION": "sin", "TILE": [16, 32]}, autotune_key=["n"]
+        )
+
+        def program(x: torch.Tensor) -> torch.Tensor:
+            y = torch.empty_like(x)
+            kernel(y, x, x.numel(), grid=blocks(x.numel()))
+            return y
+
+        function = torch.compile(program, fullgraph=True)
+        for n in (37, 41, 63):
+            x = random(n)
+            torch.testing.assert_close(function(x), torch.sin(x))
+
+
+class TestTraining:
+    def test_step(self) -> None:
+        def loss(weight: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+            return (sin(x * weight) * cos(weight)).square().mean()
+
+        function = torch.compile(loss, fullgraph=True)
+        weights = [torch.full((200,), 0.3, device="cuda", requires_grad=True) for _ in range(2)]
+        for _ in range(3):
+            x = random(200)
+            for weight, run in zip(weights, (loss, function), strict=True):
+                run(weight, x).backward()
+                with torch.no_grad():
+                    weight -= 0.1 * weight.grad
+                weight.grad = None
+        torch.testing.assert_close(*weights)
+
+    def test_autograd_function(self) -> None:
+        function = torch.compile(lambda x: Sin.apply(x) * 2, fullgraph=True)
+        x = random(70, requires_grad=True)
+        function(x).sum().backward()
+        torch.testing.assert_close(x.grad, 2 * torch.cos(x.detach()))
+
+
+class TestExport:
+    @pytest.mark.parametrize("program", [bare, operators])
+    def test_program(self, program: Callable[..., Any]) -> None:
+        dynamic = ({0: torch.export.Dim("n")},)
+        exported = torch.export.export(Model(program), (random(70),), dynamic_shapes=dynamic)
+        x = random(400)
+        torch.testing.assert_close(exported.module()(x), program(x))
+
+    @pytest.mark.parametrize("program", [bare, operators])
+    def test_aot_inductor(self, program: Callable[..., Any], tmp_path: Any) -> None:
+        exported = torch.export.export(Model(program), (random(70),))
+        package = torch._inductor.aoti_compile_and_package(exported, package_path=str(tmp_path / "model.pt2"))
+        x = random(70)
+        torch.testing.assert_close(torch._inductor.aoti_load_package(package)(x), program(x))
+
+    def test_elementwise_in_half(self) -> None:
+        x = random(70).half()
+        function = torch.compile(lambda x: elementwise(x, "cos"), fullgraph=True)
+        torch.testing.assert_close(function(x), torch.cos(x))
