@@ -28,20 +28,11 @@ if TYPE_CHECKING:
     from pytriton.operators.operator import op
     from pytriton.operators.overrides import override
     from pytriton.pipeline import Translation, translate
-    from pytriton.runtime import (
-        Kernel,
-        bench_registry,
-        cdiv,
-        cdiv_sum,
-        config,
-        ctx_registry,
-        empty,
-        heuristics,
-        kernel,
-        next_power_of_2,
-        shape,
-        synchronize,
-    )
+    from pytriton.runtime.kernel import Kernel, heuristics, kernel
+    from pytriton.runtime.options import config
+    from pytriton.runtime.registry import bench_registry, ctx_registry
+    from pytriton.runtime.sizes import cdiv, cdiv_sum, next_power_of_2, shape
+    from pytriton.runtime.tensors import empty, synchronize
 
 __version__ = "0.1.0"
 

@@ -1,4 +1,4 @@
-"""The private directory in which generated modules lie as files.
+"""The private directory in which generated modules lie as files, and what tuning found.
 
 Triton reads a function's text from its file, debuggers and profilers show it, and users open it. What is
 *run* is the text in memory, never what the file holds: a file that was tampered with is overwritten and
@@ -23,7 +23,7 @@ from platformdirs import user_cache_path
 from pytriton.runtime.origin import warn
 from pytriton.runtime.refusals import refusal
 
-__all__ = ["DIRECTORY_VARIABLE", "directory", "module_name", "store"]
+__all__ = ["DIRECTORY_VARIABLE", "directory", "module_name", "store", "store_bytes"]
 
 DIRECTORY_VARIABLE: Final = "PYTRITON_CACHE_DIR"
 
@@ -60,11 +60,16 @@ def directory() -> Path:
 
 def store(function: str, text: str) -> Path:
     """Write a module's text under its content's name, unless it is there already; the path."""
+    return store_bytes(f"{module_name(function, text)}.py", text.encode())
+
+
+def store_bytes(name: str, content: bytes) -> Path:
+    """Write a file of that name, unless it is there with this content; the path."""
     place = directory()
     try:
-        return _write(place, function, text)
+        return _write(place / name, content)
     except OSError as error:
-        return _write(_stand_in_for(place, error), function, text)
+        return _write(_stand_in_for(place, error) / name, content)
 
 
 _CURE: Final = f"chmod 700 it, or name another directory in {DIRECTORY_VARIABLE}"
@@ -100,13 +105,11 @@ def _stand_in_for(place: Path, error: OSError) -> Path:
         return _stand_ins[place]
 
 
-def _write(place: Path, function: str, text: str) -> Path:
-    path = place / f"{module_name(function, text)}.py"
-    content = text.encode()
+def _write(path: Path, content: bytes) -> Path:
     with contextlib.suppress(OSError):
         if path.read_bytes() == content:
             return path
-    handle, temporary = tempfile.mkstemp(dir=place, prefix=".writing-", suffix=".py")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-", suffix=path.suffix)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -25,6 +25,7 @@ from pytriton.runtime.constants import Constants
 from pytriton.runtime.launch import Grid, sizes_of
 from pytriton.runtime.options import Config
 from pytriton.runtime.origin import warn_once
+from pytriton.runtime.record import Answer, Question, ask, keep, pin, pinned, recall
 from pytriton.runtime.refusals import headline, refusal
 from pytriton.runtime.text import KernelText
 from pytriton.runtime.tune import Launch, bench, compile_all, may_measure, time_all
@@ -179,16 +180,47 @@ class Plan:
                 return self._best[key]
             if device == CPU:
                 chosen = self.first  # the interpreter's speed says nothing
-            elif not may_measure():
-                return self._first_that_compiles(device, arguments)
             else:
-                timed = self._measured(device, arguments, grid)
+                question = self._question(key, device)
+                known = None if question is None else self._known(question, device, arguments)
+                if known is None and not may_measure():
+                    return self._first_that_compiles(device, arguments)
+                timed = known or self._measured(device, arguments, grid, question)
                 if timed is None:
                     return None
                 chosen = timed
             self._best[key] = chosen
             self.best_config = chosen.config
             return chosen
+
+    def _question(self, key: tuple[Any, ...], device: int) -> Question | None:
+        """What is asked of earlier processes; None where an address decides, which the next one will not have."""
+        asked = [self.first.binder.parameters[position] for position in self._key_positions]
+        if any(isinstance(parameter.type, PointerType) for parameter in asked):
+            return None
+        arguments = dict(zip([parameter.name for parameter in asked], key[1:], strict=True))
+        return ask(self._text, self.first.translation, self.configs, device, arguments)
+
+    def _known(self, question: Question, device: int, arguments: Sequence[Any]) -> Candidate | None:
+        """The candidate that is pinned, or that an earlier process found to be the best."""
+        choice = pinned(question, self.configs)
+        answer = recall(question, self.configs) if choice is None and may_measure() else None
+        choice = choice if answer is None else answer.best
+        if choice is None:
+            return None
+        try:
+            if choice not in self._candidates:
+                self._candidates[choice] = Candidate(self._text, choice, self._binder_for)
+            found = self._candidates[choice]
+            found.kernel_on(device, self._bind(found, arguments)[1])
+        except PytritonError:
+            if answer is None:
+                raise  # it is pinned
+            return None
+        if answer is not None:
+            self.timings = MappingProxyType(dict(answer.timings))
+            pin(question, choice)
+        return found
 
     def _first_that_compiles(self, device: int, arguments: Sequence[Any]) -> Candidate:
         for candidate in self._translated():
@@ -202,7 +234,9 @@ class Plan:
                 return candidate
         self._refuse_all()
 
-    def _measured(self, device: int, arguments: Sequence[Any], grid: Any) -> Candidate | None:
+    def _measured(
+        self, device: int, arguments: Sequence[Any], grid: Any, question: Question | None
+    ) -> Candidate | None:
         """Compile, measure and compare all candidates."""
         first_sizes = _sizes(self.first, grid)
         if first_sizes is None:
@@ -227,7 +261,13 @@ class Plan:
         times = self._times(launches, arguments, device)
         self.timings = MappingProxyType(reasons | {each.config: t for each, t in times.items()})
         measured = {each: t for each, t in times.items() if isinstance(t, float)}
-        return min(measured, key=measured.__getitem__) if measured else launches[0].candidate
+        if not measured:
+            return launches[0].candidate
+        best = min(measured, key=measured.__getitem__)
+        if question is not None:
+            keep(question, Answer(best.config, self.timings))
+            pin(question, best.config)
+        return best
 
     def _times(
         self, launches: Sequence[Launch], arguments: Sequence[Any], device: int

@@ -13,7 +13,7 @@ import torch
 
 import pytriton
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("_measured_anew")]
 
 N = 5000
 WARPS = [2, 4, 8]
@@ -22,6 +22,12 @@ TILES = {"TILE": [64, 128, 256, 1024]}
 Pass = Callable[[torch.Tensor], Any]
 BY: dict[str, Pass] = {"tensor": lambda x: x, "address": lambda x: x.data_ptr()}
 each_way = pytest.mark.parametrize("by", BY.values(), ids=BY)
+
+
+@pytest.fixture
+def _measured_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another test measured is not believed."""
+    monkeypatch.setenv("PYTRITON_FORCE_TUNE", "1")
 
 
 def grid(opt: Any) -> tuple[int]:

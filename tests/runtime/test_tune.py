@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ import torch
 import pytriton
 from pytriton.errors import LaunchError, TuneError
 from pytriton.runtime import plan as plan_module
-from pytriton.runtime import tune
+from pytriton.runtime import record, tune
 from pytriton.runtime.candidate import Candidate
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options import Config
@@ -58,7 +59,9 @@ class FakeGpu:
 
 
 @pytest.fixture
-def gpu(monkeypatch: pytest.MonkeyPatch) -> FakeGpu:
+def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeGpu:
+    monkeypatch.setenv("PYTRITON_CACHE_DIR", str(tmp_path / "cache"))  # what was tuned before is unknown
+    monkeypatch.setattr(record, "device_name", lambda index: "a GPU")
     fake = FakeGpu(times={16: 3.0, 32: 1.0, 64: 2.0})
     monkeypatch.setattr(Candidate, "kernel_on", lambda *arguments: fake.kernel_on(*arguments))
     monkeypatch.setattr(plan_module, "time_all", fake.time_all)

@@ -1,0 +1,289 @@
+"""What tuning found is kept: for the next process, and in a file of pinned choices.
+
+A new kernel object stands for a new process: it knows nothing but what lies on disk.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from pytriton.errors import TuneError
+from pytriton.runtime import record
+from pytriton.runtime.kernel import Kernel
+from pytriton.runtime.options import Config
+from tests.runtime.test_tune import ADD, ADDRESSES, FakeGpu, gpu, grid, make
+
+__all__ = ["gpu"]
+
+BEST = Config({"TILE": 32})
+
+
+def call(kernel: Kernel, n: int = 100) -> Kernel:
+    kernel(*ADDRESSES, n, grid=grid)
+    return kernel
+
+
+def entries(tmp_path: Path) -> list[Path]:
+    return sorted((tmp_path / "cache").glob("tuned_*.json"))
+
+
+class TestRecall:
+    def test_the_next_process(self, gpu: FakeGpu, tmp_path: Path) -> None:
+        first, second = call(make()), call(make())
+        assert gpu.measured == [[16, 32, 64]]
+        assert [tile for tile, _, _ in gpu.launched] == [32, 32]
+        assert second.best_config == first.best_config == BEST
+        assert second.timings == first.timings
+        assert len(entries(tmp_path)) == 1
+
+    def test_only_the_best_is_compiled(self, gpu: FakeGpu) -> None:
+        call(make())
+        gpu.compiled.clear()
+        call(make())
+        assert gpu.compiled == [BEST]
+
+    def test_the_entry(self, gpu: FakeGpu, tmp_path: Path) -> None:
+        gpu.broken = {64}
+        call(make())
+        (path,) = entries(tmp_path)
+        entry = json.loads(path.read_text())
+        for name in ("text", "code", "sweep"):
+            assert entry.pop(name).isalnum()
+        assert entry == {
+            "kernel": "add",
+            "fixed": {"num_warps": "4", "num_stages": "None"},
+            "device": "a GPU",
+            "arguments": {"n": 100},
+            "best": "Config(TILE=32, num_warps=4)",
+            "timings": {
+                "Config(TILE=16, num_warps=4)": 3.0,
+                "Config(TILE=32, num_warps=4)": 1.0,
+                "Config(TILE=64, num_warps=4)": "tile 64 does not fit [TC531]",
+            },
+        }
+        assert path.stat().st_mode & 0o077 == 0
+        assert call(make()).timings[Config({"TILE": 64})] == "tile 64 does not fit [TC531]"
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            lambda: call(make(), 101),
+            lambda: call(make(ADD.replace("+ *?", "- *?"))),
+            lambda: call(make(num_warps=8)),
+            lambda: call(make(strict_literals=True)),
+        ],
+        ids=["argument", "text", "warps", "literals"],
+    )
+    def test_another_question(self, gpu: FakeGpu, other: Callable[[], Any]) -> None:
+        call(make())
+        other()
+        assert len(gpu.measured) == 2
+
+    def test_another_gpu(self, gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+        call(make())
+        monkeypatch.setattr(record, "device_name", lambda index: "another GPU")
+        call(make())
+        assert len(gpu.measured) == 2
+
+    def test_another_version(self, gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+        call(make())
+        monkeypatch.setattr(record.triton, "__version__", "99.0")
+        call(make())
+        assert len(gpu.measured) == 2
+
+    def test_another_sweep(self, gpu: FakeGpu) -> None:
+        call(make())
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid, defines={"TILE": [16, 64]})
+        assert gpu.measured == [[16, 32, 64], [16, 64]]
+
+    def test_force(self, gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+        call(make())
+        monkeypatch.setenv(record.FORCE_VARIABLE, "1")
+        gpu.times[64] = 0.5
+        assert call(make()).best_config == Config({"TILE": 64})
+        monkeypatch.setenv(record.FORCE_VARIABLE, "0")
+        assert call(make()).best_config == Config({"TILE": 64})
+        assert len(gpu.measured) == 2
+
+    def test_no_tune_takes_the_first_point(self, gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+        call(make())
+        monkeypatch.setenv("PYTRITON_NO_TUNE", "1")
+        assert call(make()).best_config == Config({"TILE": 16})
+
+    def test_a_choice_that_fits_no_more(self, gpu: FakeGpu) -> None:
+        call(make())
+        gpu.broken = {32}
+        assert call(make()).best_config == Config({"TILE": 64})
+        assert gpu.measured == [[16, 32, 64], [16, 64]]
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"",
+            b"{",
+            b"[]",
+            b"\xff\xfe",
+            b"[" * 100_000,
+            b'{"best": "Config(TILE=32, num_warps=4)"}',
+            b'{"best": "Config(TILE=32, num_warps=4)", "timings": [1]}',
+            b'{"best": "Config(TILE=32, num_warps=4)", "timings": {}}',
+            b'{"best": "Config(TILE=32, num_warps=4)", "timings": {"Config(TILE=32, num_warps=4)": "x"}}',
+            b'{"best": "Config(TILE=99, num_warps=4)", "timings": {"Config(TILE=99, num_warps=4)": 1.0}}',
+            b'{"best": ["Config(TILE=32, num_warps=4)"], "timings": {"Config(TILE=32, num_warps=4)": 1.0}}',
+        ],
+    )
+    def test_a_broken_entry_is_measured_again(self, gpu: FakeGpu, tmp_path: Path, content: bytes) -> None:
+        call(make())
+        (path,) = entries(tmp_path)
+        path.write_bytes(content)
+        assert call(make()).best_config == BEST
+        assert len(gpu.measured) == 2
+        assert json.loads(path.read_text())["best"] == "Config(TILE=32, num_warps=4)"
+
+    def test_a_huge_entry_is_not_read(
+        self, gpu: FakeGpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        call(make())
+        monkeypatch.setattr(record, "_LARGEST_FILE", 100)
+        call(make())
+        assert len(gpu.measured) == 2
+
+    def test_what_was_not_measured_is_not_kept(self, gpu: FakeGpu, tmp_path: Path) -> None:
+        gpu.can_save = False
+        call(make())
+        assert entries(tmp_path) == []
+
+    def test_an_address_as_key_is_not_kept(self, gpu: FakeGpu, tmp_path: Path) -> None:
+        call(make(autotune_key=["z"]))
+        assert gpu.measured == [[16, 32, 64]]
+        assert entries(tmp_path) == []
+
+
+class TestReplay:
+    @pytest.fixture
+    def file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        path = tmp_path / "pinned.jsonl"
+        monkeypatch.setenv(record.REPLAY_VARIABLE, str(path))
+        return path
+
+    def test_it_is_written_and_replayed(self, gpu: FakeGpu, file: Path, tmp_path: Path) -> None:
+        call(call(make()), 200)
+        assert [json.loads(line)["arguments"] for line in file.read_text().splitlines()] == [
+            {"n": 100},
+            {"n": 200},
+        ]
+        for path in entries(tmp_path):
+            path.unlink()
+        gpu.times = {16: 1.0, 32: 2.0, 64: 3.0}
+        assert call(call(make()), 200).best_config == BEST
+        assert len(gpu.measured) == 2
+        assert len(file.read_text().splitlines()) == 2
+
+    def test_what_is_recalled_is_written_too(
+        self, gpu: FakeGpu, file: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delenv(record.REPLAY_VARIABLE)
+        call(make())
+        monkeypatch.setenv(record.REPLAY_VARIABLE, str(file))
+        call(make())
+        assert len(gpu.measured) == 1
+        assert json.loads(file.read_text())["choice"] == "Config(TILE=32, num_warps=4)"
+
+    def test_a_line_changed_by_hand(self, gpu: FakeGpu, file: Path) -> None:
+        call(make())
+        file.write_text("\n" + file.read_text().replace("TILE=32", "TILE=64") + "\n")
+        assert call(make()).best_config == Config({"TILE": 64})
+
+    def test_the_last_line_counts(self, gpu: FakeGpu, file: Path) -> None:
+        call(make())
+        file.write_text(file.read_text() + file.read_text().replace("TILE=32", "TILE=16"))
+        assert call(make()).best_config == Config({"TILE": 16})
+
+    def test_without_any_measuring(self, gpu: FakeGpu, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Pinned choices hold where timing is forbidden, and where it is forced."""
+        call(make())
+        monkeypatch.setenv("PYTRITON_NO_TUNE", "1")
+        assert call(make()).best_config == BEST
+        monkeypatch.setenv("PYTRITON_NO_TUNE", "0")
+        monkeypatch.setenv(record.FORCE_VARIABLE, "1")
+        assert call(make()).best_config == BEST
+        assert len(gpu.measured) == 1
+
+    def test_a_sweep_that_grew(self, gpu: FakeGpu, file: Path) -> None:
+        call(make())
+        gpu.times[8] = 0.1
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid, defines={"TILE": [8, 16, 32, 64]})
+        assert kernel.best_config == BEST
+        assert len(gpu.measured) == 1
+
+    def test_other_fixed_defines(self, gpu: FakeGpu, file: Path) -> None:
+        call(make())
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid, num_warps=8)
+        assert kernel.best_config == Config({"TILE": 32}, 8)
+        assert len(gpu.measured) == 2
+
+    def test_no_point_of_the_sweep(self, gpu: FakeGpu, file: Path) -> None:
+        call(make())
+        file.write_text(file.read_text().replace("TILE=32", "TILE=48"))
+        with pytest.raises(TuneError) as caught:
+            call(make())
+        assert str(caught.value) == (
+            f"{file}:1: add is pinned to Config(TILE=48, num_warps=4), which is no point of its sweep [TC602]\n"
+            "help: write one of Config(TILE=16, num_warps=4), Config(TILE=32, num_warps=4), "
+            "Config(TILE=64, num_warps=4), or delete the line"
+        )
+
+    def test_a_choice_that_does_not_fit(self, gpu: FakeGpu, file: Path) -> None:
+        call(make())
+        gpu.broken = {32}
+        with pytest.raises(Exception, match="tile 32 does not fit"):
+            call(make())
+
+    @pytest.mark.parametrize("line", ["{", "[]", "3", '{"choice": 3}', "TILE=32", "[" * 100_000])
+    def test_no_choice(self, gpu: FakeGpu, file: Path, line: str) -> None:
+        file.write_text(f"\n{line}\n")
+        with pytest.raises(TuneError, match=r"pinned.jsonl:2: this line pins no choice \[TC602\]"):
+            call(make())
+
+    def test_no_text(self, gpu: FakeGpu, file: Path) -> None:
+        file.write_bytes(b"\xff\xfe\xfd")
+        with pytest.raises(TuneError, match=r"cannot be read: .* \[TC602\]"):
+            call(make())
+
+    @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root writes everywhere")
+    def test_a_file_that_cannot_be_written(self, gpu: FakeGpu, file: Path) -> None:
+        file.write_text("")
+        file.chmod(0o400)
+        with pytest.warns(RuntimeWarning, match="cannot add to PYTRITON_REPLAY"):
+            call(make())
+
+    def test_a_directory(self, gpu: FakeGpu, file: Path) -> None:
+        file.mkdir()
+        with pytest.raises(TuneError, match=r"cannot be read"):
+            call(make())
+
+
+@pytest.mark.gpu
+def test_on_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second kernel object compiles one point and measures none; its result is right."""
+    monkeypatch.setenv("PYTRITON_CACHE_DIR", str(tmp_path / "cache"))
+    x, y = torch.randn(1000, device="cuda"), torch.randn(1000, device="cuda")
+    timings = []
+    for _ in range(2):
+        z = torch.empty_like(x)
+        kernel = make()
+        kernel(z, x, y, 1000, grid=lambda opt: (-(-1000 // opt.TILE),))
+        assert torch.equal(z, x + y)
+        timings.append(dict(kernel.timings))
+    assert timings[0] == timings[1]  # to the last digit: they were read
+    assert len(entries(tmp_path)) == 1
