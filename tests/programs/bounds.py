@@ -36,9 +36,9 @@ def assert_close(
     """
     assert got.shape == want.shape
     scale = want if scale is None else scale
-    error = float((got.detach().double() - want.detach()).norm() / scale.detach().norm())
-    allowed = bound(got.dtype, terms)
-    assert error <= allowed, f"relative error {error:.2e}, allowed {allowed:.2e}"
+    error = float((got.detach().double() - want.detach()).norm())
+    size, allowed = float(scale.detach().norm()), bound(got.dtype, terms)
+    assert error <= allowed * size, f"error {error:.2e} of {size:.2e}, relatively allowed {allowed:.2e}"
 
 
 def bits(x: torch.Tensor) -> torch.Tensor:

@@ -133,6 +133,23 @@ def test_computes(case: str, device: str) -> None:
         compute(case, data, run, device)
 
 
+class Moved:
+    """Tensors on a device; those that share memory share it there."""
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+        self.bytes: dict[int, torch.Tensor] = {}
+
+    def __call__(self, tensor: torch.Tensor) -> torch.Tensor:
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in self.bytes:
+            whole = torch.empty(0, dtype=torch.uint8).set_(storage)
+            self.bytes[storage.data_ptr()] = whole.to(self.device)
+        there = torch.empty(0, dtype=tensor.dtype, device=self.device)
+        memory = self.bytes[storage.data_ptr()].untyped_storage()
+        return there.set_(memory, tensor.storage_offset(), tensor.shape, tensor.stride())
+
+
 def compute(case: str, data: dict[str, Any], run: dict[str, Any], device: str) -> None:
     """Run a case once and compare what it wrote."""
     names = namespace()
@@ -140,9 +157,9 @@ def compute(case: str, data: dict[str, Any], run: dict[str, Any], device: str) -
     for name, expression in run["args"].items():
         arguments[name] = eval(expression, names | arguments)
     expected = {name: eval(expression, names | arguments) for name, expression in run["expect"].items()}
+    moved = Moved(device)
     passed = {
-        name: value.to(device) if isinstance(value, torch.Tensor) else value
-        for name, value in arguments.items()
+        name: moved(value) if isinstance(value, torch.Tensor) else value for name, value in arguments.items()
     }
     kernel = pytriton.kernel(
         text(case),
