@@ -16,11 +16,14 @@ from pytriton.lang.check import check, kernel_names
 from pytriton.lang.parse import parse
 from pytriton.lang.preprocess import preprocess
 from pytriton.lang.tokens import decode
-from pytriton.lang.typed import Symbol
+from pytriton.lang.typed import RangeLoop, Statement, Symbol
 from pytriton.lang.types import PointerType, ScalarType
+from pytriton.lang.walk import expressions, has_memory
 from pytriton.passes import run
 from pytriton.passes.beliefs import warn_of_beliefs
-from pytriton.passes.provenance import Provenance
+from pytriton.passes.provenance import Provenance, statements
+from pytriton.passes.remap import can_remap
+from pytriton.passes.remap import remap as remap_ids
 from pytriton.source import Source
 
 __all__ = ["Parameter", "Translation", "translate"]
@@ -67,6 +70,8 @@ class Translation:
     warnings: tuple[Diagnostic, ...] = ()
     mentioned: frozenset[str] = frozenset()
     lines: Mapping[int, int] = field(default_factory=dict)  # line of the module -> line of the source
+    remappable: bool = False  # it may be translated with ``remap``
+    pipelined: bool = False  # a loop of it loads, and is a ``range``
     strays: bool = False  # it writes through pointers that it loaded, or made from numbers
     buffers: Mapping[str, int] = field(default_factory=dict)  # constant buffers of the text -> bytes
 
@@ -79,11 +84,15 @@ def translate(
     name: str | None = None,
     include_dirs: Sequence[str | os.PathLike[str]] = (),
     strict_literals: bool = False,
+    precision: str = "ieee",
+    remap: int = 0,
 ) -> Translation:
     """One kernel of a Triton-C text (the first, or the one named) as modern Python.
 
     ``defines`` are as in python-api.md, section 1; a list takes its first value. ``name`` is what
-    messages call the text. Raises a ``CompileError`` that holds every finding.
+    messages call the text. ``precision`` is how ``float @ float`` is computed (``ieee``, ``tf32``, ``tf32x3``,
+    ``bf16x3``, ``bf16x6``); with ``remap`` the program ids are taken in groups of so many.
+    Raises a ``CompileError`` that holds every finding.
     """
     report = Report()
     text = _source(source, name, report)
@@ -95,7 +104,8 @@ def translate(
     provenance = Provenance(checked)
     warn_of_beliefs(checked, provenance, report)
     lowered = run(checked, report)
-    module = emit(lowered, Provenance(lowered))
+    grouped = remap_ids(lowered, remap) if remap else lowered
+    module = emit(grouped, Provenance(grouped), precision)
     return Translation(
         text=module.text,
         kernel=checked.name,
@@ -106,6 +116,8 @@ def translate(
         reads=provenance.reads,
         writes=provenance.writes,
         warnings=tuple(report.warnings),
+        remappable=can_remap(checked),
+        pipelined=any(map(_loads, statements(lowered.body))),
         mentioned=preprocessed.mentioned,
         lines=MappingProxyType(dict(module.lines)),
         strays=provenance.strays,
@@ -119,6 +131,11 @@ def _source(source: str | bytes | Source, name: str | None, report: Report) -> S
     if isinstance(source, bytes):
         return decode(source, name or "<kernel>", report)
     return Source(source, name or "<kernel>")
+
+
+def _loads(statement: Statement) -> bool:
+    """Whether a statement is a loop that Triton may pipeline."""
+    return isinstance(statement, RangeLoop) and any(map(has_memory, expressions(statement.body)))
 
 
 def _first(value: object) -> object:

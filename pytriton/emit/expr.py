@@ -74,8 +74,9 @@ def _negates(operator: str, comparison: Expr) -> bool:
 class Expressions(Products):
     """Lowers expressions with one choice of identifiers."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, precision: str) -> None:
         self.names = names
+        self.precision = precision
         self.helpers: set[str] = set()
         self.libdevice = False  # whether the module must import it
 

@@ -35,14 +35,14 @@ class Module:
     lines: Mapping[int, int]
 
 
-def emit(kernel: KernelDef, provenance: Provenance) -> Module:
-    """Print one kernel."""
+def emit(kernel: KernelDef, provenance: Provenance, precision: str = "ieee") -> Module:
+    """Print one kernel; ``precision`` is that of products of floats."""
     names = Names(kernel.parameters, _defines(kernel))
     names.declare(kernel.body)
     numbers = {symbol for symbol in kernel.parameters if symbol.type == INT}
     names.weak |= numbers  # Triton turns the value 1 into a constant
     names.natural |= numbers
-    statements = Statements(names, provenance)
+    statements = Statements(names, provenance, precision)
     statements.body(kernel.body)
     function = identifier(kernel.name)
     body = "\n".join(line.text for line in statements.lines)

@@ -1,7 +1,7 @@
 """Matrix products -> ``tl.dot``, with what it wants: enough depth, and the batch axis first.
 
 Input: a product that passes/products.py left, so that Triton has it. Half, bfloat16 and char accumulate in the
-type of the result; float is exact ("ieee") as it was.
+type of the result; float is exact ("ieee") as it was, unless the user asks for another precision.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ class Products:
     """The part of ``Expressions`` that prints products."""
 
     helpers: set[str]
+    precision: str  # of products of floats
 
     def tensor(self, expr: Expr) -> Value:
         """The expression as a tensor of its type."""
@@ -40,7 +41,7 @@ class Products:
         common = scalar_of(expr.left.type)
         assert common is not None
         element = element_of(expr.type)  # type: ignore[arg-type]
-        keywords = (("input_precision", Atom('"ieee"')),) if common == FLOAT else ()
+        keywords = (("input_precision", Atom(f'"{self.precision}"')),) if common == FLOAT else ()
         batch = shape_of(expr.type)[2:]
         if batch:
             operands = tuple(map(self._batch_first, (left, right), (expr.left, expr.right)))

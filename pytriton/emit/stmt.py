@@ -50,10 +50,10 @@ class Line:
 class Statements:
     """Prints the statements of one kernel."""
 
-    def __init__(self, names: Names, provenance: Provenance) -> None:
+    def __init__(self, names: Names, provenance: Provenance, precision: str) -> None:
         self.names = names
         self.provenance = provenance
-        self.expressions = Expressions(names)
+        self.expressions = Expressions(names, precision)
         self.lines: list[Line] = []
         self._indent = 4
 

@@ -35,7 +35,7 @@ class Candidate:
         """Translates; raises CompileError."""
         self.config = config
         self.options = Options(config)
-        self.translation = text.translate(config.defines)
+        self.translation = text.translate(config.defines, config.precision, config.remap)
         self.binder = binder_for(self.translation)
         self._text = text
         self._lock = threading.Lock()

@@ -256,7 +256,8 @@ class Kernel:
             num_warps = self._num_warps
         if num_stages is None:
             num_stages = self._num_stages
-        return product({**self._defines, **defines}, num_warps, num_stages, self._points)
+        precision = self._settings.precision
+        return product({**self._defines, **defines}, num_warps, num_stages, self._points, precision)
 
     def _bench(self, plan: Plan, arguments: Sequence[Any], grid: Any, count: int) -> int | None:
         time = plan.call(arguments, grid, count)
@@ -300,6 +301,8 @@ def kernel(
     strict_literals: bool = False,
     heuristics: Mapping[str, Heuristic] | None = None,
     tune_budget: float | None = None,
+    tune: str | None = None,
+    precision: str | Iterable[str] = "ieee",
 ) -> Kernel:
     """A kernel of a Triton-C text, checked now as far as the defines allow.
 
@@ -307,8 +310,10 @@ def kernel(
     ``defines, num_warps``, 2021's ``device, defines, num_warps, autotune_configs, autotune_key``, or 2019's
     list of output names. A list in ``defines``, ``num_warps`` or ``num_stages`` is a sweep; so are
     ``autotune_configs`` and ``autotune_vals``. ``autotune_key`` names parameters whose values call for new
-    tuning, ``tune_budget`` limits it in seconds. ``heuristics`` computes defines from the arguments of a
-    call. ``kernel`` picks one kernel of a text with several.
+    tuning, ``tune_budget`` limits it in seconds; ``tune='full'`` tries pytriton's own points (stages, the order of
+    programs) even where there is no sweep. ``precision`` is that of ``float @ float``: ``'ieee'``, or
+    ``'tf32', 'tf32x3', 'bf16x3', 'bf16x6'``; a list is one more axis of the sweep. ``heuristics`` computes defines
+    from the arguments of a call. ``kernel`` picks one kernel of a text with several.
 
     Raises CompileError for a text that cannot be translated, LaunchError for wrong arguments.
     """
@@ -332,12 +337,24 @@ def kernel(
         given.num_warps,
         num_stages,
         configs_of(given.autotune_configs),
-        PlanSettings(tuple(given.autotune_key), tune_budget, device_of(given.device)),
+        PlanSettings(
+            tuple(given.autotune_key),
+            tune_budget,
+            device_of(given.device),
+            tune_fully=_fully(tune),
+            precision=precision if isinstance(precision, str) else tuple(precision),
+        ),
         given.outputs,
         Heuristics(heuristics) if heuristics else None,
     )
     made.check_now()
     return made
+
+
+def _fully(tune: str | None) -> bool:
+    if tune not in (None, "full"):
+        raise refusal(f"tune is {tune!r}", "TC517", "give 'full', or leave it out")
+    return tune == "full"
 
 
 def heuristics(functions: Mapping[str, Heuristic]) -> Callable[[Kernel], Kernel]:

@@ -56,7 +56,7 @@ def scalars_index() -> Iterator[None]:
 
 
 def counted(*bounds: Any) -> Iterator[Any]:
-    """``range`` whose numbers are scalars of the kernel: int64 if a bound is, else int32, as when it is compiled."""
+    """``range`` whose numbers are scalars of the kernel: int64 if a bound is, else int32, as in compiled code."""
     long = any(isinstance(bound, tl.tensor) and bound.dtype == tl.int64 for bound in bounds)
     type_ = tl.int64 if long else tl.int32
     dtype = numpy.dtype(numpy.int64 if long else numpy.int32)

@@ -144,22 +144,29 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Config:
-    """One point of a sweep. Equal configs give the same code: 1, True, 1.0 and '1' are all different."""
+    """One point of a sweep. Equal configs give the same code: 1, True, 1.0 and '1' are all different.
+
+    ``precision`` is that of ``float @ float``; ``remap`` the size of the groups in which tuning takes the program
+    ids of its own accord, 0 for their order. Neither shows in ``Options``.
+    """
 
     defines: Mapping[str, Define] = field(default_factory=dict)
     num_warps: int = DEFAULT_NUM_WARPS
     num_stages: int | None = None
+    precision: str = "ieee"
+    remap: int = 0
 
     def __post_init__(self) -> None:
         plain = {name: define_of(name, value) for name, value in self.defines.items()}
         object.__setattr__(self, "defines", MappingProxyType(plain))
         object.__setattr__(self, "num_warps", _warps(self.num_warps))
         object.__setattr__(self, "num_stages", _stages(self.num_stages))
+        object.__setattr__(self, "precision", _precision(self.precision))
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
         defines = tuple(sorted((name, repr(value)) for name, value in self.defines.items()))
-        return defines, self.num_warps, self.num_stages
+        return defines, self.num_warps, self.num_stages, self.precision, self.remap
 
     def __eq__(self, other: object) -> bool:
         return self._key == other._key if isinstance(other, Config) else NotImplemented
@@ -170,6 +177,8 @@ class Config:
     def __repr__(self) -> str:
         defines = ", ".join(f"{name}={value!r}" for name, value in self.defines.items())
         tail = "" if self.num_stages is None else f", num_stages={self.num_stages}"
+        tail += "" if self.precision == "ieee" else f", precision={self.precision!r}"
+        tail += f", remap={self.remap}" if self.remap else ""
         return f"Config({defines + ', ' if defines else ''}num_warps={self.num_warps}{tail})"
 
 
@@ -192,6 +201,17 @@ def _stages(value: object) -> int | None:
     if isinstance(value, (int, numpy.integer)) and not isinstance(value, bool) and value >= 1:
         return int(value)
     raise refusal(f"num_stages is {value!r}", "TC517", "give an integer from 1 (usually 2 to 5)")
+
+
+PRECISIONS: Final = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
+
+
+def _precision(value: object) -> str:
+    if isinstance(value, str) and value in PRECISIONS:
+        return value
+    raise refusal(
+        f"precision is {value!r}", "TC517", f"give one of {', '.join(PRECISIONS)}, or a list of those"
+    )
 
 
 def configs_of(given: Iterable[object]) -> tuple[Config, ...]:
@@ -223,6 +243,7 @@ def product(
     num_warps: object,
     num_stages: object,
     points: Sequence[Config] = (),
+    precision: object = "ieee",
 ) -> tuple[Config, ...]:
     """All configs of a sweep, first values first, the last list running fastest.
 
@@ -234,11 +255,13 @@ def product(
     for point in points or (Config(),):
         warps = _axis(point.num_warps if num_warps is None else num_warps)
         stages = _axis(point.num_stages if num_stages is None else num_stages)
-        if not warps or not stages:
-            raise refusal("num_warps or num_stages is an empty list", "TC517", "give it a value")
-        for *values, warp, stage in _combinations(axes, warps, stages):
+        kinds = _axis(precision)
+        if not warps or not stages or not kinds:
+            message = "num_warps, num_stages or precision is an empty list"
+            raise refusal(message, "TC517", "give it a value")
+        for *values, warp, stage, kind in _combinations(axes, warps, stages, kinds):
             merged = {**point.defines, **dict(zip(defines, values, strict=True))}
-            seen[Config(merged, warp, stage)] = None
+            seen[Config(merged, warp, stage, kind)] = None
     return tuple(seen)
 
 

@@ -8,6 +8,7 @@ that was tuned for these argument values), evaluates the grid and launches.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -23,6 +24,7 @@ from pytriton.runtime.arguments import Binder, Bound
 from pytriton.runtime.candidate import CPU, Candidate
 from pytriton.runtime.constants import Constants
 from pytriton.runtime.launch import Grid, sizes_of
+from pytriton.runtime.levers import best_few, own_points
 from pytriton.runtime.options import Config
 from pytriton.runtime.origin import warn_once
 from pytriton.runtime.record import Answer, Question, ask, keep, pin, pinned, recall
@@ -41,6 +43,8 @@ class PlanSettings:
     tune_key: tuple[str, ...] = ()
     tune_budget: float | None = None  # seconds
     device: torch.device | None = None  # of a call that passes addresses only
+    tune_fully: bool = False  # try pytriton's own points where the user has no sweep, too
+    precision: object = "ieee"  # of float @ float; a list is one more axis of the sweep
 
 
 class Plan:
@@ -69,7 +73,7 @@ class Plan:
             warn_once(warning.render())
         self.configs = _distinct(configs, self.first)
         self._candidates = {self.first.config: self.first}
-        self._only = self.first if len(self.configs) == 1 else None
+        self._only = self.first if len(self.configs) == 1 and not settings.tune_fully else None
         self._key_positions = self._positions_of_key()
         self.best_config: Config | None = self.first.config if self._only else None
         self.timings: Mapping[Config, float | str] = MappingProxyType(self._reasons())
@@ -141,11 +145,23 @@ class Plan:
         """Every candidate that can be translated; the others are dropped."""
         for config in self.configs:
             if config not in self._candidates and config not in self._dropped:
-                try:
-                    self._candidates[config] = Candidate(self._text, config, self._binder_for)
-                except CompileError as error:
-                    self._dropped[config] = error
+                self._candidate(config)
         return [self._candidates[config] for config in self.configs if config in self._candidates]
+
+    def _candidate(self, config: Config) -> Candidate | None:
+        """The candidate of a point; None if it cannot be translated, so that it is dropped."""
+        if config not in self._candidates:
+            try:
+                self._candidates[config] = Candidate(self._text, config, self._binder_for)
+            except CompileError as error:
+                self._dropped[config] = error
+                return None
+        return self._candidates[config]
+
+    def _every_point(self) -> list[Config]:
+        """The points of the user's sweep, and those that tuning may add."""
+        shape = self.first.translation
+        return [*self.configs, *(point for config in self.configs for point in own_points(config, shape))]
 
     def _positions_of_key(self) -> tuple[int, ...]:
         """Which arguments' values call for new tuning: ``__retune`` and autotune_key, else all integers."""
@@ -203,8 +219,9 @@ class Plan:
 
     def _known(self, question: Question, device: int, arguments: Sequence[Any]) -> Candidate | None:
         """The candidate that is pinned, or that an earlier process found to be the best."""
-        choice = pinned(question, self.configs)
-        answer = recall(question, self.configs) if choice is None and may_measure() else None
+        points = self._every_point()
+        choice = pinned(question, points)
+        answer = recall(question, points) if choice is None and may_measure() else None
         choice = choice if answer is None else answer.best
         if choice is None:
             return None
@@ -237,29 +254,22 @@ class Plan:
     def _measured(
         self, device: int, arguments: Sequence[Any], grid: Any, question: Question | None
     ) -> Candidate | None:
-        """Compile, measure and compare all candidates."""
+        """Compile, measure and compare all candidates, then pytriton's own variants of the best."""
         first_sizes = _sizes(self.first, grid)
         if first_sizes is None:
             return None
-        bound = {each: self._bind(each, arguments) for each in self._translated()}
-        jobs: list[tuple[Candidate, Callable[[], object]]] = [
-            (each, partial(each.kernel_on, device, facts)) for each, (_, facts, _) in bound.items()
-        ]
-        reasons = self._reasons()
-        launches: list[Launch] = []
-        for each, error in compile_all(jobs).items():
-            values, facts, _ = bound[each]
-            if error is not None:
-                self._dropped[each.config] = error
-                reasons[each.config] = str(error).split("\n")[0]
-                continue
-            sizes = first_sizes if each is self.first else _sizes(each, grid)
-            if sizes is not None:
-                launches.append(Launch(each, device, sizes, values, facts))
+        asked = {self.first: first_sizes}
+        launches = self._launches(self._translated(), device, arguments, grid, asked)
         if not launches:
             self._refuse_all()
-        times = self._times(launches, arguments, device)
-        self.timings = MappingProxyType(reasons | {each.config: t for each, t in times.items()})
+        started = time.perf_counter()
+        budget = self._settings.tune_budget
+        times = self._times(launches, arguments, device, budget)
+        own = self._launches(self._own_candidates(times), device, arguments, grid, {})
+        if own:
+            left = None if budget is None else max(0.0, budget - time.perf_counter() + started)
+            times |= self._times([launches[0], *own], arguments, device, left)
+        self.timings = MappingProxyType(self._reasons() | {each.config: t for each, t in times.items()})
         measured = {each: t for each, t in times.items() if isinstance(t, float)}
         if not measured:
             return launches[0].candidate
@@ -269,8 +279,46 @@ class Plan:
             pin(question, best.config)
         return best
 
+    def _own_candidates(self, times: Mapping[Candidate, float | str]) -> list[Candidate]:
+        """Variants of the best points of the user's sweep; of a single point only where the user asks for them."""
+        if len(self.configs) == 1 and not self._settings.tune_fully:
+            return []
+        measured = {each: t for each, t in times.items() if isinstance(t, float)}
+        few = best_few(measured) if measured else [self.first] if self._settings.tune_fully else []
+        found = [
+            self._candidate(point) for each in few for point in own_points(each.config, each.translation)
+        ]
+        return [each for each in found if each is not None]
+
+    def _launches(
+        self,
+        candidates: Sequence[Candidate],
+        device: int,
+        arguments: Sequence[Any],
+        grid: Any,
+        asked: Mapping[Candidate, Grid],
+    ) -> list[Launch]:
+        """What can be launched of these candidates, compiled; the others are dropped.
+
+        ``asked``: grids that are known, as a callable is called once a candidate.
+        """
+        bound = {each: self._bind(each, arguments) for each in candidates}
+        jobs: list[tuple[Candidate, Callable[[], object]]] = [
+            (each, partial(each.kernel_on, device, facts)) for each, (_, facts, _) in bound.items()
+        ]
+        launches: list[Launch] = []
+        for each, error in compile_all(jobs).items():
+            values, facts, _ = bound[each]
+            if error is not None:
+                self._dropped[each.config] = error
+                continue
+            sizes = asked.get(each) or _sizes(each, grid)
+            if sizes is not None:
+                launches.append(Launch(each, device, sizes, values, facts))
+        return launches
+
     def _times(
-        self, launches: Sequence[Launch], arguments: Sequence[Any], device: int
+        self, launches: Sequence[Launch], arguments: Sequence[Any], device: int, budget: float | None
     ) -> dict[Candidate, float | str]:
         candidates = [launch.candidate for launch in launches]
         if len(launches) == 1:
@@ -278,7 +326,7 @@ class Plan:
         saved = self._save_written(candidates, arguments, device)
         if saved is None:
             return dict.fromkeys(candidates, "not measured: what it writes cannot be restored")
-        times = time_all(launches, saved, self._settings.tune_budget)
+        times = time_all(launches, saved, budget)
         return {each: "over the budget" if t is None else t for each, t in times.items()}
 
     def _save_written(

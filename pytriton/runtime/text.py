@@ -26,7 +26,9 @@ class KernelText:
     include_dirs: tuple[str, ...] = ()
     strict_literals: bool = False
 
-    def translate(self, defines: Mapping[str, object]) -> Translation:
+    def translate(
+        self, defines: Mapping[str, object], precision: str = "ieee", remap: int = 0
+    ) -> Translation:
         """One module for these defines; raises CompileError."""
         return translate(
             self.source,
@@ -34,6 +36,8 @@ class KernelText:
             kernel=self.kernel,
             include_dirs=self.include_dirs,
             strict_literals=self.strict_literals,
+            precision=precision,
+            remap=remap,
         )
 
     def for_kernel(self, kernel: str | None) -> KernelText:

@@ -320,3 +320,63 @@ class TestCompileAll:
     def test_errors_of_others_are_not(self) -> None:
         with pytest.raises(ZeroDivisionError):
             tune.compile_all([("a", lambda: 1 // 0)])  # type: ignore[list-item]
+
+
+class TestOwnPoints:
+    """What pytriton varies of its own accord: on the best points of a sweep, and in no other one's sight."""
+
+    TILED = """\
+__global__ void f(float* X, float* Y, int n) {
+  int r[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  float s[TILE] = 0;
+  for (int k = 0; k < n; k++)
+    s += *(X + k * n + r);
+  *(Y + get_program_id(1) * n + r) = s;
+}
+"""
+
+    def test_on_the_best_few(self, gpu: FakeGpu) -> None:
+        kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": [16, 32, 64]})
+        kernel(4096, 8192, 100, grid=lambda opt: (1, 1))
+        assert len(gpu.measured) == 2
+        assert gpu.measured[0] == [16, 32, 64]
+        added = [config for config in kernel.timings if config.remap or config.num_stages]
+        assert len(added) == 3 * 7
+        assert {config.remap for config in added} == {0, 8}
+        assert {config.num_stages for config in added} == {None, 2, 4, 5}
+
+    def test_not_where_the_user_has_no_sweep(self, gpu: FakeGpu) -> None:
+        kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": 32})
+        kernel(4096, 8192, 100, grid=(1, 1))
+        assert gpu.measured == []
+        full = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": 32}, tune="full")
+        full(4096, 8192, 100, grid=(1, 1))
+        assert len(gpu.measured[0]) == 8
+        with pytest.raises(LaunchError, match=r"tune is 'fully'.*\[TC517\]"):
+            pytriton.kernel(self.TILED, tune="fully")
+
+    def test_never_in_the_options(self, gpu: FakeGpu) -> None:
+        seen: set[str] = set()
+        kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": 32}, tune="full")
+
+        def grid(opt: Any) -> tuple[int, int]:
+            seen.update([repr(opt.defines), repr(opt.num_warps)])
+            return 1, 1
+
+        kernel(4096, 8192, 100, grid=grid)
+        assert seen == {"mappingproxy({'TILE': 32})", "4"}
+
+    def test_stages_that_the_user_gives_stay(self, gpu: FakeGpu) -> None:
+        kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": [32, 64]}, num_stages=2)
+        kernel(4096, 8192, 100, grid=(1, 1))
+        assert {config.num_stages for config in kernel.timings} == {2}
+
+    def test_known_to_the_next_process(self, gpu: FakeGpu) -> None:
+        def call() -> Config | None:
+            kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": [32, 64]})
+            kernel(4096, 8192, 100, grid=(1, 1))
+            return kernel.best_config
+
+        gpu.times = {32: 1.0, 64: 2.0}
+        assert call() == call()
+        assert len(gpu.measured) == 2

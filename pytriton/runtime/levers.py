@@ -1,0 +1,37 @@
+"""Points that tuning adds to a user's sweep of its own accord (python-api.md, section 1).
+
+What a text leaves open and what changes no result: how many stages a loop is pipelined in, and the order in which
+the programs of a launch start. They are tried on the best few of the user's points, and never show in ``opt``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final, TypeVar
+
+from pytriton.pipeline import Translation
+from pytriton.runtime.options import Config
+
+__all__ = ["best_few", "own_points"]
+
+_T = TypeVar("_T")
+
+_REFINED: Final = 3  # so many of the user's points
+_STAGES: Final = (2, 4, 5)  # Triton's default is 3
+_GROUP: Final = 8  # programs along axis 0 that start together
+
+
+def own_points(config: Config, translation: Translation) -> tuple[Config, ...]:
+    """The variants of one point of the user's sweep, less the point itself."""
+    stages: tuple[int | None, ...] = (config.num_stages,)
+    if config.num_stages is None and translation.pipelined:
+        stages += _STAGES
+    groups = (0, _GROUP) if translation.remappable else (0,)
+    points = (replace(config, num_stages=count, remap=group) for group in groups for count in stages)
+    return tuple(point for point in points if point != config)
+
+
+def best_few(times: Mapping[_T, float]) -> Sequence[_T]:
+    """The fastest of what was measured (milliseconds)."""
+    return sorted(times, key=times.__getitem__)[:_REFINED]
