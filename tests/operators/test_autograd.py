@@ -12,6 +12,8 @@ import pytriton
 from pytriton.operators.autograd import function
 from tests.operators.kernels import elementwise, exp, sin
 
+pytestmark = pytest.mark.usefixtures("device")
+
 
 class SinOfTorch(torch.autograd.Function):
     """An autograd.Function around kernels, whose backward is another one."""

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 import torch
 from torch._dynamo.testing import CompileCounterWithBackend
-from torch.library import opcheck
 
 import pytriton
-from tests.operators.kernels import UNARY, add_scaled_, axpy, blocks, cos, elementwise, exp, sin, unary
+from tests.operators.kernels import UNARY, axpy, blocks, cos, elementwise, sin, unary
 from tests.operators.test_compile import PROGRAMS, Model, Sin, bare, operators, sweep
 
 pytestmark = pytest.mark.gpu
@@ -35,27 +34,6 @@ class TestEager:
         for shape in ((1,), (1000,), (37, 41)):
             x = random(*shape).to(dtype)
             torch.testing.assert_close(sin(x), torch.sin(x))
-
-    def test_gradients(self) -> None:
-        x = random(500, requires_grad=True)
-        (sin(x * 2) * exp(x)).sum().backward()
-        with torch.no_grad():
-            wanted = (2 * torch.cos(2 * x) + torch.sin(2 * x)) * torch.exp(x)
-        torch.testing.assert_close(x.grad, wanted)
-        assert torch.autograd.gradcheck(sin, (random(7, dtype=torch.float64, requires_grad=True),))
-        assert torch.autograd.gradgradcheck(sin, (random(7, dtype=torch.float64, requires_grad=True),))
-
-    def test_written(self) -> None:
-        y, x = torch.ones(100, device="cuda"), random(100)
-        add_scaled_(y, x, 2.0)
-        torch.testing.assert_close(y, 1 + 2 * x)
-        assert y._version == 1
-
-    @pytest.mark.parametrize("gradient", [False, True])
-    def test_opcheck(self, gradient: bool) -> None:
-        for operator in (sin, exp):
-            opcheck(operator.overload, (random(50).requires_grad_(gradient),))
-        opcheck(add_scaled_.overload, (random(50), random(50), 2.0))
 
     def test_side_stream(self) -> None:
         x = random(1000)

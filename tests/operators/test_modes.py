@@ -15,6 +15,8 @@ from torch.utils.flop_counter import FlopCounterMode
 import pytriton
 from tests.operators.kernels import add_scaled_, elementwise, sin
 
+pytestmark = pytest.mark.usefixtures("device")
+
 
 class Recording(TorchDispatchMode):
     """Writes down every operator."""
@@ -136,14 +138,14 @@ class TestTransforms:
 
 
 class TestAutocast:
-    def test_casts(self) -> None:
+    def test_casts(self, device: str) -> None:
         made = pytriton.op("pytriton_tests::autocast", rule_body)
         x = torch.randn(5)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.autocast(device, dtype=torch.bfloat16):
             assert made(x).dtype == torch.float32
-        made.register_autocast("cpu", torch.bfloat16)
+        made.register_autocast(device, torch.bfloat16)
         assert made(x).dtype == torch.float32
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.autocast(device, dtype=torch.bfloat16):
             y = made(x)
         assert y.dtype == torch.bfloat16
         torch.testing.assert_close(y, torch.sin(x.bfloat16()))

@@ -25,9 +25,11 @@ SAMPLES = (
 )
 
 
+@pytest.mark.usefixtures("device")
 class TestEager:
     @pytest.mark.parametrize("x", SAMPLES, ids=lambda x: f"{x.dtype}{tuple(x.shape)}")
-    def test_values(self, x: torch.Tensor) -> None:
+    def test_values(self, x: torch.Tensor, device: str) -> None:
+        x = x.to(device)
         torch.testing.assert_close(sin(x), torch.sin(x), equal_nan=True)
 
     def test_through_torch_ops(self) -> None:
@@ -166,6 +168,7 @@ def lambda_exp(x: torch.Tensor) -> torch.Tensor:
     return elementwise(x, "exp")
 
 
+@pytest.mark.usefixtures("device")
 class TestOpcheck:
     @pytest.mark.parametrize("operator", [sin, exp], ids=["sin", "exp"])
     @pytest.mark.parametrize("gradient", [False, True])
