@@ -215,7 +215,8 @@ class Plan:
         if any(isinstance(parameter.type, PointerType) for parameter in asked):
             return None
         arguments = dict(zip([parameter.name for parameter in asked], key[1:], strict=True))
-        return ask(self._text, self.first.translation, self.configs, device, arguments)
+        full = self._settings.tune_fully
+        return ask(self._text, self.first.translation, self.configs, full, device, arguments)
 
     def _known(self, question: Question, device: int, arguments: Sequence[Any]) -> Candidate | None:
         """The candidate that is pinned, or that an earlier process found to be the best."""

@@ -71,16 +71,21 @@ class Answer:
 
 
 def ask(
-    text: KernelText, first: Translation, points: Sequence[Config], device: int, arguments: Mapping[str, Any]
+    text: KernelText,
+    first: Translation,
+    points: Sequence[Config],
+    full: bool,
+    device: int,
+    arguments: Mapping[str, Any],
 ) -> Question:
-    """The question that a call with these arguments poses on a GPU."""
+    """The question that a call with these arguments poses on a GPU; ``full``: with ``tune='full'``."""
     settings = [_settings(point) for point in points]
     return Question(
         kernel=first.kernel,
         text=_digest([text.source.text, text.kernel, text.include_dirs, text.strict_literals]),
         code=_digest(first.text),
         fixed={name: one for name, one in settings[0].items() if all(s.get(name) == one for s in settings)},
-        sweep=_digest([repr(point) for point in points]),
+        sweep=_digest([[repr(point) for point in points], full]),
         device=device_name(device),
         arguments=arguments,
     )
