@@ -93,7 +93,8 @@ def ask(
 
 def _settings(point: Config) -> dict[str, str]:
     defines = {name: repr(value) for name, value in point.defines.items()}
-    return {**defines, "num_warps": repr(point.num_warps), "num_stages": repr(point.num_stages)}
+    words = ("num_warps", "num_stages", "precision")
+    return {**defines, **{name: repr(getattr(point, name)) for name in words}}
 
 
 def _digest(told: object) -> str:

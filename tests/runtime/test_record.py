@@ -58,7 +58,7 @@ class TestRecall:
             assert entry.pop(name).isalnum()
         assert entry == {
             "kernel": "add",
-            "fixed": {"num_warps": "4", "num_stages": "None"},
+            "fixed": {"num_warps": "4", "num_stages": "None", "precision": "'ieee'"},
             "device": "a GPU",
             "arguments": {"n": 100},
             "best": "Config(TILE=32, num_warps=4)",
@@ -232,7 +232,8 @@ class TestReplay:
         kernel = make()
         kernel(*ADDRESSES, 100, grid=grid, num_warps=8)
         assert kernel.best_config == Config({"TILE": 32}, 8)
-        assert len(gpu.measured) == 2
+        assert call(make(precision="tf32")).best_config == Config({"TILE": 32}, precision="tf32")
+        assert len(gpu.measured) == 3
 
     def test_no_point_of_the_sweep(self, gpu: FakeGpu, file: Path) -> None:
         call(make())
