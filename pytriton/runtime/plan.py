@@ -27,7 +27,7 @@ from pytriton.runtime.launch import Grid, sizes_of
 from pytriton.runtime.levers import best_few, own_points
 from pytriton.runtime.options import Config
 from pytriton.runtime.origin import warn_once
-from pytriton.runtime.record import Answer, Question, ask, keep, pin, pinned, recall
+from pytriton.runtime.record import Answer, Question, ask, keep, pin, pinned, recall, replaying
 from pytriton.runtime.refusals import headline, refusal
 from pytriton.runtime.text import KernelText
 from pytriton.runtime.tune import Launch, bench, compile_all, may_measure, time_all
@@ -197,9 +197,10 @@ class Plan:
             if device == CPU:
                 chosen = self.first  # the interpreter's speed says nothing
             else:
-                question = self._question(key, device)
+                measuring = may_measure()
+                question = self._question(key, device) if measuring or replaying() else None
                 known = None if question is None else self._known(question, device, arguments)
-                if known is None and not may_measure():
+                if known is None and not measuring:
                     return self._first_that_compiles(device, arguments)
                 timed = known or self._measured(device, arguments, grid, question)
                 if timed is None:
@@ -266,10 +267,12 @@ class Plan:
         started = time.perf_counter()
         budget = self._settings.tune_budget
         times = self._times(launches, arguments, device, budget)
-        own = self._launches(self._own_candidates(times), device, arguments, grid, {})
+        few = self._best_few(times)
+        own = self._launches(self._own_candidates(few), device, arguments, grid, {})
         if own:
             left = None if budget is None else max(0.0, budget - time.perf_counter() + started)
-            times |= self._times([launches[0], *own], arguments, device, left)
+            again = [launch for launch in launches if launch.candidate in few]
+            times |= self._times([*again, *own], arguments, device, left)
         self.timings = MappingProxyType(self._reasons() | {each.config: t for each, t in times.items()})
         measured = {each: t for each, t in times.items() if isinstance(t, float)}
         if not measured:
@@ -280,12 +283,13 @@ class Plan:
             pin(question, best.config)
         return best
 
-    def _own_candidates(self, times: Mapping[Candidate, float | str]) -> list[Candidate]:
-        """Variants of the best points of the user's sweep; of a single point only where the user asks for them."""
-        if len(self.configs) == 1 and not self._settings.tune_fully:
-            return []
-        measured = {each: t for each, t in times.items() if isinstance(t, float)}
-        few = best_few(measured) if measured else [self.first] if self._settings.tune_fully else []
+    def _best_few(self, times: Mapping[Candidate, float | str]) -> Sequence[Candidate]:
+        """The points on which pytriton tries its own variants; none where the user has no sweep, unless asked."""
+        if len(self.configs) == 1:
+            return [self.first] if self._settings.tune_fully else []
+        return best_few({each: t for each, t in times.items() if isinstance(t, float)})
+
+    def _own_candidates(self, few: Sequence[Candidate]) -> list[Candidate]:
         found = [
             self._candidate(point) for each in few for point in own_points(each.config, each.translation)
         ]

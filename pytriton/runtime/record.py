@@ -31,7 +31,7 @@ from pytriton.runtime.origin import warn_once
 from pytriton.runtime.refusals import headline
 from pytriton.runtime.text import KernelText
 
-__all__ = ["Answer", "Question", "ask", "device_name", "keep", "pin", "pinned", "recall"]
+__all__ = ["Answer", "Question", "ask", "device_name", "keep", "pin", "pinned", "recall", "replaying"]
 
 FORCE_VARIABLE: Final = "PYTRITON_FORCE_TUNE"
 REPLAY_VARIABLE: Final = "PYTRITON_REPLAY"
@@ -135,6 +135,11 @@ def keep(question: Question, answer: Answer) -> None:
     entry = {**asdict(question), "best": repr(answer.best), "timings": timings}
     with suppress(OSError):
         store_bytes(question.file_name, json.dumps(entry, indent=1).encode())
+
+
+def replaying() -> bool:
+    """Whether there is a file of pinned choices."""
+    return bool(os.environ.get(REPLAY_VARIABLE))
 
 
 def pinned(question: Question, points: Sequence[Config]) -> Config | None:

@@ -2,7 +2,8 @@
 
 Candidates are compiled in parallel; one that cannot be compiled or does not fit the device is dropped, with
 its reason. The rest are timed with events on the GPU, the level-2 cache cleared before each launch. What the
-kernel writes is put back before each launch, outside the timed stretch, and once more at the end.
+kernel writes is put back before each launch, outside the timed stretch, and once more at the end. Near ties
+are timed again in turns, as clocks drift from one candidate to the next.
 """
 
 from __future__ import annotations
@@ -31,9 +32,12 @@ _SECONDS: Final = 0.03
 _FEWEST, _MOST = 5, 100
 # A candidate whose first time is so many times the best is not measured again.
 _HOPELESS: Final = 2.0
+# Candidates within this factor of the best are near ties: at most so many of them are timed in so many turns.
+_NEAR: Final = 1.06
+_TIED, _TURNS = 6, 5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Launch:
     """One launch, all decided."""
 
@@ -87,12 +91,34 @@ def time_all(launches: Sequence[Launch], saved: Saved, budget: float | None) -> 
                 found = _median(launch, saved, cache, best)
                 times[launch.candidate] = found
                 best = min(best, found)
+            if time.perf_counter() <= deadline:
+                times |= _in_turns(_near_ties(launches, times), saved, cache, best)
         finally:
             saved.restore()
     return times
 
 
-def _median(launch: Launch, saved: Saved, cache: torch.Tensor, best: float) -> float:
+def _near_ties(launches: Sequence[Launch], times: dict[Candidate, float | None]) -> list[Launch]:
+    known = {launch: t for launch in launches if (t := times[launch.candidate]) is not None}
+    best = min(known.values())
+    return sorted((each for each, t in known.items() if t <= _NEAR * best), key=known.__getitem__)[:_TIED]
+
+
+def _in_turns(
+    launches: Sequence[Launch], saved: Saved, cache: torch.Tensor, best: float
+) -> dict[Candidate, float]:
+    """The medians of some launches that take turns; nothing where only one is left."""
+    if len(launches) < 2:
+        return {}
+    times: dict[Candidate, list[float]] = {launch.candidate: [] for launch in launches}
+    count = min(_MOST, max(_FEWEST, int(_SECONDS * 1000 / max(best, 1e-3))) // _TURNS + 1)
+    for _ in range(_TURNS):
+        for launch in launches:
+            times[launch.candidate] += _milliseconds(launch, saved, cache, count)
+    return {candidate: statistics.median(found) for candidate, found in times.items()}
+
+
+def _median(launch: Launch, saved: Saved, cache: torch.Tensor | None, best: float) -> float:
     """The median time of a launch; a first, untimed one loads code and warms up."""
     saved.restore()
     launch()
@@ -124,10 +150,13 @@ def _event() -> torch.cuda.Event:
     return make(enable_timing=True)
 
 
-def _level_2_cache(device: int) -> torch.Tensor:
-    """Memory as large as the level-2 cache, twice: writing it evicts everything else."""
+def _level_2_cache(device: int) -> torch.Tensor | None:
+    """Memory as large as the level-2 cache, twice: writing it evicts everything else. None where none is left."""
     size = 2 * torch.cuda.get_device_properties(device).L2_cache_size
-    return torch.empty(max(size, 1 << 25), dtype=torch.uint8, device=f"cuda:{device}")
+    try:
+        return torch.empty(max(size, 1 << 25), dtype=torch.uint8, device=f"cuda:{device}")
+    except torch.cuda.OutOfMemoryError:
+        return None
 
 
 def bench(launch: Launch, saved: Saved | None, repetitions: int) -> int:
