@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from pytriton.errors import Report
-from pytriton.lang.tokens import Kind, Token, scan
+from pytriton.lang.tokens import Kind, Token, decode, scan
 from pytriton.source import Source
 
 __all__ = ["read"]
@@ -22,13 +22,14 @@ __all__ = ["read"]
 def read(path: str | os.PathLike[str], kernel_names: str | Iterable[str] | None = None) -> str:
     """The text of a file; with names, that of those kernels and of all that stands outside kernels.
 
-    Raises OSError for a file that cannot be read, CompileError for a name that is no kernel of it.
+    Raises OSError for a file that cannot be read, CompileError for one that is not UTF-8 and for a name that
+    is no kernel of it.
     """
-    text = Path(path).read_text(encoding="utf-8")
+    source = decode(Path(path).read_bytes(), str(path), Report())
+    text = source.text
     if kernel_names is None:
         return text
     wanted = [kernel_names] if isinstance(kernel_names, str) else list(kernel_names)
-    source = Source(text, str(path))
     lines = list(_directives_and_code(source))
     kernels = list(_functions(lines))
     names = {name for name, _, _ in kernels}

@@ -105,7 +105,7 @@ def _near_ties(launches: Sequence[Launch], times: dict[Candidate, float | None])
 
 
 def _in_turns(
-    launches: Sequence[Launch], saved: Saved, cache: torch.Tensor, best: float
+    launches: Sequence[Launch], saved: Saved, cache: torch.Tensor | None, best: float
 ) -> dict[Candidate, float]:
     """The medians of some launches that take turns; nothing where only one is left."""
     if len(launches) < 2:

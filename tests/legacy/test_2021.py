@@ -147,6 +147,20 @@ void fourth(float* X) { *X = WIDTH; }
         ):
             triton.read(path, kernel_names=["fifth"])
 
+    def test_2021_as_an_editor_saved_it(self, path: Path) -> None:
+        path.write_bytes(b"\xef\xbb\xbf" + self.TEXT.replace("\n", "\r\n").encode())
+        assert triton.read(path)[:9] == "// shared"
+        text = triton.read(path, kernel_names="fourth")
+        assert text.count("\n") == self.TEXT.count("\n")
+        x = torch.zeros(1)
+        triton.kernel(text)(x, grid=1)
+        assert x.item() == 16
+
+    def test_2021_no_utf_8(self, path: Path) -> None:
+        path.write_bytes(b"// \xff")
+        with pytest.raises(triton.CompileError, match="byte 0xFF is not UTF-8"):
+            triton.read(path)
+
     def test_2021_no_file(self, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError):
             triton.read(str(tmp_path / "absent.c"))

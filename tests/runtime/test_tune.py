@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -307,6 +308,18 @@ class TestTimeAll:
     def test_budget(self, clock: dict[int, list[int]]) -> None:
         times = tune.time_all(self.launches(5, 4, 3), Saved(()), 0.0)
         assert list(times.values()) == [5.0, None, None]
+
+
+def test_no_memory_left_to_clear_the_cache_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that runs must not fail because its tuning wants memory too."""
+
+    def full(*_: Any, **__: Any) -> torch.Tensor:
+        raise torch.cuda.OutOfMemoryError
+
+    properties = SimpleNamespace(L2_cache_size=1 << 20)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
+    monkeypatch.setattr(torch, "empty", full)
+    assert tune._level_2_cache(0) is None
 
 
 class TestCompileAll:
