@@ -21,6 +21,7 @@ __all__ = ["Body"]
 _C: Final[Any] = torch._C  # parts of it have no stubs
 _share_any: Final = _C._any_output_is_alias_to_input_or_output
 _share: Final = _C._is_alias_of
+_NO_KEYWORDS: Final[dict[str, Any]] = {}
 
 
 class Body:
@@ -72,11 +73,13 @@ class Body:
                 result = function(*args)
             finally:
                 inside.frame = outer
-            expected = (
-                result is None and _only(written, args, marked) if marked else _new(written, args, result)
-            )
-            if outer is not None or not expected:
-                check(written, args, {}, result, outer)
+            # One new tensor, and nothing else written: the common case, in which no promise can be broken.
+            if len(written) == 1 and written[0] is result and outer is None and not marked:
+                if not _share_any(args, _NO_KEYWORDS, (result,)):
+                    return result
+            elif marked and result is None and outer is None and _only(written, args, marked):
+                return None
+            check(written, args, {}, result, outer)
             return result
 
         return launch
@@ -134,15 +137,6 @@ class Body:
                 "TC541",
                 f"define it with pytriton.op(..., mutates_args={touched}), or write to a copy",
             )
-
-
-def _new(written: Frame, args: tuple[Any, ...], result: Any) -> bool:
-    """Whether the result is all that was written, and shares nothing with an argument."""
-    if len(written) != 1 or written[0] is not result:
-        return False
-    if len(args) == 1 and isinstance(args[0], torch.Tensor):
-        return not _share(result, args[0])
-    return not _share_any(args, {}, (result,))
 
 
 def _only(written: Frame, args: tuple[Any, ...], marked: tuple[int, ...]) -> bool:

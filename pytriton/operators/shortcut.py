@@ -1,10 +1,9 @@
 """The short way of an eager operator call: when the dispatcher would do nothing but find the body.
 
-The dispatcher looks at the keys of the tensors and of the thread. If those are the keys of dense tensors on
-one device and of an undisturbed thread, no gradient is asked for, and nobody watches, the call ends in the
-kernel of that device. This file looks at the same keys, and gives that kernel; None sends the call through
-the dispatcher. Modes, subclasses, transforms, tracers and autocast rules all show in those keys, but for
-function modes and profilers, which are asked for.
+The dispatcher looks at the keys of the tensors and at the state of the thread. If the tensors are dense, on one
+device and of no subclass, no gradient is asked for, and no mode, transform, tracer or profiler is active, the
+call ends in the kernel of that device. This file looks at the same things and calls that kernel; wherever it is
+not sure it calls the dispatcher.
 """
 
 from __future__ import annotations
@@ -21,10 +20,15 @@ from pytriton.operators.body import Body
 __all__ = ["Shortcut"]
 
 _C: Final[Any] = torch._C  # parts of it have no stubs
-_thread_keys: Final = _C._dispatch_tls_local_include_set
-_function_modes: Final = _C._len_torch_function_stack
-_profiled: Final = _C._autograd._profiler_enabled
 _keys: Final = _C._dispatch_keys
+# What may be active in a thread: each gives a number or an object, none of them true if nothing is.
+_DISTURBANCES: Final = (
+    _C._len_torch_dispatch_stack,
+    _C._len_torch_function_stack,
+    _C._functorch.peek_interpreter_stack,
+    _C._get_tracing_state,
+    _C._autograd._profiler_enabled,
+)
 
 
 def _bits(*names: str) -> int:
@@ -35,7 +39,6 @@ def _bits(*names: str) -> int:
     return int(keys.raw_repr())
 
 
-_UNDISTURBED: Final = frozenset({_bits("BackendSelect", "ADInplaceOrView"), _bits("BackendSelect")})
 _TYPES: Final = {"int": int, "float": float, "bool": bool, "str": str}
 
 
@@ -78,12 +81,13 @@ class Shortcut:
         types, tensors, kernels = self._types, len(self._types), self._kernels
         only_tensors = not any(types)
         tracing, graph, dense = torch.compiler.is_dynamo_compiling, torch.is_grad_enabled, torch.Tensor
-        thread_keys, function_modes, profiled, keys = _thread_keys, _function_modes, _profiled, _keys
+        modes, function_modes, transforms, traced, profiled = _DISTURBANCES
+        keys = _keys
 
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
             if tracing() or kwargs or len(args) != tensors or forward_ad._current_level >= 0:
                 return overload(*args, **kwargs)
-            if thread_keys().raw_repr() not in _UNDISTURBED or function_modes() or profiled():
+            if modes() or function_modes() or transforms() or traced() or profiled():
                 return overload(*args)
             given = args if only_tensors else _tensors(args, types)
             found = None
