@@ -1,4 +1,5 @@
-"""The command line: ``python -m pytriton translate FILE -D TM=64 -D TYPE=half``, ``run --legacy PKG SCRIPT``.
+"""The command line: ``python -m pytriton translate FILE -D TM=64``, ``run --legacy PKG SCRIPT``, ``port PATH``,
+``explain CODE``.
 
 Exit status: 0 done, 1 diagnostics were printed on stderr, 2 wrong usage.
 """
@@ -13,6 +14,8 @@ from pathlib import Path
 from pytriton.errors import CompileError
 from pytriton.legacy.command import add_arguments, run
 from pytriton.pipeline import translate
+from pytriton.port.command import add_port, port
+from pytriton.port.explain import add_explain, explain
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,6 +23,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if options.command == "run":
         return run(options)
+    if options.command == "port":
+        return port(options)
+    if options.command == "explain":
+        return explain(options)
     return _translate(options)
 
 
@@ -52,6 +59,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument("-o", dest="out", type=Path, metavar="OUT", help="write to a file")
     add_arguments(commands.add_parser("run", help="run a program whose packages import the triton of old"))
+    add_port(commands)
+    add_explain(commands)
     return parser
 
 

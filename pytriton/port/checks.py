@@ -1,0 +1,119 @@
+"""A pytest file that compares a ported module with its old source: ``runtime/compare.py`` does the work.
+
+One case for each way to pick a kernel, and a second config where one is tuned; the small configs first, as
+the interpreter is slow.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from pytriton.emit.document import WIDTH
+from pytriton.emit.module import render
+from pytriton.emit.names import identifier
+from pytriton.port.launcher import POWER, Entry, Plan, setting_of
+from pytriton.port.scan import MARK
+from pytriton.port.variants import Point, Variant
+from pytriton.port.write import Written, signed
+
+__all__ = ["test_module"]
+
+_MOST: Final = 24
+_CALLERS_GRID: Final = ", grid=(2, 2, 2)"
+
+
+def test_module(plan: Plan, written: Written, module: str, where: str, source: str) -> str:
+    """The text of the test file that stands beside ``module``, a path below its folder."""
+    cases = [_case(plan, variant, point) for variant, point in _chosen(plan)][:_MOST]
+    text = render(
+        "port_test.py.j2",
+        mark=MARK,
+        module=module,
+        where=where,
+        source=_literal(source),
+        cases=cases,
+        strict=any(point.use.strict for variant in plan.ported.variants for point in variant.points),
+        function=written.function,
+        kernel=plan.ported.name,
+        grid=_CALLERS_GRID if plan.grid is None else "",
+        checksum="",
+    )
+    return signed(text)
+
+
+def _chosen(plan: Plan) -> Iterator[tuple[Variant, Point]]:
+    """The variants and points to compare, each combination once."""
+    seen: set[str] = set()
+    for entry in plan.entries:
+        for variant in entry.variants:
+            fitting = sorted(_samples(plan, entry, variant), key=_elements)
+            for point in (fitting[0], fitting[len(fitting) // 2]) if fitting else ():
+                key = repr((sorted(point.values.items(), key=repr), point.warps, point.stages))
+                if key not in seen:
+                    seen.add(key)
+                    yield variant, point
+
+
+def _samples(plan: Plan, entry: Entry, variant: Variant) -> list[Point]:
+    """The points of a variant that were translated for these very types and selectors."""
+    return [
+        point
+        for row, point in variant.samples
+        if tuple(row[group[0]].rstrip("*") for group in plan.groups) == entry.words
+        and any(plan.selected(point, one) == entry.selected for one in point.use.decisions or [{}])
+    ]
+
+
+def _elements(point: Point) -> int:
+    """How large the blocks of a point are, roughly."""
+    size = 1
+    for value in point.values.values():
+        if isinstance(value, int) or (isinstance(value, str) and value.isdigit()):
+            size *= max(1, int(value))
+    return size
+
+
+def _case(plan: Plan, variant: Variant, point: Point) -> dict[str, Any]:
+    setting = setting_of(variant, point, frozenset(one.define for one in plan.keywords))
+    decisions = (point.use.decisions or [{}])[0]
+    keywords = {
+        keyword: value
+        for (name, keyword), value in zip(plan.selectors, plan.selected(point, decisions), strict=True)
+        if not name.startswith(POWER)
+    }
+    keywords |= {one.name: point.values[one.define] for one in plan.keywords if one.define in point.values}
+    mentioned = {name: value for name, value in point.values.items() if _used(name, variant)}
+    return {
+        "defines": _dict(mentioned, len("        defines=,")),
+        "config": _dict(dict(setting.numbers), len("        config=,")),
+        "keywords": _dict(keywords, len("        keywords=,")) if keywords else "",
+        "num_warps": setting.warps,
+        "num_stages": setting.stages,
+    }
+
+
+def _used(name: str, variant: Variant) -> bool:
+    return name in variant.translation.mentioned or identifier(name) in variant.translation.constexprs
+
+
+def _dict(values: Mapping[str, Any], around: int) -> str:
+    """A dict on one line if it fits, else an entry a line."""
+    entries = [f"{json.dumps(name)}: {_value(value)}" for name, value in values.items()]
+    line = "{" + ", ".join(entries) + "}"
+    if len(line) + around <= WIDTH:
+        return line
+    return "{\n" + "".join(f"            {entry},\n" for entry in entries) + "        }"
+
+
+def _value(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def _literal(source: str) -> str:
+    """The text as a literal that ``ruff format`` keeps."""
+    body = source.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    if body.endswith('"'):
+        body = body[:-1] + '\\"'
+    return f'"""{body}"""'

@@ -1,0 +1,92 @@
+"""Names while the scanned Python is followed: one ``Frame`` a function call, and the choices of a path.
+
+A condition that is not known is *decided*: the first run takes every such condition as true, and each
+decision that was made is a later run's other way (``Choices``). The same condition is decided the same way
+within a run, so that ``AT=transpose_a`` and ``'lda' if transpose_a else '1'`` stay in step.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pytriton.port.values import Unknown
+
+__all__ = ["Choices", "Frame", "StopPath", "paths"]
+
+_MOST_PATHS: Final = 48
+_MOST_STEPS: Final = 60_000
+
+
+class StopPath(Exception):
+    """The run ends here: the scanned code raises, or the run grew too long."""
+
+
+@dataclass(eq=False)
+class Frame:
+    """The names of one function call, or of a module. ``fields`` are class bodies."""
+
+    names: dict[str, Any] = field(default_factory=dict)
+    around: Frame | None = None
+    function: str = ""
+    module: Any = None
+
+    def find(self, name: str) -> tuple[bool, Any]:
+        """Whether a name is bound here or around, and to what."""
+        frame: Frame | None = self
+        while frame is not None:
+            if name in frame.names:
+                return True, frame.names[name]
+            frame = frame.around
+        return False, None
+
+
+@dataclass(eq=False)
+class Choices:
+    """The decisions of one run: those given, and then those made on the way."""
+
+    given: dict[str, bool]
+    made: dict[str, bool] = field(default_factory=dict)
+    refined: dict[str, Any] = field(default_factory=dict)  # what an expression is, after ``x == 'sdd'``
+    steps: int = 0
+
+    def decide(self, condition: Any) -> bool:
+        """Which way an unknown condition goes in this run."""
+        node = condition.node if isinstance(condition, Unknown) else ast.Name(repr(type(condition)))
+        turned = False
+        while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            node, turned = node.operand, not turned
+        key = ast.unparse(node)
+        if key not in self.given and key not in self.made:
+            self.made[key] = True
+        way = self.given[key] if key in self.given else self.made[key]
+        match node:
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=value)]) if way:
+                self.refined[ast.unparse(left)] = value
+        return way is not turned
+
+    def step(self) -> None:
+        """Count one evaluation; a run has an end."""
+        self.steps += 1
+        if self.steps > _MOST_STEPS:
+            raise StopPath
+
+    def trail(self) -> tuple[tuple[str, bool], ...]:
+        """All decisions, in the order in which they were needed."""
+        return tuple({**self.given, **self.made}.items())
+
+
+def paths() -> Iterator[Choices]:
+    """The runs through a piece of code, until every decision went both ways or there are too many."""
+    pending: list[dict[str, bool]] = [{}]
+    for _ in range(_MOST_PATHS):
+        if not pending:
+            return
+        choices = Choices(pending.pop())
+        yield choices
+        before = dict(choices.given)
+        for key, way in choices.made.items():
+            pending.append({**before, key: not way})
+            before[key] = way

@@ -1,0 +1,224 @@
+"""What an expression of the scanned Python may stand for.
+
+The scanned code is never run. Where a value can be known from the syntax tree alone it is a plain Python
+value (numbers, lists, dicts, and text that remembers its lines); everything else is an ``Unknown`` that
+keeps the expression it would be computed by, so that ``cdiv(M, opt.TM)`` can be written down again.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+__all__ = [
+    "HOLE",
+    "TOO_LONG",
+    "Class",
+    "ConfigPoint",
+    "Dtype",
+    "Filtered",
+    "Function",
+    "Instance",
+    "KernelObject",
+    "Launch",
+    "Library",
+    "Traced",
+    "Unknown",
+    "leaf",
+    "literal",
+    "node_of",
+    "traced",
+]
+
+# A part of a text that is not known: an index between two private characters, see ``Interpreter.holes``.
+HOLE: Final = "\ue000{}\ue001"
+
+
+class Traced(str):
+    """A text that knows where it was written: ``pieces`` are its parts, each with its line of the file."""
+
+    pieces: tuple[tuple[str, int], ...]
+    path: Path | None = None  # where the whole text was read from
+    is_path: bool = False  # a pathlib.Path
+    kernels: tuple[str, ...] = ()  # the kernels that ``triton.read`` was asked for
+
+    def line_at(self, offset: int) -> int:
+        """The line of the Python file that the character at an offset comes from."""
+        line = 0
+        for text, line in self.pieces:
+            if offset < len(text):
+                return line + text.count("\n", 0, offset)
+            offset -= len(text)
+        return line
+
+
+def traced(pieces: Iterable[tuple[str, int]]) -> Traced:
+    """The text made of these pieces."""
+    kept = tuple(piece for piece in pieces if piece[0]) or (("", 0),)
+    made = Traced("".join(text for text, _ in kept))
+    made.pieces = kept
+    return made
+
+
+class Filtered(list[Any]):
+    """A list from which a run leaves out what does not meet ``condition``."""
+
+    condition: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Unknown:
+    """A value that only a run would tell. ``node`` computes it; its names are parameters of the old code.
+
+    ``kind`` is what can be told all the same: ``bool``, ``int`` or ``dtype``.
+    """
+
+    node: ast.expr
+    kind: str | None = None
+
+    def __post_init__(self) -> None:
+        if _is_large(self.node):  # an expression that doubles at each step is no use to anybody
+            object.__setattr__(self, "node", ast.Name(TOO_LONG, ast.Load()))
+
+    @property
+    def text(self) -> str:
+        """The expression as Python text: also the identity of the value."""
+        return ast.unparse(self.node)
+
+
+TOO_LONG: Final = "a_long_expression"
+_LARGEST_NODE: Final = 300
+
+
+def _is_large(node: ast.expr) -> bool:
+    return any(count >= _LARGEST_NODE for count, _ in enumerate(ast.walk(node)))
+
+
+@dataclass(frozen=True)
+class Dtype:
+    """A ``torch.dtype``, by the end of its name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Library:
+    """A name of a library, dotted: ``triton.kernel``, ``torch.float16``, ``os.path.join``."""
+
+    name: str
+
+
+@dataclass(eq=False)
+class Function:
+    """A function of the scanned code, with the names around it."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    around: Any  # the Frame it was defined in
+    owner: Class | Instance | None = None  # what a method is bound to
+
+
+@dataclass(eq=False)
+class Class:
+    """A class of the scanned code."""
+
+    name: str
+    names: dict[str, Any] = field(default_factory=dict)
+    bases: tuple[Any, ...] = ()
+
+    def find(self, name: str) -> Any:
+        """A class attribute, also of a base; None if there is none."""
+        if name in self.names:
+            return self.names[name]
+        found = (base.find(name) for base in self.bases if isinstance(base, Class))
+        return next((value for value in found if value is not None), None)
+
+
+@dataclass(eq=False)
+class Instance:
+    """An object of a scanned class."""
+
+    kind: Class
+    names: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ConfigPoint:
+    """``triton.config(defines, num_warps)`` or a tuple of the two."""
+
+    defines: dict[str, Any]
+    num_warps: Any = None
+
+
+@dataclass(eq=False)
+class KernelObject:
+    """What a call of ``triton.kernel`` makes: the text and everything said with it."""
+
+    source: Any
+    line: int
+    defines: dict[Any, Any]
+    num_warps: Any = None
+    num_stages: Any = None
+    points: Any = ()
+    key: Any = ()
+    kernel: Any = None
+    path: Path | None = None  # where the text was read from
+    strict_literals: bool = False
+
+
+@dataclass(eq=False)
+class Launch:
+    """A kernel object and one call of it (``line`` 0: it is made and no call was seen).
+
+    ``decisions``: what was assumed about conditions on the way, by their text.
+    """
+
+    kernel: KernelObject
+    line: int
+    arguments: tuple[Any, ...] = ()
+    defines: dict[Any, Any] = field(default_factory=dict)
+    num_warps: Any = None
+    num_stages: Any = None
+    grid: Any = None
+    decisions: tuple[tuple[str, bool], ...] = ()
+
+
+def leaf(name: str, kind: str | None = None) -> Unknown:
+    """A parameter or another name of which nothing is known."""
+    return Unknown(ast.Name(name, ast.Load()), kind)
+
+
+def literal(value: Any) -> bool:
+    """Whether a value is known to the end: no Unknown in it, no part missing."""
+    if isinstance(value, Unknown):
+        return False
+    if isinstance(value, str):
+        return "\ue000" not in value
+    return all(literal(one) for one in _inside(value))
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    if isinstance(value, (list, tuple, set)):
+        yield from value
+    elif isinstance(value, dict):
+        yield from value.values()
+
+
+def node_of(value: Any) -> ast.expr:
+    """An expression for a value."""
+    if isinstance(value, Unknown):
+        return value.node
+    if isinstance(value, (list, tuple)):
+        kind = ast.List if isinstance(value, list) else ast.Tuple
+        return kind([node_of(one) for one in value], ast.Load())
+    if isinstance(value, Library):
+        return ast.Name(value.name, ast.Load())
+    if isinstance(value, Dtype):
+        return ast.Name(f"torch.{value.name}", ast.Load())
+    if isinstance(value, str):
+        return ast.Constant(str(value))
+    if value is None or isinstance(value, (bool, int, float, bytes)):
+        return ast.Constant(value)
+    return ast.Name(type(value).__name__, ast.Load())
