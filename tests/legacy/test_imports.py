@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import pytriton
 from pytriton.legacy import imports
@@ -396,6 +397,29 @@ import old_run
 from old_run import deep
 print(__name__, sys.argv, triton.__name__, old_run.triton.__name__, deep.triton.__name__, sys.path[0])
 """
+
+
+def test_torch_compile_reads_the_package(place: Path) -> None:
+    """Dynamo looks builtins up in the module's own ``__builtins__``, which are ours."""
+    text = """\
+import torch
+import triton
+text = "void f(float* Y, float* X, int n) { int r[T] = 0 ... T; *?(r < n)(Y + r) = *?(r < n)(X + r) * 2; }"
+kernel = triton.kernel(text, defines={"T": 32})
+
+
+def double(x):
+    y = torch.empty_like(x)
+    kernel(y, x, max(x.numel(), len([])), grid=lambda opt: (triton.cdiv(x.numel(), opt.T),))
+    return y
+"""
+    write(place, old_compiled=text)
+    with pytriton.legacy_imports("old_compiled"):
+        double = importlib.import_module("old_compiled").double
+    x = torch.randn(20)
+    compiled = torch.compile(double, fullgraph=True, backend="eager")
+    assert torch.equal(compiled(x), double(x))
+    assert torch.equal(double(x), 2 * x)
 
 
 class TestCommand:
