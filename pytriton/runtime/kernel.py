@@ -105,7 +105,7 @@ class Kernel:
             plan = self._plan(arguments, defines, num_warps, num_stages)
         self._last = plan
         frame = INSIDE.frame
-        if isinstance(frame, Shapes):
+        if frame is not None and isinstance(frame, Shapes):
             frame += [arguments[at] for at in plan.written_positions if at < len(arguments)]
             return None
         if modes_active() and is_traced(arguments):
@@ -179,6 +179,10 @@ class Kernel:
         for plan in tuple(self._plans.values()):
             known = {**plan.first.translation.buffers, **(known or {})}
         self._constants.set(name, value, device_of(device), known, self.name)
+
+    def __deepcopy__(self, memo: object) -> Kernel:
+        """Modules that hold kernels are copied; the copies share the kernel, as they would share a function."""
+        return self
 
     def __repr__(self) -> str:
         return f"<pytriton.kernel {self.name}>"
