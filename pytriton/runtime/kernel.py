@@ -295,9 +295,9 @@ def kernel(
     defines: Mapping[str, Any] | None = None,
     num_warps: Any = None,
     num_stages: Any = None,
-    autotune_configs: Iterable[Any] = (),
-    autotune_vals: Iterable[Any] = (),
-    autotune_key: Iterable[str] = (),
+    autotune_configs: Iterable[Any] | None = (),
+    autotune_vals: Iterable[Any] | None = (),
+    autotune_key: Iterable[str] | None = (),
     outputs: Iterable[str] = (),
     name: str | None = None,
     kernel: str | None = None,
@@ -326,8 +326,8 @@ def kernel(
         device=device,
         defines=defines,
         num_warps=num_warps,
-        autotune_configs=(*autotune_configs, *autotune_vals),
-        autotune_key=(autotune_key,) if isinstance(autotune_key, str) else tuple(autotune_key),
+        autotune_configs=(*(autotune_configs or ()), *(autotune_vals or ())),
+        autotune_key=(autotune_key,) if isinstance(autotune_key, str) else tuple(autotune_key or ()),
         outputs=tuple(outputs),
     )
     made = Kernel(

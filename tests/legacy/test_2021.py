@@ -50,6 +50,16 @@ def test_2021_defines_win_over_a_config() -> None:
     assert y.tolist() == [3.0] * 4
 
 
+def test_2021_nothing_to_tune() -> None:
+    y = torch.ones(4)
+    for none in (None, [], ()):
+        kernel = triton.kernel(
+            SCALE, "cpu", {"TILE": 4}, autotune_configs=none, autotune_vals=none, autotune_key=none
+        )
+        kernel(y, y, 2.0, 4, grid=(1,))
+    assert y.tolist() == [8.0] * 4
+
+
 def test_2021_unknown_autotune_key() -> None:
     with pytest.raises(triton.LaunchError, match="autotune_key names 'M'"):
         triton.kernel(SCALE, "cpu", {"TILE": 64}, autotune_key=["M"])
