@@ -1,15 +1,17 @@
 """What a Python function does to its tensor arguments, read from its syntax tree.
 
 Input: a function. Output: the names of the parameters whose memory it may write, and of those that its result
-may alias. The walk keeps, for each local name, the set of parameters whose memory the name may reach
-(*roots*), and follows them through assignments, branches, loops and calls:
+may alias, and whether it asks for addresses, which no tracer can follow.
+
+The walk keeps, for each local name, the set of parameters whose memory the name may reach (*roots*), and
+follows them through assignments, branches, loops and calls:
 
 * a call of a kernel writes the roots of what stands at the kernel's written parameters (``writes.py``);
 * a function of torch does what its schemas say: ``Tensor(a!)`` is written, ``Tensor(a)`` may alias;
 * a plain Python function of the user is walked in turn;
 * anything else is believed to write nothing, and to give back something that may alias all it was given.
 
-So the walk may miss a write that is hidden well enough. Each launch is checked when it runs (``inside.py``),
+So the walk may miss a write that is hidden well enough. Each launch is checked when it runs (``body.py``),
 so that a miss is an error with a cure and never a wrong result.
 """
 
@@ -48,6 +50,7 @@ class Effects:
 
     written: Roots = _NONE
     returned: Roots = _NONE
+    addresses: bool = False
 
 
 def effects_of(function: Callable[..., Any]) -> Effects:
@@ -69,7 +72,7 @@ def _effects(function: Callable[..., Any], callers: tuple[object, ...]) -> Effec
     for parameter in (*given.posonlyargs, *given.args, *given.kwonlyargs):
         walk.names[parameter.arg] = frozenset({parameter.arg})
     walk.block(tree.body)
-    return Effects(frozenset(walk.written), frozenset(walk.returned))
+    return Effects(frozenset(walk.written), frozenset(walk.returned), walk.addresses)
 
 
 @dataclass
@@ -81,6 +84,7 @@ class _Walk:
     names: dict[str, Roots] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     returned: set[str] = field(default_factory=set)
+    addresses: bool = False
 
     # Statements.
 
@@ -235,6 +239,7 @@ class _Walk:
         keywords = {word.arg: self.roots(word.value) for word in node.keywords}
         everything = _NONE.union(*positional, *keywords.values())
         called = self.resolve(node.func)
+        self.addresses |= isinstance(node.func, ast.Attribute) and node.func.attr == "data_ptr"
         if isinstance(called, Kernel):
             written = written_positions(called, self.shown_defines(node))
             open_ended = any(isinstance(one, ast.Starred) for one in _flat(node.args))
@@ -265,6 +270,7 @@ class _Walk:
         effects = _effects(function, self.callers)
         names = list(inspect.signature(function).parameters)
         given: dict[str | None, Roots] = {**dict(zip(names, positional, strict=False)), **keywords}
+        self.addresses |= effects.addresses
         for name in effects.written:
             self.written |= given.get(name, _NONE)
         return _NONE.union(*(given.get(name, _NONE) for name in effects.returned))

@@ -8,7 +8,8 @@ The operator is defined with ``Library.define`` and ``Library.impl``, whose call
     a fake kernel       the body itself on fake tensors, with its launches skipped, unless one is given
     an autograd kernel  always; without a formula it raises when a gradient is asked for, as custom_op does
     a decomposition     AOTAutograd traces into the body, so that Inductor sees the kernels; not while
-                        exporting, and not for a device with a kernel of its own
+                        exporting, not for a device with a kernel of its own, and not into a body that
+                        asks for addresses or has a fake kernel of its own
 
 A call with plain tensors and no gradient asked for, where no mode, transform or profiler is active, goes
 straight to the body (``shortcut.py``): the dispatcher would end there after two walks, at several times the cost.
@@ -20,6 +21,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from typing import Any, Final
 
 import torch
@@ -28,6 +30,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor, FunctionalTensorMode
 from torch.autograd import forward_ad
 from torch.autograd.graph import increment_version
+from torch.overrides import TorchFunctionMode
 from torch.utils.flop_counter import register_flop_formula
 
 from pytriton.operators.body import Body
@@ -56,7 +59,8 @@ class Operator:
         self.__doc__ = function.__doc__
         self.__module__ = function.__module__
         space, _, self._short = name.partition("::")
-        schema = _schema_of(function, name, mutates_args)
+        effects = effects_of(function)
+        schema = _schema_of(function, name, effects.written if mutates_args is None else mutates_args)
         self._lib: Any = _library.Library(space, "FRAGMENT")
         tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
         self._lib.define(self._short + schema, tags=tags)
@@ -66,6 +70,8 @@ class Operator:
         written = frozenset(one.name for one in self._schema.arguments if _is_written(one))
         keywords = any(one.kwarg_only for one in self._schema.arguments)
         self.body = Body(name, function, names, written, keywords)
+        self._addresses = effects.addresses
+        self._traceable = not effects.addresses
         self._fake: Callable[..., Any] | None = None
         self._own_kernels: set[str] = set()  # device types
         self._shortcut = Shortcut(self._schema, self.body)
@@ -131,8 +137,12 @@ class Operator:
         return register if func is None else register(func)
 
     def register_fake(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """What gives results of the right shapes, dtypes, strides and devices, in place of the body."""
+        """What gives results of the right shapes, dtypes, strides and devices, in place of the body.
+
+        Whoever gives one has a body that does not run on fake tensors, so it is not traced into either.
+        """
         self._fake = func
+        self._traceable = False
         return func
 
     def register_vmap(self, func: Callable[..., Any]) -> Callable[..., Any]:
@@ -164,12 +174,15 @@ class Operator:
     # The dispatcher.
 
     def _shapes(self, *args: Any, **kwargs: Any) -> Any:
-        return (self._fake or self.body.shapes)(*args, **kwargs)
+        if self._fake is not None:
+            return self._fake(*args, **kwargs)
+        with _NoAddresses() if self._addresses else nullcontext():
+            return self.body.shapes(*args, **kwargs)
 
     def _decompose(self, mode: Any, called: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Trace into the body under functionalisation."""
         device_types = {one.device.type for one in args if isinstance(one, torch.Tensor)}
-        if device_types & self._own_kernels or _exporting():
+        if not self._traceable or device_types & self._own_kernels or _exporting():
             return mode.__torch_dispatch__(called, types, args, kwargs)
         known = (torch.Tensor, FunctionalTensor)
         if any(one not in known and not issubclass(one, FakeTensor) for one in types):
@@ -205,6 +218,13 @@ class Operator:
         return self.overload.redispatch(keys & _C._after_ADInplaceOrView_keyset, *args, **kwargs)
 
 
+class _NoAddresses(TorchFunctionMode):
+    """Fake tensors have no address: 0, instead of an error."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return 0 if func is torch.Tensor.data_ptr else func(*args, **(kwargs or {}))
+
+
 def _operator_named(name: str) -> Operator:
     """For copies and pickles."""
     return _defined[name]
@@ -235,13 +255,13 @@ def op(
     return define if function is None else define(function)
 
 
-def _schema_of(function: Callable[..., Any], name: str, mutates_args: Iterable[str] | None) -> str:
+def _schema_of(function: Callable[..., Any], name: str, written: Iterable[str]) -> str:
+    """The schema of a function; raises LaunchError (TC540) if it can have none."""
     try:
         plain: str = _library.infer_schema(function, mutates_args=())
-        if mutates_args is None:
-            tensors = _tensor_parameters(plain)
-            mutates_args = sorted(effects_of(function).written & tensors)
-        schema: str = _library.infer_schema(function, mutates_args=tuple(mutates_args))
+        if isinstance(written, frozenset):  # derived, and for numbers it means nothing
+            written = sorted(written & _tensor_parameters(plain))
+        schema: str = _library.infer_schema(function, mutates_args=tuple(written))
         return schema
     except ValueError as error:
         raise refusal(

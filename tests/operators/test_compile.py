@@ -155,6 +155,13 @@ __global__ void f(double* z, bool b, char c, long n, unsigned int u, float f, do
             assert program(x, s).tolist()[:4] == [1.0, -((n - 1) // 2), 2.0**40 + n, 2.0**32 - 1]
 
 
+def of_2021(x: torch.Tensor) -> torch.Tensor:
+    y = torch.empty_like(x)
+    defines = {"TYPE": x.dtype, "TILE": 16, "FUNCTION": "sin"}
+    unary(y.data_ptr(), x.data_ptr(), x.numel(), grid=blocks(x.numel()), defines=defines)
+    return y
+
+
 class TestGraphs:
     def test_bare_call_is_one_node(self) -> None:
         """Of the two tensors only the written one is marked, so nothing else is copied."""
@@ -184,6 +191,27 @@ class TestGraphs:
         torch.testing.assert_close(torch.compile(sin, backend=backend, fullgraph=True)(x), torch.sin(x))
         assert seen[0] == "aten.empty_like.default"
         assert not any("pytriton_tests" in name for name in seen)
+
+    @pytest.mark.parametrize("backend", BACKENDS)
+    def test_addresses_are_not_traced(self, backend: str) -> None:
+        """A body of 2021, which passes addresses, stays whole."""
+        made = pytriton.op("pytriton_tests::addresses", of_2021)
+        function, _ = compiled(lambda x: made(x) + 1, backend)
+        for n in (5, 7):
+            x = torch.randn(n)
+            torch.testing.assert_close(function(x), torch.sin(x) + 1)
+
+    def test_values_are_not_traced(self) -> None:
+        """A body that looks at values needs a fake kernel, and stays whole."""
+
+        def f(x: torch.Tensor) -> torch.Tensor:
+            return elementwise(x, "sin" if x[0].item() > 0 else "cos")
+
+        made = pytriton.op("pytriton_tests::values", f)
+        made.register_fake(lambda x: torch.empty_like(x))
+        function, _ = compiled(lambda x: made(x) + 1, "aot_eager")
+        for x in (torch.ones(3), -torch.ones(3)):
+            torch.testing.assert_close(function(x), made(x) + 1)
 
     def test_inputs_stay(self) -> None:
         function, _ = compiled(in_place, "inductor")

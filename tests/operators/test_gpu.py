@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from torch._dynamo.testing import CompileCounterWithBackend
+from torch.fx.experimental.proxy_tensor import make_fx
 
 import pytriton
 from tests.operators.kernels import UNARY, axpy, blocks, cos, elementwise, sin, unary
@@ -273,6 +274,12 @@ class TestExport:
         package = torch._inductor.aoti_compile_and_package(exported, package_path=str(tmp_path / "model.pt2"))
         x = random(70)
         torch.testing.assert_close(torch._inductor.aoti_load_package(package)(x), program(x))
+
+    @pytest.mark.parametrize("program", [bare, sweep, operators])
+    def test_make_fx(self, program: Callable[..., Any]) -> None:
+        graph = make_fx(program, tracing_mode="symbolic")(random(70))
+        x = random(400)
+        torch.testing.assert_close(graph(x), program(x))
 
     def test_elementwise_in_half(self) -> None:
         x = random(70).half()

@@ -110,14 +110,14 @@ class TestEager:
 
 
 class TestRegistrations:
-    def test_kernel(self) -> None:
-        """On the CPU: the kernel that is registered for it, else the interpreter."""
-        made = pytriton.op("pytriton_tests::with_cpu", lambda_sin)
+    def test_kernel(self, device: str) -> None:
+        """The kernel that is registered for the device, else the function; on the CPU the interpreter."""
+        made = pytriton.op("pytriton_tests::with_kernel", lambda_sin)
         x = torch.randn(5)
         torch.testing.assert_close(made(x), torch.sin(x))
         calls = []
 
-        @made.register_kernel("cpu")
+        @made.register_kernel(device)
         def _(x: torch.Tensor) -> torch.Tensor:
             calls.append(x)
             return torch.cos(x)
