@@ -20,7 +20,7 @@ ENV := .venv/.ready
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check golden matrix bench clean
+.PHONY: help demo test check golden matrix bench fuzz clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -45,6 +45,12 @@ matrix: $(ENV)  ## the translation and program tests under every supported Trito
 bench: $(ENV)  ## translation times, and matrix products on a GPU
 	$(PY) -m benchmarks.translate
 	$(PY) -m benchmarks.matmul
+
+N    ?= 1000
+SEED ?= 0
+
+fuzz: $(ENV)  ## N=1000 generated kernels from SEED=0 before all judges
+	$(PY) -m tests.fuzz $(N) --seed $(SEED)
 
 clean:  ## back to a fresh clone
 	rm -rf .venv .matrix .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build

@@ -1,0 +1,113 @@
+"""Every disagreement that the fuzzer found, with the smallest programs that show it.
+
+An open one is a form that the generator leaves out of a usual run, so that a new fault is seen (``--all`` puts it
+in), and a strict expected failure of test_found.py: when the translator is mended the test says so, and ``open``
+goes. The mended ones stay as ordinary tests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["FOUND", "OPEN", "Found"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Kernels that failed: each ``(text, X, type of X)``; parameters are Y (zeros like X) and X, in this order."""
+
+    about: str
+    programs: tuple[tuple[str, list[int] | list[float], str], ...]
+    open: bool = False
+
+
+INTS = list(range(100, 116))
+
+FOUND: dict[str, Found] = {
+    "odd": Found(
+        "sizes that are not powers of two are refused (TC407)",
+        (("void f(int *Y, int *X) { int r[3] = 0 ... 3; *(Y + r) = *(X + r); }", INTS, "int32"),),
+    ),
+    "constant_compares": Found(
+        "casts are lost beside a literal of a comparison",
+        (
+            ("void f(int *Y, int *X) { *Y = *X < 1ul; }", [-2], "int32"),
+            ("void f(long *Y, long *X) { *Y = (int)(*X * 0x40000001) < 0; }", [2], "int64"),
+        ),
+    ),
+    "counters": Found(
+        "the counter of a range loop is a Python int on the interpreter",
+        (
+            (
+                "void f(int *Y, int *X) { for (int i = 0; i < 4; i++) *(Y + i) = i * 65536 * 65536 / 3; }",
+                INTS,
+                "int32",
+            ),
+            (
+                "void f(int *Y, int *X) { for (int i = 0; i < 4; i++) *(Y + i) = (i << 30) >> 30; }",
+                INTS,
+                "int32",
+            ),
+        ),
+    ),
+    "unsigned_minus": Found(
+        "unary operators on unsigned constants leave their width",
+        (
+            ("void f(int *Y, int *X) { bool b = ~0xffffffff; *Y = b; }", [0], "int32"),
+            ("void f(int *Y, int *X) { unsigned long v = -3ul; *Y = v >> 60; }", [0], "int32"),
+        ),
+    ),
+    "integer_fma": Found(
+        "fma of integers",
+        (
+            (
+                "void f(int *Y, int *X) { int r[4] = 0 ... 4; *(Y + r) = fma(*(X + r), 3, r); }",
+                [-5] * 4,
+                "int32",
+            ),
+        ),
+    ),
+    "constant_masks": Found(
+        "an atomic on a scalar pointer with a constant mask",
+        (("void f(int *Y, int *X) { atomic_add(Y, *X, (bool)1); }", [3], "int32"),),
+        open=True,
+    ),
+    "reshaped_loads": Found(
+        "the mask of ?: goes through a permutation, a reduction, @ as it is",
+        (
+            (
+                "void f(int *Y, int *X) { int r[4] = 0 ... 4; int i[4, 4] = r[:, newaxis] * 4 + r[newaxis, :];"
+                " *(Y + i) = i < 6 ? ^(*(X + i)) : -1; }",
+                INTS,
+                "int32",
+            ),
+            (
+                "void f(int *Y, int *X) { int r[4] = 0 ... 4; int i[4, 4] = r[:, newaxis] * 4 + r[newaxis, :];"
+                " *(Y + r) = r < 2 ? (*(X + i))[:, +] : -1; }",
+                INTS,
+                "int32",
+            ),
+            (
+                "void f(int *Y, int *X) { int r[4] = 0 ... 4; int i[4, 4] = r[:, newaxis] * 4 + r[newaxis, :];"
+                " *(Y + i) = i < 6 ? (*(X + r))[:, newaxis] : -1; }",
+                INTS,
+                "int32",
+            ),
+        ),
+    ),
+    "constant_floats": Found(
+        "arithmetic on constants of a narrow floating type is done in Python's double",
+        (("void f(double *Y, double *X) { *Y = *X + ((bfloat16)1.5f + 0.1); }", [0.25], "float64"),),
+        open=True,
+    ),
+    "weak_doubles": Found(
+        "a weak literal stored as double",
+        (
+            ("void f(double *Y, double *X) { *Y = 1.0f / 30.0f; }", [0.25], "float64"),
+            ("void f(double *Y, double *X) { int r[2] = 0 ... 2; *(Y + r) = 0.1; }", [0.25, 0.5], "float64"),
+            ("void f(double *Y, double *X) { *Y = 0.1 + 0.2; }", [0.25], "float64"),
+        ),
+    ),
+}
+
+OPEN = frozenset(name for name, found in FOUND.items() if found.open)

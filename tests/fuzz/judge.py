@@ -1,0 +1,102 @@
+"""One program before all judges, and what came of it.
+
+``ok``: all agree. ``refused``: the translator refused a legal text (its code says at what). ``undefined``: the
+evaluator found undefined behaviour, which the generator should not have made (or the checker did). ``differs``:
+two judges left different memory. ``crashed``: an exception that is no finding of the translator. Only ``ok`` is
+agreement; a run counts all of them.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytriton.errors import CompileError, PytritonError
+from tests.fuzz.choices import Replayed, shrunk
+from tests.fuzz.kernels import Options, generate
+from tests.oracle.evaluator import Undefined
+from tests.oracle.judges import Case, Difference, checked, compare, emitted, evaluated, without_passes
+
+__all__ = ["Verdict", "judged", "reduced"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of a program; ``detail`` tells failures of one kind apart."""
+
+    kind: str
+    detail: str = ""
+    message: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.kind == "ok"
+
+    def alike(self, other: Verdict) -> bool:
+        """Whether two failures look like one fault."""
+        return (self.kind, self.detail) == (other.kind, other.detail)
+
+
+def judged(case: Case, *, plain: bool = True) -> Verdict:
+    """The verdict on one program; ``plain`` asks the module without passes too."""
+    try:
+        tree = checked(case.source, case.defines)
+        memory = evaluated(case, tree)
+    except CompileError as error:
+        return Verdict("refused", error.diagnostics[0].code, str(error))
+    except Undefined as error:
+        return Verdict("undefined", str(error).split(":")[0], str(error))
+    except Exception as error:
+        return Verdict("crashed", f"evaluator: {type(error).__name__}", traceback.format_exc(limit=-4))
+    verdict = _emitted(case, memory, "emitted module")
+    if verdict.ok and plain:
+        with without_passes():
+            verdict = _emitted(case, memory, "module without passes", watch=not memory.strayed)
+    return verdict
+
+
+def _emitted(case: Case, memory, who: str, watch: bool = True) -> Verdict:  # type: ignore[no-untyped-def]
+    try:
+        compare(case, memory, emitted(case, watch=watch), who)
+    except Difference as error:
+        return Verdict("differs", who, str(error))
+    except PytritonError as error:
+        text = str(error)
+        code = text[text.find("[TC") :][:7] if "[TC" in text else ""
+        stopped = text.split("interpreter stopped:")
+        detail = (
+            "".join(ch for ch in stopped[1].split("[TC")[0] if not ch.isdigit()) if len(stopped) > 1 else ""
+        )
+        return Verdict("refused", f"{code} {detail.strip()}"[:70], f"{who}: {text}")
+    except Exception as error:
+        return Verdict("crashed", f"{who}: {type(error).__name__}", traceback.format_exc(limit=-4))
+    return Verdict("ok")
+
+
+def reduced(row: Sequence[int], options: Options, most: int = 1500) -> tuple[Case, Verdict]:
+    """The smallest program found that fails as the program of this row does."""
+    first = judged(generate(Replayed(row), options))
+    plain = "without passes" in first.message or "without passes" in first.detail
+
+    def fails(candidate: Sequence[int]) -> bool:
+        return judged(generate(Replayed(candidate), options), plain=plain).alike(first)
+
+    case = generate(Replayed(shrunk(row, fails, most)), options)
+    case = _fewer_lines(case, first, plain)
+    return case, judged(case, plain=plain)
+
+
+def _fewer_lines(case: Case, first: Verdict, plain: bool) -> Case:
+    """The case without the lines that do not matter."""
+    lines, at = case.source.splitlines(), 1
+    for width in (6, 3, 2, 1):
+        at = 1
+        while at < len(lines):
+            fewer = lines[:at] + lines[at + width :]
+            smaller = Case("\n".join(fewer) + "\n", case.buffers, case.arguments, case.grid, case.defines)
+            if judged(smaller, plain=plain).alike(first):
+                lines, case = fewer, smaller
+            else:
+                at += 1
+    return case

@@ -1,0 +1,191 @@
+"""Whole kernels: parameters, sizes, noise of the preprocessor, a launch of them.
+
+``generate(choices)`` gives a ``Case``: a text, its defines, buffers and arguments, and a grid. Every variable that
+is alive at the end is stored, so that what went wrong shows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from pytriton.lang.types import BOOL as CHECKED_BOOL
+from pytriton.lang.types import TYPE_WORDS
+from tests.fuzz import found
+from tests.fuzz.choices import Choices
+from tests.fuzz.memory import LENGTH, Frame, Parameter, Variable, contents
+from tests.fuzz.rules import SCALARS, Scalar, by_name
+from tests.fuzz.statements import Statements
+from tests.oracle.evaluator import Address
+from tests.oracle.judges import Buffer, Case
+
+__all__ = ["OPEN", "Options", "generate"]
+
+INT = by_name("int")
+POWERS = (4, 8, 2, 16, 1, 32)
+OTHERS = (3, 5, 6, 7, 12)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Which forms to leave out: ``odd`` sizes, ``jumps``, ``returns`` and the names in found.py."""
+
+    avoid: frozenset[str] = frozenset()
+
+
+OPEN = Options(found.OPEN)
+
+
+def generate(c: Choices, options: Options | None = None) -> Case:
+    """One kernel and one launch of it."""
+    options = options or Options()
+    frame = _frame(c, options)
+    statements = Statements(c, frame)
+    prologue, defines, noise = _prologue(c, frame)
+    for _ in range(c.below(3)):
+        _scalar_parameter(c, frame)
+    frame.scopes.append([])
+    body = statements.body(1 + c.below(5), 2)
+    frame.scopes[0] += frame.scopes.pop()
+    body += _epilogue(statements, frame)
+    _alias(c, frame)
+    text = "\n".join(
+        [
+            *noise,
+            f"{c.pick(('__global__ void', 'void'))} f({', '.join(_declared(c, p) for p in frame.parameters)}) {{",
+            *("  " + line for line in prologue),
+            *("  " + line for line in _noisy(c, body)),
+            "}",
+            "",
+        ]
+    )
+    return _launch(c, frame, text, defines)
+
+
+def _frame(c: Choices, options: Options) -> Frame:
+    pool = POWERS + (OTHERS if "odd" not in options.avoid and c.chance(3) else ())
+    sizes = tuple(dict.fromkeys(c.pick(pool) for _ in range(1 + c.below(3))))
+    types = tuple(dict.fromkeys([INT, *(c.pick(SCALARS) for _ in range(1 + c.below(4)))]))
+    frame = Frame(c, sizes, types, programs=c.pick((1, 2, 3)), functions=c.chance(4))
+    frame.avoid = options.avoid
+    return frame
+
+
+def _prologue(c: Choices, frame: Frame) -> tuple[list[str], dict[str, object], list[str]]:
+    """The first lines of the body, the defines, and the lines before the kernel."""
+    defines: dict[str, object] = {}
+    noise: list[str] = []
+    for number, size in enumerate(frame.sizes):
+        kind = c.below(4)
+        if kind == 0:
+            continue
+        name = f"T{'MNK'[number]}"
+        frame.spelled[size] = name
+        if kind == 1:
+            defines[name] = size
+        elif kind == 2:
+            noise.append(f"#define {name} {size}")
+        else:
+            noise.append(f"#define {name} ({size + 3} - 3)")
+    lines = [
+        c.pick(("int pid = get_program_id(0);", "int pid = get_program_id(0) + 0 * get_num_programs(0);"))
+    ]
+    frame.declare(Variable("pid", INT, (), fixed=True))
+    for size in sorted({*frame.sizes, 1}):
+        lines.append(f"int r{size}[{size}] = 0 ... {size};")
+        frame.declare(Variable(f"r{size}", INT, (size,), fixed=True))
+    return lines, defines, noise
+
+
+def _scalar_parameter(c: Choices, frame: Frame) -> None:
+    type_ = c.pick(frame.types)
+    value: int | float = c.pick((1, 2, 3, 0, 7, 100, -1, -5))
+    if type_.floating:
+        value = value / 4
+    elif type_.kind == "b":
+        value = bool(value & 1)
+    elif type_.kind == "u":
+        value = abs(value)
+    frame.parameters.append(Parameter(frame.fresh("s"), type_, value=value))
+    frame.declare(Variable(frame.parameters[-1].name, type_, (), fixed=c.chance(3)))
+
+
+def _epilogue(statements: Statements, frame: Frame) -> list[str]:
+    """Stores of what is alive."""
+    lines = []
+    for variable in frame.visible():
+        if variable.fixed and variable.name != "pid":
+            continue
+        lines.append(statements.stored(variable.type, variable.shape, statements.name(variable)))
+    return lines[-6:]
+
+
+def _alias(c: Choices, frame: Frame) -> None:
+    """Two inputs of one type become one buffer; attributes that are true are given."""
+    inputs = [p for p in frame.parameters if p.pointer and frame.role(p) == "in"]
+    for first, second in itertools.pairwise(inputs):
+        if first.type == second.type and c.chance(2) and frame.blocks[second.buffer].length <= LENGTH:
+            second.buffer = first.buffer if frame.blocks[first.buffer].length >= LENGTH else second.buffer
+    used = [p.buffer for p in frame.parameters if p.pointer]
+    for parameter in frame.parameters:
+        if parameter.pointer and used.count(parameter.buffer) == 1 and c.chance(4):
+            parameter.attributes = " __noalias"
+            if frame.role(parameter) == "in":
+                parameter.attributes += c.pick(("", " __readonly"))
+        elif not parameter.pointer and parameter.type == INT and c.chance(6):
+            for factor in (8, 4, 2):
+                if int(parameter.value) % factor == 0:
+                    parameter.attributes = f" __multipleof({factor})"
+                    break
+
+
+def _declared(c: Choices, parameter: Parameter) -> str:
+    star = "*" if parameter.pointer else ""
+    return f"{parameter.type.word} {star}{parameter.name}{parameter.attributes}"
+
+
+def _noisy(c: Choices, lines: list[str]) -> list[str]:
+    """The lines among directives and comments that change nothing."""
+    if not c.chance(3):
+        return lines
+    result: list[str] = []
+    for line in lines:
+        kind = c.below(12)
+        whole = line.endswith(";") and line.count("{") == line.count("}")
+        previous = result[-1].strip() if result else ""
+        if not whole or (previous.startswith("if ") and not previous.endswith("{")) or previous == "else":
+            result.append(line)
+        elif kind == 11:
+            result += ["#if 1 && !defined(NO)", line, "#else", "int no = undeclared;", "#endif"]
+        elif kind == 10:
+            result += ["#ifdef NO", "not C at all", "#endif", line]
+        elif kind == 9:
+            result.append(line + "  // what was said")
+        elif kind == 8 and "*" not in line:
+            result.append(line.replace(" = ", " /* is */ = ", 1))
+        else:
+            result.append(line)
+    return result
+
+
+def _checked_type(type_: Scalar):  # type: ignore[no-untyped-def]
+    if type_.word == "bool":
+        return CHECKED_BOOL
+    return TYPE_WORDS[tuple(sorted(type_.word.split()))]
+
+
+def _launch(c: Choices, frame: Frame, text: str, defines: dict[str, object]) -> Case:
+    random = np.random.default_rng(c.below(1 << 16))
+    special = c.chance(3)
+    buffers = tuple(
+        Buffer(_checked_type(block.type), contents(block, random, special)) for block in frame.blocks
+    )
+    arguments: list[Address | int | float | None] = []
+    for parameter in frame.parameters:
+        if parameter.pointer:
+            arguments.append(Address(parameter.buffer, parameter.offset))
+        else:
+            arguments.append(parameter.value)
+    return Case(text, buffers, tuple(arguments), (frame.programs,), defines)

@@ -1,0 +1,58 @@
+"""Generated kernels before all judges: fixed programs, and new ones that hypothesis shrinks when they fail.
+
+``make fuzz N=10000`` runs many more. A failure here prints the kernel; ``python -m tests.fuzz 1 --seed S`` reduces
+a fixed one.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.fuzz.choices import Drawn, Recorded, Replayed, shrunk
+from tests.fuzz.judge import judged
+from tests.fuzz.kernels import OPEN, generate
+from tests.oracle.judges import Case, checked, show
+
+BATCH = 10
+FIXED = 140
+
+
+def _agree(case: Case) -> None:
+    verdict = judged(case)
+    assert verdict.ok, f"{verdict.kind} {verdict.detail}\n{show(case)}\n{verdict.message}"
+
+
+@pytest.mark.parametrize("start", range(0, FIXED, BATCH))
+@pytest.mark.filterwarnings("ignore")
+def test_fixed(start: int) -> None:
+    for seed in range(start, start + BATCH):
+        _agree(generate(Recorded(seed), OPEN))
+
+
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@given(st.data())
+@pytest.mark.filterwarnings("ignore")
+def test_drawn(data: st.DataObject) -> None:
+    _agree(generate(Drawn(data.draw, st.integers), OPEN))
+
+
+def test_a_row_replays() -> None:
+    recorded = Recorded(11)
+    case = generate(recorded, OPEN)
+    assert generate(Replayed(recorded.row), OPEN).source == case.source
+    assert checked(case.source, case.defines).parameters
+
+
+def test_the_simplest_choices_make_a_kernel() -> None:
+    _agree(generate(Replayed([]), OPEN))
+
+
+def test_shrinking() -> None:
+    """The shortest row that holds a 7 behind a 3."""
+
+    def fails(row: list[int]) -> bool:
+        return 3 in row and 7 in row[row.index(3) :]
+
+    assert shrunk([5, 9, 3, 4, 8, 7, 2, 6], fails) == [3, 7]  # type: ignore[arg-type]

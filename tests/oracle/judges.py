@@ -1,0 +1,260 @@
+"""The judges of one program: the evaluator, the emitted module on Triton's interpreter, and that module with the
+optimising passes switched off. They must leave the same memory: bit for bit, except for floats that the evaluator
+says may stray, within the bound it gives.
+
+The interpreter reads memory through raw addresses, so it is watched: every address that a load, a store or an
+atomic touches must lie in a buffer of the launch. That finds reads whose value is thrown away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+import pytriton
+import pytriton.passes
+from pytriton.errors import Report
+from pytriton.lang import typed
+from pytriton.lang.check import check
+from pytriton.lang.parse import parse
+from pytriton.lang.preprocess import preprocess
+from pytriton.lang.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, TYPE_WORDS, ScalarType
+from pytriton.source import Source
+from tests.oracle.evaluator import Address, run
+from tests.oracle.memory import Memory
+from tests.oracle.values import Array
+
+__all__ = [
+    "Buffer",
+    "Case",
+    "Difference",
+    "checked",
+    "compare",
+    "emitted",
+    "evaluated",
+    "launch",
+    "show",
+    "without_passes",
+]
+
+# The passes that make the translation better, not possible. Whatever else stands in PASSES stays on.
+OPTIONAL = {"loops", "prefetch", "chain"}
+GUARD = 8192  # bytes on either side of a buffer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Buffer:
+    """Memory of one element type before a launch."""
+
+    element: ScalarType
+    bytes: Array  # uint8
+
+    def tensor(self, raw: torch.Tensor) -> torch.Tensor:
+        return raw.view(getattr(torch, self.element.torch))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """A program and one launch of it. ``arguments``: a number, an ``Address`` or None per parameter."""
+
+    source: str
+    buffers: tuple[Buffer, ...]
+    arguments: tuple[Address | int | float | None, ...]
+    grid: tuple[int, ...]
+    defines: Mapping[str, object] = field(default_factory=dict)
+
+
+class Difference(AssertionError):
+    """Two judges disagree."""
+
+
+_ELEMENTS: Mapping[str, ScalarType] = {
+    type_.torch: type_ for type_ in (BOOL, HALF, FLOAT, DOUBLE, *TYPE_WORDS.values()) if type_ != BFLOAT16
+}
+
+
+def launch(
+    source: str,
+    *arguments: Array | int | float | None,
+    grid: tuple[int, ...] = (1,),
+    defines: Mapping[str, object] | None = None,
+) -> Case:
+    """A case from NumPy arrays, which become buffers of their type, and numbers."""
+    buffers: list[Buffer] = []
+    passed: list[Address | int | float | None] = []
+    for argument in arguments:
+        if isinstance(argument, np.ndarray):
+            passed.append(Address(len(buffers)))
+            buffers.append(Buffer(_ELEMENTS[str(argument.dtype)], argument.reshape(-1).view(np.uint8)))
+        else:
+            passed.append(argument)
+    return Case(source, tuple(buffers), tuple(passed), grid, defines or {})
+
+
+def checked(source: str, defines: Mapping[str, object] | None = None) -> typed.KernelDef:
+    """The typed tree of the first kernel, before any pass."""
+    report = Report()
+    tokens = preprocess(Source(source, "fuzz.c"), dict(defines or {}), report)
+    report.check()
+    return check(parse(tokens.tokens, report), report)
+
+
+def evaluated(case: Case, tree: typed.KernelDef | None = None, **options: object) -> Memory:
+    """The memory after the launch, by the evaluator."""
+    tree = tree or checked(case.source, case.defines)
+    return run(tree, [buffer.bytes for buffer in case.buffers], case.arguments, case.grid, **options)  # type: ignore[arg-type]
+
+
+def emitted(case: Case, kernel: pytriton.Kernel | None = None, *, watch: bool = True) -> list[Array]:
+    """The bytes of every buffer after the launch, by the emitted module on Triton's interpreter.
+
+    ``watch``: raise where it touches memory outside the buffers.
+    """
+    raws, tensors = [], []
+    for buffer in case.buffers:
+        raw = torch.full((buffer.bytes.size + 2 * GUARD,), 0x5A, dtype=torch.uint8)
+        raw[GUARD : GUARD + buffer.bytes.size] = torch.from_numpy(buffer.bytes.copy())
+        raws.append(raw)
+        tensors.append(raw[GUARD : GUARD + buffer.bytes.size])
+    kernel = kernel or pytriton.kernel(case.source)
+    passed = [_argument(case, argument, tensors) for argument in case.arguments]
+    allowed = [(tensor.data_ptr(), tensor.data_ptr() + tensor.numel()) for tensor in tensors]
+    with _watched(allowed) if watch else nullcontext(), np.errstate(all="ignore"):
+        kernel(*passed, grid=case.grid, defines=dict(case.defines))
+    for raw, buffer in zip(raws, case.buffers, strict=True):
+        end = GUARD + buffer.bytes.size
+        if (raw[:GUARD] != 0x5A).any() or (raw[end:] != 0x5A).any():
+            raise Difference("the emitted module wrote outside a buffer")
+    return [tensor.numpy().copy() for tensor in tensors]
+
+
+def _argument(
+    case: Case, argument: Address | int | float | None, tensors: Sequence[torch.Tensor]
+) -> torch.Tensor | int | float | None:
+    if not isinstance(argument, Address):
+        return argument
+    return case.buffers[argument.buffer].tensor(tensors[argument.buffer][argument.offset :])
+
+
+@contextmanager
+def without_passes() -> Iterator[None]:
+    """Inside, translations skip the optional passes."""
+    kept = pytriton.passes.PASSES
+    pytriton.passes.PASSES = tuple(step for step in kept if step.__name__ not in OPTIONAL)
+    try:
+        yield
+    finally:
+        pytriton.passes.PASSES = kept
+
+
+class _Watch:
+    """Triton's interpreter functions, with a look at every address first."""
+
+    def __init__(self, real: object, allowed: Sequence[tuple[int, int]]) -> None:
+        self.real, self.allowed = real, allowed
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.real, name)
+
+    def _look(self, what: str, addresses: Array, mask: Array, width: int) -> None:
+        active = np.asarray(addresses)[np.broadcast_to(mask.astype(bool), addresses.shape)].astype(np.int64)
+        if not active.size:
+            return
+        fine = np.zeros(active.shape, bool)
+        for start, stop in self.allowed:
+            fine |= (active >= start) & (active + width <= stop)
+        if not fine.all():
+            raise Difference(f"the emitted module's {what} touches an address outside every buffer")
+
+    def load(self, pointers: Array, mask: Array, other: Array, dtype: np.dtype) -> Array:
+        self._look("load", pointers, mask, np.dtype(dtype).itemsize)
+        return self.real.load(pointers, mask, other, dtype)
+
+    def store(self, pointers: Array, value: Array, mask: Array) -> object:
+        self._look("store", pointers, mask, value.dtype.itemsize)
+        return self.real.store(pointers, value, mask)
+
+    def atomic_cas(self, pointers: Array, compare: Array, value: Array, *rest: object) -> Array:
+        self._look("atomic", pointers, np.ones(pointers.shape, bool), value.dtype.itemsize)
+        return self.real.atomic_cas(pointers, compare, value, *rest)
+
+    def atomic_rmw(
+        self, operation: object, pointers: Array, value: Array, mask: Array, *rest: object
+    ) -> Array:
+        self._look("atomic", pointers, mask, value.dtype.itemsize)
+        return self.real.atomic_rmw(operation, pointers, value, mask, *rest)
+
+
+@contextmanager
+def _watched(allowed: Sequence[tuple[int, int]]) -> Iterator[None]:
+    from triton.runtime import interpreter
+
+    real = interpreter._interpreter
+    interpreter._interpreter = _Watch(real, allowed)
+    try:
+        yield
+    finally:
+        interpreter._interpreter = real
+
+
+# ---------------------------------------------------------------- comparison
+
+
+def compare(case: Case, expected: Memory, found: Sequence[Array], who: str = "emitted module") -> None:
+    """Raise ``Difference`` at the first element that two judges do not agree on."""
+    for index, (buffer, got) in enumerate(zip(case.buffers, found, strict=True)):
+        want, error = expected.contents(index)
+        if not error.any() and (want == got).all():
+            continue
+        if buffer.element.is_float:
+            _compare_floats(index, buffer.element, want, got, error, who)
+        else:
+            _report(index, _numbers(want, buffer.element), _numbers(got, buffer.element), who)
+
+
+def _numbers(raw: Array, element: ScalarType) -> Array:
+    if element == BFLOAT16:
+        return (raw.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+    if element.is_float:
+        return raw.view({16: np.float16, 32: np.float32, 64: np.float64}[element.bits])
+    kind = "i" if element.signed else "u"
+    return raw.view(f"{kind}{max(element.bits, 8) // 8}")
+
+
+def _compare_floats(index: int, element: ScalarType, want: Array, got: Array, error: Array, who: str) -> None:
+    wanted, found = _numbers(want, element), _numbers(got, element)
+    bound = error.reshape(wanted.size, -1).max(axis=1)
+    with np.errstate(all="ignore"):
+        near = np.abs(found.astype(np.float64) - wanted.astype(np.float64)) <= bound
+    same = (found == wanted) & ((np.signbit(found) == np.signbit(wanted)) | (bound > 0))
+    fine = same | (np.isnan(found) & np.isnan(wanted)) | (near & (bound > 0))
+    if not fine.all():
+        _report(index, wanted, found, who, fine, bound)
+
+
+def _report(
+    index: int, want: Array, got: Array, who: str, fine: Array | None = None, bound: Array | None = None
+) -> None:
+    wrong = np.flatnonzero((want != got) if fine is None else ~fine)
+    lines = [f"buffer {index}: {wrong.size} of {want.size} elements differ"]
+    for place in map(int, wrong[:8]):
+        near = f" (may stray by {bound[place]:.3g})" if bound is not None else ""
+        lines.append(f"  [{place}] evaluator {want[place]!r}, {who} {got[place]!r}{near}")
+    raise Difference("\n".join(lines))
+
+
+def show(case: Case) -> str:
+    """A case as a person reads it."""
+    lines = [case.source.rstrip(), f"grid {case.grid}, defines {dict(case.defines)}"]
+    for argument in case.arguments:
+        if isinstance(argument, Address):
+            buffer = case.buffers[argument.buffer]
+            numbers = _numbers(buffer.bytes, buffer.element)
+            lines.append(f"  {buffer.element}* of {numbers.size}: {numbers[:12].tolist()} ...")
+        else:
+            lines.append(f"  {argument!r}")
+    return "\n".join(lines)
