@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from pytriton.emit.functions import Functions
 from pytriton.emit.names import Names
-from pytriton.emit.numbers import byte_count, dtype, held, number, wraps
+from pytriton.emit.numbers import bare, byte_count, dtype, held, wraps
 from pytriton.emit.products import Products, numbers
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted
@@ -21,7 +22,6 @@ from pytriton.lang.typed import Expr, Size
 from pytriton.lang.types import (
     BOOL,
     FLOAT,
-    HALF,
     INT,
     LONG,
     ElementType,
@@ -36,24 +36,10 @@ __all__ = ["Expressions"]
 
 _COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
 _NEGATED: Final = {"==": "!=", "!=": "==", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
-_FUNCTIONS: Final = {
-    "exp": "tl.exp",
-    "log": "tl.log",
-    "sqrt": "tl.sqrt",
-    "sin": "tl.sin",
-    "cos": "tl.cos",
-    "erf": "tl.erf",
-    "rsqrt": "tl.rsqrt",
-    "sigmoid": "tl.sigmoid",
-    "log2": "tl.log2",
-    "exp2": "tl.exp2",
-    "floor": "tl.floor",
-    "ceil": "tl.ceil",
-    "abs": "tl.abs",
-    "fma": "tl.fma",
-    "tanh": "libdevice.tanh",
-    "pow": "libdevice.pow",
-}
+
+
+def _is_float(element: ElementType) -> bool:
+    return isinstance(element, ScalarType) and element.is_float
 
 
 def _written(expr: Expr) -> bool:
@@ -71,7 +57,7 @@ def _negates(operator: str, comparison: Expr) -> bool:
     return scalar is None or not scalar.is_float
 
 
-class Expressions(Products):
+class Expressions(Functions, Products):
     """Lowers expressions with one choice of identifiers."""
 
     def __init__(self, names: Names, precision: str) -> None:
@@ -120,7 +106,7 @@ class Expressions(Products):
             case typed.Dot():
                 return self.dot(expr)
             case typed.Call():
-                return self._call(expr)
+                return self.call(expr)
             case typed.Atomic():
                 return self._atomic(expr)
 
@@ -154,7 +140,7 @@ class Expressions(Products):
     def _literal(self, expr: typed.Literal) -> Value:
         element = scalar_of(expr.type)
         assert element is not None
-        return Value(number(expr.value, element), element, strong=False, weak=True)
+        return bare(expr.value, element)
 
     def _constexpr(self, expr: typed.Constexpr) -> Value:
         element = scalar_of(expr.type)
@@ -191,9 +177,7 @@ class Expressions(Products):
             return self._not(expr.operand, value)
         folded = None if value.strong else constant(expr)
         if folded is not None and isinstance(element, ScalarType) and element.kind == "uint":
-            return Value(
-                number(folded, element), element, strong=False, weak=True
-            )  # Python has no such numbers
+            return bare(folded, element)  # Python has no such numbers
         return Value(UnaryOp(expr.operator, value.node), element, value.strong, value.weak)
 
     def _not(self, operand: Expr, value: Value) -> Value:
@@ -228,11 +212,11 @@ class Expressions(Products):
             return self._integer_division(expr, first, second, common)
         got = promoted(first, second, division=expr.operator == "/")
         if not strong and isinstance(element, ScalarType) and wraps(expr):
-            return Value(number(constant(expr) or 0, element), element, strong=False, weak=True)
+            return bare(constant(expr) or 0, element)
         node = BinOp(expr.operator, first.node, second.node)
         if got == element or not strong:
             return Value(node, element, strong, weak)
-        return self._to(Value(node, got or element), element)
+        return self.to(Value(node, got or element), element)
 
     def _operands(self, operator: str, left: Expr, right: Expr, common: ScalarType) -> tuple[Value, Value]:
         """Both operands, without those conversions to the common type that Triton makes by itself."""
@@ -261,8 +245,8 @@ class Expressions(Products):
         if not isinstance(expr, typed.Cast) or scalar_of(expr.operand.type) is None:
             value = self.lower(expr)
             return value, value
-        value = self.lower(expr.operand)
-        return value, self._to(value, element_of(expr.type))  # type: ignore[arg-type]
+        value, cast = self.lower(expr.operand), self._cast(expr)
+        return (cast if cast.weak and not cast.strong else value), cast
 
     def _integer_division(self, expr: typed.Binary, first: Value, second: Value, common: ScalarType) -> Value:
         """``/`` and ``%`` on integers: Triton truncates on tensors, Python floors on numbers."""
@@ -273,7 +257,7 @@ class Expressions(Products):
             if floors and dividend is not None and divisor is not None:
                 value = constant(expr)
                 assert value is not None
-                return Value(number(value, common), common, strong=False, weak=True)
+                return bare(value, common)
             if floors:
                 first = self._strong(first)
         node = BinOp(operator, first.node, second.node)
@@ -318,12 +302,12 @@ class Expressions(Products):
             yes, no = self.lower(expr.yes), self.lower(expr.no)
             arguments = (condition.node, yes.node, no.node)
             return Value(Call("tl.where", arguments), element)
-        yes, no = self._alternatives(expr.yes, expr.no, element)
+        yes, no = self.alternatives(expr.yes, expr.no, element)
         got = promoted(yes, no)
         value = Value(Call("tl.where", (condition.node, yes.node, no.node)), got or element)
-        return self._to(value, element)
+        return self.to(value, element)
 
-    def _alternatives(self, left: Expr, right: Expr, element: ScalarType) -> tuple[Value, Value]:
+    def alternatives(self, left: Expr, right: Expr, element: ScalarType) -> tuple[Value, Value]:
         """Two operands of which one is taken: of two bare numbers Triton would make an int32 or float32."""
         first, second = self._operands("?", left, right, element)
         if first.weak and second.weak and element not in (INT, FLOAT, BOOL):
@@ -335,9 +319,14 @@ class Expressions(Products):
     def _cast(self, expr: typed.Cast) -> Value:
         value = self.lower(expr.operand)
         element = element_of(expr.type)  # type: ignore[arg-type]
-        return self._to(value, element)
+        if not value.strong and _is_float(value.element) and _is_float(element) and value.element != element:
+            known = constant(expr)
+            if known is not None:  # Python would compute in double what C computes in the narrower type
+                assert isinstance(element, ScalarType)
+                return bare(known, element)
+        return self.to(value, element)
 
-    def _to(self, value: Value, element: ElementType) -> Value:
+    def to(self, value: Value, element: ElementType) -> Value:
         """The value converted to an element type."""
         if value.element == element:
             return value
@@ -389,7 +378,7 @@ class Expressions(Products):
             node = Method(node, "to", (Atom("tl.int32"),))
         total: Node = Call("tl.sum", (node,), (("axis", Atom("0")),))
         if isinstance(element, ScalarType) and element.bits < 32:
-            return self._to(Value(total, FLOAT if element.is_float else INT), element)
+            return self.to(Value(total, FLOAT if element.is_float else INT), element)
         return Value(total, element)
 
     def _expand(self, expr: typed.Expand) -> Value:
@@ -411,56 +400,10 @@ class Expressions(Products):
         value = self.lower(expr.operand)
         element = value.element
         assert isinstance(element, ScalarType)
-        wide = self._to(value, FLOAT) if element.is_float and element.bits == 16 else value
+        wide = self.to(value, FLOAT) if element.is_float and element.bits == 16 else value
         function = {"+": "tl.sum", "max": "tl.max", "min": "tl.min"}[expr.operator]
         call = Call(function, (wide.node,), (("axis", Atom(str(expr.axis))),))
-        return self._to(Value(call, wide.element), element)
-
-    # ---------------------------------------------------------------- functions
-
-    def _call(self, expr: typed.Call) -> Value:
-        function = expr.function
-        if function in ("program_id", "num_programs"):
-            return Value(Call(f"tl.{function}", (self.node(expr.arguments[0]),)), INT)
-        if function == "barrier":
-            return Value(Call("tl.debug_barrier", ()), INT)
-        if function == "next_power_of_2":
-            size = self.node(expr.arguments[0])
-            return Value(Call("triton.next_power_of_2", (size,)), INT, strong=False, weak=True)
-        element = element_of(expr.type)  # type: ignore[arg-type]
-        assert isinstance(element, ScalarType)
-        if function in ("min", "max"):
-            return self._extremum(expr, element)
-        values = [self.tensor(argument) for argument in expr.arguments]
-        if function == "fma" and not element.is_float:
-            product = BinOp("*", values[0].node, values[1].node)
-            return Value(BinOp("+", product, values[2].node), element)
-        if function == "abs" and element == HALF:
-            return self._to(Value(Call("tl.abs", (values[0].node,)), HALF), element)
-        if _FUNCTIONS[function].startswith("libdevice"):
-            self.libdevice = True
-            pairs = zip(values, expr.arguments, strict=True)
-            values = [self._spread(value, argument, expr) for value, argument in pairs]
-        return Value(Call(_FUNCTIONS[function], tuple(value.node for value in values)), element)
-
-    def _spread(self, value: Value, operand: Expr, whole: Expr) -> Value:
-        """An operand of a library function, which does not broadcast."""
-        want = shape_of(whole.type)
-        if shape_of(operand.type) == want:
-            return value
-        node = self.place(value, shape_of(operand.type), want)
-        return Value(Call("tl.broadcast_to", (node, self.shape(want))), value.element)
-
-    def _extremum(self, expr: typed.Call, element: ScalarType) -> Value:
-        """``a < b ? a : b`` on floats, which gives b where either is NaN; Triton's own on integers."""
-        left, right = self._alternatives(expr.arguments[0], expr.arguments[1], element)
-        if element.is_float:
-            compare = BinOp("<" if expr.function == "min" else ">", left.node, right.node)
-            call = Call("tl.where", (compare, left.node, right.node))
-        else:
-            function = "tl.minimum" if expr.function == "min" else "tl.maximum"
-            call = Call(function, (left.node, right.node))
-        return self._to(Value(call, promoted(left, right) or element), element)
+        return self.to(Value(call, wide.element), element)
 
     # ---------------------------------------------------------------- memory
 

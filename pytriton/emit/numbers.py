@@ -11,7 +11,7 @@ from pytriton.lang.convert import constant, round_to, scalar_of, wrap
 from pytriton.lang.typed import Expr
 from pytriton.lang.types import BOOL, DOUBLE, ElementType, PointerType, ScalarType
 
-__all__ = ["byte_count", "dtype", "held", "number", "wraps"]
+__all__ = ["bare", "byte_count", "dtype", "held", "number", "wraps"]
 
 
 def dtype(element: ElementType) -> Node:
@@ -50,6 +50,11 @@ def _holds(wide: ScalarType, narrow: ScalarType) -> bool:
     if narrow.signed:
         return wide.signed and wide.bits >= narrow.bits
     return wide.bits >= narrow.bits + wide.signed
+
+
+def bare(value: int | float, element: ScalarType) -> Value:
+    """A number as such, which takes the type of what it meets."""
+    return Value(number(value, element), element, strong=False, weak=True)
 
 
 def byte_count(element: ElementType) -> int:

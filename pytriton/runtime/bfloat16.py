@@ -43,7 +43,7 @@ def _widened(handle: Any) -> Any:
 def _narrowed(handle: Any) -> Any:
     """A float result as bfloat16; a comparison's result keeps its truth values."""
     if handle.data.dtype == numpy.bool_:
-        return TensorHandle(handle.data, tl.bfloat16)
+        return TensorHandle(handle.data, tl.int1)
     return TensorHandle(bits_of(handle.data).reshape(handle.data.shape), tl.bfloat16)
 
 

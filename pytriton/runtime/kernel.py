@@ -330,6 +330,8 @@ def kernel(
         autotune_key=(autotune_key,) if isinstance(autotune_key, str) else tuple(autotune_key or ()),
         outputs=tuple(outputs),
     )
+    key, precisions = given.autotune_key, precision if isinstance(precision, str) else tuple(precision)
+    settings = PlanSettings(tuple(key), tune_budget, device_of(given.device), _fully(tune), precisions)
     made = Kernel(
         KernelText(
             read_source(src, name),
@@ -341,13 +343,7 @@ def kernel(
         given.num_warps,
         num_stages,
         configs_of(given.autotune_configs),
-        PlanSettings(
-            tuple(given.autotune_key),
-            tune_budget,
-            device_of(given.device),
-            tune_fully=_fully(tune),
-            precision=precision if isinstance(precision, str) else tuple(precision),
-        ),
+        settings,
         given.outputs,
         Heuristics(heuristics) if heuristics else None,
     )
