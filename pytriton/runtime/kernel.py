@@ -312,12 +312,11 @@ def kernel(
 
     ``src`` is text, bytes, or a path (an ``os.PathLike``). After it may stand, by position, 2020's
     ``defines, num_warps``, 2021's ``device, defines, num_warps, autotune_configs, autotune_key``, or 2019's
-    list of output names. A list in ``defines``, ``num_warps``, ``num_stages`` or ``precision`` is a sweep; so are
-    ``autotune_configs`` and ``autotune_vals``. ``autotune_key`` names parameters whose values call for new tuning,
-    ``tune_budget`` limits it in seconds; ``tune='full'`` tries pytriton's own points where there is no sweep.
-    ``precision`` is that of ``float @ float``: ``ieee, tf32, tf32x3, bf16x3`` or ``bf16x6``. ``heuristics`` computes
-    defines from the arguments of a call. ``kernel`` picks one kernel of a text with several.
-
+    list of output names. A list in ``defines``, ``num_warps``, ``num_stages`` or ``precision`` is a sweep, and so
+    are ``autotune_configs`` and ``autotune_vals``. ``autotune_key`` names parameters whose values call for new
+    tuning, ``tune_budget`` limits it in seconds; ``tune='full'`` tries pytriton's own points without a sweep.
+    ``precision`` of ``float @ float``: ``ieee, tf32, tf32x3, bf16x3`` or ``bf16x6``. ``heuristics`` computes
+    defines from a call's arguments. ``kernel`` picks one of several.
     Raises CompileError for a text that cannot be translated, LaunchError for wrong arguments.
     """
     given = by_era(
