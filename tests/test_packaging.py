@@ -91,11 +91,12 @@ def kernel_file(tmp_path: Path) -> Path:
 def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     names = names_in(wheel)
     expected = {
-        f"{prefix}{path.relative_to(ROOT).as_posix()}"
-        for folder, prefix in (
-            ("pytriton", ""),
-            ("grammar", "pytriton/"),
-            ("templates", "pytriton/"),
+        f"{target}/{path.relative_to(ROOT / folder).as_posix()}"
+        for folder, target in (
+            ("pytriton", "pytriton"),
+            ("grammar", "pytriton/grammar"),
+            ("templates", "pytriton/templates"),
+            ("docs/errors", "pytriton/explanations"),
         )
         for path in (ROOT / folder).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
@@ -135,6 +136,8 @@ def test_wheel_translates_in_a_clean_environment(wheel: Path, kernel_file: Path)
     assert "@triton.jit\ndef add(" in text
     run(*command, "-o", folder / "add.py", cwd=folder)
     assert (folder / "add.py").read_text(encoding="utf-8") == text
+    page = run(python, "-I", "-m", "pytriton", "explain", "TC302", cwd=folder)
+    assert page == (ROOT / "docs" / "errors" / "TC302.md").read_text(encoding="utf-8")
 
 
 def test_translating_asks_for_neither_torch_nor_triton(kernel_file: Path) -> None:

@@ -20,7 +20,7 @@ from pytriton.port.write import Written, signed
 
 __all__ = ["test_module"]
 
-_MOST: Final = 24
+_MOST: Final = 8
 _CALLERS_GRID: Final = ", grid=(2, 2, 2)"
 
 

@@ -58,6 +58,7 @@ class Use:
     grid: Any
     decisions: list[Mapping[str, bool]]  # what was assumed about conditions, each time it was met
     strict: bool = False
+    types: Mapping[str, frozenset[str]] = field(default_factory=dict)  # what an open type is not
     filtered: str | None = None  # the condition that picks from a sweep when the program runs
 
 
@@ -171,8 +172,21 @@ def _use(launch: Launch, words: frozenset[str], holes: dict[str, Unknown], given
         launch.grid,
         [{name: way for name, way in decisions.items() if name.isidentifier()}],
         kernel.strict_literals,
+        {name: _excluded(value, decisions) for name, value in unknown.items()},
         next((one.condition for one in merged.values() if isinstance(one, Filtered)), None),
     )
+
+
+def _excluded(value: Unknown, decisions: Mapping[str, bool]) -> frozenset[str]:
+    """The types that an open one is not, after what was decided of it: ``x.dtype == torch.float16``."""
+    found: set[str] = set()
+    for name, word in WORDS.items():
+        way = decisions.get(f"{value.text} == torch.{name}")
+        if way is True:
+            return frozenset(WORDS.values()) - {word}
+        if way is False:
+            found.add(word)
+    return frozenset(found)
 
 
 def _decided(value: Any, decisions: Mapping[str, bool]) -> Any:
@@ -231,7 +245,7 @@ def _shown(use: Use) -> Iterator[Any]:
     """All that tells one use from another."""
     yield from (sorted(use.fixed.items()), sorted(use.swept.items()), use.points, use.warps, use.stages)
     yield [(name, value.text) for name, value in sorted(use.open.items())]
-    yield use.kernel, use.key, use.dark
+    yield use.kernel, use.key, use.dark, sorted((name, sorted(some)) for name, some in use.types.items())
     yield (
         [_grid_text(one) for one in use.grid] if isinstance(use.grid, (list, tuple)) else _grid_text(use.grid)
     )

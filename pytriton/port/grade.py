@@ -113,7 +113,7 @@ def _split(problem: str, place: str) -> tuple[str, str]:
 
 def _kernel_name(text: str) -> str:
     found = re.search(r"\bvoid\s+(\w+)\s*\(", text)
-    return found[1] if found else "?"
+    return (found[1] if len(found[1]) <= 40 else found[1][:37] + "...") if found else "?"
 
 
 def _port(result: Result, job: Job, ported: Ported, others: Sequence[Ported], where: str) -> None:
@@ -158,6 +158,9 @@ def _notes(job: Job, ported: Ported, made: Plan) -> list[Reason]:
     if any(len(entry.variants) > 1 for entry in made.entries):
         text = "points of the sweep lead to different texts: the first is tuned, the others wait for config="
         notes.append(Reason(here, text))
+    if len(ported.variants) > _MANY:
+        text = f"{len(ported.variants)} texts: a smaller module comes of -D with some of what selects them"
+        notes.append(Reason(here, text))
     if ported.more:
         notes.append(Reason(here, f"{ported.more} points of the sweep were left out: there are too many"))
     return notes + _dropped(job, ported, uses)
@@ -184,6 +187,7 @@ def _dropped(job: Job, ported: Ported, uses: Sequence[Use]) -> list[Reason]:
     ]
 
 
+_MANY: Final = 32
 _MISSING: Final = ("TC203", "TC301", "TC305", "TC201")
 
 

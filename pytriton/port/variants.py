@@ -244,7 +244,8 @@ def _chosen(use: Use, text: str, translator: _Translator) -> Iterator[dict[str, 
             continue
         kinds = {_kind(name, use.open[name], text) for name in names}
         if "type" in kinds:
-            axes.append([dict.fromkeys(names, word) for word in _TYPES])
+            words = [word for word in _TYPES if not any(word in use.types.get(name, ()) for name in names)]
+            axes.append([dict.fromkeys(names, word) for word in words])
         elif "flag" in kinds:
             axes.append([dict.fromkeys(names, way) for way in (False, True)])
         else:
@@ -371,6 +372,8 @@ def _try_types(variant: Variant, ported: Ported, translator: _Translator) -> Non
     if not roots:
         return
     for word in _MORE_TYPES:
+        if any(word in point.use.types.get(name, ()) for name in roots):
+            continue
         changed = {
             name: (_promoted(word) if point.values[name] != point.values[roots[0]] else word)
             for name in roots

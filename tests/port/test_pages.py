@@ -1,0 +1,86 @@
+"""``docs/errors/TC*.md``: one page a code, in step with the table and with what the code says today.
+
+When this fails after a change of a message or a new row: ``python tools/error_pages.py``.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import pytriton
+from pytriton.__main__ import main
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def _tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("error_pages", ROOT / "tools" / "error_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+tool = _tool()
+EXAMPLES = tool.examples()
+TEXTS = [code for code, one in EXAMPLES.items() if "after" in one]
+PYTHON = [code for code, one in EXAMPLES.items() if "python_after" in one]
+
+
+def test_a_page_for_each_code() -> None:
+    pages = {path.name: path.read_text(encoding="utf-8") for path in tool.PAGES.glob("*.md")}
+    assert pages == tool.all_pages(), "run python tools/error_pages.py"
+
+
+def test_examples_are_of_codes_that_exist() -> None:
+    assert set(EXAMPLES) <= set(tool.rows())
+
+
+@pytest.mark.parametrize("code", TEXTS)
+def test_the_wrong_text_draws_the_code(code: str) -> None:
+    assert f"[{code}]" in tool.said(*tool.before(EXAMPLES[code]))
+
+
+@pytest.mark.parametrize("code", TEXTS)
+def test_the_corrected_text_translates(code: str) -> None:
+    example = EXAMPLES[code]
+    defines = example.get("defines_after", {})
+    made = pytriton.translate(example["after"], defines, kernel=example.get("kernel_after"))
+    assert code not in {one.code for one in made.warnings}
+    compile(made.text, code, "exec")
+
+
+@pytest.mark.parametrize("code", PYTHON)
+def test_the_wrong_call_raises_and_the_right_one_runs(code: str) -> None:
+    assert f"[{code}]" in tool.run(EXAMPLES[code]["python_before"])
+    assert tool.run(EXAMPLES[code]["python_after"]) == ""
+
+
+def test_explain_prints_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "TC302"]) == 0
+    assert capsys.readouterr().out == (tool.PAGES / "TC302.md").read_text(encoding="utf-8")
+    assert main(["explain", "302"]) == 0
+
+
+def test_explain_of_an_unknown_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "TC999"]) == 2
+    said = capsys.readouterr().err
+    assert re.fullmatch(r"pytriton explain: error: there is no code 'TC999'; the nearest is TC\d{3}\n", said)
+
+
+def test_explain_needs_neither_torch_nor_triton() -> None:
+    code = (
+        "import sys; sys.modules['torch'] = sys.modules['triton'] = None\n"
+        "from pytriton.__main__ import main; sys.exit(main(['explain', 'TC101']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("# TC101")

@@ -1,0 +1,166 @@
+"""Writes ``docs/errors/TC*.md``, one page a diagnostic code: ``python tools/error_pages.py``.
+
+Cause and cure are the row in ``docs/errors.md``; the example is a case of ``tests/errors``, or one of
+``tools/error_examples.toml``. The diagnostics shown are what the code says now: nothing is copied by hand.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+import warnings
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import pytriton  # noqa: E402
+
+PAGES = ROOT / "docs" / "errors"
+TABLE = ROOT / "docs" / "errors.md"
+EXAMPLES = Path(__file__).with_name("error_examples.toml")
+CASES = ROOT / "tests" / "errors"
+
+# What the Python examples start with.
+PREAMBLE = '''\
+import torch
+import pytriton
+
+SOURCE = """
+__global__ void fill(float* X PROMISE_X, int n PROMISE_N) {
+  int i[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  *?(i < n)(X + i) = 1;
+}
+"""
+plain = {"TILE": 16, "PROMISE_X": "", "PROMISE_N": ""}
+k = pytriton.kernel(SOURCE, defines=plain)
+rows = pytriton.kernel(SOURCE, defines={**plain, "PROMISE_N": "__multipleof(8)"})
+aligned = pytriton.kernel(SOURCE, defines={**plain, "PROMISE_X": "__aligned(16)"})
+n = 64
+x = torch.zeros(n)
+'''
+
+
+def rows() -> dict[str, list[str]]:
+    """Code -> means, cure, before, after: the cells of its row."""
+    found: dict[str, list[str]] = {}
+    for line in TABLE.read_text(encoding="utf-8").splitlines():
+        if re.match(r"\| TC\d{3} \|", line):
+            code, *cells = (cell.strip() for cell in re.split(r"(?<!\\)\|(?![^`]*`[^`|]* \|)", line)[1:-1])
+            found[code] = cells
+    return found
+
+
+def examples() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(EXAMPLES.read_text(encoding="utf-8"))
+
+
+def before(example: dict[str, Any]) -> tuple[str, dict[str, Any], str | None]:
+    """Text, defines and kernel of a wrong example."""
+    if "case" not in example:
+        return example["before"], example.get("defines_before", {}), None
+    folder = CASES / example["case"]
+    data = tomllib.loads((folder / "case.toml").read_text(encoding="utf-8"))
+    text = (folder / "kernel.c").read_bytes().decode("utf-8")
+    return text, data.get("defines", {}), data.get("kernel")
+
+
+def said(text: str, defines: dict[str, Any], kernel: str | None) -> str:
+    """All diagnostics of a text, warnings too."""
+    try:
+        made = pytriton.translate(text, defines, kernel=kernel, name="kernel.c")
+    except pytriton.CompileError as error:
+        return str(error)
+    return "\n\n".join(one.render() for one in made.warnings)
+
+
+def run(snippet: str) -> str:
+    """What a Python example raises; empty where it runs."""
+    names: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(PREAMBLE, names)
+        try:
+            exec(snippet, names)
+        except pytriton.PytritonError as error:
+            return re.sub(r"0x[0-9a-f]{6,}", "0x7f0000000004", str(error))  # addresses differ from run to run
+    return ""
+
+
+def page(code: str, cells: list[str], example: dict[str, Any] | None) -> str:
+    means, cure, *cell = cells
+    parts = [f"# {code}", f"**Cause.** {_sentence(means)}", f"**Cure.** {_sentence(cure)}"]
+    if example is None:
+        short = [("Before", cell[0]), ("After", cell[1])] if len(cell) >= 2 else []
+        parts += [f"## {title}\n\n{text}" for title, text in short if text not in ("—", "")]
+    elif "python_before" in example:
+        parts.append(_names_in(example["python_before"]))
+        for title, key in (("Before", "python_before"), ("After", "python_after")):
+            parts.append(f"## {title}\n\n{_block(example[key], 'python')}")
+            if key == "python_before":
+                parts.append(_block(run(example[key]), "text"))
+    else:
+        text, defines, kernel = before(example)
+        parts.append(f"## Before\n\n{_given(defines, kernel)}{_block(_visible(text), 'c')}")
+        parts.append(_block(said(text, defines, kernel), "text"))
+        given = _given(example.get("defines_after", {}), example.get("kernel_after"))
+        parts.append(f"## After\n\n{given}{_block(example['after'], 'c')}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _names_in(snippet: str) -> str:
+    """What the names of a Python example are."""
+    known = {
+        "k(": "`k` is a kernel `fill(float* X, int n)`",
+        "k.": "`k` is a kernel `fill(float* X, int n)`",
+        "rows(": "`rows` is a kernel `fill(float* X, int n __multipleof(8))`",
+        "aligned(": "`aligned` is a kernel `fill(float* X __aligned(16), int n)`",
+        "SOURCE": "`SOURCE` is the text of a kernel `fill(float* X, int n)` with a define `TILE`",
+    }
+    found = next(text for start, text in known.items() if start in snippet)
+    more = "; `plain` are its defines" if "plain" in snippet else ""
+    return f"Here {found}{more}; `x` is a float32 tensor of `n = 64` elements."
+
+
+def _sentence(text: str) -> str:
+    text = text[:1].upper() + text[1:] if not text.startswith("`") else text
+    return text if text.endswith(".") else f"{text}."
+
+
+def _given(defines: dict[str, Any], kernel: str | None) -> str:
+    """How the text was given, where there is more than the text."""
+    parts = [f"`defines={defines!r}`"] if defines else []
+    parts += [f"`kernel={kernel!r}`"] if kernel else []
+    return f"With {' and '.join(parts)}:\n\n" if parts else ""
+
+
+def _visible(text: str) -> str:
+    """Control and bidirectional characters as what stands for them."""
+    return "".join(c if c.isprintable() or c == "\n" else f"<U+{ord(c):04X}>" for c in text)
+
+
+def _block(text: str, language: str) -> str:
+    return f"```{language}\n{text.rstrip()}\n```"
+
+
+def all_pages() -> dict[str, str]:
+    """File name -> text."""
+    known = examples()
+    return {f"{code}.md": page(code, cells, known.get(code)) for code, cells in rows().items()}
+
+
+def main() -> None:
+    PAGES.mkdir(exist_ok=True)
+    made = all_pages()
+    for path in PAGES.glob("TC*.md"):
+        if path.name not in made:
+            path.unlink()
+    for name, text in made.items():
+        (PAGES / name).write_text(text, encoding="utf-8")
+    print(f"{len(made)} pages, {sum('```' in text for text in made.values())} with an example that was run")
+
+
+if __name__ == "__main__":
+    main()
