@@ -1,0 +1,21 @@
+"""Each test of conversions runs on the CPU, and where there is a GPU on that too."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    """No notice of the interpreter; NumPy's word on overflow and NaN is expected: those are the cases."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=RuntimeWarning)
+        yield

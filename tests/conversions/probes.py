@@ -1,0 +1,124 @@
+"""Many expressions in one kernel: each is stored as double (and as long), and compared with its expected values.
+
+A double holds every int, float and half exactly, so it shows in which type an expression was computed: a sum
+that wrapped, a product that was rounded to half, a sign that was not extended. What a double cannot hold, a
+result of 64 bits, is stored as a long too; the sign of the double tells long from unsigned long.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+import pytriton
+from tests.conversions.c_arithmetic import Expected
+from tests.conversions.c_types import DOUBLE, LONG, ULONG, CType, convert, tensor_of, values_of
+
+__all__ = ["Input", "Probe", "agree", "check", "disagreements"]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """An expression, what it must be for each element, the type it must have, what to call it in a failure."""
+
+    expression: str
+    kind: CType
+    expected: Sequence[Expected]
+    label: str = ""
+    inputs: Sequence[object] = ()
+
+
+@dataclass
+class Input:
+    """A pointer parameter and what it points to."""
+
+    name: str
+    kind: CType
+    values: Sequence[Any] = field(repr=False)
+
+    def declared(self) -> str:
+        return f"{self.kind} *{self.name} __noalias __readonly"
+
+
+def agree(expected: Expected, got: float | int) -> bool:
+    """Whether a result is what is expected: NaN is NaN, -0.0 is not 0.0, ``None`` is anything."""
+    if expected is None:
+        return True
+    if isinstance(expected, tuple):
+        low, high = expected
+        return low <= got <= high
+    if expected != expected:
+        return got != got
+    if expected == 0 and isinstance(expected, float):
+        return got == 0 and math.copysign(1, got) == math.copysign(1, expected)
+    return expected == got
+
+
+def disagreements(probe: Probe, got: Sequence[float | int], seen_as: CType) -> list[str]:
+    """One line for each element that is wrong, at most three."""
+    lines = []
+    for i, (expected, value) in enumerate(zip(probe.expected, got, strict=False)):
+        if isinstance(expected, tuple):
+            wanted: Expected = tuple(convert(end, seen_as) for end in expected)
+        else:
+            wanted = convert(expected, seen_as)
+        if not agree(wanted, value):
+            given = f" for {probe.inputs[i]}" if probe.inputs else ""
+            lines.append(
+                f"{probe.label or probe.expression}{given}: {wanted} wanted as {seen_as}, got {value}"
+            )
+    return lines[:3] + ([f"... {len(lines)} of {len(probe.expected)} wrong"] if len(lines) > 3 else [])
+
+
+def check(
+    device: str,
+    declarations: str,
+    inputs: Sequence[Input],
+    probes: Sequence[Probe],
+    *,
+    size: int = 0,
+    parameters: Sequence[tuple[str, Any]] = (),
+    grid: int = 1,
+    defines: dict[str, Any] | None = None,
+    **options: Any,
+) -> None:
+    """Run the probes in one kernel and compare.
+
+    ``size`` is the length of the block that each expression yields, 0 for a scalar: then each program of the
+    grid gives one element. ``declarations`` come first in the body and may use ``r`` (the range, or the
+    program's number), the inputs' pointers and the parameters, pairs of a declaration and a value.
+    """
+    count = size or grid
+    stores, plan = [], []
+    for probe in probes:
+        for out, kind in (("D", DOUBLE), ("L", LONG)):
+            if kind is LONG and probe.kind not in (LONG, ULONG):
+                continue
+            offset = count * sum(out == other for other, _, _ in plan)
+            stores.append(f"  *({out} + {offset} + r) = {probe.expression};")
+            plan.append((out, probe, offset))
+    declared = ", ".join(
+        ["double *D __noalias", "long *L __noalias"]
+        + [given.declared() for given in inputs]
+        + [name for name, _ in parameters]
+    )
+    where = f"int r[{size}] = 0 ... {size};" if size else "int r = get_program_id(0);"
+    body = "\n".join([f"  {where}", *("  " + line for line in declarations.splitlines()), *stores])
+    text = f"__global__ void f({declared}) {{\n{body}\n}}\n"
+    out = {
+        "D": torch.full((count * len(plan),), 12345.0, dtype=torch.float64, device=device),
+        "L": torch.full((count * len(plan),), 12345, dtype=torch.int64, device=device),
+    }
+    kernel = pytriton.kernel(text, defines or {}, **options)
+    tensors = [tensor_of(given.values, given.kind, device) for given in inputs]
+    kernel(out["D"], out["L"], *tensors, *(value for _, value in parameters), grid=grid)
+    results = {"D": values_of(out["D"], DOUBLE), "L": values_of(out["L"], LONG)}
+    wrong: list[str] = []
+    for name, probe, offset in plan:
+        seen_as = DOUBLE if name == "D" else LONG
+        wrong += disagreements(probe, results[name][offset : offset + count], seen_as)
+    assert not wrong, "\n".join([f"{len(wrong)} lines", *wrong[:40], text])

@@ -1,0 +1,185 @@
+"""Literals and defines as operands: the type each has, and weak floating literals.
+
+An integer literal has the first of C's types that holds it (C11 6.4.4.1). An unsuffixed floating literal is
+weak: it takes the type of the floating operand it meets and is float beside an integer; with
+``strict_literals=True`` it is a double as in C. A define stands for its tokens.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.conversions.c_arithmetic import binary, operators_for, select, spell, unary
+from tests.conversions.c_types import (
+    BFLOAT16,
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INT,
+    LONG,
+    TYPES,
+    UINT,
+    ULONG,
+    CType,
+    Value,
+    convert,
+    rounded,
+)
+from tests.conversions.probes import Input, Probe, check
+from tests.conversions.samples import FEW
+
+SIZE = 16
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A constant's text, its value, and its type: None for a weak one."""
+
+    text: str
+    value: int | float
+    kind: CType | None
+
+    def beside(self, other: CType, strict: bool = False) -> CType:
+        """The type it has as an operand beside another."""
+        if self.kind is not None:
+            return self.kind
+        return DOUBLE if strict else other if other.is_float else FLOAT
+
+
+INTEGER_LITERALS = [
+    *(Literal(text, int(text), INT) for text in ("0", "7", "100000", "2147483647", "-1", "-128")),
+    *(Literal("'a'", 97, INT), Literal("-2147483648", -(2**31), LONG), Literal("2147483648", 2**31, LONG)),
+    *(Literal("-6L", -6, LONG), Literal("0xffffffff", 2**32 - 1, UINT), Literal("3u", 3, UINT)),
+    *(Literal("9ul", 9, ULONG), Literal("0xfffffffffffffff0", 2**64 - 16, ULONG)),
+]
+MORE_INTEGER_LITERALS = [
+    *(
+        Literal("1", 1, INT),
+        Literal("-3", -3, INT),
+        Literal("0x7fffffff", 2**31 - 1, INT),
+        Literal("017", 15, INT),
+    ),
+    *(Literal("0b101", 5, INT), Literal("5l", 5, LONG), Literal("0x100000000", 2**32, LONG)),
+    *(Literal("-9223372036854775807", 1 - 2**63, LONG), Literal("4294967290U", 2**32 - 6, UINT)),
+    *(Literal("4294967296u", 2**32, ULONG), Literal("-2u", 2**32 - 2, UINT)),
+]
+WEAK_LITERALS = [Literal(text, float(text), None) for text in ("0.1", "-.5", "1e5", "1e-8")]
+FLOAT_LITERALS = [Literal("0.1f", rounded(0.1, FLOAT), FLOAT), Literal("-1e5F", -1e5, FLOAT)]
+LITERALS = INTEGER_LITERALS + WEAK_LITERALS + FLOAT_LITERALS[:1]
+DEFINES: dict[str, tuple[Any, Literal]] = {
+    "one": (1, Literal("K", 1, INT)),
+    "seven": (7, Literal("K", 7, INT)),
+    "minus three": (-3, Literal("K", -3, INT)),
+    "long": (2**32 + 3, Literal("K", 2**32 + 3, LONG)),
+    "text of a number": ("-12", Literal("K", -12, INT)),
+    "unsigned text": ("4000000000u", Literal("K", 4000000000, UINT)),
+    "float": (0.1, Literal("K", 0.1, None)),
+    "large float": (1e5, Literal("K", 1e5, None)),
+    "float text": ("0.1f", Literal("K", rounded(0.1, FLOAT), FLOAT)),
+}
+KINDS = [pytest.param(kind, id=kind.id) for kind in TYPES]
+
+
+def is_open(operator: str, kind: CType, literal: Literal) -> bool:
+    """Whether test_open.py holds this one as an expected failure."""
+    if operator == "/" and kind in (HALF, BFLOAT16) and literal.kind in (None, INT, LONG, UINT, ULONG):
+        return convert(literal.value, kind) != literal.value
+    if kind is BOOL and literal.kind in (UINT, LONG, ULONG):
+        return operator in ("-", "<<")
+    return literal.text == "K" and literal.value < 0 and kind in (UINT, ULONG)
+
+
+def operations(kind: CType, values: list[Value], literal: Literal, strict: bool = False) -> list[Probe]:
+    """x under every operator, with the literal on the right and on the left, where any result is defined."""
+    probes = []
+    for operator, swapped in itertools.product(operators_for(kind, literal.beside(kind)), (False, True)):
+        # The operands of && and || have no common type: a literal there meets no other.
+        other = literal.beside(INT if operator in ("&&", "||") else kind, strict)
+        number = convert(literal.value, other)
+        operands = [(number, other, a, kind) if swapped else (a, kind, number, other) for a in values]
+        results = [binary(operator, *each) for each in operands]
+        text = spell(operator, literal.text, "x") if swapped else spell(operator, "x", literal.text)
+        if is_open(operator, kind, literal):
+            continue
+        if any(result is not None for result, _ in results):
+            expected = [result for result, _ in results]
+            probes.append(Probe(text, results[0][1], expected, inputs=values))
+    other = literal.beside(kind, strict)
+    number = convert(literal.value, other)
+    if is_open("?", kind, literal):
+        return probes
+    for condition, text in (
+        (1, f"x == x || true ? x : {literal.text}"),
+        (0, f"x != x && false ? x : {literal.text}"),
+    ):
+        chosen = [select(condition, a, kind, number, other) for a in values]
+        probes.append(Probe(text, chosen[0][1], [value for value, _ in chosen], inputs=values))
+    return probes
+
+
+def given(kind: CType) -> list[Input]:
+    return [Input("X", kind, FEW[kind] + [1] * (SIZE - len(FEW[kind])))]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("literal", [pytest.param(literal, id=literal.text) for literal in LITERALS])
+def test_block_with_literal(device: str, kind: CType, literal: Literal) -> None:
+    probes = operations(kind, FEW[kind], literal)
+    check(device, f"{kind} x[{SIZE}] = *(X + r);", given(kind), probes, size=SIZE)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "literal", [pytest.param(literal, id=literal.text) for literal in WEAK_LITERALS[::2]]
+)
+def test_strict_literals(device: str, kind: CType, literal: Literal) -> None:
+    probes = operations(kind, FEW[kind], literal, strict=True)
+    check(device, f"{kind} x[{SIZE}] = *(X + r);", given(kind), probes, size=SIZE, strict_literals=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("define", DEFINES)
+def test_block_with_define(device: str, kind: CType, define: str) -> None:
+    value, literal = DEFINES[define]
+    probes = operations(kind, FEW[kind], literal)
+    check(device, f"{kind} x[{SIZE}] = *(X + r);", given(kind), probes, size=SIZE, defines={"K": value})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scalar_with_literal(device: str, kind: CType) -> None:
+    """A parameter beside some literals, and a scalar that was loaded beside others."""
+    values = [value for value in FEW[kind] if value == value][-1:]
+    parameter, loaded = [], []
+    for literal in MORE_INTEGER_LITERALS[::2] + WEAK_LITERALS[:1]:
+        parameter += operations(kind, values, literal)
+    for literal in MORE_INTEGER_LITERALS[1::2] + WEAK_LITERALS[2:3]:
+        loaded += operations(kind, values, literal)
+    check(device, "", [], parameter, parameters=[(f"{kind} x", values[0])])
+    check(device, f"{kind} x = *(X + r);", [Input("X", kind, values)], loaded)
+
+
+CONSTANTS = INTEGER_LITERALS + MORE_INTEGER_LITERALS + FLOAT_LITERALS
+
+
+@pytest.mark.parametrize("left", [pytest.param(literal, id=literal.text) for literal in CONSTANTS])
+def test_literal_with_literal(device: str, left: Literal) -> None:
+    """Constant expressions: folded or not, they have C's types and wrap at C's widths."""
+    assert left.kind is not None
+    probes = []
+    first = CONSTANTS.index(left)
+    for right in CONSTANTS[first % 3 :: 3]:
+        assert right.kind is not None
+        for operator in operators_for(left.kind, right.kind):
+            result, kind = binary(operator, left.value, left.kind, right.value, right.kind)
+            constant_of_float = kind is FLOAT and operator in ("+", "-", "*", "/")  # test_open.py: C4, C5
+            if result is not None and not constant_of_float:
+                probes.append(Probe(spell(operator, left.text, right.text), kind, [result]))
+    for operator in "+-!" if left.kind.is_float else "+-~!":
+        result, kind = unary(operator, left.value, left.kind)
+        probes.append(Probe(f"{operator} {left.text}", kind, [result]))
+    check(device, "", [], probes)

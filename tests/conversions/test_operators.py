@@ -1,0 +1,77 @@
+"""The usual arithmetic conversions: every pair of types under every operator, blocks and scalars.
+
+Expected values: c_arithmetic.py. A failure names the pair in its id, and operator and operands in its text.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import pytest
+
+from tests.conversions.c_arithmetic import binary, operators_for, select, spell, unary
+from tests.conversions.c_types import FLOATS, TYPES, CType
+from tests.conversions.probes import Input, Probe, check
+from tests.conversions.samples import FEW
+
+PAIRS = [pytest.param(a, b, id=f"{a.id}-{b.id}") for a in TYPES for b in TYPES]
+
+
+def combinations(operator: str, left: CType, right: CType) -> list[tuple[float, float]]:
+    """Pairs of values: all for most operators; for division and shifts those that C defines."""
+    both = list(itertools.product(FEW[left], FEW[right]))
+    if operator in ("/", "%", "<<", ">>"):
+        return [(a, b) for a, b in both if binary(operator, a, left, b, right)[0] is not None]
+    return both
+
+
+def family(operator: str) -> str:
+    """Operators of one family share their operands."""
+    return {"/": "d", "%": "d", "<<": "s", ">>": "s"}.get(operator, "")
+
+
+def probe(
+    operator: str, x: str, y: str, left: CType, right: CType, pairs: Sequence[tuple[float, float]]
+) -> Probe:
+    results = [binary(operator, a, left, b, right) for a, b in pairs]
+    label = spell(operator, str(left), str(right))
+    return Probe(spell(operator, x, y), results[0][1], [result for result, _ in results], label, pairs)
+
+
+@pytest.mark.parametrize(("left", "right"), PAIRS)
+def test_block_with_block(device: str, left: CType, right: CType) -> None:
+    size, inputs, lines, probes = 256, [], [], []
+    for operator in operators_for(left, right):
+        name, pairs = family(operator), combinations(operator, left, right)
+        if f"X{name}" not in [given.name for given in inputs]:
+            filled = list(itertools.islice(itertools.cycle(pairs), size))
+            inputs += [
+                Input(f"X{name}", left, [a for a, _ in filled]),
+                Input(f"Y{name}", right, [b for _, b in filled]),
+            ]
+            lines += [
+                f"{left} x{name}[{size}] = *(X{name} + r);",
+                f"{right} y{name}[{size}] = *(Y{name} + r);",
+            ]
+        probes.append(probe(operator, f"x{name}", f"y{name}", left, right, pairs))
+    both = combinations("?", left, right)
+    chosen = [select(a, a, left, b, right) for a, b in both]
+    probes.append(Probe("x ? x : y", chosen[0][1], [value for value, _ in chosen], "", both))
+    chosen = [select(0, a, left, b, right) for a, b in both]
+    probes.append(Probe("r < 0 ? x : y", chosen[0][1], [value for value, _ in chosen], "", both))
+    check(device, "\n".join(lines), inputs, probes, size=size)
+
+
+@pytest.mark.parametrize("kind", [pytest.param(kind, id=kind.id) for kind in TYPES])
+def test_unary(device: str, kind: CType) -> None:
+    values = FEW[kind]
+    probes = []
+    for operator in "+-!" if kind in FLOATS else "+-~!":
+        results = [unary(operator, a, kind) for a in values]
+        probes.append(Probe(f"{operator}x", results[0][1], [value for value, _ in results], "", values))
+        twice = [unary("-", *unary(operator, a, kind)) for a in values]
+        probes.append(Probe(f"-({operator}x)", twice[0][1], [value for value, _ in twice], "", values))
+    given = [Input("X", kind, values + [0] * (16 - len(values)))]
+    check(device, f"{kind} x[16] = *(X + r);", given, probes, size=16)
+    check(device, f"{kind} x = *(X + r);", given, probes, grid=len(values))
