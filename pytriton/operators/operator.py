@@ -44,6 +44,11 @@ _C: Final[Any] = torch._C  # parts of it have no stubs
 _library: Final[Any] = torch.library
 _unpack_dual: Final[Any] = forward_ad.unpack_dual
 
+# By operator; where torch has no such table (before 2.8) nothing is traced into.
+_KERNELS_OF: Final[dict[str, list[Any]] | None] = getattr(
+    torch._library.triton, "triton_ops_to_kernels", None
+)
+
 _NAME: Final = re.compile(r"[A-Za-z_]\w*::[A-Za-z_]\w*")
 _RESERVED: Final = frozenset({"aten", "prim", "prims", "pytriton", "torch"})
 _defined: Final[dict[str, Operator]] = {}
@@ -197,6 +202,10 @@ class Operator:
         if self.body.written:
             self._lib.impl(self._short, self._before_write, "ADInplaceOrView", with_keyset=True)
         _library.register_torch_dispatch(self.name, FunctionalTensorMode, self._decompose, lib=self._lib)
+        if _KERNELS_OF is None:
+            self._traceable = False
+        else:
+            _KERNELS_OF[self.name] = [_Uncacheable()]
 
     def _autograd_kernel(self) -> Callable[..., Any]:
         """torch's kernel for custom operators, which would give a tangent of zero in forward mode."""
@@ -216,6 +225,21 @@ class Operator:
             if name in self.body.written:
                 increment_version(tensor)
         return self.overload.redispatch(keys & _C._after_ADInplaceOrView_keyset, *args, **kwargs)
+
+
+class _Uncacheable:
+    """In place of the kernels of an operator, where AOTAutograd looks for what its cache on disk depends on.
+
+    That cache knows a graph by the names of its operators. What the body of one of ours becomes would be
+    found there again after the body has changed, so graphs with such operators are not kept. (Inductor's own
+    cache knows what the body became, and is not concerned.)
+    """
+
+    @property
+    def src(self) -> str:
+        raise sys.modules["torch._functorch._aot_autograd.autograd_cache"].BypassAOTAutogradCache(
+            "an operator of pytriton is traced into"
+        )
 
 
 class _NoAddresses(TorchFunctionMode):

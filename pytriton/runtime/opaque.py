@@ -41,7 +41,8 @@ def opaque_operator(plan: Plan, identity: str, kinds: Sequence[Kind]) -> Any:
     It takes the arguments that are not absent, and then three sizes of the grid for each config of the plan.
     ``identity`` is a text that tells this plan from all others.
     """
-    digest = hashlib.sha256(f"{identity} {kinds}".encode()).hexdigest()[:16]
+    decides = f"{identity} {kinds} {plan.first.translation.text} {plan.written_positions}"
+    digest = hashlib.sha256(decides.encode()).hexdigest()[:16]
     name = f"{plan.first.translation.function}_{digest}"
     with _lock:
         if name not in _operators:

@@ -213,6 +213,22 @@ class TestGraphs:
         for x in (torch.ones(3), -torch.ones(3)):
             torch.testing.assert_close(function(x), made(x) + 1)
 
+    def test_caches_know_the_body(self) -> None:
+        """An operator that has changed since the last process is not found as it was in a cache on disk."""
+
+        def with_sin(x: torch.Tensor) -> torch.Tensor:
+            return elementwise(x, "sin")
+
+        def with_cos(x: torch.Tensor) -> torch.Tensor:
+            return elementwise(x, "cos")
+
+        x = torch.randn(5)
+        for body, wanted in ((with_sin, torch.sin(x)), (with_cos, torch.cos(x)), (with_sin, torch.sin(x))):
+            torch._dynamo.reset()
+            made = pytriton.op("pytriton_tests::changing", body)
+            function = torch.compile(lambda x: made(x) + 1, fullgraph=True)  # noqa: B023
+            torch.testing.assert_close(function(x), wanted + 1)
+
     def test_inputs_stay(self) -> None:
         function, _ = compiled(in_place, "inductor")
         x = torch.randn(9)
