@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import prod
 
 from tests.fuzz.choices import Choices
-from tests.fuzz.memory import Frame, Variable
+from tests.fuzz.memory import SLOT, Frame, Variable
 from tests.fuzz.rules import INTEGERS, SCALARS, Scalar, by_name, common, fill, promoted
 
 __all__ = ["E", "Expressions"]
@@ -204,6 +204,9 @@ class Expressions:
         self.reshaped -= changes and self.in_choice > 0
         if found is None:
             return self.leaf(type_, shape)
+        if self.frame.macros and found.type.bits >= 32 and self.c.chance(6):
+            inner = f"({found.text})" if "," in found.text else found.text
+            return E(f"TWICE({inner})", POSTFIX, type_, shape)
         if self.c.chance(12):
             return E(f"({found.text})", POSTFIX, found.type, found.shape)
         return found
@@ -310,6 +313,9 @@ class Expressions:
     def choice(self, type_: Scalar, shape: Shape, depth: int) -> E:
         condition = self.some(BOOL if not self.c.chance(4) else self.any_type(), self.narrower(shape), depth)
         yes, no = self.operands(type_, shape, depth)
+        if self.c.chance(8) and promoted(type_) == type_:
+            first = self.some(type_, shape, depth)
+            return E(f"{first.at(LOR)} ?: {no.at(CHOICE)}", CHOICE, type_, shape)
         if self.c.chance(5):
             return E(f"select({condition.text}, {yes.text}, {no.text})", POSTFIX, type_, shape)
         return E(f"{condition.at(LOR)} ? {yes.text} : {no.at(CHOICE)}", CHOICE, type_, shape)
@@ -429,9 +435,12 @@ class Expressions:
             if pointer is not None:
                 return E(f"*({pointer} + {guard[0]})", PREFIX, type_, shape)
         pointer, length = self.frame.input(type_)
+        own = self.frame.own(type_) if self.c.chance(4) else None
+        if own is not None:
+            pointer, length = own, SLOT
         if shape == ():
             at = self.c.below(length)
-            return E(f"*({pointer} + {at})" if at else f"*{pointer}", PREFIX, type_, ())
+            return E(f"*({pointer} + {at})" if at or own else f"*{pointer}", PREFIX, type_, ())
         return E(f"*({pointer} + {self.index(shape, length)})", PREFIX, type_, shape)
 
     def index(self, shape: Shape, length: int) -> str:

@@ -16,7 +16,16 @@ from pytriton.errors import CompileError, PytritonError
 from tests.fuzz.choices import Replayed, shrunk
 from tests.fuzz.kernels import Options, generate
 from tests.oracle.evaluator import Undefined
-from tests.oracle.judges import Case, Difference, checked, compare, emitted, evaluated, without_passes
+from tests.oracle.judges import (
+    Case,
+    Difference,
+    checked,
+    compare,
+    emitted,
+    evaluated,
+    misjudged,
+    without_passes,
+)
 
 __all__ = ["Verdict", "judged", "reduced"]
 
@@ -42,6 +51,9 @@ def judged(case: Case, *, plain: bool = True) -> Verdict:
     """The verdict on one program; ``plain`` asks the module without passes too."""
     try:
         tree = checked(case.source, case.defines)
+        unlike = misjudged(tree, case.exact)
+        if unlike:
+            return Verdict("differs", "types", "the checker has another type: " + ", ".join(unlike))
         memory = evaluated(case, tree)
     except CompileError as error:
         return Verdict("refused", error.diagnostics[0].code, str(error))
@@ -94,7 +106,9 @@ def _fewer_lines(case: Case, first: Verdict, plain: bool) -> Case:
         at = 1
         while at < len(lines):
             fewer = lines[:at] + lines[at + width :]
-            smaller = Case("\n".join(fewer) + "\n", case.buffers, case.arguments, case.grid, case.defines)
+            smaller = Case(
+                "\n".join(fewer) + "\n", case.buffers, case.arguments, case.grid, case.defines, case.exact
+            )
             if judged(smaller, plain=plain).alike(first):
                 lines, case = fewer, smaller
             else:

@@ -68,9 +68,17 @@ def _frame(c: Choices, options: Options) -> Frame:
     pool = POWERS + (OTHERS if "odd" not in options.avoid and c.chance(3) else ())
     sizes = tuple(dict.fromkeys(c.pick(pool) for _ in range(1 + c.below(3))))
     types = tuple(dict.fromkeys([INT, *(c.pick(SCALARS) for _ in range(1 + c.below(4)))]))
-    frame = Frame(c, sizes, types, programs=c.pick((1, 2, 3)), functions=c.chance(4))
+    grid = c.pick(((1,), (2,), (3,), (2, 2), (1, 2), (1, 1, 2), (2, 1, 2)))
+    frame = Frame(c, sizes, types, grid, functions=c.chance(4))
     frame.avoid = options.avoid
     return frame
+
+
+_PROGRAM = {
+    1: "get_program_id(0)",
+    2: "get_program_id(0) + get_program_id(1) * get_num_programs(0)",
+    3: "(get_program_id(2) * get_num_programs(1) + get_program_id(1)) * get_num_programs(0) + get_program_id(0)",
+}
 
 
 def _prologue(c: Choices, frame: Frame) -> tuple[list[str], dict[str, object], list[str]]:
@@ -89,9 +97,10 @@ def _prologue(c: Choices, frame: Frame) -> tuple[list[str], dict[str, object], l
             noise.append(f"#define {name} {size}")
         else:
             noise.append(f"#define {name} ({size + 3} - 3)")
-    lines = [
-        c.pick(("int pid = get_program_id(0);", "int pid = get_program_id(0) + 0 * get_num_programs(0);"))
-    ]
+    if c.chance(4):
+        noise += ["#define TWICE(x) ((x) * 2)", "#define JOIN(a, b) a##b"]
+        frame.macros = True
+    lines = [f"int pid = {_PROGRAM[len(frame.grid)]};"]
     frame.declare(Variable("pid", INT, (), fixed=True))
     for size in sorted({*frame.sizes, 1}):
         lines.append(f"int r{size}[{size}] = 0 ... {size};")
@@ -128,6 +137,10 @@ def _alias(c: Choices, frame: Frame) -> None:
     for first, second in itertools.pairwise(inputs):
         if first.type == second.type and c.chance(2) and frame.blocks[second.buffer].length <= LENGTH:
             second.buffer = first.buffer if frame.blocks[first.buffer].length >= LENGTH else second.buffer
+    outputs = [p for p in frame.parameters if p.pointer and frame.role(p) == "out"]
+    for first, second in itertools.pairwise(outputs):
+        if first.type == second.type and c.chance(2):
+            second.buffer = first.buffer
     used = [p.buffer for p in frame.parameters if p.pointer]
     for parameter in frame.parameters:
         if parameter.pointer and used.count(parameter.buffer) == 1 and c.chance(4):
@@ -188,4 +201,4 @@ def _launch(c: Choices, frame: Frame, text: str, defines: dict[str, object]) -> 
             arguments.append(Address(parameter.buffer, parameter.offset))
         else:
             arguments.append(parameter.value)
-    return Case(text, buffers, tuple(arguments), (frame.programs,), defines)
+    return Case(text, buffers, tuple(arguments), frame.grid, defines, frozenset(frame.exact))

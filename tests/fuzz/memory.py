@@ -7,6 +7,7 @@ are exactly as long as the value of a bound, so an address that a mask should ha
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 
@@ -60,14 +61,20 @@ class Frame:
     choices: Choices
     sizes: tuple[int, ...]
     types: tuple[Scalar, ...]
-    programs: int
+    grid: tuple[int, ...]
     functions: bool
     avoid: frozenset[str] = frozenset()
+    macros: bool = False
     spelled: dict[int, str] = field(default_factory=dict)  # size -> the name that stands for it
     parameters: list[Parameter] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     scopes: list[list[Variable]] = field(default_factory=lambda: [[]])
     count: int = 0
+    exact: set[str] = field(default_factory=set)  # variables whose initialiser has their very type
+
+    @property
+    def programs(self) -> int:
+        return prod(self.grid)
 
     # ------------------------------------------------------------ names
 
@@ -129,6 +136,11 @@ class Frame:
                     continue
                 return f"{parameter.name} + pid * {SLOT}"
         return f"{self.pointer(type_, 'out', SLOT * self.programs, self.fresh('Y')).name} + pid * {SLOT}"
+
+    def own(self, type_: Scalar) -> str | None:
+        """The address of this program's slot in some output that there is already."""
+        found = [p for p in self.parameters if p.pointer and p.type == type_ and self.role(p) == "out"]
+        return f"{self.choices.pick(found).name} + pid * {SLOT}" if found else None
 
     def bound(self, value: int) -> str | None:
         """An int parameter of this value (or of some other, if there are many)."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from math import prod
 
-from tests.fuzz.expressions import MOST, E, Expressions
-from tests.fuzz.memory import SLOT, Parameter, Variable
-from tests.fuzz.rules import Scalar, by_name, common, promoted
+from tests.fuzz.choices import Choices
+from tests.fuzz.expressions import MOST, PREFIX, E, Expressions
+from tests.fuzz.memory import SLOT, Frame, Parameter, Variable
+from tests.fuzz.rules import SCALARS, Scalar, by_name, common, promoted
 
 __all__ = ["Statements"]
 
@@ -21,7 +22,10 @@ INT, BOOL = by_name("int"), by_name("bool")
 class Statements(Expressions):
     """The body of one kernel, as lines."""
 
-    loops = 0
+    def __init__(self, choices: Choices, frame: Frame) -> None:
+        super().__init__(choices, frame)
+        self.loops = 0
+        self.names: set[str] = set()  # declared so far
 
     def shape(self) -> Shape:
         """A block shape of rank 0 to 3."""
@@ -65,6 +69,8 @@ class Statements(Expressions):
                 (3, self.store),
                 (1, self.atomic),
                 (1, self.late_assignment),
+                (1, self.owned_atomic),
+                (1, self.pointers),
             ]
             if depth > 0:
                 kinds += [(3, self.branch), (3, self.loop), (1, self.inner_block), (1, self.prefetch)]
@@ -82,6 +88,11 @@ class Statements(Expressions):
             name = c.pick(outer)  # shadows; its own initialiser must not mean itself
             if name in value.text:
                 name = self.frame.fresh("v")
+        if (value.type, value.shape) == (type_, shape) and value.level < PREFIX and name not in self.names:
+            self.frame.exact.add(name)
+        elif name in self.names:
+            self.frame.exact.discard(name)
+        self.names.add(name)
         self.frame.declare(Variable(name, type_, shape))
         return [f"{self.declared(type_, name, shape)} = {value.text};"]
 
@@ -163,6 +174,23 @@ class Statements(Expressions):
         mask = f", {self.expr(BOOL, shape, 1).text}" if c.chance(2) and not bare else ""
         return [f"atomic_add({place}, {value}{mask});"]
 
+    def owned_atomic(self, depth: int) -> list[str]:
+        """An atomic on this program's own slot, so that its old value is known."""
+        c = self.c
+        type_ = c.pick([t for t in (INT, by_name("long"), by_name("unsigned int")) if t in self.frame.types])
+        at = f"{self.frame.output(type_)} + {c.below(SLOT)}"
+        value = self.expr(type_, (), 1).text
+        kind = c.below(3)
+        if kind == 0:
+            call = f"atomic_add({at}, {value})"
+        elif kind == 1:
+            call = f"atomic_xchg({at}, {value})"
+        else:
+            call = f"atomic_cas({at}, {self.expr(type_, (), 1).text}, {value})"
+        name = self.frame.fresh("v")
+        self.frame.declare(Variable(name, type_))
+        return [f"{type_.word} {name} = {call};"]
+
     def late_assignment(self, depth: int) -> list[str]:
         """Declared first, assigned on every path before it is read."""
         shape, type_ = self.shape(), self.c.pick(self.frame.types)
@@ -203,6 +231,37 @@ class Statements(Expressions):
     def inner_block(self, depth: int) -> list[str]:
         return ["{", *self.nested(depth), "}"]
 
+    def pointers(self, depth: int) -> list[str]:
+        """A block of pointers in a variable, moved, read, compared, subtracted."""
+        c = self.c
+        type_, shape = c.pick(self.frame.types), self.shape()
+        base, length = self.frame.input(type_)
+        if not shape or prod(shape) > length // 2:
+            return self.assignment(depth)
+        name, value, apart = (self.frame.fresh(stem) for stem in ("p", "v", "v"))
+        sizes = ", ".join(map(self.frame.size, shape))
+        step = c.below(length - prod(shape) + 1)
+        lines = [
+            f"{type_.word} *{name}[{sizes}] = {base} + ({self.frame.iota(shape)});",
+            f"{name} += {step};",
+            f"{self.declared(type_, value, shape)} = *{name};",
+            f"long {apart}[{sizes}] = {name} - {base};",
+        ]
+        self.frame.declare(Variable(value, type_, shape))
+        self.frame.declare(Variable(apart, by_name("long"), shape))
+        kind = c.below(4)
+        if kind == 1:
+            lines.append(f"{apart} += {name} == {base} + {c.below(9)} || {name} < {base};")
+        elif kind == 2:
+            lines.append(f"{apart} -= {name} ? 1 : {base} ? 2 : 3;")
+        elif kind == 3:
+            other = c.pick([t for t in SCALARS if t.bits == type_.bits])
+            if other.kind != "b" and type_.kind != "b" and not type_.floating:
+                more = self.frame.fresh("v")
+                lines.append(f"{self.declared(other, more, shape)} = *({other.word}*[{sizes}]){name};")
+                self.frame.declare(Variable(more, other, shape))
+        return lines
+
     # ------------------------------------------------------------ loops
 
     def loop(self, depth: int) -> list[str]:
@@ -229,6 +288,10 @@ class Statements(Expressions):
             return [f"for ({type_.word} {name} = 0; {name} < {limit}; {name}++) {{", *inside, "}"]
         if kind <= 1:
             return [f"for ({type_.word} {name} = 0; {name} < {limit}; {name} += {step}) {{", *inside, "}"]
+        if kind == 2 and c.chance(2) and type_.kind == "i":
+            low = -c.below(4)
+            head = f"{type_.word} {name} = {low}; {name} < {low} + {limit}; {name} = {name} + {step}"
+            return [f"for ({head}) {{", *inside, "}"]
         if kind == 2:
             test = c.pick((f"{name} > 0", f"{name} >= 1", f"0 < {name}"))
             start = trips * step
@@ -279,7 +342,10 @@ class Statements(Expressions):
             return self.assignment(depth)
         type_ = c.pick([t for t in self.frame.types if t != BOOL] or [INT])
         size, trips = c.pick(self.frame.sizes), c.pick((2, 3, 1, 4))
-        pointer = self.frame.pointer(type_, "walked", size * trips, self.frame.fresh("P")).name
+        if c.chance(3) and size * trips <= SLOT // 2:
+            pointer = self.frame.output(type_)  # memory that the loop may write: the order must stay
+        else:
+            pointer = self.frame.pointer(type_, "walked", size * trips, self.frame.fresh("P")).name
         name, value, total = (self.frame.fresh(stem) for stem in ("p", "v", "v"))
         counter = self.frame.fresh("i")
         sum_type = promoted(type_)
