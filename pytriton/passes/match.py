@@ -23,10 +23,12 @@ from pytriton.lang.types import BOOL, BlockType, PointerType, ScalarType, shape_
 from pytriton.lang.walk import assigned, children, names, rebuild, same, with_children
 from pytriton.passes.history import History
 from pytriton.passes.linear import equal, is_true, settle
-from pytriton.passes.rewrite import alike
+from pytriton.passes.rewrite import alike, larger_than
 from pytriton.passes.slices import Slice
 
 __all__ = ["Carried", "Differs", "Match"]
+
+_LARGEST = 300  # nodes of an expression that is compared
 
 
 class Differs(Exception):
@@ -56,6 +58,7 @@ class Match:
         self.values: dict[int, Expr] = {}
         self.used: set[int] = set()
         self.carried: list[Carried] = []
+        self._wholes: dict[int, Expr | None] = {}
         self._sources: dict[int, tuple[Expr, int]] = {}
         self._threaded = part.threaded()
         self._facts = part.turn.facts
@@ -171,21 +174,28 @@ class Match:
             if now is None:
                 continue
             now = settle(now, self._facts)
-            whole = settle(self._whole(now, at), self._facts)
+            whole = self._whole(now, at)
+            if whole is None:
+                continue
+            whole = settle(whole, self._facts)
             entry = self.history.expand(whole, self.history.end, self.gone)
             entry = settle(entry, self._facts_first)
             if equal(entry, wanted) or (is_true(entry) and is_true(wanted)):
                 return whole if is_true(whole) else now
         return None
 
-    def _whole(self, expr: Expr, at: int) -> Expr:
-        """The expression with the slice's temporaries as what they are."""
+    def _whole(self, expr: Expr, at: int) -> Expr | None:
+        """The expression with the slice's temporaries as what they are; None if that is too large."""
         change: dict[Symbol, Expr] = {}
         for symbol in names(expr):
             source = self.part.writer(symbol, at)
             if source is not None and source not in self.part.loaded:
-                change[symbol] = self._whole(self.values[source], source)
-        return rebuild(expr, change) if change else expr
+                value = self._wholes[source]
+                if value is None:
+                    return None
+                change[symbol] = value
+        found = rebuild(expr, change) if change else expr
+        return None if larger_than(found, _LARGEST) else found
 
     def _holds(self, condition: Expr, at: int) -> bool:
         """Whether a condition of the slice holds unless the turn is the last."""
@@ -219,6 +229,7 @@ class Match:
             if now is None:
                 raise Differs
             self.values[at] = settle(now, self._facts)
+            self._wholes[at] = self._whole(self.values[at], at)
 
 
 def _points(expr: Expr) -> bool:

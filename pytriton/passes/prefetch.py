@@ -55,6 +55,7 @@ __all__ = ["prefetch"]
 
 _STAYS = "the load of {} stays one turn ahead, and Triton does not pipeline the loop"
 _MOST = 64  # loads of one loop that are tried
+_MOST_IFS = 8  # of one loop that are looked into
 _NEAR = 200  # statements before a loop that are looked at
 
 
@@ -129,9 +130,9 @@ class _Undo:
     def _loop(self, place: _Place) -> _Place:
         """Move every prefetch of one loop."""
         done: list[Statement] = []  # kept, so that their ids are theirs
+        turn = turn_of(place.loop, self.known)
+        lines = _lines(place.loop.body, turn)
         for _ in range(_MOST):
-            turn = turn_of(place.loop, self.known)
-            lines = _lines(place.loop.body, turn)
             start = _candidate(lines, done)
             if start is None:
                 break
@@ -140,9 +141,11 @@ class _Undo:
             if found is not None:
                 behind = found.behind + place.behind
                 place = replace(place, before=found.before, loop=found.loop, behind=behind)
+                turn = turn_of(place.loop, self.known)
+                lines = _lines(place.loop.body, turn)
                 done += found.top
                 self.changed = True
-        self._warn_of_ifs(place)
+        self._warn_of_ifs(lines, place)
         return place
 
     def _attempt(self, place: _Place, lines: Sequence[Line], start: int, turn: Turn) -> Moved | None:
@@ -176,10 +179,11 @@ class _Undo:
                     raise Unmovable
                 raise _Stays(f"'{symbol.name}' is read after the loop")
         for at in part.chosen:
-            rest = [
-                line.statement for at_, line in enumerate(part.lines) if at_ > at and at_ not in part.chosen
-            ]
-            self._check_memory(part.lines[at].value, (*rest, *part.turn.again))
+            value = part.lines[at].value
+            if value is not None and has_load(value):
+                behind = range(at + 1, len(part.lines))
+                rest = [part.lines[place].statement for place in behind if place not in part.chosen]
+                self._check_memory(value, (*rest, *part.turn.again))
 
     def _check_first(self, match: Match, place: _Place) -> None:
         """What stands before the loop must be able to wait until the first turn."""
@@ -211,10 +215,10 @@ class _Undo:
         message = f"{_STAYS.format(spelled)}: {kept.reason}"
         self.report.warning("TC420", message, line.statement.span, *note, help=kept.help)
 
-    def _warn_of_ifs(self, place: _Place) -> None:
+    def _warn_of_ifs(self, lines: Sequence[Line], place: _Place) -> None:
         """Say which prefetched values are loaded under a condition that does not follow from the loop's."""
         wanted = exposed(place.loop.body)
-        for line in _lines(place.loop.body, turn_of(place.loop, self.known)):
+        for line in lines:
             if not isinstance(line.statement, If):
                 continue
             for load in _loads_of(line.statement):
@@ -228,18 +232,21 @@ class _Undo:
 def _lines(body: Body, turn: Turn) -> list[Line]:
     """The statements of a turn; those under an ``if`` that holds unless the turn is the last stand among them."""
     lines = [Line(statement) for statement in body]
+    local = frozenset(statement.symbol for statement in body if isinstance(statement, Declare))
     result: list[Line] = []
-    for place, line in enumerate(lines):
-        statement = line.statement
-        if isinstance(statement, If) and not statement.otherwise and turn.facts:
-            whole = Slice(lines, (), turn, frozenset(s.symbol for s in body if isinstance(s, Declare)))
+    looked = 0
+    for place in range(len(lines) - 1, -1, -1):
+        statement = lines[place].statement
+        own = [lines[place]]
+        if isinstance(statement, If) and looked < _MOST_IFS and next(_loads_of(statement), None) is not None:
+            looked += 1
+            whole = Slice(lines, (), turn, local)
             condition = whole.at_top(statement.condition, place, eager=True)
-            if condition is not None and is_true(settle(condition, turn.facts)):
-                result.append(Line(Evaluate(statement.span, statement.condition), statement))
-                result += [Line(inner, statement) for inner in statement.then]
-                continue
-        result.append(line)
-    return result
+            if condition is not None and is_true(settle(condition, turn.facts)) and not statement.otherwise:
+                own = [Line(Evaluate(statement.span, statement.condition), statement)]
+                own += [Line(inner, statement) for inner in statement.then]
+        result += reversed(own)
+    return result[::-1]
 
 
 def _candidate(lines: Sequence[Line], done: Sequence[Statement]) -> int | None:
@@ -279,10 +286,10 @@ def _removable(match: Match, place: _Place) -> set[int]:
     return found
 
 
-def _loads_of(statement: If) -> Iterator[Assign]:
+def _loads_of(statement: If) -> Iterator[Assign | Declare]:
     """The assignments of loaded values in the branches of an ``if``."""
     for inner in (*statement.then, *statement.otherwise):
-        if isinstance(inner, Assign) and has_load(inner.value):
+        if isinstance(inner, Assign | Declare) and inner.value is not None and has_load(inner.value):
             yield inner
         elif isinstance(inner, If):
             yield from _loads_of(inner)

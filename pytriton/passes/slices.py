@@ -20,6 +20,7 @@ from pytriton.passes.turns import Turn
 
 __all__ = ["Line", "Slice", "Unmovable", "grow"]
 
+_LONGEST = 64  # statements of a slice
 _DEEPEST = 24  # how many variables of a turn are followed
 _LARGEST = 100  # nodes of a value that is written instead of its variable
 
@@ -36,21 +37,19 @@ class Line:
     guard: If | None = None
     reads: frozenset[Symbol] = field(init=False)
     sets: frozenset[Symbol] = field(init=False)
+    movable: bool = field(init=False)  # it only computes the value of one variable
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reads", frozenset(reads((self.statement,))))
         object.__setattr__(self, "sets", frozenset(assigned((self.statement,))))
+        value = self.value
+        pure = value is not None and not any(isinstance(node, Atomic) for node in walk(value))
+        object.__setattr__(self, "movable", pure)
 
     @property
     def value(self) -> Expr | None:
         """What the statement sets its variable to, if it is an assignment and nothing else."""
         return self.statement.value if isinstance(self.statement, Declare | Assign) else None
-
-    @property
-    def movable(self) -> bool:
-        """Whether the statement only computes the value of one variable."""
-        value = self.value
-        return value is not None and not any(isinstance(node, Atomic) for node in walk(value))
 
 
 def grow(lines: Sequence[Line], start: int, turn: Turn, *, whole: bool) -> Slice:
@@ -62,11 +61,11 @@ def grow(lines: Sequence[Line], start: int, turn: Turn, *, whole: bool) -> Slice
     while pending:
         place = pending.pop()
         for other in _needed(lines, place, chosen, heavy, whole):
-            if not lines[other].movable:
+            if not lines[other].movable or len(chosen) == _LONGEST:
                 raise Unmovable
             chosen.add(other)
             pending.append(other)
-        if not pending and whole:
+        if not pending and whole and len(chosen) < _LONGEST:
             pending += _temporaries(lines, chosen, local)
             chosen.update(pending)
     found = Slice(lines, tuple(sorted(chosen)), turn, frozenset(local))

@@ -20,6 +20,25 @@ EXACT = {
     "assigned, dead after": ("int i; for (i = 0; i < n; i++) *Y += i;", "for i in range(n):"),
     "bound of parameters": ("for (int i = m; i < n * 2 + m; i++) *Y += i;", "for i in range(m, n * 2 + m):"),
     "long": ("for (long i = 0; i < w; i++) *Y += 1;", "for i in range(w):"),
+    "step in a variable": ("int s = S; for (int i = n; i > 0; i -= s) *Y += i;", "for i in range(n, 0, -S):"),
+    "step of a variable": (
+        "int s = S; for (int i = 0; i < n; i += 2 * s) *Y += i;",
+        "for i in range(0, n, 2 * S):",
+    ),
+    "negative step": ("int s = -4; for (int i = n; i > 0; i += s) *Y += i;", "for i in range(n, 0, -4):"),
+    "negative step, unused": (
+        "int s = -4; for (int i = n; i > 0; i += s) *Y += 1;",
+        "for i in range(0, n, 4):",
+    ),
+    "variable set anew behind": (
+        "int i; for (i = 0; i < n; i++) *Y += i; for (i = 1; i < m; i++) *Y += i;",
+        "for i in range(n):",
+    ),
+    "variable set anew in the next turn": (
+        "int i = 0; for (int j = 0; j < m; j++) { for (i = 0; i < n; i++) *Y += i; }",
+        "for i in range(n):",
+    ),
+    "bound assigned before": ("n = n / m; for (int i = 0; i < n; i++) *Y += i;", "for i in range(n):"),
     "nested": ("for (int i = 0; i < n; i++) for (int j = i; j < m; j++) *Y += j;", "for j in range(i, m):"),
 }
 
@@ -33,6 +52,14 @@ REFUSED = {
     "bound reads memory": "for (int i = 0; i < *X; i++) *Y += 1;",
     "bound depends on the variable": "for (int i = 0; i < n - i; i++) *Y += 1;",
     "unknown step": "for (int i = 0; i < n; i += m) { *Y += 1; if (m == 0) n = 0; }",
+    "step in a variable that changes": "int s = 3; for (int i = 0; i < n; i += s) { *Y += i; s = s + 1; }",
+    "step in a variable that is 0": "int s = 0; for (int i = 0; i < n; i += s) { *Y += i; n = 0; }",
+    "variable read in a branch behind": (
+        "int i = 0; for (i = 0; i < n; i++) *Y += 1; if (n > 3) i = 7; *(Y + 1) = i;"
+    ),
+    "variable read by the next loop": (
+        "int i = 0; for (i = 0; i < n; i++) *Y += 1; for (; i < m; i++) *Y += 2;"
+    ),
     "wrong direction": "for (int i = 0; i > n; i += 1) { *Y += 1; n = n + 5; }",
     "not equal": "for (int i = 0; i != n; i++) *Y += 1;",
     "unsigned": "for (unsigned i = u; i > 0; i -= 1) *Y += 1;",

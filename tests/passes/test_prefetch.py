@@ -7,6 +7,7 @@ where the last live load ends: a load outside of it fails the test, as it might 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -463,6 +464,35 @@ def test_the_warning_shows_the_store_and_the_cure() -> None:
     cured = source.replace("float *B,", "float *B __noalias,")
     assert parts(cured)[1][0] == "a = tl.load(pb)"
     assert not pytriton.translate(cured).warnings
+
+
+MANY = 1_000
+LONG = {
+    "variables before the loop": "float a[8] = *pa; n = n + 1;"
+    + "n = n + n;" * MANY
+    + DOWN
+    + "{ c += a; a = *?(r < n)pa; }",
+    "variables of the turn": FIRST
+    + DOWN
+    + "{ c += a; int m0 = k; "
+    + "".join(f"int m{i} = m{i - 1} + m{i - 1};" for i in range(1, MANY))
+    + f"pa += 8; a = *?(r < m{MANY - 1})pa; }}",
+    "loads": "".join(f"float a{i}[8] = *pa;" for i in range(MANY))
+    + DOWN
+    + "{ pa += 8;"
+    + "".join(f"c += a{i}; a{i} = *pa;" for i in range(MANY))
+    + "}",
+    "ifs": FIRST + DOWN + "{ c += a;" + "if (k > 8) { pa += 8; a = *pa; }" * MANY + "}",
+    "loops": "float a[8];" + f"pa = A + r; a = *pa; {DOWN} {{ c += a; pa += 8; a = *pa; }}" * (MANY // 2),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_long_texts_take_a_bounded_time(name: str) -> None:
+    source = KERNEL.format(noalias="", before=LONG[name], loop="", body="", after="")
+    start = time.process_time()
+    pytriton.translate(source)
+    assert time.process_time() - start < 30
 
 
 # ---------------------------------------------------------------- pipelines
