@@ -44,7 +44,8 @@ def run(options: argparse.Namespace) -> int:
         return 2
     named = [name for name in options.packages if name != _MAIN]
     try:
-        legacy_imports(*named)
+        if named:
+            legacy_imports(*named)
     except (ImportError, ValueError) as error:
         print(f"--legacy: error: {error}", file=sys.stderr)
         return 2

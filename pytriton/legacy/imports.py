@@ -32,11 +32,14 @@ class legacy_imports:
 
     A call is enough (``pytriton.legacy_imports("torch_blocksparse")`` before the package's first import); as a
     context it ends with the block, for packages that were not imported by then. A dotted name is a part of a
-    package. Raises ImportError for a package that is imported already, ValueError for what is no name of one.
+    package. Raises ImportError for a package that is imported already, ValueError for what is no name of one,
+    and for no names.
     ``importlib.import_module("triton")`` is no import statement, and gives the real triton.
     """
 
     def __init__(self, *packages: str) -> None:
+        if not packages:
+            raise ValueError("legacy_imports takes the names of packages, and got none")
         for name in packages:
             _check_name(name)
         self._packages = packages
@@ -129,7 +132,10 @@ def _is_within(name: str, package: str) -> bool:
 
 
 def _is_legacy(module: object) -> bool:
-    found = getattr(module, "__dict__", {}).get("__builtins__")
+    if not isinstance(module, ModuleType):
+        return False
+    # Past the module's own __getattribute__, which would load a lazy one.
+    found = object.__getattribute__(module, "__dict__").get("__builtins__")
     return isinstance(found, dict) and _MARK in found
 
 

@@ -287,6 +287,10 @@ class TestRefusals:
         with pytest.raises(ValueError, match="takes names of packages"):
             pytriton.legacy_imports(name)
 
+    def test_no_names(self) -> None:
+        with pytest.raises(ValueError, match="got none"):
+            pytriton.legacy_imports()
+
     @pytest.mark.parametrize(
         ("statement", "op", "today"),
         [
@@ -351,6 +355,20 @@ class TestLoaders:
         finally:
             sys.path.remove(str(place / "old.zip"))
         assert (found, other) == (pytriton, real_triton())
+
+    def test_lazy_modules_stay_lazy(self, place: Path) -> None:
+        write(place, new_lazy="loaded = True\n", new_lazy__part="")
+        spec = importlib.util.find_spec("new_lazy")
+        assert spec is not None
+        assert spec.loader is not None
+        spec.loader = importlib.util.LazyLoader(spec.loader)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["new_lazy"] = module
+        spec.loader.exec_module(module)
+        with pytriton.legacy_imports("old_beside"):
+            assert imports._finder.find_spec("new_lazy.part", [str(place / "new_lazy")]) is None
+        assert "loaded" not in object.__getattribute__(module, "__dict__")
+        assert module.loaded
 
     def test_namespace_package(self, place: Path) -> None:
         (place / "old_space").mkdir()
@@ -460,6 +478,10 @@ class TestCommand:
         done = run(program, "--legacy", "old_run", "-m", module, "-x", "--legacy")
         assert "pytriton pytriton pytriton" in done.stdout, done.stderr
         assert "'-x', '--legacy'] " in done.stdout
+
+    def test_only_the_script_itself(self, program: Path) -> None:
+        (program / "script.py").write_text("import triton, torch\nprint(triton.__name__)\n")
+        assert run(program, "--legacy", "__main__", "script.py").stdout == "pytriton\n"
 
     def test_module_outside(self, program: Path) -> None:
         done = run(program, "--legacy", "old_run", "-m", "script", "5")

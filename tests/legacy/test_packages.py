@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import csv
 import importlib
+import os
 import pkgutil
+import re
+import shlex
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -21,6 +25,7 @@ import torch
 
 import pytriton
 
+ROOT = Path(__file__).parents[2]
 PACKAGES = Path(__file__).parent / "packages"
 NAMES = ("lean2019", "contract2020", "tutorials2020", "sparse2020", "sparse2021", "ops2021")
 
@@ -466,3 +471,16 @@ def test_2021_report(tmp_path: Path) -> None:
         assert len(header) == columns
         assert len(rows) >= 2
         assert all(float(cell) > 0 for row in rows for cell in row)
+
+
+def test_as_the_docs_run_it() -> None:
+    """The command of docs/legacy.md, from the root of a checkout."""
+    text = (ROOT / "docs" / "legacy.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^\$ (PYTHONPATH=.*)$", text, re.MULTILINE)
+    paths, python, *arguments = shlex.split(shown)
+    assert python == "python"
+    environment = {**os.environ, "PYTHONPATH": paths.removeprefix("PYTHONPATH=")}
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=500)
+    assert done.returncode == 0, done.stderr
+    assert re.findall(r"^(\S+):$", done.stdout, re.MULTILINE) == ["matmul-nn", "matmul-nt", "softmax"]
