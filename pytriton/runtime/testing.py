@@ -99,7 +99,7 @@ def sparsify_tensor(x: torch.Tensor, mask: torch.Tensor, block: int) -> torch.Te
     batch, heads, rows, columns = x.shape
     blocks = x.reshape(batch, heads, rows // block, block, columns // block, block).transpose(3, 4)
     head, row, column = mask.to(x.device).nonzero(as_tuple=True)
-    return blocks[:, head, row, column]
+    return blocks[:, head, row, column].contiguous()  # kernels take it by address
 
 
 def _check_sizes(x: torch.Tensor, mask: torch.Tensor, block: int) -> None:

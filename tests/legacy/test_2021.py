@@ -249,6 +249,8 @@ class TestBlocks2021:
         mask = torch.tensor([[[1, 0, 1], [0, 0, 1]], [[0, 1, 1], [1, 1, 0]]])
         y = triton.testing.sparsify_tensor(x, mask, 2)
         assert y.shape == (3, 7, 2, 2)
+        assert y.is_contiguous()
+        assert triton.testing.sparsify_tensor(x.mT.contiguous().mT, mask, 2).is_contiguous()
         for index, (h, i, j) in enumerate(mask.nonzero().tolist()):
             assert torch.equal(y[:, index], x[:, h, 2 * i : 2 * i + 2, 2 * j : 2 * j + 2])
         assert triton.testing.sparsify_tensor(x, torch.zeros_like(mask), 2).shape == (3, 0, 2, 2)
