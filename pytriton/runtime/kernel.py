@@ -264,7 +264,7 @@ class Kernel:
         return product({**self._defines, **defines}, num_warps, num_stages, self._points, precision)
 
     def _bench(self, plan: Plan, arguments: Sequence[Any], grid: Any, count: int) -> int | None:
-        time = plan.call(arguments, grid, count)
+        time = plan.call(arguments, grid, max(0, count))
         if time is not None:
             binder = plan.first.binder
             named = [binder.position(name) for name in self._outputs]

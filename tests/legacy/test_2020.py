@@ -36,8 +36,11 @@ def test_2020_sweep_and_bench() -> None:
 
 
 def test_2020_no_bench_gives_none() -> None:
-    z = torch.zeros(4)
-    assert make(defines={"BLOCK": 4})(z, z, z, 4, grid=lambda opt: (1,), bench=0) is None
+    for none in (0, False, None, -1):
+        x, z = torch.ones(4), torch.zeros(4)
+        assert make(defines={"BLOCK": 4})(z, x, z, 4, grid=lambda opt: (1,), bench=none) is None
+        assert z.tolist() == [1.0] * 4
+        assert z not in triton.bench_registry
 
 
 def test_2020_options() -> None:
