@@ -4,8 +4,8 @@ A Triton-C program is one thread over blocks; Triton spreads its blocks over man
 an earlier one made by other threads, so a barrier goes in front of a statement when
 
 - it may touch memory that an access since the last barrier may have touched, one of the two writes, and the two
-  do not use the identical block of pointers (each thread meets its own elements then; a scalar is stored by
-  one thread and loaded by all, so for scalars that helps only between two stores);
+  do not use the identical block of pointers, or do not meet in it thread by thread (owners.py; a scalar is stored
+  by one thread and loaded by all, so for scalars that helps only between two stores);
 - it is ``atomic_xchg``, which releases what was stored before (scalar atomics aside: one thread makes them all, in
   order), or follows ``atomic_cas``, which acquires.
 
@@ -43,6 +43,7 @@ from pytriton.lang.types import VOID, BlockType, PointerType, ScalarType
 from pytriton.lang.walk import expressions, names, walk
 from pytriton.passes.disjoint import Distances
 from pytriton.passes.keys import Keys
+from pytriton.passes.owners import Owners
 from pytriton.passes.provenance import Provenance, statements
 
 __all__ = ["barriers"]
@@ -68,6 +69,17 @@ class _Access:
     writes: bool
     atomic: bool = False
     time: int = 0
+    statement: Statement | None = None
+    load: Load | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Doing:
+    """What one statement itself does: its accesses in order, what it stores last, and its atomics."""
+
+    statement: Statement
+    accesses: tuple[_Access, ...]
+    operations: set[str]
 
 
 @dataclass(slots=True)
@@ -81,11 +93,18 @@ class _State:
     def copy(self) -> _State:
         return _State(list(self.reads), list(self.writes), self.acquired)
 
+    def add(self, access: _Access) -> None:
+        """One more access. Where there are more than ``_MOST``, it matters no more which ones they are."""
+        accesses = self.writes if access.writes else self.reads
+        if len(accesses) <= _MOST:
+            accesses.append(access)
+
     def join(self, other: _State) -> None:
         """Either may have happened."""
-        for mine, theirs in ((self.reads, other.reads), (self.writes, other.writes)):
-            known = set(map(id, mine))
-            mine += [access for access in theirs if id(access) not in known]
+        known = set(map(id, self.reads + self.writes))
+        for access in other.reads + other.writes:
+            if id(access) not in known:
+                self.add(access)
         self.acquired |= other.acquired
 
     def clear(self) -> None:
@@ -95,12 +114,14 @@ class _State:
 class _Order:
     def __init__(self, kernel: KernelDef) -> None:
         self.provenance = Provenance(kernel)
+        self.owners = Owners(kernel)
         self.keys = Keys()
         self.distances = Distances(kernel, self.keys)
         self._looks = _MOST_LOOKS + 2 * len(statements(kernel.body))  # that are left
         self._clock = 0
         self._assigned: dict[Symbol, int] = {}  # when a variable was assigned last
         self._names: dict[int, tuple[Expr, set[Symbol]]] = {}  # the pointer is kept, so that its id is
+        self._doings: dict[int, _Doing] = {}  # by the id of the statement, which each holds
         self._changed: dict[int, tuple[int, int]] = {}  # when it was asked, and the answer
 
     def body(self, body: Body, state: _State) -> Body:
@@ -112,17 +133,18 @@ class _Order:
                 state.clear()
                 result.append(statement)
                 continue
-            own = self._accesses(statement)
+            doing = self._known(statement)
+            own = [replace(access, time=self._clock) for access in doing.accesses]
             if isinstance(statement, Store) and self._meets_itself(statement, own[-1]):
                 # What is stored was loaded in the same statement: the barrier goes in between.
                 result += self.body(_split(statement), state)
                 continue
-            if self._needs_barrier(statement, own, state):
+            if self._needs_barrier(doing.operations, own, state):
                 result.append(Evaluate(statement.span, Call(statement.span, VOID, "barrier", ())))
                 state.clear()
             for access in own:
-                (state.writes if access.writes else state.reads).append(access)
-            state.acquired |= any(_is_atomic(node, "cas") for node in _own_nodes(statement))
+                state.add(access)
+            state.acquired |= "cas" in doing.operations
             if isinstance(statement, Declare | Assign | RangeLoop):
                 self._clock += 1
                 self._assigned[statement.symbol] = self._clock
@@ -166,18 +188,18 @@ class _Order:
         """Let everything in a body have happened, and every variable have changed after that."""
         inside = statements(body)
         for statement in inside:
-            for access in self._accesses(statement):
-                (state.writes if access.writes else state.reads).append(access)
-            state.acquired |= any(_is_atomic(node, "cas") for node in _own_nodes(statement))
+            doing = self._known(statement)
+            for access in doing.accesses:
+                state.add(replace(access, time=self._clock))
+            state.acquired |= "cas" in doing.operations
         self._clock += 1
         for statement in inside:
             if isinstance(statement, Declare | Assign | RangeLoop):
                 self._assigned[statement.symbol] = self._clock
 
-    def _needs_barrier(self, statement: Statement, own: list[_Access], state: _State) -> bool:
+    def _needs_barrier(self, operations: set[str], own: list[_Access], state: _State) -> bool:
         if not own:
             return False
-        operations = {node.operation for node in _own_nodes(statement) if isinstance(node, Atomic)}
         written = state.writes or any(access.writes for access in own)
         crowded = len(state.reads) + len(state.writes) > _MOST
         if (state.acquired and "cas" not in operations) or (written and crowded):
@@ -194,13 +216,21 @@ class _Order:
         if not (earlier.writes or later.writes) or (earlier.atomic and later.atomic):
             return False
         if self._unchanged(earlier.pointer, earlier.time) and self._unchanged(later.pointer, earlier.time):
-            block = isinstance(later.pointer.type, BlockType)
-            stores = earlier.writes and later.writes and not earlier.atomic and not later.atomic
-            if (block or stores) and self.keys.of(earlier.pointer) == self.keys.of(later.pointer):
+            identical = self.keys.of(earlier.pointer) == self.keys.of(later.pointer)
+            if identical and self._by_one_thread(earlier, later):
                 return False
             if self.distances.apart(earlier.pointer, later.pointer):
                 return False
         return self.provenance.may_alias(earlier.pointer, later.pointer)
+
+    def _by_one_thread(self, earlier: _Access, later: _Access) -> bool:
+        """Whether the thread that meets an element first meets it again, through the identical pointers."""
+        if earlier.writes and later.writes and not earlier.atomic and not later.atomic:
+            return True
+        if not isinstance(later.pointer.type, BlockType):
+            return False
+        only = later.writes and self.owners.only_into(earlier.load, earlier.statement, later.statement)
+        return only or self.owners.one_each(later.pointer)
 
     def _unchanged(self, pointer: Expr, time: int) -> bool:
         """Whether nothing that the pointer reads was assigned since."""
@@ -217,20 +247,32 @@ class _Order:
         """Whether a store may overwrite what the value that it stores is loaded from."""
         loads = (node for node in walk(store.value) if isinstance(node, Load))
         return any(
-            self._conflict(_Access(load.pointer, writes=False, time=self._clock), written) for load in loads
+            self._conflict(
+                _Access(load.pointer, False, time=self._clock, statement=store, load=load), written
+            )
+            for load in loads
         )
 
-    def _accesses(self, statement: Statement) -> list[_Access]:
-        """The accesses of a statement itself, in order; what it stores last."""
-        found: list[_Access] = []
-        for node in _own_nodes(statement):
-            if isinstance(node, Load):
-                found.append(_Access(node.pointer, writes=False, time=self._clock))
-            elif isinstance(node, Atomic):
-                found.append(_Access(node.pointer, writes=True, atomic=True, time=self._clock))
-        if isinstance(statement, Store):
-            found.append(_Access(statement.pointer, writes=True, time=self._clock))
+    def _known(self, statement: Statement) -> _Doing:
+        """What a statement does, worked out once."""
+        found = self._doings.get(id(statement))
+        if found is None:
+            found = self._doings[id(statement)] = _doing(statement)
         return found
+
+
+def _doing(statement: Statement) -> _Doing:
+    found: list[_Access] = []
+    operations: set[str] = set()
+    for node in _own_nodes(statement):
+        if isinstance(node, Load):
+            found.append(_Access(node.pointer, writes=False, statement=statement, load=node))
+        elif isinstance(node, Atomic):
+            found.append(_Access(node.pointer, writes=True, atomic=True))
+            operations.add(node.operation)
+    if isinstance(statement, Store):
+        found.append(_Access(statement.pointer, writes=True, statement=statement))
+    return _Doing(statement, tuple(found), operations)
 
 
 def _by_first_thread(access: _Access) -> bool:
@@ -256,7 +298,3 @@ def _split(store: Store) -> tuple[Declare, Store]:
 def _is_barrier(statement: Statement) -> bool:
     value = statement.value if isinstance(statement, Evaluate) else None
     return isinstance(value, Call) and value.function == "barrier"
-
-
-def _is_atomic(node: Expr, operation: str) -> bool:
-    return isinstance(node, Atomic) and node.operation == operation

@@ -18,6 +18,7 @@ def xent(
     x = tl.load(p, mask=check, other=float("-inf"))
     x -= tl.max(x, axis=0)
     s = tl.log(tl.sum(tl.exp(x), axis=0))
+    tl.debug_barrier()
     tl.store(p, s - x, mask=check)
     tl.debug_barrier()
     value = tl.load(L + row * cols + tl.load(idx + row))

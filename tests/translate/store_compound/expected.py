@@ -12,6 +12,7 @@ def f(
     r = tl.arange(0, T)
     p = Y + r
     tl.store(p, tl.load(p) + 1.0)
+    tl.debug_barrier()
     tl.store(p, tl.load(p, mask=r < n, other=0.0) * 2.0, mask=r < n)
     tl.debug_barrier()
     value = tl.load(Y + T) - 5.0

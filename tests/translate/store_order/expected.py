@@ -11,6 +11,8 @@ def f(
     r = tl.arange(0, T)
     p = Y + r
     tl.store(p, 1)
+    tl.debug_barrier()
     x = tl.load(p)
     tl.store(p, x + r)
+    tl.debug_barrier()
     tl.store(p, -1, mask=r > 7)
