@@ -46,6 +46,7 @@ from pytriton.source import Span
 __all__ = ["check", "kernel_names"]
 
 _DEEPEST: Final = 40
+_DEEPEST_LOOPS: Final = 10  # the passes look at a loop as often as it is deep, and more
 
 
 def kernel_names(file: syntax.File) -> tuple[str, ...]:
@@ -266,6 +267,8 @@ class _KernelChecker(Assignments):
     def _loop_body(self, node: syntax.Statement) -> Body:
         """The body of a loop, in a scope of its own."""
         self._loops += 1
+        if self._loops > _DEEPEST_LOOPS:
+            self.report.fatal("TC318", f"loops are nested more than {_DEEPEST_LOOPS} deep", node.span)
         try:
             return self._scoped(node)
         finally:

@@ -77,7 +77,7 @@ def is_weak(expr: Expr) -> bool:
         case Unary(operator="-", operand=operand):
             return is_weak(operand)
         case Binary(operator="+" | "-" | "*" | "/", left=left, right=right):
-            return is_weak(left) and is_weak(right)
+            return is_weak(right) and is_weak(left)  # a long sum is deep on its left
         case _:
             return False
 

@@ -29,8 +29,8 @@ from pytriton.source import Expansion, Span
 
 __all__ = ["Expander", "TokenStream"]
 
-MOST_TOKENS: Final = 200_000  # that macros may produce in one text, uses counted too
-MOST_SCANNED: Final = 2_000_000  # argument tokens read while looking for commas and the closing ')'
+MOST_TOKENS: Final = 60_000  # that macros may produce in one text, uses counted too
+MOST_SCANNED: Final = 1_000_000  # argument tokens read while looking for commas and the closing ')'
 DEEPEST: Final = 64  # macro calls inside arguments of macro calls
 LONGEST_CHAIN: Final = 200  # replacements of replacements
 

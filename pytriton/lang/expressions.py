@@ -52,6 +52,7 @@ from pytriton.lang.walk import walk
 __all__ = ["Expressions"]
 
 _DEEPEST = 100
+_MOST_IN_BRANCHES = 40_000  # nodes in branches of `?:`, again for each `?:` around it: every load gets all masks
 _INFINITIES: Final = {"INFINITY": FLOAT, "F32_INFINITY": FLOAT, "F16_INFINITY": HALF}
 
 
@@ -67,6 +68,7 @@ class Expressions(Calls):
         self.before: list[Statement] = []
         self.behind: list[Statement] | None = None
         self._unknown: set[str] = set()
+        self._branches = 0
         self.kernel_body: syntax.Block | None = None
 
     # ---------------------------------------------------------------- entry points
@@ -291,7 +293,12 @@ class Expressions(Calls):
 
     def _branch(self, node: syntax.Expr, mask: Expr) -> Expr:
         """A branch of ``?:``: its loads only touch memory where the mask holds."""
-        return masked(self.without_effects(node, "in a branch of '?:'"), mask)
+        expr = self.without_effects(node, "in a branch of '?:'")
+        self._branches += sum(1 for _ in walk(expr))
+        if self._branches > _MOST_IN_BRANCHES:
+            help_ = "use if statements, or '*?(mask)p'"
+            self.report.fatal("TC318", "the '?:' of this kernel are nested too deeply", node.span, help=help_)
+        return masked(expr, mask)
 
     # ---------------------------------------------------------------- casts
 

@@ -77,6 +77,7 @@ __all__ = ["Preprocessed", "preprocess"]
 _LINE_END: Final = re.compile(r"[\r\n]|\Z")
 DEEPEST: Final = 256  # #ifs within each other
 MOST_WARNINGS: Final = 100
+MOST_TOKENS: Final = 30_000  # about 3,500 lines; translating them takes about a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +172,10 @@ class _Preprocessor:
         self.names.update([token.text for token in tokens])
         file = _File(tokens)
         self._text(file)
+        if len(self.out) > MOST_TOKENS:
+            message = f"the text has more than {MOST_TOKENS} tokens after preprocessing"
+            help_ = "give one kernel a text, and write a loop for what repeats"
+            self.report.fatal("TC011", message, self.out[MOST_TOKENS].span, help=help_)
         for opened in file.conditionals:
             self.report.error(
                 "TC132",

@@ -24,6 +24,7 @@ TC007 a string without an end
 TC008 a character constant without an end, or an empty one
 TC009 a character that starts no token
 TC010 a number of more than 200 characters
+TC011 more than 150,000 tokens, comments and lines; preprocess.py: more than 30,000 tokens are left
 ==== =========================================
 """
 
@@ -34,6 +35,7 @@ import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass
 from enum import Enum
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from pytriton.errors import Report
@@ -55,6 +57,7 @@ __all__ = [
 
 LARGEST_TEXT: Final = 1 << 20
 LONGEST_NUMBER: Final = 200
+MOST_PIECES: Final = 150_000  # tokens, comments and lines of one text: a text of absurd density takes seconds
 
 
 class Kind(Enum):
@@ -220,7 +223,7 @@ def scan(source: Source, report: Report) -> tuple[list[Token], list[Problem]]:
     comments: list[Comment] = []
     newline = fresh = True  # fresh: neither a token nor a comment stands on this line yet
     last = 1 if text.startswith("\ufeff") else 0
-    for match in _TOKEN.finditer(text, last):
+    for match in islice(_TOKEN.finditer(text, last), MOST_PIECES):
         index = match.lastindex
         if index is None:
             break
@@ -259,6 +262,9 @@ def scan(source: Source, report: Report) -> tuple[list[Token], list[Problem]]:
                 report.fatal("TC006", "unterminated comment", span, help="end it with '*/'")
             elif (problem := _problem(match[index], span)) is not None:
                 problems.append(problem)
+    else:
+        message = f"the text has more than {MOST_PIECES} tokens, comments and lines"
+        report.fatal("TC011", message, source, help=_TOO_LARGE_HELP)
     size = len(source.text)
     end_span = Span(source, size, size)
     tokens.append(Token(Kind.END, "", end_span, True, True, None, tuple(comments)))

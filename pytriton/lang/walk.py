@@ -64,10 +64,17 @@ def children(expr: Expr) -> Iterator[Expr]:
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
-    """The expression and everything below it, outermost first."""
-    yield expr
-    for child in children(expr):
-        yield from walk(child)
+    """The expression and everything below it, outermost first, in source order."""
+    pending = [expr]
+    while pending:
+        node = pending.pop()
+        yield node
+        for name in reversed(_EXPR_FIELDS[type(node)]):
+            value = getattr(node, name)
+            if isinstance(value, tuple):
+                pending += reversed(value)
+            elif value is not None:
+                pending.append(value)
 
 
 def names(expr: Expr) -> set[Symbol]:
