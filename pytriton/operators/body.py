@@ -73,11 +73,16 @@ class Body:
                 result = function(*args)
             finally:
                 inside.frame = outer
-            # One new tensor, and nothing else written: the common case, in which no promise can be broken.
-            if len(written) == 1 and written[0] is result and outer is None and not marked:
-                if not _share_any(args, _NO_KEYWORDS, (result,)):
+            # The common cases: nothing was written but new tensors that are the results, or the marked
+            # arguments themselves.
+            if outer is None and not marked:
+                if result.__class__ is tuple:
+                    known, results = _among(written, result), result
+                else:
+                    known, results = len(written) == 1 and written[0] is result, (result,)
+                if known and not _share_any(args, _NO_KEYWORDS, results):
                     return result
-            elif marked and result is None and outer is None and _only(written, args, marked):
+            elif outer is None and result is None and _among(written, [args[at] for at in marked]):
                 return None
             check(written, args, {}, result, outer)
             return result
@@ -139,11 +144,11 @@ class Body:
             )
 
 
-def _only(written: Frame, args: tuple[Any, ...], marked: tuple[int, ...]) -> bool:
-    """Whether nothing but the marked arguments themselves was written."""
+def _among(written: Frame, known: Sequence[Any]) -> bool:
+    """Whether each written object is one of the known ones."""
     for one in written:
-        for at in marked:
-            if one is args[at]:
+        for other in known:
+            if one is other:
                 break
         else:
             return False

@@ -98,7 +98,7 @@ class Kernel:
                 )
             *arguments, grid = arguments  # type: ignore[assignment]
         if torch.compiler.is_dynamo_compiling():
-            call_traced(self, arguments, grid, defines, num_warps, num_stages)
+            call_traced(self, arguments, grid, defines, num_warps, num_stages, bench)
             return None
         plan = self._default
         if plan is None or defines or num_warps is not None or num_stages is not None:
@@ -109,7 +109,7 @@ class Kernel:
             frame += [arguments[at] for at in plan.written_positions if at < len(arguments)]
             return None
         if modes_active() and is_traced(arguments):
-            call_traced(self, arguments, grid, defines, num_warps, num_stages)
+            call_traced(self, arguments, grid, defines, num_warps, num_stages, bench)
             return None
         time = self._bench(plan, arguments, grid, int(bench)) if bench else plan.call(arguments, grid)
         if frame is not None:

@@ -16,7 +16,7 @@ The codes (each has a page in ``docs/``)::
     TC530  generated code that Triton refused     TC531  a kernel that does not fit the device
     TC532  a failure while the interpreter ran    TC540  what can be no operator
     TC541  a write that the schema does not show  TC542  a result that shares memory
-    TC543  an address under torch.compile         TC544  an override that cannot be
+    TC543  what torch.compile cannot follow       TC544  an override that cannot be
     TC601  a sweep of which no candidate is left
 """
 

@@ -78,11 +78,18 @@ def call_traced(
     defines: Mapping[str, Any] | None,
     num_warps: Any,
     num_stages: Any,
+    bench: Any = 0,
 ) -> None:
     """Record the launch in the graph of the tracer. Walked by Dynamo.
 
     Raises LaunchError for wrong use, as far as it shows in what a tracer knows.
     """
+    if bench:
+        raise refusal(
+            f"{kernel.name}: bench={bench} asks for a time, which a traced call cannot give",
+            "TC543",
+            "measure the compiled function, for example with pytriton.testing.do_bench",
+        )
     given = {} if defines is None else {name: _fixed(value) for name, value in defines.items()}
     warps, stages = _fixed(num_warps), _fixed(num_stages)
     computed: list[dict[str, Any]] = []
@@ -267,10 +274,18 @@ def _check_kinds(plan: Plan, kinds: Sequence[Kind]) -> None:
                     "pass the tensor, or None for an absent one",
                 )
             if isinstance(kind, tuple):
-                stand_ins.append(torch.zeros(() if kind[2] else (1,), dtype=kind[0]))
+                stand_ins.append(_stand_in(kind, parameter.aligned))
             else:
                 stand_ins.append(None if kind == ABSENT else kind())  # type: ignore[operator]
         binder.bind(stand_ins)
+
+
+def _stand_in(kind: tuple[torch.dtype, torch.device, bool], aligned: int) -> torch.Tensor:
+    """A tensor of one element that starts at a multiple of ``aligned`` bytes."""
+    memory = torch.zeros(2 * max(aligned, 16), dtype=torch.uint8)
+    start = -memory.data_ptr() % max(aligned, 16)
+    one = memory[start : start + kind[0].itemsize].view(kind[0])
+    return one[0] if kind[2] else one
 
 
 # Routes. ``launch`` is walked by Dynamo.

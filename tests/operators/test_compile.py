@@ -337,6 +337,27 @@ class TestRefusals:
         with pytest.raises(Exception, match="TC543"):
             torch.compile(program, backend="eager", fullgraph=True)(torch.ones(3))
 
+    def test_bench(self) -> None:
+        def program(x: torch.Tensor) -> None:
+            axpy(x, x, 1.0, 3, grid=1, bench=3)
+
+        with pytest.raises(Exception, match="asks for a time"):
+            torch.compile(program, backend="eager", fullgraph=True)(torch.ones(3))
+
+    def test_alignment(self) -> None:
+        """Checked when it runs, by the address."""
+        kernel = pytriton.kernel("__global__ void f(float* z __aligned(256)) { *z = 1; }")
+
+        def program(z: torch.Tensor) -> None:
+            kernel(z, grid=1)
+
+        z = torch.zeros(256)
+        start = -z.data_ptr() % 256 // 4
+        torch.compile(program, backend="eager", fullgraph=True)(z[start : start + 8])
+        assert z[start] == 1
+        with pytest.raises(Exception, match="TC509"):
+            torch.compile(program, backend="eager", fullgraph=True)(z[start + 8 : start + 16])
+
     def test_values_are_checked_when_it_runs(self) -> None:
         kernel = pytriton.kernel("__global__ void f(int* z, int n __multipleof(8)) { *z = n; }")
 

@@ -263,6 +263,16 @@ class TestChecks:
             with pytest.raises(LaunchError, match=r"a result shares memory with an argument .* \[TC542\]"):
                 made(torch.ones(3, 3, device=device))
 
+    def test_several_results(self) -> None:
+        def f(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            y, z = torch.zeros_like(x), torch.ones_like(x)
+            axpy(y, x, 1.0, x.numel(), grid=1)
+            axpy(z, x, 1.0, x.numel(), grid=1)
+            return y, z
+
+        y, z = pytriton.op("pytriton_tests::several", f)(torch.ones(5))
+        assert (y.tolist(), z.tolist()) == ([1.0] * 5, [2.0] * 5)
+
     def test_results_share(self) -> None:
         def f(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
             y = x.clone()
