@@ -1,4 +1,13 @@
-"""Typed tree -> typed tree, one idea a file, in the order in which they run."""
+"""Typed tree -> typed tree, one idea a file, in the order in which they run (``PASSES``).
+
+``prefetch`` is the large one: turns.py says what lies around a turn of a loop, slices.py which statements can move
+to its start, history.py what a variable holds, match.py whether the statements before the loop do the same,
+linear.py calculates with integers for them, and moved.py puts the loop together.
+
+Questions that several passes ask: provenance.py (which memory does a pointer reach), disjoint.py (are two pointers
+apart), liveness.py (may a value still be read), constants.py (is a variable a number), dead.py (what did a pass
+leave unread), rewrite.py (the rest).
+"""
 
 from collections.abc import Callable
 from functools import wraps

@@ -67,7 +67,11 @@ def moved(
         and (place in removed or (statement.value is None and statement.symbol not in used_before))
     }
     top = _top(match, before, removed, homeless)
-    loop = replace(loop, body=(*top, *_rest(match, live)))
+    rest = _rest(match, live)
+    head = _head(match, before, removed, homeless)
+    used = _mentioned((*top, *rest, *match.part.turn.begin)) | assigned(later)
+    head = _without_detours(head, match, used, live)
+    loop = replace(loop, body=(*top, *rest))
     shared = {symbol: Symbol(symbol.name, symbol.type, symbol.span) for symbol in homeless & assigned(later)}
     if shared:
         body = _renamed(loop.body, shared)
@@ -75,7 +79,7 @@ def moved(
     behind = tuple(
         Declare(symbol.span, symbol, None) for symbol in sorted(shared, key=lambda s: s.span.start)
     )
-    return Moved(_head(match, before, removed, homeless), loop, top, behind)
+    return Moved(head, loop, top, behind)
 
 
 def _mentioned(statements: Iterable[Statement]) -> set[Symbol]:
@@ -94,6 +98,27 @@ def _renamed(body: Body, change: dict[Symbol, Symbol]) -> Body:
         return statement
 
     return map_body(map_expressions(body, lambda expr: rebuild(expr, {**names})), target)
+
+
+def _without_detours(
+    body: Sequence[Statement], match: Match, used: Collection[Symbol], live: Callable[[Symbol], bool]
+) -> Body:
+    """``check = r < n; mask = check`` as ``mask = r < n`` for a carried variable, if ``check`` is not used else."""
+    carried = {new.symbol for new in match.carried}
+    result = list(body)
+    for copy in body:
+        if not (isinstance(copy, Made) and copy.symbol in carried and isinstance(copy.value, Name)):
+            continue
+        source = copy.value.symbol
+        makers = [one for one in result if source in assigned((one,))]
+        readers = [one for one in result if source in reads((one,))]
+        if len(makers) != 1 or len(readers) != 1 or source in used or source.parameter or live(source):
+            continue
+        made = makers[0]
+        if isinstance(made, Declare) and made.value is not None and result.index(made) < result.index(copy):
+            named = type(copy)(made.span, copy.symbol, made.value, _joined(made.comments, copy.comments))
+            result = [named if one is made else one for one in result if one is not copy]
+    return tuple(result)
 
 
 def _head(match: Match, before: Body, removed: Collection[int], homeless: Collection[Symbol]) -> Body:
@@ -158,7 +183,7 @@ def _without_copies(top: list[Made], match: Match) -> list[Made]:
 # ---------------------------------------------------------------- what stays
 
 
-def _rest(match: Match, live: Callable[[Symbol], bool]) -> list[Statement]:
+def _rest(match: Match, live: Callable[[Symbol], bool]) -> Body:
     """What stays of the turn; an ``if`` that the slice was taken from holds what is left of it."""
     result: list[Statement] = []
     guard: If | None = None
@@ -177,7 +202,9 @@ def _rest(match: Match, live: Callable[[Symbol], bool]) -> list[Statement]:
                 target.append(Assign(new.again.span, new.symbol, new.again))
         if place not in match.part.chosen:
             target.append(line.statement)
-    return result + (_if(guard, left, match, (), live) if guard is not None else [])
+    if guard is not None:
+        result += _if(guard, left, match, (), live)
+    return _without_detours(result, match, reads(match.part.turn.again), lambda symbol: False)
 
 
 def _if(

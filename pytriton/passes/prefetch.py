@@ -197,8 +197,10 @@ class _Undo:
 
     def _check_memory(self, value: Expr | None, after: Body) -> None:
         """Whether the statements leave alone what a value is loaded from."""
-        pointers = [node.pointer for node in walk(value) if isinstance(node, Load)] if value else []
-        for pointer in pointers:
+        loads = [node for node in walk(value) if isinstance(node, Load)] if value is not None else []
+        for load in loads:
+            # A pointer that this pass made has no roots yet; what is loaded may point anywhere.
+            pointer = load.pointer if self.provenance.roots(load.pointer) else load
             for statement in after:
                 if self.provenance.writes_to((statement,), pointer):
                     raise _writer(statement, self.provenance.only_root(pointer))
