@@ -1,27 +1,29 @@
 """Tokens -> syntax tree, by lark's LALR(1) tables for grammar/triton_c.lark.
 
-Input: preprocessed tokens. Output: a ``File``. Invariants: every node's span covers its text; the first syntax
-error ends the work, as what follows one is guesswork. ``classify.py`` names the terminals, ``reduce.py`` builds
-the nodes; this file owns lark and says what was expected where a text does not fit.
+Input: preprocessed tokens. Output: a ``File``. Invariant: every node's span covers its text. ``classify.py`` names
+the terminals, ``reduce.py`` builds the nodes; this file owns lark and says what was expected where a text does not
+fit. Behind a syntax error inside a kernel the work goes on with the next statement, only to find more of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Any, Final
 
 from lark import Lark, UnexpectedInput, UnexpectedToken
 from lark.lexer import Lexer, PatternStr
+from lark.parsers.lalr_analysis import Shift
+from lark.parsers.lalr_interactive_parser import InteractiveParser
 
-from pytriton.errors import Report
+from pytriton.errors import CompileError, Diagnostic, Report
 from pytriton.lang import syntax
-from pytriton.lang.classify import TYPES, WORDS, Fed, classify
+from pytriton.lang.classify import WORDS, Fed, classify
+from pytriton.lang.misfits import ELSE, NESTED, Stop, refuse
 from pytriton.lang.reduce import Builder
-from pytriton.lang.scope import closest
-from pytriton.lang.tokens import Kind, Token
+from pytriton.lang.tokens import Kind, Token, new_token
 from pytriton.source import Span
 
 __all__ = ["grammar_text", "parse"]
@@ -30,7 +32,7 @@ __all__ = ["grammar_text", "parse"]
 def parse(tokens: list[Token], report: Report) -> syntax.File:
     """Parse preprocessed tokens (``END`` last).
 
-    Raises ``ParseError`` or ``UnsupportedError`` through ``report`` for the first thing that does not fit.
+    Raises ``ParseError`` or ``UnsupportedError`` through ``report`` for what does not fit.
     """
     lark, names = _parser()
     fed = list(classify(tokens, names, report))
@@ -38,7 +40,7 @@ def parse(tokens: list[Token], report: Report) -> syntax.File:
     try:
         items = lark.parse(fed)
     except UnexpectedToken as error:
-        _refuse(error, fed, report)
+        _refuse_all(error, fed, report)
     except UnexpectedInput:
         report.fatal("TC201", "this is not Triton-C", tokens[-1].span)
     assert isinstance(items, tuple)
@@ -92,253 +94,134 @@ def _parser() -> tuple[Lark, dict[str, str]]:
 
 # ---------------------------------------------------------------- syntax errors
 
-_SPELLED: Final = {
-    "IDENT": "a name",
-    "NUMBER": "a number",
-    "TYPE": "a type",
-    "STRING": "a string",
-    "$END": "the end of the text",
-}
-_CLOSERS: Final = {"(": ")", "[": "]", "{": "}"}
-_STARTERS: Final = frozenset("TYPE TYPENAME IF FOR WHILE DO RETURN BREAK CONTINUE RBRACE".split())
-_IN_TYPE: Final = frozenset({"TYPE", "TYPENAME", "STAR", "QUALIFIER", "STORAGE"})
-_ATTRIBUTES: Final = ("__readonly", "__writeonly", "__noalias", "__retune", "__aligned", "__multipleof")
-_OTHER_TYPES: Final = {
-    **dict.fromkeys(["float16", "fp16", "__half", "half_t"], "half"),
-    **dict.fromkeys(["float32", "fp32"], "float"),
-    **dict.fromkeys(["float64", "fp64"], "double"),
-    **dict.fromkeys(["bf16", "__nv_bfloat16"], "bfloat16"),
-    **dict.fromkeys(["int64_t", "size_t", "ptrdiff_t"], "long"),
-    **dict.fromkeys(["int32_t", "uint", "boolean"], "int"),
-}
-_OTHER_WORDS: Final = {
-    "and": "write '&&'",
-    "or": "write '||'",
-    "in": "write 'for (int i = 0; i < n; i += 1)'",
-    "auto": "write the type and the shape",
-    "__shared__": "remove it: Triton places shared memory itself",
-    "__device__": "functions cannot be called; write a macro",
-    "__restrict": "write 'restrict' or '__noalias'",
-}
+_HEADS: Final = ("IF", "FOR", "WHILE")
 
 
-@dataclass(frozen=True)
-class _Stop:
-    """Where the parser stopped. ``open``: the brackets that are open there, outermost first."""
+def _refuse_all(error: UnexpectedToken, fed: list[Fed], report: Report) -> None:
+    """Report a syntax error, and those behind it that are no echoes of one before; raises."""
+    parser = error.interactive_parser
+    at = next((i for i, token in enumerate(fed) if token is error.token), len(fed))
+    resumed: int | None = 0
+    said: set[tuple[str, int] | str] = set()
+    while fed and parser is not None:
+        opened = _opened(fed, at, resumed or 0)
+        accepts = parser.accepts()  # type: ignore[no-untyped-call]
+        stop = Stop(fed, at, accepts, [fed[i] for i in opened], _parser()[1])
+        own = Report()
+        try:
+            refuse(stop, own)
+        except CompileError as refused:
+            _add(refused.diagnostics[0], report, said)
+        resumed = _resume(parser, stop, opened, own.errors[0])
+        if resumed is None:
+            break
+        try:
+            for at in range(resumed, len(fed)):
+                parser.feed_token(fed[at])  # type: ignore[arg-type]
+            break
+        except UnexpectedToken:
+            continue
+    report.check()
 
-    fed: list[Fed]
-    at: int
-    accepts: set[str]
-    open: list[Fed]
 
-    def kind(self, offset: int = 0) -> str:
-        """The terminal at a distance from the token that did not fit; "" beyond the ends."""
-        at = self.at + offset
-        return self.fed[at].type if 0 <= at < len(self.fed) else ""
-
-    def token(self, offset: int = 0) -> Token | None:
-        """The token at a distance from the one that did not fit."""
-        at = self.at + offset
-        return self.fed[at].token if 0 <= at < len(self.fed) else None
-
-    def text(self, offset: int = 0) -> str:
-        """The spelling of that token."""
-        token = self.token(offset)
-        return token.text if token is not None else ""
+def _add(found: Diagnostic, report: Report, said: set[tuple[str, int] | str]) -> None:
+    """Report an error, unless it is an echo: on the line of one before, the same again, or an orphaned else."""
+    assert isinstance(found.where, Span)
+    line = found.where.source.name, found.where.line
+    echo = line in said or found.message in said or (bool(said) and found.message == ELSE)
+    said.add(line)
+    if found.code == "TC203":
+        said.add(found.message)
+    if not echo:
+        report.error(found.code, found.message, found.where, *found.notes, help=found.help)
 
 
-def _refuse(error: UnexpectedToken, fed: list[Fed], report: Report) -> None:
-    """Say what was found and what would have fitted."""
-    index = next((i for i, token in enumerate(fed) if token is error.token), len(fed))
-    if not fed:
-        return
-    opened: list[Fed] = []
-    for one in fed[:index]:
+def _opened(fed: list[Fed], end: int, resumed: int) -> list[int]:
+    """The places of the brackets that are open in front of a token, outermost first.
+
+    Of what stands in front of ``resumed`` only the braces count: an error was reported there.
+    """
+    opened: list[int] = []
+    for at, one in enumerate(fed[:end]):
+        if at == resumed:
+            opened = [place for place in opened if fed[place].type == "LBRACE"]
         if one.type in ("LPAR", "LSQB", "LBRACE"):
-            opened.append(one)
+            opened.append(at)
         elif one.type in ("RPAR", "RSQB", "RBRACE") and opened:
             opened.pop()
-    stop = _Stop(fed, index, set(error.accepts or error.expected), opened)
-    _refuse_braces(stop, report)
-    _refuse_words(stop, report)
-    _refuse_types(stop, report)
-    before, found = stop.token(-1), stop.token()
-    starts = found is None or found.newline or stop.kind() in _STARTERS
-    if before is not None and before.text not in ("}", ";") and "SEMICOLON" in stop.accepts and starts:
-        wanted = "'{' or ';'" if before.text == ")" and "LBRACE" in stop.accepts else "';'"
-        end = Span(before.span.source, before.span.end - 1, before.span.end, before.span.expansion)
-        report.fatal("TC202", f"expected {wanted} after '{before.text}'", end, *_open_bracket(stop))
-    shown = f"'{found.text}'" if found else "the end of the text"
-    span = found.span if found else fed[-1].token.span
-    message = f"expected {_wanted(stop)}, found {shown}"
-    report.fatal("TC201", message, span, *_open_bracket(stop), help=_cure(stop))
+    return opened
 
 
-def _wanted(stop: _Stop) -> str:
-    """What would have fitted, in words."""
-    accepts = stop.accepts
-    if {"IDENT", "NUMBER"} <= accepts:
-        return "an expression" if "TYPE" not in accepts else "a statement or an expression"
-    if "IDENT" in accepts and stop.kind(-1) in _IN_TYPE:
-        return "a name"
-    if "TYPE" in accepts and len(accepts) > 3:
-        return "a type"
-    _, names = _parser()
-    spelled = {terminal: f"'{text}'" for text, terminal in names.items() if terminal.isupper()}
-    spelled |= _SPELLED
-    words = sorted(spelled.get(terminal, terminal.lower()) for terminal in accepts)
-    closing = [word for word in words if word in ("';'", "')'", "']'", "'}'", "','")]
-    words = closing or [word for word in words if word == "'('"] or words
-    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
-
-
-def _open_bracket(stop: _Stop) -> tuple[tuple[str, Span], ...]:
-    """A note on the bracket that the token found should have closed."""
-    if not stop.open or stop.text() not in (")", "]", "}", ";", "{", ""):
-        return ()
-    token = stop.open[-1].token
-    if token.text == "{" or _CLOSERS[token.text] == stop.text():
-        return ()
-    step = token.span.expansion
-    origin = f", from {step.name} = {step.body[:60]}" if step is not None else ""
-    return ((f"this '{token.text}' is still open{origin}", token.span),)
-
-
-def _refuse_braces(stop: _Stop, report: Report) -> None:
-    """Braces and ``else`` without their partner."""
-    found = stop.token()
-    braces = [one.token for one in stop.open if one.type == "LBRACE"]
-    if found is None:
-        if braces and stop.text(-1) in ("}", ";"):
-            note = ("this '{' is still open", braces[-1].span)
-            report.fatal("TC201", "expected '}', found the end of the text", stop.fed[-1].token.span, note)
-        return
-    if found.text == "}" and not stop.open:
-        report.fatal("TC201", "this '}' closes nothing", found.span, help="remove it, or add the '{'")
-    if found.text == "else" and stop.text(-1) in ("}", ";"):
-        help_ = "a ';' behind 'if (...)' ends it, and two statements need '{' and '}'"
-        report.fatal("TC201", "'else' without 'if'", found.span, help=help_)
-    if found.text == "{" and braces and stop.text(-1) == ")":
-        first = stop.at
-        while first and stop.fed[first - 1].token.text not in (";", "{", "}"):
-            first -= 1
-        if stop.fed[first].type in ("STORAGE", "TYPE"):
-            message = "a kernel cannot start inside a kernel"
-            note = ("this '{' is still open", braces[-1].span)
-            report.fatal(
-                "TC201", message, stop.fed[first].token.span, note, help="a '}' is missing before it"
-            )
-
-
-def _refuse_words(stop: _Stop, report: Report) -> None:
-    """Words before a type and behind a declared name: those that mean nothing, attributes without a number."""
-    found = stop.token()
-    for offset in (-1, 0):
-        word = stop.token(offset)
-        if word is None or stop.kind(offset) != "IDENT" or stop.kind(offset + 1) != "TYPE":
-            continue
-        if word.text.startswith("__") and stop.text(offset - 1) in (";", "{", "}", ""):
-            help_ = _OTHER_WORDS.get(word.text, "remove it; a kernel starts with '__global__'")
-            report.fatal("TC203", f"'{word.text[:60]}' means nothing before a type", word.span, help=help_)
-    if found is None or stop.kind() != "IDENT" or not found.text.startswith("__"):
-        return
-    if stop.kind(-1) != "IDENT" or stop.kind(-2) not in _IN_TYPE:
-        return
-    if found.text in ("__aligned", "__multipleof"):
-        message = f"'{found.text}' takes one number"
-        report.fatal("TC317", message, found.span, help=f"write '{found.text}(16)'")
-    near = closest(found.text, _ATTRIBUTES)
-    help_ = f"did you mean '{near}'?" if near else f"there are {', '.join(_ATTRIBUTES)}"
-    report.fatal("TC317", f"there is no attribute '{found.text}'", found.span, help=help_)
-
-
-def _refuse_types(stop: _Stop, report: Report) -> None:
-    """A name where a type should stand."""
-    found, accepts = stop.token(), stop.accepts
-    if found is None or (stop.text() in _OTHER_WORDS and stop.text(-1) not in (";", "{", "}", "")):
-        return
-    if stop.kind() == "IDENT" and "TYPE" in accepts and "IDENT" not in accepts:
-        after = stop.text(1)
-        if stop.open and stop.open[-1].type == "LPAR" and after in (",", ")"):
-            message = f"parameter '{found.text}' has no type"
-            report.fatal("TC203", message, found.span, help=f"write 'int {found.text}', or another type")
-        if not stop.open and stop.kind(1) not in ("IDENT", "STAR", "QUALIFIER"):
-            message = f"expected a declaration or a kernel, found '{found.text}'"
-            help_ = "statements stand inside '__global__ void name(...) { ... }'"
-            report.fatal("TC201", message, found.span, help=help_)
-        _refuse_type(found, report)
-    previous = stop.token(-1)
-    if previous is None:
-        return
-    declares = stop.text(-2) in (";", "{", "}", "(", ",", "") or stop.kind(-2) in ("STORAGE", "QUALIFIER")
-    if stop.kind() == "IDENT" and stop.kind(-1) == "IDENT" and declares:
-        _refuse_type(previous, report)
-    if previous.text == ")" and stop.kind() in ("IDENT", "NUMBER", "CONSTEXPR"):
-        first = _cast_type(stop)
-        if first is not None:
-            _refuse_type(first, report)
-
-
-def _cast_type(stop: _Stop) -> Token | None:
-    """The name in ``(NAME)x``, ``(NAME*)x`` or ``(NAME[...])x``, where the token before is that ``)``."""
-    depth, at = 0, stop.at - 1
-    while at >= 0:
-        depth += {"RPAR": 1, "LPAR": -1}.get(stop.fed[at].type, 0)
-        if depth == 0:
-            break
-        at -= 1
-    inside = stop.fed[at + 1 : stop.at - 1]
-    called = at > 0 and stop.fed[at - 1].type in ("IDENT", "IF", "FOR", "WHILE", "RPAR")
-    if called or not inside or inside[0].type != "IDENT":
+def _resume(parser: InteractiveParser, stop: Stop, opened: list[int], found: Diagnostic) -> int | None:
+    """Bring the parser to where a statement can begin: the token to go on with, None where that is hopeless."""
+    fed, at = stop.fed, stop.at
+    if stop.token() is None or not any(fed[i].type == "LBRACE" for i in opened):
         return None
-    shaped = len(inside) == 1 or inside[1].type in ("STAR", "LSQB")
-    return inside[0].token if shaped and inside[-1].type in ("IDENT", "STAR", "RSQB") else None
+    if found.code == "TC202":  # what is missing is put in
+        _feed(parser, stop, ("SEMICOLON", ";"))
+        return at
+    if found.message.startswith(ELSE):
+        return at + 1
+    if found.message == NESTED:
+        return None
+    state = parser.parser_state
+    tables = state.parse_conf.states
+    while len(state.state_stack) > 1 and not _begins_statement(tables[state.state_stack[-1]]):
+        state.state_stack.pop()
+        state.value_stack.pop()
+    at, header = _next_statement(fed, at, opened)
+    if header:
+        _feed(parser, stop, ("IF", "if"), ("LPAR", "("), ("NUMBER", "0"), ("RPAR", ")"))
+    return at
 
 
-def _refuse_type(name: Token, report: Report) -> NoReturn:
-    """A name that is used as a type and is none."""
-    help_ = f"give it in defines, as in defines={{'{name.text}': 'float'}}, or by a typedef"
-    near = _OTHER_TYPES.get(name.text) or closest(name.text, TYPES)
-    help_ = f"did you mean '{near}'?" if near else help_
-    help_ = _OTHER_WORDS.get(name.text, help_)
-    report.fatal("TC203", f"'{name.text[:60]}' is no type", name.span, help=help_)
+def _begins_statement(table: Mapping[str, tuple[Any, Any]]) -> bool:
+    """Whether the parser is between two statements of a block."""
+    return all(word in table and table[word][0] is Shift for word in ("RETURN", "RBRACE"))
 
 
-def _cure(stop: _Stop) -> str | None:
-    """What to write instead, for the mistakes that people make."""
-    found, text, before = stop.token(), stop.text(), stop.text(-1)
-    expression = {"IDENT", "NUMBER"} <= stop.accepts
-    if text in _OTHER_WORDS:
-        return _OTHER_WORDS[text]
-    if found is not None and text in ("=", ";") and found.span.expansion is not None:
-        return f"'#define NAME value' has no '{text}'"
-    if before in ("for", "if", "while"):
-        form = "for (int i = 0; i < n; i += 1)" if before == "for" else f"{before} (condition)"
-        return f"write '{form}'"
-    if stop.open and stop.open[-1].type == "LPAR" and text != "{":
-        index = next(i for i, one in enumerate(stop.fed) if one is stop.open[-1])
-        if index and stop.fed[index - 1].type == "FOR":
-            return "write 'for (start; condition; step)'"
-    if text == ":":
-        in_subscript = bool(stop.open) and stop.open[-1].type == "LSQB"
-        if in_subscript:
-            return "a ':' keeps a whole axis, a part of one cannot be taken"
-        return "labels do not exist, use a loop or an if" if stop.text(-2) in (";", "{", "}") else None
-    if text in (")", "]") and (not stop.open or stop.open[-1].type == "LBRACE"):
-        return f"this '{text}' closes nothing"
-    if text == "{" and expression:
-        return "a block is filled with one value, as in 'int x[4] = 0'; load a table from memory"
-    if text == "[" and before == "]":
-        return "one pair of brackets holds all sizes or axes, as in [16, 16]"
-    if before == "?" and stop.text(-2) == "*":
-        return "a masked load or store is '*?(mask)pointer'"
-    if before == "*" and stop.text(-2) == "[":
-        return "reductions are x[+], x[max] and x[min]"
-    if found is not None and found.kind is Kind.IDENT and stop.kind() != "IDENT":
-        if stop.kind() == "TYPE" and before == "sizeof":
-            return f"write 'sizeof({text})'"
-        if stop.kind() == "TYPE" and expression:
-            return f"'{text}' is a type: a conversion is '({text})x'"
-        if _wanted(stop) == "a name":
-            return f"'{text}' is a word of the language, take another name"
-    return None
+def _next_statement(fed: list[Fed], at: int, opened: list[int]) -> tuple[int, bool]:
+    """Where to go on, and whether the head of an ``if`` or a loop ends there, whose statement is next."""
+    inside = list(takewhile(lambda i: fed[i].type != "LBRACE", reversed(opened)))
+    heads = [n for n, i in enumerate(inside, 1) if fed[i].type == "LPAR" and fed[i - 1].type in _HEADS]
+    depth = heads[-1] if heads else 0  # brackets to close until the head ends
+    is_for = bool(heads) and fed[inside[heads[-1] - 1] - 1].type == "FOR"
+    while at < len(fed):
+        terminal = fed[at].type
+        if terminal == "LBRACE":
+            if depth or fed[at - 1].type == "RPAR":
+                return at, True
+            closed = _behind_braces(fed, at)
+            if closed < len(fed) and fed[closed].type not in ("SEMICOLON", "COMMA"):
+                return closed, False
+            at = closed
+            continue
+        if terminal == "RBRACE":
+            return at, False
+        if terminal == "SEMICOLON" and not is_for:
+            return at + 1, False
+        if depth and terminal in ("LPAR", "LSQB", "RPAR", "RSQB"):
+            depth += 1 if terminal in ("LPAR", "LSQB") else -1
+            if not depth:
+                return at + 1, True
+        at += 1
+    return at, False
+
+
+def _behind_braces(fed: list[Fed], at: int) -> int:
+    """The place behind the brace that closes the one at ``at``."""
+    depth = 0
+    while at < len(fed):
+        depth += {"LBRACE": 1, "RBRACE": -1}.get(fed[at].type, 0)
+        at += 1
+        if not depth:
+            break
+    return at
+
+
+def _feed(parser: InteractiveParser, stop: Stop, *words: tuple[str, str]) -> None:
+    """Give the parser tokens that the text lacks."""
+    span = stop.fed[stop.at].token.span
+    for terminal, text in words:
+        token = new_token(Kind.PUNCT, text, span, False, False, None, (), frozenset())
+        parser.feed_token(Fed(terminal, token))  # type: ignore[arg-type]

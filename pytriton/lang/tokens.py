@@ -263,8 +263,7 @@ def scan(source: Source, report: Report) -> tuple[list[Token], list[Problem]]:
             elif (problem := _problem(match[index], span)) is not None:
                 problems.append(problem)
     else:
-        message = f"the text has more than {MOST_PIECES} tokens, comments and lines"
-        report.fatal("TC011", message, source, help=_TOO_LARGE_HELP)
+        report.fatal("TC011", _TOO_MANY, source, help=_TOO_LARGE_HELP)
     size = len(source.text)
     end_span = Span(source, size, size)
     tokens.append(Token(Kind.END, "", end_span, True, True, None, tuple(comments)))
@@ -312,6 +311,7 @@ def _join_lines(text: str) -> tuple[str, _Cuts]:
 
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _TOO_LARGE: Final = "the text is larger than 1 MiB"
+_TOO_MANY: Final = f"the text has more than {MOST_PIECES} tokens, comments and lines"
 _TOO_LARGE_HELP: Final = "give one kernel a text"
 
 

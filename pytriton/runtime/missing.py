@@ -20,6 +20,7 @@ __all__ = ["may_lack_defines"]
 
 _UNDECLARED: Final = "TC301"
 _LEXICAL: Final = "TC0"
+_SYNTAX: Final = "TC2"
 _TYPES: Final = frozenset(word for words in TYPE_WORDS for word in words)
 _BOUNDARIES: Final = frozenset({";", "{", "}"})
 # How wrappers name defines. Other names are believed to be what they seem to be.
@@ -31,6 +32,8 @@ def may_lack_defines(error: CompileError, source: Source, given: Iterable[str]) 
     tokens = [token for token in tokenize(source, Report()) if token.kind is not Kind.END]
     unknown = _unknown_names(tokens).difference(given)
     errors = [found for found in error.diagnostics if found.severity == "error"]
+    if errors and errors[0].code.startswith(_SYNTAX):
+        errors = errors[:1]  # what breaks the first statement may well break others
     return any(found.code == _UNDECLARED for found in errors) or all(
         _waits(found, source, tokens, unknown) for found in errors
     )

@@ -1,0 +1,4 @@
+__global__ void fill(float* X) {
+  constexpr int m = 4;
+  *X = m;
+}

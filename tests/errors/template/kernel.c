@@ -1,0 +1,4 @@
+template <typename T>
+__global__ void fill(T* X) {
+  *X = 1;
+}
