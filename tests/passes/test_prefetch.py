@@ -360,6 +360,21 @@ def test_computes(name: str, n: int) -> None:
 
 # ---------------------------------------------------------------- masks
 
+UPWARD = {
+    # of the tail, in a loop up to n
+    "k + 8 < n": "",
+    "k < n - 8": "",
+    "n - k > 8": "",
+    "n - 8 > k": "",
+    "k + 8 <= n - 1": "",
+    "k - n < -8": "",
+    "2 * k + 16 < k + n + 8": "",
+    "k < n": "",
+    "k + 9 < n": "a_mask",
+    "k + 8 < n + m - m": "",
+    "k + 8 < m": "a_mask",
+    "k + 8 < n * 1": "",
+}
 MASKS = {
     # of the tail, in a loop down from n: what is left of it where the first load has no mask
     "k > 8": "",
@@ -379,11 +394,15 @@ MASKS = {
 }
 
 
-@pytest.mark.parametrize("mask", MASKS)
-def test_mask_that_the_loop_implies(mask: str) -> None:
-    shape = Shape(FIRST, f"c += a; pa += 8; bool more = k > 8; int number = k > 8; a = *?({mask})pa;")
-    _, body = parts(shape.source())
-    assert body[0] == ("a = tl.load(pa)" if not MASKS[mask] else "a = tl.load(pa, mask=a_mask, other=0.0)")
+@pytest.mark.parametrize(
+    ("mask", "loop", "left"),
+    [(mask, DOWN, left) for mask, left in MASKS.items()]
+    + [(mask, UP, left) for mask, left in UPWARD.items()],
+)
+def test_mask_that_the_loop_implies(mask: str, loop: str, left: str) -> None:
+    tail = f"bool more = k > 8; int number = k > 8; a = *?({mask})pa;"
+    _, body = parts(Shape(FIRST, f"c += a; pa += 8; {tail}", loop=loop).source())
+    assert body[0] == (f"a = tl.load(pa, mask={left}, other=0.0)" if left else "a = tl.load(pa)")
 
 
 # ---------------------------------------------------------------- what must stay
