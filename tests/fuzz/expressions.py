@@ -118,6 +118,8 @@ class Expressions:
             return E(f"({type_.word}){value}f", PREFIX, type_)
         small = str(c.pick((1, 2, 3, 0, 5, 7, 10, 100)))
         if type_ == INT or bare:
+            if self.frame.spelled and c.chance(6) and not bare:
+                return E(c.pick(sorted(self.frame.spelled.values())), POSTFIX, INT)
             odd = ("0x1f", "0b101", "'a'", "017", "2147483647", "65536", "0x7fff0001")
             return E(c.pick(odd) if c.chance(6) and not bare else small, POSTFIX, INT)
         if type_.bits >= 32:
@@ -188,9 +190,9 @@ class Expressions:
             forms += [(8, self.arithmetic), (2, self.unary), (3, self.choice), (2, self.function)]
             forms += [(3, self.reduction), (2, self.guarded)]
         if type_ in (FLOAT, DOUBLE):
-            forms.append((1, self.real_function))
+            forms.append((2, self.real_function))
         if len(shape) == 2 and type_ in (FLOAT, DOUBLE, INT):
-            forms.append((2, self.product))
+            forms.append((4, self.product))
         if shape:
             forms += [(2, self.permutation), (3 if 1 in shape else 0, self.expansion)]
         if type_.bits >= 8:
@@ -283,9 +285,11 @@ class Expressions:
         inner = self.some(type_, shape, depth)
         if type_ == INT and self.c.chance(3):
             inner = self.some(self.c.pick([t for t in SCALARS if promoted(t) == INT]), shape, depth)
+        if "zero_otherwise" in self.frame.avoid and type_.floating and not shape:
+            operator = "+"
         text = inner.at(PREFIX)
         blank = " " if text.startswith(operator) else ""
-        if type_.kind == "u" and "unsigned_minus" in self.frame.avoid and not _varies(text):
+        if type_.kind == "u" and "converted_constants" in self.frame.avoid and not _varies(text):
             return inner if inner.type == type_ else self.leaf(type_, shape)
         return E(f"{operator}{blank}{text}", PREFIX, type_, shape)
 
@@ -294,6 +298,8 @@ class Expressions:
         first, second = self.pair(shape)
         left = self.any_type()
         right = self.any_type() if self.c.chance(2) else left
+        if "narrow_compares" in self.frame.avoid and BFLOAT16 in (left, right):
+            left = right = FLOAT
         a, b = self.some(left, first, depth), self.some(right, second, depth)
         if "constant_compares" in self.frame.avoid:
             pid = E("pid", POSTFIX, INT)
@@ -322,8 +328,11 @@ class Expressions:
 
     def function(self, type_: Scalar, shape: Shape, depth: int) -> E:
         c = self.c
+        narrow = "narrow_floors" in self.frame.avoid and type_.bits == 16
         whole = [] if "integer_fma" in self.frame.avoid and not type_.floating else ["fma"]
-        names = ["min", "max", "abs", *whole] + (["fabs", "floor", "ceil"] if type_.floating else [])
+        names = ["min", "max", "abs", *whole] + (
+            ["fabs", "floor", "ceil"] if type_.floating and not narrow else []
+        )
         name = c.pick(names)
         if name in ("min", "max"):
             a, b = self.operands(type_, shape, depth)
@@ -406,6 +415,8 @@ class Expressions:
         inner = self.c.pick(sizes)
         if type_ == INT:
             left = right = CHAR
+            if "padded_chars" in self.frame.avoid and any(s & (s - 1) for s in (rows, columns, inner)):
+                return None
         elif type_ == DOUBLE:
             left, right = DOUBLE, self.c.pick((DOUBLE, FLOAT))
         else:

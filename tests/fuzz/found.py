@@ -14,7 +14,10 @@ __all__ = ["FOUND", "OPEN", "Found"]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Kernels that failed: each ``(text, X, type of X)``; parameters are Y (zeros like X) and X, in this order."""
+    """Kernels that failed: each ``(text, X, type of X)``; parameters are Y (zeros like X) and X, in this order.
+
+    The initialiser of a variable called ``exact`` has the declared type: no conversion is needed.
+    """
 
     about: str
     programs: tuple[tuple[str, list[int] | list[float], str], ...]
@@ -98,7 +101,6 @@ FOUND: dict[str, Found] = {
     "constant_floats": Found(
         "arithmetic on constants of a narrow floating type is done in Python's double",
         (("void f(double *Y, double *X) { *Y = *X + ((bfloat16)1.5f + 0.1); }", [0.25], "float64"),),
-        open=True,
     ),
     "weak_doubles": Found(
         "a weak literal stored as double",
@@ -107,6 +109,61 @@ FOUND: dict[str, Found] = {
             ("void f(double *Y, double *X) { int r[2] = 0 ... 2; *(Y + r) = 0.1; }", [0.25, 0.5], "float64"),
             ("void f(double *Y, double *X) { *Y = 0.1 + 0.2; }", [0.25], "float64"),
         ),
+    ),
+    "narrow_compares": Found(
+        "one-element blocks of bfloat16 compared",
+        (
+            (
+                "void f(int *Y, int *X) { int v[8] = (float[8])((bfloat16[1])1.5f < (bfloat16[1])1.5f);"
+                " *(Y + 0 ... 8) = v; }",
+                [1] * 8,
+                "int32",
+            ),
+        ),
+    ),
+    "converted_constants": Found(
+        "a constant of unsigned converted to int",
+        (
+            (
+                "void f(int *Y, int *X) { int pid = get_program_id(0); int v[4] = (bool)1 ? (int)~1u : pid;"
+                " *(Y + 0 ... 4) = v; }",
+                [1] * 4,
+                "int32",
+            ),
+        ),
+    ),
+    "zero_otherwise": Found(
+        "-0.0 as what a masked-off scalar load gives",
+        (("void f(float *Y, float *X) { float z = *X; *Y = z == 0 ? -z : *X; }", [0.0], "float32"),),
+        open=True,
+    ),
+    "padded_chars": Found(
+        "a product of char blocks that are padded",
+        (
+            (
+                "void f(int *Y, int *X) { int r[5] = 0 ... 5; bool b[5, 5] = ((int[5, 5, 5])1)[+, :, :];"
+                " int v[5, 5] = (char)b @ (char[5, 5])1; *(Y + r[:, newaxis] * 5 + r[newaxis, :]) = v; }",
+                [0] * 25,
+                "int32",
+            ),
+        ),
+        open=True,
+    ),
+    "narrow_floors": Found(
+        "floor, ceil and fabs of half and bfloat16: their common type is half, not float (language.md 6)",
+        (
+            (
+                "void f(half *Y, half *X) { half exact = floor(*X) / *(X + 1); *Y = exact; }",
+                [10.0, 3.0],
+                "float16",
+            ),
+            (
+                "void f(half *Y, half *X) { half exact = fabs(*X) / *(X + 1); *Y = exact; }",
+                [10.0, 3.0],
+                "float16",
+            ),
+        ),
+        open=True,
     ),
 }
 

@@ -49,6 +49,8 @@ def generate(c: Choices, options: Options | None = None) -> Case:
     frame.scopes.append([])
     body = statements.body(1 + c.below(5), 2)
     frame.scopes[0] += frame.scopes.pop()
+    if c.chance(12):
+        body += statements.split_sum()
     body += _epilogue(statements, frame)
     _alias(c, frame)
     text = "\n".join(
@@ -56,6 +58,7 @@ def generate(c: Choices, options: Options | None = None) -> Case:
             *noise,
             f"{c.pick(('__global__ void', 'void'))} f({', '.join(_declared(c, p) for p in frame.parameters)}) {{",
             *("  " + line for line in prologue),
+            *(f"  int r{size}[{size}] = 0 ... {size};" for size in sorted(frame.ranges)),
             *("  " + line for line in _noisy(c, body)),
             "}",
             "",
@@ -69,7 +72,7 @@ def _frame(c: Choices, options: Options) -> Frame:
     sizes = tuple(dict.fromkeys(c.pick(pool) for _ in range(1 + c.below(3))))
     types = tuple(dict.fromkeys([INT, *(c.pick(SCALARS) for _ in range(1 + c.below(4)))]))
     grid = c.pick(((1,), (2,), (3,), (2, 2), (1, 2), (1, 1, 2), (2, 1, 2)))
-    frame = Frame(c, sizes, types, grid, functions=c.chance(4))
+    frame = Frame(c, sizes, types, grid, functions=c.chance(2))
     frame.avoid = options.avoid
     return frame
 
@@ -102,8 +105,8 @@ def _prologue(c: Choices, frame: Frame) -> tuple[list[str], dict[str, object], l
         frame.macros = True
     lines = [f"int pid = {_PROGRAM[len(frame.grid)]};"]
     frame.declare(Variable("pid", INT, (), fixed=True))
-    for size in sorted({*frame.sizes, 1}):
-        lines.append(f"int r{size}[{size}] = 0 ... {size};")
+    frame.ranges |= set(frame.sizes)
+    for size in frame.sizes:
         frame.declare(Variable(f"r{size}", INT, (size,), fixed=True))
     return lines, defines, noise
 

@@ -51,7 +51,7 @@ class Block:
 
     type: Scalar
     length: int
-    role: str  # "in", "out", "atomic"
+    role: str  # "in", "out", "tight n3", "walked", "atomic", "lock"
 
 
 @dataclass(slots=True)
@@ -70,6 +70,7 @@ class Frame:
     blocks: list[Block] = field(default_factory=list)
     scopes: list[list[Variable]] = field(default_factory=lambda: [[]])
     count: int = 0
+    ranges: set[int] = field(default_factory=lambda: {1})  # sizes for which r<size> is declared
     exact: set[str] = field(default_factory=set)  # variables whose initialiser has their very type
 
     @property
@@ -104,6 +105,7 @@ class Frame:
         terms, stride = [], 1
         for axis in reversed(range(len(shape))):
             items = [":" if other == axis else "newaxis" for other in range(len(shape))]
+            self.ranges.add(shape[axis])
             text = f"r{shape[axis]}" + (f"[{', '.join(items)}]" if len(shape) > 1 else "")
             terms.append(text if stride == 1 else f"{text} * {stride}")
             stride *= shape[axis]
@@ -162,6 +164,8 @@ class Frame:
 def contents(block: Block, random: np.random.Generator, special: bool) -> np.ndarray:
     """Bytes for a buffer. Floats are small multiples of 1/4, so that most arithmetic on them is exact."""
     n = block.length
+    if block.role == "lock":
+        return np.zeros(n * (block.type.bits // 8), np.uint8)
     if block.type.floating:
         values = random.integers(-16, 17, n) / 4.0
         if special and n:

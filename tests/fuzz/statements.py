@@ -25,12 +25,11 @@ class Statements(Expressions):
     def __init__(self, choices: Choices, frame: Frame) -> None:
         super().__init__(choices, frame)
         self.loops = 0
-        self.names: set[str] = set()  # declared so far
 
     def shape(self) -> Shape:
         """A block shape of rank 0 to 3."""
         c = self.c
-        rank = c.pick((1, 2, 0, 1, 2, 3))
+        rank = c.pick((1, 2, 0, 1, 2, 3, 1, 2, 3, 4))
         shape: Shape = ()
         for _ in range(rank):
             sizes = [s for s in self.frame.sizes if s * prod(shape) <= MOST]
@@ -51,8 +50,10 @@ class Statements(Expressions):
             inner = self.narrower(shape)
         elif stored:
             pass
-        elif len(shape) >= 2 and c.chance(4):
-            inner = (prod(shape),) if prod(shape) in self.frame.sizes else shape
+        elif len(shape) >= 2 and c.chance(3):
+            inner = (prod(shape),)
+        elif len(shape) == 1 and shape[0] % 2 == 0 and c.chance(3):
+            inner = (2, shape[0] // 2)
         elif shape and prod(shape) == 1 and c.chance(2):
             inner = ()
         return self.clamped(self.expr(source, inner, depth), type_)
@@ -81,18 +82,17 @@ class Statements(Expressions):
         c = self.c
         shape, type_ = self.shape(), c.pick(self.frame.types)
         value = self.initialiser(type_, shape)
-        name = self.frame.fresh("v")
+        name = fresh = self.frame.fresh("v")
         here = {v.name for v in self.frame.scopes[-1]}
         outer = [v.name for v in self.frame.visible() if v.name not in here and not v.fixed]
         if outer and len(self.frame.scopes) > 2 and c.chance(4):
             name = c.pick(outer)  # shadows; its own initialiser must not mean itself
             if name in value.text:
                 name = self.frame.fresh("v")
-        if (value.type, value.shape) == (type_, shape) and value.level < PREFIX and name not in self.names:
+        if (value.type, value.shape) == (type_, shape) and value.level < PREFIX and name == fresh:
             self.frame.exact.add(name)
-        elif name in self.names:
+        elif name != fresh:  # two variables of one name: the tree tells them apart, a name does not
             self.frame.exact.discard(name)
-        self.names.add(name)
         self.frame.declare(Variable(name, type_, shape))
         return [f"{self.declared(type_, name, shape)} = {value.text};"]
 
@@ -261,6 +261,25 @@ class Statements(Expressions):
                 lines.append(f"{self.declared(other, more, shape)} = *({other.word}*[{sizes}]){name};")
                 self.frame.declare(Variable(more, other, shape))
         return lines
+
+    def split_sum(self) -> list[str]:
+        """The programs add their blocks to one, each in turn under a spin lock."""
+        size = self.c.pick(self.frame.sizes)
+        total = self.frame.pointer(INT, "atomic", size, self.frame.fresh("S")).name
+        lock = self.frame.pointer(INT, "lock", 2, self.frame.fresh("L")).name
+        value, at, turn, count = (self.frame.fresh(stem) for stem in ("v", "p", "i", "c"))
+        return [
+            f"int {value}[{size}] = {self.expr(INT, (size,), 2).text};",
+            f"int *{at}[{size}] = {total} + {self.frame.iota((size,))};",
+            f"for (int {turn} = 1; {turn} == 1; {turn} = atomic_cas({lock}, 0, 1));",
+            f"int {count} = *({lock} + 1);",
+            f"if ({count} == 0)",
+            f"  *{at} = {value};",
+            "else",
+            f"  *{at} = {value} + *{at};",
+            f"atomic_xchg({lock} + 1, ({count} + 1) % {self.frame.programs});",
+            f"atomic_xchg({lock}, 0);",
+        ]
 
     # ------------------------------------------------------------ loops
 

@@ -23,7 +23,7 @@ from tests.oracle.values import Array, Value, both, broadcast, converted, dtype_
 
 __all__ = ["Address", "Undefined", "run"]
 
-MOST_STEPS = 100_000
+MOST_STEPS = 20_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from pytriton.lang.check import check
 from pytriton.lang.parse import parse
 from pytriton.lang.preprocess import preprocess
 from pytriton.lang.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, TYPE_WORDS, ScalarType
+from pytriton.lang.walk import bodies
 from pytriton.source import Source
 from tests.oracle.evaluator import Address, run
 from tests.oracle.memory import Memory
@@ -37,6 +38,7 @@ __all__ = [
     "emitted",
     "evaluated",
     "launch",
+    "misjudged",
     "show",
     "without_passes",
 ]
@@ -59,13 +61,17 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
-    """A program and one launch of it. ``arguments``: a number, an ``Address`` or None per parameter."""
+    """A program and one launch of it. ``arguments``: a number, an ``Address`` or None per parameter.
+
+    ``exact``: variables whose initialisers have exactly the declared type and shape, so no conversion is needed.
+    """
 
     source: str
     buffers: tuple[Buffer, ...]
     arguments: tuple[Address | int | float | None, ...]
     grid: tuple[int, ...]
     defines: Mapping[str, object] = field(default_factory=dict)
+    exact: frozenset[str] = frozenset()
 
 
 class Difference(AssertionError):
@@ -83,7 +89,10 @@ def launch(
     grid: tuple[int, ...] = (1,),
     defines: Mapping[str, object] | None = None,
 ) -> Case:
-    """A case from NumPy arrays, which become buffers of their type, and numbers."""
+    """A case from NumPy arrays, which become buffers of their type, and numbers.
+
+    A variable called ``exact`` is one of ``Case.exact``.
+    """
     buffers: list[Buffer] = []
     passed: list[Address | int | float | None] = []
     for argument in arguments:
@@ -92,7 +101,7 @@ def launch(
             buffers.append(Buffer(_ELEMENTS[str(argument.dtype)], argument.reshape(-1).view(np.uint8)))
         else:
             passed.append(argument)
-    return Case(source, tuple(buffers), tuple(passed), grid, defines or {})
+    return Case(source, tuple(buffers), tuple(passed), grid, defines or {}, frozenset({"exact"}))
 
 
 def checked(source: str, defines: Mapping[str, object] | None = None) -> typed.KernelDef:
@@ -101,6 +110,25 @@ def checked(source: str, defines: Mapping[str, object] | None = None) -> typed.K
     tokens = preprocess(Source(source, "fuzz.c"), dict(defines or {}), report)
     report.check()
     return check(parse(tokens.tokens, report), report)
+
+
+def misjudged(tree: typed.KernelDef, exact: frozenset[str]) -> list[str]:
+    """The variables of ``exact`` whose initialiser the checker converts: it gave the expression another type.
+
+    (``m ? *p : 0.5`` may be one load, which is converted then.)
+    """
+    found: list[str] = []
+    pending = list(tree.body)
+    while pending:
+        statement = pending.pop()
+        for inner in bodies(statement):
+            pending += inner
+        if isinstance(statement, typed.Declare) and statement.symbol.name in exact:
+            value = statement.value
+            folded = isinstance(value, typed.Cast) and isinstance(value.operand, typed.Load)
+            if isinstance(value, typed.Cast | typed.Broadcast | typed.Reshape) and not folded:
+                found.append(f"{statement.symbol.type} {statement.symbol.name} from {value.operand.type}")
+    return found
 
 
 def evaluated(case: Case, tree: typed.KernelDef | None = None, **options: object) -> Memory:
