@@ -12,11 +12,12 @@ from typing import Literal as Choice
 
 from pytriton.lang import syntax
 from pytriton.lang.builtins import ELEMENTWISE, Elementwise, atomic_add_name
-from pytriton.lang.convert import as_condition, common_type, convert, is_weak, scalar_of, settle
+from pytriton.lang.convert import as_condition, common_type, constant, convert, is_weak, scalar_of, settle
 from pytriton.lang.operators import failed
 from pytriton.lang.subscripts import Subscripts
-from pytriton.lang.typed import Atomic, Binary, Call, Expr
+from pytriton.lang.typed import Atomic, Binary, Call, Declare, Expr, Name, Statement, Symbol
 from pytriton.lang.types import (
+    BOOL,
     DOUBLE,
     ERROR,
     FLOAT,
@@ -39,6 +40,7 @@ class Calls(Subscripts):
     """Checks calls."""
 
     kernels: Mapping[str, Span]  # those of the text
+    before: list[Statement]  # what runs in front of the statement at hand
 
     def call(self, node: syntax.Call) -> Expr:
         """The typed form of a call."""
@@ -171,8 +173,20 @@ class Calls(Subscripts):
         values = self.arguments(node, name, 2, 3)
         if values is None:
             return failed(node.span)
-        pointer, value, *masks = values
-        return self._on_memory("add", name, node.span, pointer, value, *masks)
+        pointer, value = values[:2]
+        mask = self._not_constant(as_condition(values[2])) if len(values) == 3 else None
+        return self._on_memory("add", name, node.span, pointer, value, mask)
+
+    def _not_constant(self, mask: Expr) -> Expr | None:
+        """A scalar mask: none if it always holds; Triton wants a value, not Python's False, if it never does."""
+        known = constant(mask)
+        if known is None or shape_of(mask.type):
+            return mask
+        if known:
+            return None
+        symbol = Symbol("mask", BOOL, mask.span)
+        self.before.append(Declare(mask.span, symbol, mask))
+        return Name(mask.span, BOOL, symbol)
 
     def _exchange(self, node: syntax.Call) -> Expr:
         values = self.arguments(node, "atomic_xchg", 2)

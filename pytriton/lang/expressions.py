@@ -22,9 +22,11 @@ from pytriton.lang.typed import (
     Atomic,
     Binary,
     Bitcast,
+    Broadcast,
     Constexpr,
     Expr,
     Literal,
+    Load,
     Name,
     Range,
     Size,
@@ -52,7 +54,9 @@ from pytriton.lang.walk import walk
 __all__ = ["Expressions"]
 
 _DEEPEST = 100
-_MOST_IN_BRANCHES = 40_000  # nodes in branches of `?:`, again for each `?:` around it: every load gets all masks
+_MOST_IN_BRANCHES = (
+    40_000  # nodes in branches of `?:`, again for each `?:` around it: every load gets all masks
+)
 _INFINITIES: Final = {"INFINITY": FLOAT, "F32_INFINITY": FLOAT, "F16_INFINITY": HALF}
 
 
@@ -210,6 +214,8 @@ class Expressions(Calls):
         if ERROR in (left.type, right.type):
             return failed(node.span)
         operator = node.operator
+        if operator in ("+", "-"):
+            self._warn_of_mask(node, left, right)
         if operator == "...":
             return self._range(node, left, right)
         if operator == "@":
@@ -223,6 +229,18 @@ class Expressions(Calls):
         if scalar_of(left.type) is None or scalar_of(right.type) is None:
             return self.pointer_arithmetic(operator, left, right, shape, node.span)
         return self.arithmetic(operator, left, right, shape, node.span)
+
+    def _warn_of_mask(self, node: syntax.Binary, left: Expr, right: Expr) -> None:
+        """``*?(m) X + r`` loads through X alone, if often enough at every element of m, and adds r."""
+        bare = isinstance(node.left, syntax.MaskedDeref) and not node.left.grouped
+        spread = isinstance(left, Load) and isinstance(left.pointer, Broadcast)
+        offset = scalar_of(right.type)
+        if bare and spread and not shape_of(left.pointer.operand.type) and offset and offset.is_integer:  # type: ignore[union-attr]
+            message = f"this loads through a scalar pointer, and '{node.operator}' works on what was loaded"
+            help_ = (
+                f"to move the pointer, write '*?(mask)(p {node.operator} i)'; if it is meant, '(*?(mask)p)'"
+            )
+            self.report.warning("TC328", message, node.span, help=help_)
 
     def _left_side(self, node: syntax.Binary) -> Expr:
         if node.operator not in ("&&", "||"):
@@ -273,7 +291,9 @@ class Expressions(Calls):
         assert isinstance(start, int) and isinstance(stop, int)
         if not 1 <= stop - start <= LARGEST_BLOCK:
             what = "no elements" if stop <= start else "too many elements"
-            self.report.error("TC306", f"'{start} ... {stop}' has {what}", node.span)
+            name = left.name if isinstance(left, Constexpr) else ""
+            help_ = f"'...' binds tighter than '*': write 'n * {name} + 0 ... {name}'" if name else None
+            self.report.error("TC306", f"'{start} ... {stop}' has {what}", node.span, help=help_)
             return failed(node.span)
         length = right if start == 0 else Binary(node.span, INT, "-", right, left)
         type_ = BlockType(INT, (Size(stop - start, length),))

@@ -6,6 +6,7 @@ is absent. Binary operators come as one flat row, and ``_climb`` gives them thei
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from pytriton.lang import syntax
@@ -229,6 +230,8 @@ class Builder:
 
     def group(self, parts: list[Any]) -> syntax.Expr:
         expression: syntax.Expr = parts[1]
+        if isinstance(expression, syntax.MaskedDeref):
+            return replace(expression, grouped=True)
         return expression
 
     def bitcast(self, parts: list[Any]) -> syntax.Bitcast:

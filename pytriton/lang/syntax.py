@@ -108,11 +108,12 @@ class Postfix:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MaskedDeref:
-    """``*?(mask) pointer``"""
+    """``*?(mask) pointer``; ``grouped``: it stands in parentheses of its own."""
 
     span: Span
     mask: Expr
     pointer: Expr
+    grouped: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,14 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def fill(
+    X,  # float*
+    Y,  # float*
+    n,
+):
+    x = tl.load(Y)
+    tl.debug_barrier()
+    tl.store(X, x + n)
