@@ -103,12 +103,12 @@ def test_exact(mode: str, at: bool, bt: bool, per_segment: int) -> None:
 @pytest.mark.parametrize(
     ("block", "tk", "free"), [(16, 16, 8), (32, 16, 72), (32, 32, 128), (48, 16, 40), (24, 24, 64)]
 )
-def test_block_sizes(mode: str, block: int, tk: int, free: int) -> None:
+@pytest.mark.parametrize("device", ["cpu", GPU])
+def test_block_sizes(mode: str, device: str, block: int, tk: int, free: int) -> None:
     """One to three steps in a block; strips that are ragged and full; sizes that are no powers of two."""
     layout = layout_of(1, 2, 3)
-    Case(mode, False, True, layout, block, free, 1, torch.float16, "cpu").check(
-        BlockSparse(layout, block, tk=tk)
-    )
+    sparse = BlockSparse(layout, block, tk=tk)
+    Case(mode, False, True, layout, block, free, 1, torch.float16, device).check(sparse)
 
 
 @pytest.mark.gpu
