@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pytriton.port import library, texts
-from pytriton.port.frames import Frame
+from pytriton.port.frames import Frame, StopPath
 from pytriton.port.library import NOTHING
 from pytriton.port.values import (
     HOLE,
@@ -59,6 +59,7 @@ _POWERS: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.LShift: operator.lshift,
     ast.RShift: operator.rshift,
 }
+_MOST_ELEMENTS: Final = 1024
 _COMPARE: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -365,7 +366,13 @@ class Evaluator:
     def on_listcomp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, frame: Frame) -> Any:
         found = Filtered()
         inner = Frame(around=frame, module=frame.module)
-        if self._each(node.generators, inner, lambda: found.append(self.value(node.elt, inner)), found):
+
+        def put() -> None:
+            if len(found) >= _MOST_ELEMENTS:
+                raise StopPath
+            found.append(self.value(node.elt, inner))
+
+        if self._each(node.generators, inner, put, found):
             return found if found.condition else list(found)
         return Unknown(node)
 
@@ -395,7 +402,7 @@ class Evaluator:
         values = self.value(first.iter, frame)
         if isinstance(values, dict):
             values = list(values)
-        if not isinstance(values, (list, tuple)) or len(values) > 4096:
+        if not isinstance(values, (list, tuple)) or len(values) > _MOST_ELEMENTS:
             return False
         for value in values:
             self.bind(first.target, value, frame)

@@ -85,10 +85,10 @@ def _python(path: Path, text: str, root: Path, place: Callable[[int], str] | Non
         return [Found(path, one, problem=why, place=told) for one in _quoted(text)]
     launches, holes = follow(path, tree, root)
     found = list(_by_text(path, launches, holes, told))
-    known = [str(one.text) for one in found]
-    for one in _loose(tree):
-        if not any(part in text for text in known for part in [_longest_part(one)]):
-            found.append(Found(path, one, holes=holes, place=told))
+    used = {line for one in found for line in _lines_of(one)}
+    for text_of_nobody, lines in _loose(tree):
+        if not used.intersection(lines):
+            found.append(Found(path, text_of_nobody, holes=holes, place=told))
     return found
 
 
@@ -112,24 +112,28 @@ def _by_text(
     yield from groups.values()
 
 
-def _loose(tree: ast.Module) -> Iterator[Traced]:
-    """The texts of a module that look like Triton-C, docstrings too."""
+def _lines_of(found: Found) -> Iterator[int]:
+    """The lines of the Python file that a text is made of."""
+    if found.text.path is None:
+        for piece, line in found.text.pieces:
+            yield from range(line, line + piece.count("\n") + 1)
+
+
+def _loose(tree: ast.Module) -> Iterator[tuple[Traced, range]]:
+    """The texts of a module that look like Triton-C, docstrings too, and their lines."""
     inside: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             inside.update(id(one) for one in ast.walk(node))
             parts = [(str(one.value), one.lineno) for one in node.values if isinstance(one, ast.Constant)]
             if looks_like("0".join(text for text, _ in parts)):
-                yield traced(parts)
+                yield traced(parts), range(node.lineno, (node.end_lineno or node.lineno) + 1)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in inside:
             continue
         if looks_like(node.value):
-            yield traced(((node.value, node.lineno),))
-
-
-def _longest_part(text: Traced) -> str:
-    return max((piece for piece, _ in text.pieces), key=len).strip()
+            lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            yield traced(((node.value, node.lineno),)), lines
 
 
 _QUOTED: Final = re.compile(r"([\"'])\1\1(.*?)\1\1\1", re.DOTALL)

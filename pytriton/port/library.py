@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from pytriton.port import texts
 from pytriton.port.values import (
     ConfigPoint,
     Dtype,
@@ -197,6 +198,11 @@ def _path(one: Any) -> Any:
 # built-in functions
 
 
+def _dedent(text: Any) -> Any:
+    made = texts.method(text, "dedent", []) if isinstance(text, str) else ()
+    return NOTHING if made == () else made
+
+
 def _length(value: Any) -> Any:
     return len(value) if isinstance(value, (str, list, tuple, dict, set)) and literal(value) else NOTHING
 
@@ -268,6 +274,7 @@ _MODELS: Final[dict[str, Callable[..., Any]]] = {
     "os.path.normpath": _path,
     "os.fspath": _path,
     "pathlib.Path": _pathlib,
+    "textwrap.dedent": _dedent,
     "len": _length,
     "int": _number(int),
     "float": _number(float),

@@ -4,7 +4,7 @@ Both run on Triton's interpreter. What a kernel does with its arguments is not k
 points into the middle of a large arena of random elements, and numbers are small: whatever is read is there,
 and what leaves the arenas is an error that names the parameter values, not a crash. Integers in memory are
 from 0 to 3, since kernels use them as indices; memory that atomics or stores of integers change starts at
-zero, since it holds locks. The grid is the ported launcher's own.
+zero, since it holds locks. The grid is the ported launcher's own, cut to a few programs an axis.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ from pytriton.runtime.kernel import kernel as old_kernel
 __all__ = ["Case", "compare", "load_ported"]
 
 _ARENA: Final = 1 << 18  # elements before and behind each pointer
+_SHAPE: Final = (2,) * 6  # of every tensor, since a grid may ask for any of its axes
+_LARGEST_GRID: Final = 4  # per axis: the interpreter takes a millisecond a program
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,8 @@ def compare(
     ``grid`` is passed to a launcher that asks for one.
     """
     made = translate(source, case.defines, kernel=kernel, strict_literals=case.strict_literals)
-    random = torch.Generator().manual_seed(zlib.crc32(f"{kernel}{case}{sizes}".encode()))
-    arguments = [_argument(one, made, sizes, random) for one in made.parameters]
+    seed = zlib.crc32(f"{kernel}{case}{sizes}".encode())
+    arguments = [_argument(one, made, sizes, seed + place) for place, one in enumerate(made.parameters)]
     before = [one.whole.clone() if isinstance(one, _Arena) else None for one in arguments]
     config = triton.Config(dict(case.config), **_launch_options(case))
     keywords = dict(case.keywords) | ({} if grid is None else {"grid": tuple(grid)})
@@ -116,15 +118,13 @@ def _passed(one: Any) -> Any:
     return one.tensor if isinstance(one, _Arena) else one
 
 
-def _argument(
-    parameter: Parameter, made: Translation, sizes: Mapping[str, int] | int, random: torch.Generator
-) -> Any:
+def _argument(parameter: Parameter, made: Translation, sizes: Mapping[str, int] | int, seed: int) -> Any:
     if parameter.buffer:
         return _arena(torch.int8, True, 0, parameter.buffer)
     if isinstance(parameter.type, PointerType):
         element = parameter.type.element
         dtype = torch.int64 if isinstance(element, PointerType) else getattr(torch, element.torch)
-        return _arena(dtype, parameter.name in made.writes, random.initial_seed() + len(parameter.name))
+        return _arena(dtype, parameter.name in made.writes, seed)
     return _scalar(parameter, parameter.type, sizes)
 
 
@@ -138,7 +138,9 @@ def _arena(dtype: torch.dtype, written: bool, seed: int, elements: int = _ARENA)
         whole = torch.zeros(total, dtype=dtype)
     else:
         whole = torch.randint(0, 4, total, generator=random).to(dtype)
-    return _Arena(whole, whole[elements:] if elements == _ARENA else whole)
+    if elements < _ARENA:
+        return _Arena(whole, whole)
+    return _Arena(whole, whole[elements : elements + 2 ** len(_SHAPE)].view(_SHAPE))
 
 
 def _scalar(parameter: Parameter, type_: ScalarType, sizes: Mapping[str, int] | int) -> Any:
@@ -163,7 +165,7 @@ def _interpreted(made: Translation, arenas: Sequence[_Arena]) -> Iterator[list[t
         numbers = {name: value for name, value in named.items() if name not in options}
         meta = {**dict(zip(function.arg_names, values, strict=False)), **named}
         found = tuple(grid(meta) if callable(grid) else grid)
-        x, y, z = (*found, 1, 1)[:3]
+        x, y, z = (min(size, _LARGEST_GRID) for size in (*found, 1, 1)[:3])
         assert numbers == dict(made.constexprs), f"the kernel got {numbers}, not {dict(made.constexprs)}"
         plain = [one.data_ptr() if isinstance(one, torch.Tensor) else one for one in values]
         with _bounded(arenas):
@@ -255,7 +257,7 @@ def _assert_same(name: str, new: Any, old: _Arena) -> None:
     same = (new == want) | ((new != new) & (want != want))
     if not bool(same.all()):
         at = int((~same).nonzero()[0])
-        offset = at - (len(want) - old.tensor.numel())
+        offset = at - (old.tensor.data_ptr() - want.data_ptr()) // want.element_size()
         raise AssertionError(
             f"{name}[{offset}] is {new[at].item()}, but the old source gives {want[at].item()}"
         )
