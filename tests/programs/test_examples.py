@@ -55,9 +55,10 @@ KERNELS: list[tuple[str, str, dict[str, Any]]] = [
     ("blocksparse_softmax", "backward_kernel", {"BLOCK": 32, "TN": 96}),
 ]
 SPARSE = {"BLOCK": 64, "TM": 64, "TN": 64, "TK": 32}
+EIGHT = "__multipleof(8)"
 PRODUCTS: list[tuple[str, dict[str, Any]]] = [
-    ("split_k", {"TM": 64, "TN": 64, "TK": 32, "TZ": 4, "MULTIPLE_K": "__multipleof(8)", "MULTIPLE_N": ""}),
-    ("conv2d", {"TM": 64, "TN": 64, "TK": 32, "R": 3, "S": 3, "MULTIPLE_K": ""}),
+    ("split_k", {"TM": 64, "TN": 64, "TK": 32, "TZ": 4, "MULTIPLE_K": EIGHT, "MULTIPLE_N": EIGHT}),
+    ("conv2d", {"TM": 64, "TN": 64, "TK": 32, "R": 3, "S": 3, "MULTIPLE_K": EIGHT}),
     ("attention", {"TM": 64, "TN": 64, "D": 64}),
     ("blocksparse_matmul", {"NAME": "sdd", "SDD": 1, **SPARSE}),
     ("blocksparse_matmul", {"NAME": "dsd", "DSD": 1, **SPARSE}),
@@ -77,9 +78,11 @@ def test_compiles(module: str, name: str, defines: dict[str, Any]) -> None:
     ("module", "defines"), PRODUCTS, ids=[f"{m}-{d.get('NAME', '')}" for m, d in PRODUCTS]
 )
 def test_products_use_tensor_cores(module: str, defines: dict[str, Any]) -> None:
+    """And their loops are pipelined: operands come by asynchronous copies of 16 bytes."""
     example = import_module(module)
     if module == "blocksparse_matmul":
         defines = {**defines, **example.A_PLAIN, **example.B_PLAIN}
     ptx = example.kernel.asm("ptx", "cuda:90", {**HALF, **defines}, num_warps=4)
     assert "wgmma.mma_async" in ptx
+    assert "cp.async.cg" in ptx
     assert "ld.local" not in ptx

@@ -7,8 +7,6 @@ import torch
 from bounds import assert_close, assert_same_numbers
 from softmax import forward_kernel, softmax
 
-import pytriton
-
 FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 GPU = pytest.param("cuda", marks=pytest.mark.gpu)
 NAN, INF = float("nan"), float("inf")
