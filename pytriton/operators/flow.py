@@ -22,6 +22,7 @@ import builtins
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, Final
@@ -38,6 +39,7 @@ Roots = frozenset[str]
 
 _NONE: Final[Roots] = frozenset()
 _MISSING: Final = object()
+_MOST_FUNCTIONS: Final = 200
 # Attributes of a tensor that do not lead to its memory.
 _PLAIN_ATTRIBUTES: Final = frozenset(
     "device dtype itemsize layout nbytes ndim requires_grad shape is_cpu is_cuda is_leaf".split()
@@ -55,24 +57,29 @@ class Effects:
 
 def effects_of(function: Callable[..., Any]) -> Effects:
     """The effects of a function; none where its source cannot be read."""
-    return _effects(function, ())
+    return _effects(function, {})
 
 
-def _effects(function: Callable[..., Any], callers: tuple[object, ...]) -> Effects:
-    if not isinstance(function, FunctionType) or function in callers or len(callers) > 8:
+def _effects(function: Callable[..., Any], known: dict[object, Effects]) -> Effects:
+    """``known`` holds what was found of other functions; one that calls itself counts as harmless there."""
+    if not isinstance(function, FunctionType) or len(known) > _MOST_FUNCTIONS:
         return Effects()
+    if function in known:
+        return known[function]
+    known[function] = Effects()
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     except (OSError, TypeError, SyntaxError, IndexError):
         return Effects()
     if not isinstance(tree, ast.FunctionDef):
         return Effects()
-    walk = _Walk(function, (*callers, function))
+    walk = _Walk(function, known)
     given = tree.args
     for parameter in (*given.posonlyargs, *given.args, *given.kwonlyargs):
         walk.names[parameter.arg] = frozenset({parameter.arg})
     walk.block(tree.body)
-    return Effects(frozenset(walk.written), frozenset(walk.returned), walk.addresses)
+    known[function] = Effects(frozenset(walk.written), frozenset(walk.returned), walk.addresses)
+    return known[function]
 
 
 @dataclass
@@ -80,7 +87,7 @@ class _Walk:
     """One function: the roots of its local names so far, and what was found."""
 
     function: FunctionType
-    callers: tuple[object, ...]
+    known: dict[object, Effects]
     names: dict[str, Roots] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     returned: set[str] = field(default_factory=set)
@@ -131,6 +138,8 @@ class _Walk:
                 for child in ast.iter_child_nodes(node):
                     if isinstance(child, ast.expr):
                         self.roots(child)
+                    elif isinstance(child, ast.match_case):
+                        self.branches(child.body, [])
 
     def assign(self, target: ast.expr, value: ast.expr | None, found: Roots) -> None:
         match target:
@@ -267,7 +276,7 @@ class _Walk:
     def user_function(
         self, function: FunctionType, positional: list[Roots], keywords: dict[str | None, Roots]
     ) -> Roots:
-        effects = _effects(function, self.callers)
+        effects = _effects(function, self.known)
         names = list(inspect.signature(function).parameters)
         given: dict[str | None, Roots] = {**dict(zip(names, positional, strict=False)), **keywords}
         self.addresses |= effects.addresses
@@ -325,15 +334,25 @@ class _Walk:
         """The object that a name means outside the function: global, of an enclosing function, builtin."""
         match node:
             case ast.Name(id=name) if name not in self.names:
-                cells = inspect.getclosurevars(self.function).nonlocals
-                for scope in (cells, self.function.__globals__, vars(builtins)):
+                for scope in (_enclosing(self.function), self.function.__globals__, vars(builtins)):
                     if name in scope:
                         return scope[name]
             case ast.Attribute(value=value, attr=attribute):
                 owner = self.resolve(value)
-                if owner is not _MISSING:
-                    return getattr(owner, attribute, _MISSING)
+                try:
+                    return _MISSING if owner is _MISSING else getattr(owner, attribute, _MISSING)
+                except Exception:  # some modules of torch raise what they like
+                    return _MISSING
         return _MISSING
+
+
+def _enclosing(function: FunctionType) -> dict[str, Any]:
+    """The variables of enclosing functions, as far as they have values yet."""
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):
+            found[name] = cell.cell_contents
+    return found
 
 
 def _flat(arguments: Sequence[ast.expr]) -> Iterator[ast.expr]:

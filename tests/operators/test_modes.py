@@ -81,6 +81,11 @@ class TestModes:
             sin(torch.ones(7, requires_grad=True))
         assert flops.get_total_flops() == 22
 
+    def test_jit_trace(self) -> None:
+        """An old tracer: the operator is one node."""
+        graph = str(torch.jit.trace(lambda x: sin(x), torch.randn(5), check_trace=False).graph)
+        assert "pytriton_tests::sin" in graph
+
     def test_functionalize(self) -> None:
         x = torch.randn(5)
         torch.testing.assert_close(torch.func.functionalize(lambda x: sin(x.clone().mul_(2)))(x), sin(2 * x))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable
 from typing import Any
 
@@ -81,6 +82,18 @@ def by_augmented_assignment(x: torch.Tensor, y: torch.Tensor) -> None:
     y += n
 
 
+def by_match(x: torch.Tensor, y: torch.Tensor) -> None:
+    match x.ndim:
+        case 1:
+            axpy(y, x, 1.0, 5, grid=1)
+
+
+def through_recursion(x: torch.Tensor, y: torch.Tensor) -> None:
+    if x.ndim > 1:
+        through_recursion(x[0], y[0])
+    axpy(y, x, 1.0, 5, grid=1)
+
+
 def with_holes(x: torch.Tensor, y: torch.Tensor) -> None:
     copy(y, x, 5, grid=1, defines={"TYPE": x.dtype, "TILE": 16, "HOLE": hole(x)})
 
@@ -103,6 +116,8 @@ def hole(x: torch.Tensor) -> str:
         by_out,
         by_index,
         by_augmented_assignment,
+        by_match,
+        through_recursion,
         with_holes,
     ],
 )
@@ -121,6 +136,29 @@ def new_tensors(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 def test_new_tensors_are_nobodys() -> None:
     effects = effects_of(new_tensors)
     assert (effects.written, effects.returned) == (set(), set())
+
+
+def test_name_without_a_value() -> None:
+    """What an enclosing function binds later has no value yet."""
+
+    def f(x: torch.Tensor, y: torch.Tensor) -> None:
+        axpy(y, later(x), 1.0, 5, grid=1)
+
+    assert effects_of(f).written == {"y"}
+
+    def later(x: torch.Tensor) -> torch.Tensor:
+        return x
+
+
+def test_many_functions() -> None:
+    """Functions that call each other crosswise are walked once each."""
+    text = "".join(
+        f"def f{at}(x, y):\n" + f"    f{at + 1}(y, x)\n    f{at + 1}(x, y)\n" * 3 for at in range(40)
+    )
+    linecache.cache["crosswise.py"] = (len(text), None, text.splitlines(keepends=True), "crosswise.py")
+    namespace: dict[str, Any] = {"f40": direct}
+    exec(compile(text, "crosswise.py", "exec"), namespace)
+    assert effects_of(namespace["f0"]).written == {"x", "y"}
 
 
 def test_no_source() -> None:
