@@ -73,7 +73,6 @@ FOUND: dict[str, Found] = {
     "constant_masks": Found(
         "an atomic on a scalar pointer with a constant mask",
         (("void f(int *Y, int *X) { atomic_add(Y, *X, (bool)1); }", [3], "int32"),),
-        open=True,
     ),
     "reshaped_loads": Found(
         "the mask of ?: goes through a permutation, a reduction, @ as it is",

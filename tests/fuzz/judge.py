@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pytriton.errors import CompileError, PytritonError
 from tests.fuzz.choices import Replayed, shrunk
 from tests.fuzz.kernels import Options, generate
+from tests.oracle.arithmetic import GPU
 from tests.oracle.evaluator import Undefined
 from tests.oracle.judges import (
     Case,
@@ -26,6 +27,7 @@ from tests.oracle.judges import (
     misjudged,
     without_passes,
 )
+from tests.oracle.memory import Memory
 
 __all__ = ["Verdict", "judged", "reduced"]
 
@@ -47,8 +49,12 @@ class Verdict:
         return (self.kind, self.detail) == (other.kind, other.detail)
 
 
-def judged(case: Case, *, plain: bool = True) -> Verdict:
-    """The verdict on one program; ``plain`` asks the module without passes too."""
+def judged(case: Case, *, plain: bool = True, device: str = "cpu") -> Verdict:
+    """The verdict on one program; ``plain`` asks the module without passes too.
+
+    On a GPU (``device="cuda"``) floats may stray as far as language.md lets them (fused products, 2 ulp); where
+    a branch or an integer hangs on such digits, nothing is decided: ``ok``, with the detail ``undecided``.
+    """
     try:
         tree = checked(case.source, case.defines)
         unlike = misjudged(tree, case.exact)
@@ -61,6 +67,12 @@ def judged(case: Case, *, plain: bool = True) -> Verdict:
         return Verdict("undefined", str(error).split(":")[0], str(error))
     except Exception as error:
         return Verdict("crashed", f"evaluator: {type(error).__name__}", traceback.format_exc(limit=-4))
+    if device != "cpu":
+        try:
+            memory = evaluated(case, tree, rules=GPU)
+        except Undefined:
+            return Verdict("ok", "undecided")
+        return _emitted(case, memory, device, device=device)
     verdict = _emitted(case, memory, "emitted module")
     if verdict.ok and plain:
         with without_passes():
@@ -68,9 +80,9 @@ def judged(case: Case, *, plain: bool = True) -> Verdict:
     return verdict
 
 
-def _emitted(case: Case, memory, who: str, watch: bool = True) -> Verdict:  # type: ignore[no-untyped-def]
+def _emitted(case: Case, memory: Memory, who: str, watch: bool = True, device: str = "cpu") -> Verdict:
     try:
-        compare(case, memory, emitted(case, watch=watch), who)
+        compare(case, memory, emitted(case, watch=watch, device=device), who)
     except Difference as error:
         return Verdict("differs", who, str(error))
     except PytritonError as error:
@@ -86,20 +98,22 @@ def _emitted(case: Case, memory, who: str, watch: bool = True) -> Verdict:  # ty
     return Verdict("ok")
 
 
-def reduced(row: Sequence[int], options: Options, most: int = 1500) -> tuple[Case, Verdict]:
+def reduced(
+    row: Sequence[int], options: Options, device: str = "cpu", most: int = 1500
+) -> tuple[Case, Verdict]:
     """The smallest program found that fails as the program of this row does."""
-    first = judged(generate(Replayed(row), options))
+    first = judged(generate(Replayed(row), options), device=device)
     plain = "without passes" in first.message or "without passes" in first.detail
 
     def fails(candidate: Sequence[int]) -> bool:
-        return judged(generate(Replayed(candidate), options), plain=plain).alike(first)
+        return judged(generate(Replayed(candidate), options), plain=plain, device=device).alike(first)
 
     case = generate(Replayed(shrunk(row, fails, most)), options)
-    case = _fewer_lines(case, first, plain)
-    return case, judged(case, plain=plain)
+    case = _fewer_lines(case, first, plain, device)
+    return case, judged(case, plain=plain, device=device)
 
 
-def _fewer_lines(case: Case, first: Verdict, plain: bool) -> Case:
+def _fewer_lines(case: Case, first: Verdict, plain: bool, device: str) -> Case:
     """The case without the lines that do not matter."""
     lines, at = case.source.splitlines(), 1
     for width in (6, 3, 2, 1):
@@ -109,7 +123,7 @@ def _fewer_lines(case: Case, first: Verdict, plain: bool) -> Case:
             smaller = Case(
                 "\n".join(fewer) + "\n", case.buffers, case.arguments, case.grid, case.defines, case.exact
             )
-            if judged(smaller, plain=plain).alike(first):
+            if judged(smaller, plain=plain, device=device).alike(first):
                 lines, case = fewer, smaller
             else:
                 at += 1

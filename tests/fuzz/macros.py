@@ -1,15 +1,18 @@
 """Generated macro programs: our preprocessor and ``gcc -E -P`` must leave the same tokens, or both object.
 
 ``python -m tests.fuzz.macros N [--seed S]`` compares N programs, in batches: gcc gets many programs in one file,
-with a marker line before each and ``#undef`` of every name behind it. Where gcc objects to a batch, each of its
-programs is compared alone. Programs hold object-like, function-like and variadic macros, ``#`` and ``##``,
+with a marker line before each and ``#undef`` of every name behind it; the lines of its errors tell which programs
+it objects to. Where a program swallows those behind it, each of the batch is compared alone. Programs hold object-like, function-like and variadic macros, ``#`` and ``##``,
 recursion, calls that are made of several macros, conditionals, continued lines and comments.
 """
 
 from __future__ import annotations
 
 import argparse
+import bisect
 import collections
+import itertools
+import multiprocessing
 import re
 import subprocess
 import time
@@ -234,24 +237,36 @@ def gcc_tokens(text: str) -> list[str] | None:
 
 
 _MARK = "marker_of_program"
+BATCH = 50  # programs in one run of gcc
+
+
+def _batch(programs: list[str]) -> list[list[str] | None] | None:
+    """gcc's tokens of each program, from one run; None if a program swallowed those behind it."""
+    forget = "".join(f"#undef {name}\n" for name in NAMES)
+    texts = [f"{_MARK}\n{program}\n{forget}" for program in programs]
+    out, errors = _gcc("".join(texts))
+    parts = re.split(rf"\b{_MARK}\b", out)[1:]
+    if len(parts) != len(programs) or "unterminated" in errors:
+        return None
+    last = list(itertools.accumulate(text.count("\n") for text in texts))
+    wrong = {bisect.bisect_left(last, int(line)) for line in re.findall(r"<stdin>:(\d+):\d+: error:", errors)}
+    return [None if at in wrong else tokens_of(part) for at, part in enumerate(parts)]
 
 
 def compared(
     programs: list[str],
 ) -> tuple[list[tuple[str, list[str] | None, list[str] | None]], int]:
     """The programs on which the two differ, with our tokens and gcc's; and on how many both object."""
-    forget = "".join(f"#undef {name}\n" for name in NAMES)
-    whole = "".join(f"{_MARK}\n{program}\n{forget}" for program in programs)
-    out, errors = _gcc(whole)
-    parts = re.split(rf"\b{_MARK}\b", out)[1:]
-    wanted: list[list[str] | None]
-    if "error:" in errors or len(parts) != len(programs):
+    wanted = _batch(programs)
+    if wanted is None:
         wanted = [gcc_tokens(program) for program in programs]
-    else:
-        wanted = [tokens_of(part) for part in parts]
     found = [our_tokens(program) for program in programs]
     rows = list(zip(programs, found, wanted, strict=True))
     return [row for row in rows if row[1] != row[2]], sum(row[1] is row[2] is None for row in rows)
+
+
+def _compared(seeds: range) -> tuple[list[tuple[str, list[str] | None, list[str] | None]], int]:
+    return compared([macros(Recorded(seed)) for seed in seeds])
 
 
 def main() -> int:
@@ -260,17 +275,17 @@ def main() -> int:
     parser.add_argument("count", type=int)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    start, counts, shown, both = time.perf_counter(), collections.Counter[str](), 0, 0
-    for at in range(options.seed, options.seed + options.count, 10):
-        programs = [macros(Recorded(seed)) for seed in range(at, min(at + 10, options.seed + options.count))]
-        different, objected = compared(programs)
-        both += objected
-        for program, ours, theirs in different:
-            kind = "we object" if ours is None else "gcc objects" if theirs is None else "other tokens"
-            counts[kind] += 1
-            if shown < 10:
-                shown += 1
-                print(f"---- {kind}\n{program}ours   {ours}\ngcc    {theirs}")
+    start, counts, both = time.perf_counter(), collections.Counter[str](), 0
+    end = options.seed + options.count
+    with multiprocessing.Pool() as pool:
+        jobs = [range(at, min(at + BATCH, end)) for at in range(options.seed, end, BATCH)]
+        for different, objected in pool.imap(_compared, jobs):
+            both += objected
+            for program, ours, theirs in different:
+                kind = "we object" if ours is None else "gcc objects" if theirs is None else "other tokens"
+                counts[kind] += 1
+                if sum(counts.values()) <= 10:
+                    print(f"---- {kind}\n{program}ours   {ours}\ngcc    {theirs}")
     print(
         f"{options.count} programs from seed {options.seed}: {sum(counts.values())} differ {dict(counts)}; "
         f"both object to {both}; {time.perf_counter() - start:.0f} s"

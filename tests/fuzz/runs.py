@@ -21,16 +21,16 @@ from tests.fuzz.kernels import OPEN, Options, generate
 from tests.oracle.judges import show
 
 
-def _batch(job: tuple[int, int, bool]) -> tuple[list[tuple[int, Verdict]], collections.Counter[str]]:
+def _batch(job: tuple[int, int, bool, str]) -> tuple[list[tuple[int, Verdict]], collections.Counter[str]]:
     """The failures among a batch of seeds, and how many came out how."""
-    start, count, everything = job
+    start, count, everything, device = job
     options = Options() if everything else OPEN
     failures, counts = [], collections.Counter[str]()
     with tempfile.TemporaryDirectory() as caches, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         os.environ["PYTRITON_CACHE_DIR"] = caches
         for seed in range(start, start + count):
-            verdict = judged(generate(Recorded(seed), options))
+            verdict = judged(generate(Recorded(seed), options), device=device)
             counts[f"{verdict.kind} {verdict.detail}".strip()] += 1
             if not verdict.ok:
                 failures.append((seed, verdict))
@@ -44,12 +44,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--all", action="store_true", help="also what is known to be open")
+    parser.add_argument("--device", default="cpu", help="cuda: on a GPU instead of the interpreter")
     parser.add_argument("--show", type=int, default=5, help="how many failures to reduce and print")
     options = parser.parse_args()
     start = time.perf_counter()
     step = 50
     jobs = [
-        (options.seed + at, min(step, options.count - at), options.all)
+        (options.seed + at, min(step, options.count - at), options.all, options.device)
         for at in range(0, options.count, step)
     ]
     failures: list[tuple[int, Verdict]] = []
@@ -78,6 +79,6 @@ def _print(failures: list[tuple[int, Verdict]], options: argparse.Namespace) -> 
             forms = Options() if options.all else OPEN
             recorded = Recorded(seed)
             generate(recorded, forms)
-            case, smaller = reduced(recorded.row, forms)
+            case, smaller = reduced(recorded.row, forms, options.device)
             print(show(case), smaller.message, sep="\n")
     sys.stdout.flush()

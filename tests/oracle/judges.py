@@ -137,27 +137,27 @@ def evaluated(case: Case, tree: typed.KernelDef | None = None, **options: object
     return run(tree, [buffer.bytes for buffer in case.buffers], case.arguments, case.grid, **options)  # type: ignore[arg-type]
 
 
-def emitted(case: Case, kernel: pytriton.Kernel | None = None, *, watch: bool = True) -> list[Array]:
-    """The bytes of every buffer after the launch, by the emitted module on Triton's interpreter.
+def emitted(case: Case, *, watch: bool = True, device: str = "cpu") -> list[Array]:
+    """The bytes of every buffer after the launch, by the emitted module on Triton's interpreter or a GPU.
 
-    ``watch``: raise where it touches memory outside the buffers.
+    ``watch``: raise where the interpreter touches memory outside the buffers.
     """
     raws, tensors = [], []
     for buffer in case.buffers:
         raw = torch.full((buffer.bytes.size + 2 * GUARD,), 0x5A, dtype=torch.uint8)
         raw[GUARD : GUARD + buffer.bytes.size] = torch.from_numpy(buffer.bytes.copy())
-        raws.append(raw)
+        raws.append(raw := raw.to(device))
         tensors.append(raw[GUARD : GUARD + buffer.bytes.size])
-    kernel = kernel or pytriton.kernel(case.source)
+    kernel = pytriton.kernel(case.source)
     passed = [_argument(case, argument, tensors) for argument in case.arguments]
     allowed = [(tensor.data_ptr(), tensor.data_ptr() + tensor.numel()) for tensor in tensors]
-    with _watched(allowed) if watch else nullcontext(), np.errstate(all="ignore"):
+    with _watched(allowed) if watch and device == "cpu" else nullcontext(), np.errstate(all="ignore"):
         kernel(*passed, grid=case.grid, defines=dict(case.defines))
     for raw, buffer in zip(raws, case.buffers, strict=True):
         end = GUARD + buffer.bytes.size
         if (raw[:GUARD] != 0x5A).any() or (raw[end:] != 0x5A).any():
             raise Difference("the emitted module wrote outside a buffer")
-    return [tensor.numpy().copy() for tensor in tensors]
+    return [tensor.cpu().numpy().copy() for tensor in tensors]
 
 
 def _argument(
