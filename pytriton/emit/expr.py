@@ -178,6 +178,9 @@ class Expressions(Functions, Products):
         folded = None if value.strong else constant(expr)
         if folded is not None and isinstance(element, ScalarType) and element.kind == "uint":
             return bare(folded, element)  # Python has no such numbers
+        if expr.operator == "-" and _is_float(element) and value.strong:
+            # Triton's own minus is 0 - x, which loses the sign of zero.
+            return Value(BinOp("*", Atom("-1.0"), value.node), element, value.strong, value.weak)
         return Value(UnaryOp(expr.operator, value.node), element, value.strong, value.weak)
 
     def _not(self, operand: Expr, value: Value) -> Value:
@@ -319,10 +322,12 @@ class Expressions(Functions, Products):
     def _cast(self, expr: typed.Cast) -> Value:
         value = self.lower(expr.operand)
         element = element_of(expr.type)  # type: ignore[arg-type]
-        if not value.strong and _is_float(value.element) and _is_float(element) and value.element != element:
-            known = constant(expr)
-            if known is not None:  # Python would compute in double what C computes in the narrower type
-                assert isinstance(element, ScalarType)
+        known = None if value.strong or not isinstance(element, ScalarType) else constant(expr)
+        if known is not None and value.element != element:
+            assert isinstance(element, ScalarType)
+            # Python would compute in double what C computes in a narrower type, and wraps no integer around.
+            floats = element.is_float and _is_float(value.element)
+            if floats or (element.kind in ("int", "uint") and known != constant(expr.operand)):
                 return bare(known, element)
         return self.to(value, element)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytriton.emit.python import BinOp, Call, Node
+from pytriton.emit.python import BinOp, Call, Node, UnaryOp
 from pytriton.emit.values import Value, promoted
 from pytriton.lang import typed
 from pytriton.lang.typed import Expr
@@ -34,6 +34,10 @@ _FUNCTIONS: Final = {
     "tanh": "libdevice.tanh",
     "pow": "libdevice.pow",
 }
+
+
+# f(-0.0) is f(0.0).
+_EVEN_AT_ZERO: Final = frozenset(("exp", "exp2", "cos", "abs", "sigmoid"))
 
 
 class Functions:
@@ -82,7 +86,7 @@ class Functions:
         assert isinstance(element, ScalarType)
         if function in ("min", "max"):
             return self._extremum(expr, element)
-        values = [self.tensor(argument) for argument in expr.arguments]
+        values = [self._argument(function, argument) for argument in expr.arguments]
         if function == "fma" and not element.is_float:
             product = BinOp("*", values[0].node, values[1].node)
             return Value(BinOp("+", product, values[2].node), element)
@@ -93,6 +97,13 @@ class Functions:
             pairs = zip(values, expr.arguments, strict=True)
             values = [self._spread(value, argument, expr) for value, argument in pairs]
         return Value(Call(_FUNCTIONS[function], tuple(value.node for value in values)), element)
+
+    def _argument(self, function: str, argument: Expr) -> Value:
+        """An argument as a tensor; the sign of a zero does not show in some functions."""
+        if function in _EVEN_AT_ZERO and isinstance(argument, typed.Unary) and argument.operator == "-":
+            value = self.tensor(argument.operand)
+            return Value(UnaryOp("-", value.node), value.element)
+        return self.tensor(argument)
 
     def _spread(self, value: Value, operand: Expr, whole: Expr) -> Value:
         """An operand of a library function, which does not broadcast."""

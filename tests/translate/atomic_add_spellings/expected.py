@@ -21,4 +21,4 @@ def f(
     tl.atomic_add(p, v, mask=m)
     tl.atomic_add(I + r // 4, tl.full((T,), 1, tl.int32))
     tl.atomic_add(S, tl.sum(v, axis=0))
-    tl.atomic_add(p, -v)
+    tl.atomic_add(p, -1.0 * v)

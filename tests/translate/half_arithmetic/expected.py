@@ -19,7 +19,7 @@ def f(
     tl.store(Y + T + r, (x - z).to(Y.dtype.element_ty))
     tl.store(Y + 2 * T + r, (x / z).to(tl.float16).to(Y.dtype.element_ty))
     tl.store(Y + 3 * T + r, (x * z * z).to(Y.dtype.element_ty))
-    tl.store(Y + 4 * T + r, (-x + n).to(Y.dtype.element_ty))
+    tl.store(Y + 4 * T + r, (-1.0 * x + n).to(Y.dtype.element_ty))
     tl.store(
         Y + 5 * T + r,
         (x / tl.cast(n, tl.float16)).to(tl.float16).to(Y.dtype.element_ty),

@@ -10,6 +10,6 @@ def forward(
     T: tl.constexpr,
 ):
     r = tl.arange(0, T)
-    value = -tl.load(X + r)
+    value = -1.0 * tl.load(X + r)
     tl.debug_barrier()
     tl.store(Y + r, value)

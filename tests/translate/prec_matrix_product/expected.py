@@ -23,6 +23,8 @@ def f(
         c
         - 2.0
         * tl.dot(
-            tl.dot(-a, b, input_precision="ieee"), tl.trans(c), input_precision="ieee"
+            tl.dot(-1.0 * a, b, input_precision="ieee"),
+            tl.trans(c),
+            input_precision="ieee",
         ),
     )
