@@ -1,0 +1,53 @@
+"""``docs/porting.md`` to the letter: its files are written and its commands run, in order, in a fresh directory.
+
+Commands whose output the page shows must print it. The last line of ``pytest`` is only checked for its status.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+PAGE = ROOT / "docs" / "porting.md"
+
+STEP = re.compile(
+    r"(?:<!-- file: (?P<name>\S+) -->\n)?```(?P<kind>console|python)\n(?P<text>.*?)```", re.DOTALL
+)
+STATUS = {"python -m pytriton port ops2021 --check": 1}
+
+
+def test_the_walk(tmp_path: Path) -> None:
+    bin_folder = tmp_path / "bin"
+    bin_folder.mkdir()
+    python = bin_folder / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "PYTRITON": str(ROOT),
+        "PYTHONWARNINGS": "ignore",
+    }
+    folder = tmp_path / "walk"
+    folder.mkdir()
+    ran = 0
+    for step in STEP.finditer(PAGE.read_text(encoding="utf-8")):
+        if step["kind"] == "python":
+            (folder / step["name"]).write_text(step["text"])
+            continue
+        for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).+\n)*)", step["text"], re.MULTILINE):
+            ran += 1
+            if command == "python -m pytest -q ported":  # all of them take a minute: those that are used
+                command += "/test_softmax_forward.py -p no:cacheprovider"
+            done = subprocess.run(
+                command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
+            )
+            assert done.returncode == STATUS.get(command, 0), f"{command}\n{done.stdout}\n{done.stderr}"
+            if shown:
+                assert done.stdout == shown
+    assert ran == 8
