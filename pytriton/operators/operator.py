@@ -65,7 +65,7 @@ class Operator:
         self.__module__ = function.__module__
         space, _, self._short = name.partition("::")
         effects = effects_of(function)
-        schema = _schema_of(function, name, effects.written if mutates_args is None else mutates_args)
+        schema = _schema_of(function, name, mutates_args, effects.written)
         self._lib: Any = _library.Library(space, "FRAGMENT")
         tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
         self._lib.define(self._short + schema, tags=tags)
@@ -235,8 +235,7 @@ class _Uncacheable:
     cache knows what the body became, and is not concerned.)
     """
 
-    @property
-    def src(self) -> str:
+    def __getattr__(self, name: str) -> Any:
         raise sys.modules["torch._functorch._aot_autograd.autograd_cache"].BypassAOTAutogradCache(
             "an operator of pytriton is traced into"
         )
@@ -279,13 +278,17 @@ def op(
     return define if function is None else define(function)
 
 
-def _schema_of(function: Callable[..., Any], name: str, written: Iterable[str]) -> str:
-    """The schema of a function; raises LaunchError (TC540) if it can have none."""
+def _schema_of(
+    function: Callable[..., Any], name: str, given: Iterable[str] | None, derived: frozenset[str]
+) -> str:
+    """The schema of a function; the written arguments are the given ones, else the derived ones.
+
+    Raises LaunchError (TC540) if it can have none.
+    """
     try:
         plain: str = _library.infer_schema(function, mutates_args=())
-        if isinstance(written, frozenset):  # derived, and for numbers it means nothing
-            written = sorted(written & _tensor_parameters(plain))
-        schema: str = _library.infer_schema(function, mutates_args=tuple(written))
+        written = derived & _tensor_parameters(plain) if given is None else given
+        schema: str = _library.infer_schema(function, mutates_args=tuple(sorted(written)))
         return schema
     except ValueError as error:
         raise refusal(
@@ -306,5 +309,5 @@ def _is_written(argument: Any) -> bool:
 
 def _exporting() -> bool:
     """Whether torch.export runs, which keeps operators whole."""
-    module = sys.modules.get("torch.export._trace")
-    return module is not None and bool(module.custom_triton_ops_decomposition_disabled())
+    asked = getattr(sys.modules.get("torch.export._trace"), "custom_triton_ops_decomposition_disabled", None)
+    return asked is not None and bool(asked())
