@@ -116,7 +116,7 @@ def is_true(expr: Expr) -> bool:
     """Whether a condition holds whatever the variables are."""
     while isinstance(expr, Broadcast):
         expr = expr.operand
-    return bool(constant(expr))
+    return expr.type == BOOL and bool(constant(expr))
 
 
 def settle(expr: Expr, facts: Sequence[Expr]) -> Expr:

@@ -7,6 +7,7 @@ declared where it is first set, and comments follow their statements.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -215,7 +216,7 @@ def _if(
     live: Callable[[Symbol], bool],
 ) -> list[Statement]:
     """What is left of an ``if`` that holds unless the turn is the last: bare, where that turn does not need it."""
-    if len(left) == len(statement.then):
+    if len(left) == len(statement.then) and all(map(operator.is_, left, statement.then)):
         return [statement]
     condition = Evaluate(statement.span, statement.condition)
     read = {symbol for line in behind for symbol in line.reads} | reads(match.part.turn.again)

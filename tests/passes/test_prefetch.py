@@ -150,3 +150,69 @@ def test_mask_that_the_loop_implies(mask: str, loop: str, left: str) -> None:
     tail = f"bool more = k > 8; int number = k > 8; a = *?({mask})pa;"
     _, body = parts(Shape(FIRST, f"c += a; pa += 8; {tail}", loop=loop).source())
     assert body[0] == (f"a = tl.load(pa, mask={left}, other=0.0)" if left else "a = tl.load(pa)")
+
+
+LITERALS = """
+void f(float *A __noalias, float *C, int n) {
+  int r[8] = 0 ... 8;
+  float *pa[8] = A + r;
+  float a[8];
+  float c[8] = 0;
+  a = r < n ? *pa : 2;
+  for (int k = n; k > 0; k -= 8) {
+    c += a;
+    pa += 8;
+    a = r < k - 8 ? *pa : 1;
+  }
+  *(C + r) = c;
+}
+"""
+WORK = LITERALS.replace("a = r < n ? *pa : 2;", "a = *?(r < n)pa; a += 1;").replace(
+    "a = r < k - 8 ? *pa : 1;", "a = *?(r < k - 8)pa; a += 2;"
+)
+UNDER_IF = """
+void f(float *A __noalias, float *C, int n, int m) {
+  int r[8] = 0 ... 8;
+  float *pa[8] = A + r;
+  int s = 16;
+  float a[8];
+  float c[8] = 0;
+  a = *?(r < m)pa;
+  for (int k = n; k > 0; k -= 8) {
+    if (s > 0) {
+      c += a;
+      pa += 8;
+      a = *?(r < k - 8)pa;
+    }
+  }
+  *(C + r) = c;
+}
+"""
+
+
+@pytest.mark.parametrize("n", [5, 8, 13, 24])
+def test_literals_that_differ(n: int) -> None:
+    """What the first load gives where its mask fails, and what is added to it, is not what the others do."""
+    x = torch.randn(32)
+    turns = [x[at : at + 8] for at in range(0, n, 8)]
+    inside = [torch.arange(8) < n - at for at in range(0, n, 8)]
+    others = torch.tensor([2.0] + [1.0] * (len(turns) - 1))
+    for text, wanted in (
+        (LITERALS, sum(torch.where(m, t, o) for m, t, o in zip(inside, turns, others, strict=True))),
+        (WORK, sum(torch.where(m, t, 0) + 3 - o for m, t, o in zip(inside, turns, others, strict=True))),
+    ):
+        c = torch.zeros(8)
+        pytriton.kernel(text)(x, c, n, grid=(1,))
+        torch.testing.assert_close(c, wanted, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("m", [3, 20])
+@pytest.mark.parametrize("n", [5, 13, 24])
+def test_mask_carried_under_an_if_that_always_holds(n: int, m: int) -> None:
+    x = torch.randn(32)
+    c = torch.zeros(8)
+    pytriton.kernel(UNDER_IF)(x, c, n, m, grid=(1,))
+    wanted = torch.where(torch.arange(8) < m, x[:8], 0)
+    for at in range(8, n, 8):
+        wanted += torch.where(torch.arange(8) < n - at, x[at : at + 8], 0)
+    torch.testing.assert_close(c, wanted, rtol=0, atol=1e-6)
