@@ -1,0 +1,87 @@
+"""Rows: attention forward (`examples/attention.py`), half, 16,384 queries of 16 heads in all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from benchmarks import handwritten_attention
+from benchmarks.measure import Contender, Row, Settings, ours
+from benchmarks.tuned import Tuned, by_hand, points
+
+import attention as classic  # isort: skip  (examples/, on the path by measure.py)
+
+import pytriton
+
+TILES: dict[str, Any] = {"TM": [128], "TN": [64, 128]}
+SMALL: dict[str, Any] = {"TM": [32], "TN": [16]}
+HEADS, TOKENS = 16, 16384
+# Probabilities are rounded to half before they meet the values, and the result once more.
+ERROR = 2e-3
+
+
+def attention(settings: Settings) -> Iterator[Row]:
+    """Head sizes 64 and 128, sequences of 1k to 16k; one causal case each."""
+    usual = [(d, n, causal) for d in (64, 128) for n, causal in _LENGTHS]
+    quick = [(d, 4096, False) for d in (64, 128)]
+    for d, n, causal in settings.sizes(usual, quick, [(16, 64, False), (16, 64, True)]):
+        yield _case(settings, d, n, causal)
+
+
+_LENGTHS = [(1024, False), (2048, False), (4096, False), (4096, True), (16384, False)]
+
+
+def _case(settings: Settings, d: int, n: int, causal: bool) -> Row:
+    heads = 2 if settings.smoke else HEADS * TOKENS // n
+    tiles = SMALL if settings.smoke else TILES
+    warps, stages = [4, 8], [2, 3, 4]
+    q, k, v = torch.randn(3, heads, n, d, device=settings.device).half()
+    out, by = torch.empty_like(q), torch.empty_like(q)
+    scale = d**-0.5
+    defines = classic.defines(q.dtype, d, causal, tiles)
+    strides = [stride for x in (q, k, v) for stride in x.stride()[:2]]
+
+    def call() -> None:
+        classic.kernel(
+            *(q, k, v, out, n, n, scale, *strides),
+            grid=lambda opt: (pytriton.cdiv(n, opt.TM), heads),
+            defines=defines,
+            num_warps=warps,
+            num_stages=stages,
+        )
+
+    hand = Tuned(
+        handwritten_attention.attention,
+        points(**tiles, D=d, CAUSAL=causal, num_warps=warps, num_stages=stages),
+        lambda point: (n // point["TM"], heads),
+        *(q, k, v, by, n, scale, n * d, d),
+    )
+    contenders = [
+        ours(classic.kernel, call, out, list(tiles)),
+        by_hand(hand, by, 0.95),
+        Contender(
+            "torch sdpa",
+            lambda: F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=causal)[0],
+        ),
+    ]
+    want = reference(q, k, v, causal)
+    case = f"{heads} heads x {n}, size {d}{', causal' * causal}"
+    work = 4.0 * heads * n * n * d * (0.5 if causal else 1)
+    return Row("attention", case, contenders, want, ERROR, work, "TFLOP/s")
+
+
+def reference(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
+    """In float, so many heads at a time that the scores stay below 2 GB."""
+    n, d = q.shape[1:]
+    step = max(1, (1 << 29) // (n * n))
+    pieces = []
+    for at in range(0, len(q), step):
+        scores = q[at : at + step].float() @ k[at : at + step].float().mT * d**-0.5
+        if causal:
+            hidden = torch.ones(n, n, dtype=torch.bool, device=q.device).triu(1)
+            scores.masked_fill_(hidden, float("-inf"))
+        pieces.append(scores.softmax(-1) @ v[at : at + step].float())
+    return torch.cat(pieces)

@@ -1,0 +1,146 @@
+"""Rows: kernels that reduce. Softmax, layer norm, cross-entropy and batch norm of `examples/`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from benchmarks import handwritten
+from benchmarks.measure import Contender, Result, Row, Settings, ours
+from benchmarks.tuned import Tuned, by_hand, points
+
+import batch_norm as norm_of_batch  # isort: skip  (examples/, on the path by measure.py)
+import cross_entropy as entropy  # isort: skip
+import layer_norm as norm_of_rows  # isort: skip
+import softmax as rowwise  # isort: skip
+
+import pytriton
+
+WARPS = [4, 8, 16]
+
+
+def softmax(settings: Settings) -> Iterator[Row]:
+    """4096 rows of float; one row a program."""
+    rows = 8 if settings.smoke else 4096
+    warps: Any = 4 if settings.smoke else WARPS
+    for n in settings.sizes([512, 1024, 2048, 4096, 8192, 16384], [1024, 4096, 16384], [48]):
+        x = torch.randn(rows, n, device=settings.device)
+        out, by = torch.empty_like(x), torch.empty_like(x)
+        block = pytriton.next_power_of_2(n)
+        defines = {**rowwise.types(x.dtype), "TN": block}
+
+        def call(out: Any = out, x: Any = x, n: int = n, defines: Any = defines) -> None:
+            rowwise.forward_kernel(out, x, n, n, grid=(len(x),), defines=defines, num_warps=warps)
+
+        hand = Tuned(
+            handwritten.softmax, points(TN=block, num_warps=WARPS), lambda _: (rows,), by, x, n, x.stride(0)
+        )
+        contenders = [
+            ours(rowwise.forward_kernel, call, out),
+            by_hand(hand, by, 0.97),
+            Contender("torch.softmax", lambda x=x: torch.softmax(x, 1), 0.97),
+        ]
+        want = x.double().softmax(1).float()
+        yield Row("softmax", f"{rows} x {n} float", contenders, want, 1e-6, 2 * x.nbytes, "GB/s")
+
+
+def layer_norm(settings: Settings) -> Iterator[Row]:
+    """Forward of half rows, as `LayerNorm.forward` launches it."""
+    rows = 8 if settings.smoke else 4096
+    launch: dict[str, Any] = {"num_warps": 4 if settings.smoke else WARPS}
+    compiled = settings.compiled(lambda x, gamma, beta: F.layer_norm(x, x.shape[1:], gamma, beta))
+    for n in settings.sizes([1024, 4096, 8192], [4096], [200]):
+        x = torch.randn(rows, n, device=settings.device).half()
+        gamma, beta = torch.randn(2, n, device=settings.device).half()
+        out = torch.empty_like(x)
+        mean, rstd = torch.empty((2, rows), device=settings.device)
+
+        def call(tensors: Any = (x, out, gamma, beta, mean, rstd), n: int = n) -> None:
+            norm_of_rows.forward_kernel(
+                *(*tensors, n, 1e-5), grid=(rows,), defines=norm_of_rows.defines(tensors[0]), **launch
+            )
+
+        operands = (x, gamma, beta)
+        want = F.layer_norm(x.double(), (n,), gamma.double(), beta.double()).float()
+        contenders = [
+            ours(norm_of_rows.forward_kernel, call, out),
+            Contender("torch eager", lambda o=operands, n=n: F.layer_norm(o[0], (n,), *o[1:])),
+            Contender("torch.compile", lambda o=operands: compiled(*o), 1.0),
+        ]
+        yield Row("layer norm", f"{rows} x {n} half", contenders, want, 2e-3, 2 * x.nbytes, "GB/s")
+
+
+def cross_entropy(settings: Settings) -> Iterator[Row]:
+    """Forward and backward: that is how many passes over the scores a training step pays."""
+    rows = 8 if settings.smoke else 4096
+    launch: dict[str, Any] = {"num_warps": 8 if settings.smoke else [8, 16, 32]}
+    for n in settings.sizes([8192, 30_000], [30_000], [300]):
+        x = torch.randn(rows, n, device=settings.device, requires_grad=True)
+        label = torch.randint(n, (rows,), device=settings.device)
+        dloss = torch.randn(rows, device=settings.device)
+        buffer, loss = torch.empty_like(x), torch.empty_like(dloss)
+
+        def call(tensors: Any = (buffer, label, loss, dloss), n: int = n) -> None:
+            # in place: timing runs the same passes on what the last run left
+            scores, label, loss, dloss = tensors
+            defines = entropy.defines(scores)
+            entropy.forward_kernel(scores, label, loss, n, grid=(rows,), defines=defines, **launch)
+            entropy.backward_kernel(scores, label, dloss, n, grid=(rows,), defines=defines, **launch)
+
+        mine = ours(entropy.forward_kernel, call, (loss.detach(), buffer.detach()))
+        mine.reset = lambda buffer=buffer, x=x: buffer.copy_(x.detach())
+        exact = x.detach().double().requires_grad_()
+        want = _loss_and_gradient(_losses, exact, label, dloss.double())
+        contenders = [mine]
+        for name, losses, target in (
+            ("torch eager", _losses, None),
+            ("torch.compile", settings.compiled(_losses), 1.0),
+        ):
+            operands = (losses, x, label, dloss)
+            contenders.append(Contender(name, lambda o=operands: _loss_and_gradient(*o), target))
+        case = f"{rows} x {n} float, with gradient"
+        yield Row("cross-entropy", case, contenders, want, 1e-5, 4 * x.nbytes, "GB/s")
+        del x, buffer, exact, want, contenders, mine
+
+
+def _losses(x: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
+    return F.cross_entropy(x, label, reduction="none")
+
+
+def _loss_and_gradient(losses: Any, x: torch.Tensor, label: torch.Tensor, dloss: torch.Tensor) -> Result:
+    loss = losses(x, label)
+    return loss.detach(), torch.autograd.grad(loss, x, dloss)[0]
+
+
+def batch_norm(settings: Settings) -> Iterator[Row]:
+    """Forward in training mode, over the example's own list of tiles."""
+    shape = settings.sizes([(64, 128, 56, 56)], [(64, 128, 56, 56)], [(3, 4, 5, 6)])[0]
+    launch: dict[str, Any] = {"num_warps": 4 if settings.smoke else [4, 8, 16]}
+    x = torch.randn(shape, device=settings.device)
+    gamma, beta = torch.randn(2, shape[1], device=settings.device)
+    out = torch.empty_like(x)
+    mean, rstd = torch.empty((2, shape[1]), device=settings.device)
+
+    def call() -> None:
+        norm_of_batch.forward_kernel(
+            *(x, out, mean, rstd, gamma, beta, shape[0], shape[2] * shape[3], 1e-5),
+            grid=(shape[1],),
+            defines=norm_of_batch.defines(x),
+            **launch,
+        )
+
+    def theirs(x: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:
+        return F.batch_norm(x, None, None, gamma, beta, training=True)
+
+    compiled = settings.compiled(theirs)
+    contenders = [
+        ours(norm_of_batch.forward_kernel, call, out, ["TM"]),
+        Contender("torch eager", lambda: theirs(x, gamma, beta)),
+        Contender("torch.compile", lambda: compiled(x, gamma, beta), 1.0),
+    ]
+    want = theirs(x.double(), gamma.double(), beta.double()).float()
+    # it must be read twice: the mean of a channel is known at its end
+    yield Row("batch norm", f"{shape} float", contenders, want, 1e-5, 3 * x.nbytes, "GB/s")

@@ -1,0 +1,119 @@
+"""A report as text and as a picture. Pure functions of the JSON that a run writes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+OURS = "pytriton"
+
+
+def markdown(report: Mapping[str, Any]) -> str:
+    """One table, a line of machine and versions before it, geometric means after it."""
+    lines = [
+        headline(report),
+        "",
+        "| program | case | pytriton | against (ratio, ratio to reach) | error |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [_line(row) for row in report["rows"]]
+    means = list(_means(report["rows"]))
+    if means:
+        lines += ["", "Geometric means of the ratios:", "", *means]
+    return "\n".join(lines)
+
+
+def headline(report: Mapping[str, Any]) -> str:
+    """Date, machine and versions."""
+    versions = ", ".join(
+        f"{name} {report[name]}" for name in ("python", "torch", "triton", "pytriton") if name in report
+    )
+    return (
+        f"{report['date']}, {report.get('gpu', 'no machine')}, {versions}. "
+        f"Medians of one run of {report['seconds']:.0f} s. "
+        "A ratio is ours over theirs: of speeds, or of costs where the unit is a time."
+    )
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    start = f"| {row['program']} | {row['case']} |"
+    if "error" in row:
+        return f"{start} failed | {_cell(row['error'])} | |"
+    errors = row.get("errors", {})
+    error = f"{errors[OURS]:.1e}" if OURS in errors else ""
+    unit, rates = row["unit"], row["rates"]
+    failed = [f"{name} failed: {_cell(why)}" for name, why in row.get("failed", {}).items()]
+    if not rates:
+        right = [name for name in errors if name != OURS]
+        return f"{start} right, not timed | {'; '.join([*right, *failed])} | {error} |"
+    others = [_other(row, name) for name in rates if name != OURS] + failed
+    share = f", {_ratio(row['share'], row['share_target'], True)} of a copy" if "share" in row else ""
+    return f"{start} {_figure(rates[OURS])} {unit}{share} | {'; '.join(others)} | {error} |"
+
+
+def _other(row: Mapping[str, Any], name: str) -> str:
+    target = row.get("targets", {}).get(name)
+    at_most = row.get("at_most", {}).get(name)
+    shown = _ratio(row["ratios"][name], target if at_most is None else at_most, at_most is None)
+    return f"{name} {_figure(row['rates'][name])} ({shown})"
+
+
+def _ratio(ratio: float, target: float | None, at_least: bool) -> str:
+    """A ratio, and how it stands to what is to be reached: `0.96 < 0.98` misses it."""
+    if target is None:
+        return f"{ratio:.2f}"
+    if at_least:
+        return f"{ratio:.3f} {'≥' if ratio >= target else '<'} {target:.2f}"
+    return f"{ratio:.3f} {'≤' if ratio <= target else '>'} {target:.2f}"
+
+
+def _figure(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _means(rows: Iterable[Mapping[str, Any]]) -> Iterable[str]:
+    found: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        for name, ratio in row.get("ratios", {}).items():
+            found.setdefault((row["program"], name), []).append(ratio)
+    for (program, name), ratios in found.items():
+        if len(ratios) > 1:
+            mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+            yield f"- {program}, {name}: {mean:.3f} ({len(ratios)} cases, worst {min(ratios):.3f})"
+
+
+def picture(report: Mapping[str, Any], path: Path) -> bool:
+    """Speed ratios as bars, in a PNG; False where there is no matplotlib, or nothing to draw."""
+    bars = [
+        (f"{row['program']}, {row['case']} / {name}", ratio)
+        for row in report["rows"]
+        for name, ratio in row.get("ratios", {}).items()
+        if "at_most" not in row
+    ]
+    try:
+        import matplotlib
+    except ImportError:
+        return False
+    if not bars:
+        return False
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(10, 1 + 0.22 * len(bars)))
+    labels, values = zip(*bars, strict=True)
+    axes.barh(range(len(bars)), values)
+    axes.set_yticks(range(len(bars)), labels, fontsize=7)
+    axes.invert_yaxis()
+    axes.axvline(1.0, color="black", linewidth=1)
+    axes.set_xlabel("speed of pytriton / speed of the other")
+    axes.set_title(f"{report.get('gpu', '')}, {report['date']}")
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+    return True

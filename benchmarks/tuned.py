@@ -1,0 +1,106 @@
+"""A hand-written `@triton.jit` kernel tuned over a list of points, as fairly and as fast as ours.
+
+All points are compiled in parallel first (`triton.autotune` compiles one after another, which a run of all
+benchmarks has no time for), then timed one by one, then the near ties again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import torch
+
+from benchmarks.measure import Contender, milliseconds
+
+Point = dict[str, Any]
+
+_NEAR = 1.06  # within this factor of the best is a near tie
+
+
+def points(**lists: Any) -> list[Point]:
+    """The product of all lists, as dicts; what is no list is the same in all."""
+    axes = [value if isinstance(value, list) else [value] for value in lists.values()]
+    return [dict(zip(lists, values, strict=True)) for values in itertools.product(*axes)]
+
+
+class Tuned:
+    """Points are dicts of constexprs, `num_warps` and `num_stages`; what does not compile or fit is dropped.
+
+    `grid` is a function of a point. On the CPU (Triton's interpreter) the first point is taken.
+    """
+
+    def __init__(
+        self,
+        kernel: Any,
+        points: Sequence[Point],
+        grid: Callable[[Mapping[str, Any]], tuple[int, ...]],
+        *arguments: Any,
+    ) -> None:
+        self.kernel, self.points, self.grid, self.arguments = kernel, points, grid, arguments
+        self.on_cpu = not any(isinstance(each, torch.Tensor) and each.is_cuda for each in arguments)
+        self.point: Point | None = None
+        self.dropped: list[str] = []
+
+    def __call__(self) -> None:
+        if self.point is None:
+            self.point = self.points[0] if self.on_cpu else self._fastest()
+        self._launch(self.point)
+
+    def chosen(self) -> str:
+        """The point that tuning took, and what it dropped."""
+        words = " ".join(f"{name}={value}" for name, value in (self.point or {}).items())
+        return words + (f" (dropped {len(self.dropped)}: {self.dropped[0]})" if self.dropped else "")
+
+    def _launch(self, point: Point) -> None:
+        if self.on_cpu:
+            point = {name: value for name, value in point.items() if not name.startswith("num_")}
+        self.kernel[self.grid(point)](*self.arguments, **point)
+
+    def _compile_all(self) -> None:
+        """Fill the kernel's cache from threads; what fails here fails again when launched, and is named then."""
+
+        def attempt(point: Point) -> None:
+            try:
+                self.kernel.warmup(*self.arguments, grid=self.grid(point), **point)
+            except Exception:
+                return
+
+        attempt(self.points[0])
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            list(pool.map(attempt, self.points[1:]))
+
+    def _time(self, at: int) -> float:
+        return milliseconds(lambda: self._launch(self.points[at]), rep=15)
+
+    def _fastest(self) -> Point:
+        self._compile_all()
+        timed: dict[int, float] = {}
+        for at, point in enumerate(self.points):
+            try:
+                self._launch(point)
+                timed[at] = self._time(at)
+            except Exception as error:
+                self.dropped.append(f"{point}: {type(error).__name__}")
+        if not timed:
+            raise RuntimeError(f"no point is left: {self.dropped[:1]}")
+        best = min(timed.values())
+        ties = [at for at in sorted(timed, key=timed.__getitem__)[:3] if timed[at] <= _NEAR * best]
+        if len(ties) > 1:
+            rounds = [[self._time(at) for at in ties] for _ in range(3)]
+            timed = dict(zip(ties, map(statistics.median, zip(*rounds, strict=True)), strict=True))
+        return self.points[min(timed, key=timed.__getitem__)]
+
+
+def by_hand(tuned: Tuned, out: torch.Tensor, target: float | None, name: str = "hand-written") -> Contender:
+    """The contender that a tuned kernel is; `out` is what it writes."""
+
+    def run() -> torch.Tensor:
+        tuned()
+        return out
+
+    return Contender(name, run, target, out, chosen=tuned.chosen)
