@@ -38,6 +38,13 @@ _COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
 _NEGATED: Final = {"==": "!=", "!=": "==", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 
 
+def _is_one(expr: Expr) -> bool:
+    """Whether an operand is an integer define that is 1 here."""
+    while isinstance(expr, typed.Cast):
+        expr = expr.operand
+    return isinstance(expr, typed.Constexpr) and isinstance(expr.value, int) and expr.value == 1
+
+
 def _is_float(element: ElementType) -> bool:
     return isinstance(element, ScalarType) and element.is_float
 
@@ -204,6 +211,8 @@ class Expressions(Functions, Products):
             return Value(node, BOOL, both, first.weak and second.weak)
         if isinstance(element_of(left.type), PointerType):  # type: ignore[arg-type]
             return self._pointer(expr)
+        if expr.operator == "*" and (_is_one(left) or _is_one(right)):
+            return self.lower(right if _is_one(left) else left)  # a stride of 1, say
         common = element_of(left.type)  # type: ignore[arg-type]
         assert isinstance(common, ScalarType)
         first, second = self._operands(expr.operator, left, right, common)

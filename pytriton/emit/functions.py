@@ -12,7 +12,7 @@ from pytriton.emit.python import BinOp, Call, Node, UnaryOp
 from pytriton.emit.values import Value, promoted
 from pytriton.lang import typed
 from pytriton.lang.typed import Expr
-from pytriton.lang.types import HALF, INT, ElementType, ScalarType, element_of, shape_of
+from pytriton.lang.types import FLOAT, HALF, INT, ElementType, ScalarType, element_of, shape_of
 
 __all__ = ["Functions"]
 
@@ -90,6 +90,11 @@ class Functions:
         if function == "fma" and not element.is_float:
             product = BinOp("*", values[0].node, values[1].node)
             return Value(BinOp("+", product, values[2].node), element)
+        if function in ("floor", "ceil") and not element.is_float:
+            return values[0]
+        if function in ("floor", "ceil") and element.bits == 16:
+            whole = Call(_FUNCTIONS[function], (self.to(values[0], FLOAT).node,))
+            return self.to(Value(whole, FLOAT), element)
         if function == "abs" and element == HALF:
             return self.to(Value(Call("tl.abs", (values[0].node,)), HALF), element)
         if _FUNCTIONS[function].startswith("libdevice"):
@@ -100,10 +105,12 @@ class Functions:
 
     def _argument(self, function: str, argument: Expr) -> Value:
         """An argument as a tensor; the sign of a zero does not show in some functions."""
-        if function in _EVEN_AT_ZERO and isinstance(argument, typed.Unary) and argument.operator == "-":
-            value = self.tensor(argument.operand)
-            return Value(UnaryOp("-", value.node), value.element)
-        return self.tensor(argument)
+        match argument:
+            case typed.Unary(operator="-", operand=operand) if function in _EVEN_AT_ZERO:
+                value = self.tensor(operand)
+                return Value(UnaryOp("-", value.node), value.element)
+            case _:
+                return self.tensor(argument)
 
     def _spread(self, value: Value, operand: Expr, whole: Expr) -> Value:
         """An operand of a library function, which does not broadcast."""

@@ -74,6 +74,10 @@ def _computation(
         number, tensor = (left, right) if left_weak else (right, left)
         if number.is_float:  # Triton takes a Python float for a float32, whatever it stands for
             number = FLOAT
+        elif _kind(number) > _kind(tensor):  # and an integer for an int32 if it fits
+            if number.bits > 32 or number.kind == "uint":
+                return None
+            number = INT
         left, right = number, tensor
         if _kind(number) <= _kind(tensor):
             left = right = tensor

@@ -2,7 +2,7 @@
 
 ``ELEMENTWISE`` maps each accepted spelling to a canonical function with its number of arguments and the rule
 for its type: ``real`` functions compute in double for double and in float for everything else, ``common``
-ones in the common type of their operands, ``floor`` and ``ceil`` only make sense on floating values.
+ones in the common type of their operands, ``promoted`` ones in that of their only operand.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Elementwise:
 
     name: str
     arguments: int
-    rule: Literal["real", "common", "absolute"]
+    rule: Literal["real", "common", "promoted"]
 
 
 def _real(*names: str, arguments: int = 1) -> dict[str, Elementwise]:
@@ -40,15 +40,17 @@ ELEMENTWISE: Final[dict[str, Elementwise]] = {
     **_real("log2", "log2f"),
     **_real("exp2", "exp2f"),
     **_real("pow", "powf", arguments=2),
-    **_real("floor", "floorf"),
-    **_real("ceil", "ceilf"),
+    "floor": Elementwise("floor", 1, "promoted"),
+    "floorf": Elementwise("floor", 1, "promoted"),
+    "ceil": Elementwise("ceil", 1, "promoted"),
+    "ceilf": Elementwise("ceil", 1, "promoted"),
     "fma": Elementwise("fma", 3, "common"),
     "fmaf": Elementwise("fma", 3, "common"),
     "min": Elementwise("min", 2, "common"),
     "max": Elementwise("max", 2, "common"),
-    "abs": Elementwise("abs", 1, "absolute"),
-    "fabs": Elementwise("abs", 1, "real"),
-    "fabsf": Elementwise("abs", 1, "real"),
+    "abs": Elementwise("abs", 1, "promoted"),
+    "fabs": Elementwise("abs", 1, "promoted"),
+    "fabsf": Elementwise("abs", 1, "promoted"),
 }
 
 _SPECIAL: Final = (

@@ -29,7 +29,7 @@ def f(
     m = tl.arange(0, M)
     n = tl.arange(0, N)
     k = tl.arange(0, K)
-    a = tl.load(A + m[:, None] * K + k[None, :])
+    a = tl.load(A + m[:, None] + k[None, :])
     b = tl.load(B + k[:, None] * N + n[None, :])
     c = tl.dot(
         widen_lhs(widen_lhs(widen_lhs(widen_lhs(a)))),

@@ -29,11 +29,11 @@ def f(
     m = tl.arange(0, M)
     n = tl.arange(0, N)
     k = tl.arange(0, K)
-    a = tl.load(A + m[:, None] * K + k[None, :])
-    b = tl.load(B + k[:, None] * N + n[None, :])
+    a = tl.load(A + m[:, None] + k[None, :])
+    b = tl.load(B + k[:, None] + n[None, :])
     c = tl.dot(
         widen_lhs(widen_lhs(widen_lhs(widen_lhs(a)))),
         widen_rhs(widen_rhs(widen_rhs(widen_rhs(b)))),
     )
     tl.debug_barrier()
-    tl.store(C + m[:, None] * N + n[None, :], c)
+    tl.store(C + m[:, None] + n[None, :], c)

@@ -16,7 +16,7 @@ def f(
         Y + 2,
         tl.where(a > n, a, n)
         + tl.minimum(n, 2)
-        + tl.abs(tl.cast(-n, tl.int32))
+        + tl.abs(-tl.cast(n, tl.int32))
         + tl.abs(a),
     )
     tl.store(Y + 3, tl.exp(h.to(tl.float32)))

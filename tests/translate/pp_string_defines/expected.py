@@ -11,11 +11,10 @@ def f(
     lda,
     TM: tl.constexpr,
     TK: tl.constexpr,
-    STRIDE_M: tl.constexpr,
 ):
     rm = tl.arange(0, TM)
     rk = tl.arange(0, TK)
-    pa = A + rm[None, :] * STRIDE_M + rk[:, None] * lda
+    pa = A + rm[None, :] + rk[:, None] * lda
     a = tl.load(pa)
     value = tl.trans(a) - tl.load(B + rm[:, None] * TK + rk[None, :])
     tl.debug_barrier()
