@@ -54,15 +54,19 @@ def test_literals(device: str, operator: str) -> None:
 def test_defines(device: str, operator: str, mixed: str) -> None:
     """Defines (constexprs) and run-time values: the same numbers, whoever computes them."""
     pairs = PAIRS[::7]
-    for i, (a, b) in enumerate(pairs):
-        left, right = ("K" if "define" in side else "p" for side in mixed.split(", "))
-        left, right = left + "0", right + "1"
-        probe = Probe(f"{left} {operator} {right}", INT, results(operator, [(a, b)]), inputs=[pairs[i]])
-        block = Probe(
-            f"({left} {operator} {right}) + 0 * r", INT, results(operator, [(a, b)]), inputs=[pairs[i]]
-        )
-        numbers = [("int p0", a), ("int p1", b)]
-        check(device, "", [], [probe, block], parameters=numbers, defines={"K0": a, "K1": b})
+    left, right = ("K" if "define" in side else "p" for side in mixed.split(", "))
+    probes, numbers, defines = [], [], {}
+    for i, pair in enumerate(pairs):
+        wanted = results(operator, [pair])
+        text = f"{left}{i}a {operator} {right}{i}b"
+        probes += [
+            Probe(text, INT, wanted, inputs=[pair]),
+            Probe(f"({text}) + 0 * r", INT, wanted, inputs=[pair]),
+        ]
+        for letter, value in zip("ab", pair, strict=True):
+            numbers.append((f"int p{i}{letter}", value))
+            defines[f"K{i}{letter}"] = value
+    check(device, "", [], probes, parameters=numbers, defines=defines)
 
 
 @pytest.mark.parametrize("operator", ["/", "%", ">>", "<<"])

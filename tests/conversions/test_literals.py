@@ -16,7 +16,6 @@ import pytest
 from tests.conversions.c_arithmetic import binary, operators_for, select, spell, unary
 from tests.conversions.c_types import (
     BFLOAT16,
-    BOOL,
     DOUBLE,
     FLOAT,
     HALF,
@@ -52,7 +51,7 @@ class Literal:
 
 
 INTEGER_LITERALS = [
-    *(Literal(text, int(text), INT) for text in ("0", "7", "100000", "2147483647", "-1", "-128")),
+    *(Literal(text, int(text), INT) for text in ("7", "100000", "-1")),
     *(Literal("'a'", 97, INT), Literal("-2147483648", -(2**31), LONG), Literal("2147483648", 2**31, LONG)),
     *(Literal("-6L", -6, LONG), Literal("0xffffffff", 2**32 - 1, UINT), Literal("3u", 3, UINT)),
     *(Literal("9ul", 9, ULONG), Literal("0xfffffffffffffff0", 2**64 - 16, ULONG)),
@@ -87,17 +86,15 @@ KINDS = [pytest.param(kind, id=kind.id) for kind in TYPES]
 
 def is_open(operator: str, kind: CType, literal: Literal) -> bool:
     """Whether test_open.py holds this one as an expected failure."""
-    if operator == "/" and kind in (HALF, BFLOAT16) and literal.kind in (None, INT, LONG, UINT, ULONG):
-        return convert(literal.value, kind) != literal.value
-    if kind is BOOL and literal.kind in (UINT, LONG, ULONG):
-        return operator in ("-", "<<")
-    return literal.text == "K" and literal.value < 0 and kind in (UINT, ULONG)
+    return operator == "/" and kind in (HALF, BFLOAT16) and convert(literal.value, kind) != literal.value
 
 
 def operations(kind: CType, values: list[Value], literal: Literal, strict: bool = False) -> list[Probe]:
     """x under every operator, with the literal on the right and on the left, where any result is defined."""
     probes = []
     for operator, swapped in itertools.product(operators_for(kind, literal.beside(kind)), (False, True)):
+        if swapped and operator in (">", "<=", "!=", "||"):
+            continue  # the same as < >= == && with the sides changed
         # The operands of && and || have no common type: a literal there meets no other.
         other = literal.beside(INT if operator in ("&&", "||") else kind, strict)
         number = convert(literal.value, other)
@@ -111,8 +108,6 @@ def operations(kind: CType, values: list[Value], literal: Literal, strict: bool 
             probes.append(Probe(text, results[0][1], expected, inputs=values))
     other = literal.beside(kind, strict)
     number = convert(literal.value, other)
-    if is_open("?", kind, literal):
-        return probes
     for condition, text in (
         (1, f"x == x || true ? x : {literal.text}"),
         (0, f"x != x && false ? x : {literal.text}"),
@@ -155,9 +150,9 @@ def test_scalar_with_literal(device: str, kind: CType) -> None:
     """A parameter beside some literals, and a scalar that was loaded beside others."""
     values = [value for value in FEW[kind] if value == value][-1:]
     parameter, loaded = [], []
-    for literal in MORE_INTEGER_LITERALS[::2] + WEAK_LITERALS[:1]:
+    for literal in MORE_INTEGER_LITERALS[::4] + WEAK_LITERALS[:1]:
         parameter += operations(kind, values, literal)
-    for literal in MORE_INTEGER_LITERALS[1::2] + WEAK_LITERALS[2:3]:
+    for literal in MORE_INTEGER_LITERALS[2::4] + WEAK_LITERALS[2:3]:
         loaded += operations(kind, values, literal)
     check(device, "", [], parameter, parameters=[(f"{kind} x", values[0])])
     check(device, f"{kind} x = *(X + r);", [Input("X", kind, values)], loaded)
@@ -172,7 +167,7 @@ def test_literal_with_literal(device: str, left: Literal) -> None:
     assert left.kind is not None
     probes = []
     first = CONSTANTS.index(left)
-    for right in CONSTANTS[first % 3 :: 3]:
+    for right in CONSTANTS[first % 4 :: 4]:
         assert right.kind is not None
         for operator in operators_for(left.kind, right.kind):
             result, kind = binary(operator, left.value, left.kind, right.value, right.kind)

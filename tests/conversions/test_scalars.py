@@ -27,9 +27,10 @@ def test_block_with_parameter(device: str, left: CType, right: CType) -> None:
     probes = []
     values = FEW[left]
     scalars = some(right)
-    for operator, (i, swapped) in itertools.product(
-        operators_for(left, right), ((0, False), (1, True), (2, True))
-    ):
+    # 1 is a constant to Triton where it is an integer; for a floating parameter the last sample says more.
+    on_the_left = 2 if right.is_float else 1
+    sides = ((0, False), (on_the_left, True))
+    for operator, (i, swapped) in itertools.product(operators_for(left, right), sides):
         operands = [(scalars[i], right, a, left) if swapped else (a, left, scalars[i], right) for a in values]
         results = [binary(operator, *each) for each in operands]
         text = spell(operator, f"s{i}", "x") if swapped else spell(operator, "x", f"s{i}")
@@ -69,7 +70,7 @@ def test_loaded_with_loaded(device: str, left: CType, right: CType) -> None:
         for a, b in itertools.product(FEW[left], FEW[right])
         if all(binary(operator, a, left, b, right)[0] is not None for operator in operators_for(left, right))
     ]
-    pairs = pairs[:: max(1, len(pairs) // 3)]
+    pairs = pairs[:: max(1, len(pairs) // 2)][:3]
     probes = []
     for operator in operators_for(left, right):
         results = [binary(operator, a, left, b, right) for a, b in pairs]
