@@ -22,7 +22,7 @@ from pytriton.errors import Report as Findings
 from pytriton.lang.tokens import Kind, tokenize
 from pytriton.port.extract import Found
 from pytriton.port.gather import Job, Use, gather
-from pytriton.port.launcher import POWER, Plan, plan
+from pytriton.port.launcher import POWER, Plan, ShapesDifferError, plan
 from pytriton.port.variants import Failure, Ported, only_promises, translate_all
 from pytriton.port.write import Written, comments_of, write
 from pytriton.source import Source, Span
@@ -117,7 +117,11 @@ def _kernel_name(text: str) -> str:
 
 
 def _port(result: Result, job: Job, ported: Ported, others: Sequence[Ported], where: str) -> None:
-    made = plan(ported)
+    try:
+        made = plan(ported)
+    except ShapesDifferError as error:
+        result.grade, result.reasons = Grade.PERSON, [Reason(result.place, f"{error}: give some with -D")]
+        return
     foreign = [variant.translation.text for one in others for variant in one.variants]
     own = "\n".join(variant.translation.text for variant in ported.variants)
     strange = [c for c in comments_of(job.text) if c not in own and any(c in text for text in foreign)]

@@ -9,6 +9,7 @@ a keyword too; its default is the old expression where that is made of parameter
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -21,7 +22,18 @@ from pytriton.port.rewrite import Passed, constant_or_entry, grid_node, in_param
 from pytriton.port.values import Unknown
 from pytriton.port.variants import Numbers, Point, Ported, Variant, is_power
 
-__all__ = ["POWER", "Entry", "Keyword", "Plan", "Setting", "plan", "pointers", "setting_of"]
+__all__ = [
+    "POWER",
+    "Detail",
+    "Entry",
+    "Keyword",
+    "Plan",
+    "Setting",
+    "ShapesDifferError",
+    "plan",
+    "pointers",
+    "setting_of",
+]
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,36 @@ class Keyword:
     was: str
 
 
+@dataclass(frozen=True)
+class Detail:
+    """What the launcher must know of a parameter and what differs from kernel to kernel.
+
+    ``what`` is ``multiple``, ``aligned`` or ``dtype`` (of a floating-point number).
+    """
+
+    parameter: str
+    name: str
+    what: str
+
+    def of(self, entry: Entry) -> Any:
+        """Its value for one entry: a promise that all kernels of the entry rely on, or a type."""
+        found = [
+            one
+            for variant in entry.variants
+            for one in variant.translation.parameters
+            if one.name == self.parameter
+        ]
+        if self.what == "multiple":
+            return math.lcm(*(one.multiple_of for one in found))
+        if self.what == "aligned":
+            return max(one.aligned for one in found)
+        return found[0].type
+
+
+class ShapesDifferError(Exception):
+    """The kernels of a text do not take the same parameters, so they cannot share a launcher."""
+
+
 @dataclass(eq=False)
 class Plan:
     """The launcher of one kernel. ``groups``: pointers that always have the same element type.
@@ -76,6 +118,7 @@ class Plan:
     grid: Node | None
     filtered: str | None
     key: tuple[str, ...]
+    details: list[Detail]
 
     def selected(self, point: Point, decisions: Mapping[str, bool]) -> tuple[Any, ...]:
         """The selectors' values at a point."""
@@ -119,7 +162,28 @@ def plan(ported: Ported) -> Plan:
         _grid(ported, parameters, given),
         next((one.use.filtered for one in _points(ported) if one.use.filtered), None),
         _key(ported, parameters),
+        _details(ported),
     )
+
+
+def _details(ported: Ported) -> list[Detail]:
+    """The facts of parameters that differ between the variants; raises ShapesDifferError."""
+    columns = [variant.translation.parameters for variant in ported.variants]
+    if len({tuple(one.name for one in row) for row in columns}) > 1:
+        raise ShapesDifferError("its parameters depend on its defines")
+    found: list[Detail] = []
+    for column in zip(*columns, strict=True):
+        first = column[0]
+        if len({one.multiple_of for one in column}) > 1:
+            found.append(Detail(first.name, f"multiple_{first.identifier}", "multiple"))
+        if len({one.aligned for one in column}) > 1:
+            found.append(Detail(first.name, f"aligned_{first.identifier}", "aligned"))
+        types = {str(one.type) for one in column}
+        if isinstance(first.type, ScalarType) and len(types) > 1:
+            if not types <= {"half", "float", "double", "bfloat16"}:
+                raise ShapesDifferError(f"the type of '{first.name}' depends on its defines")
+            found.append(Detail(first.name, f"dtype_{first.identifier}", "dtype"))
+    return found
 
 
 def _points(ported: Ported) -> Iterable[Point]:

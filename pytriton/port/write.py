@@ -20,7 +20,7 @@ from pytriton.errors import Report
 from pytriton.lang.tokens import tokenize
 from pytriton.lang.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
-from pytriton.port.launcher import POWER, Keyword, Plan, Setting, pointers
+from pytriton.port.launcher import POWER, Entry, Keyword, Plan, Setting, pointers
 from pytriton.port.scan import MARK
 from pytriton.port.variants import Variant
 from pytriton.source import Source
@@ -220,11 +220,13 @@ def _is_whole(type_: Any) -> bool:
 def _table(plan: Plan, names: dict[Variant, str], function: str) -> dict[str, Any]:
     """The table from types and selectors to kernels; empty where there is nothing to pick."""
     if not plan.groups and not plan.selectors:
-        return {"table": [], "table_key": "", "table_name": ""}
+        return {"table": [], "table_key": "", "table_name": "", "details": [], "details_of": ""}
     rows: list[str] = []
+    details: list[str] = []
     for entry in plan.entries:
         parts = [*map(_dtype, entry.words), *(repr(one).replace("'", '"') for one in entry.selected)]
         key = f"({', '.join(parts)},)" if len(parts) == 1 else f"({', '.join(parts)})"
+        details += _detail_row(plan, entry, key)
         kernels = [names[one] for one in entry.variants]
         value = f"({', '.join(kernels)},)" if len(kernels) == 1 else f"({', '.join(kernels)})"
         if len(f"    {key}: {value},") <= WIDTH:
@@ -236,7 +238,25 @@ def _table(plan: Plan, names: dict[Variant, str], function: str) -> dict[str, An
         f"whether {name.removeprefix(POWER)} is a power of two" if name.startswith(POWER) else keyword
         for name, keyword in plan.selectors
     ]
-    return {"table": rows, "table_key": ", ".join(columns), "table_name": f"{function.upper()}_KERNELS"}
+    return {
+        "table": rows,
+        "table_key": ", ".join(columns),
+        "table_name": f"{function.upper()}_KERNELS",
+        "details": details,
+        "details_of": ", ".join(f"{one.what} of {one.parameter}" for one in plan.details),
+    }
+
+
+def _detail_row(plan: Plan, entry: Entry, key: str) -> list[str]:
+    """What differs for one entry, as a line of the second table."""
+    if not plan.details:
+        return []
+    found = [one.of(entry) for one in plan.details]
+    values = [str(one) if isinstance(one, int) else _dtype(str(one)) for one in found]
+    value = f"({values[0]},)" if len(values) == 1 else f"({', '.join(values)})"
+    if len(f"    {key}: {value},") <= WIDTH:
+        return [f"{key}: {value},"]
+    return [f"{key}: (", *(f"    {one}," for one in values), "),"]
 
 
 def _launcher(plan: Plan, names: dict[Variant, str], function: str) -> dict[str, Any]:
@@ -323,11 +343,15 @@ def _body(plan: Plan, names: dict[Variant, str], function: str) -> list[str]:
         lines += [f"key = {key}", f"if key not in {table}:"]
         lines.append(f'    raise ValueError(f"no kernel was ported for {{key}}: {{list({table})}}")')
         lines.append(f"kernels = {table}[key]")
+        lines += _details(plan, function)
     else:
         every = [names[one] for one in plan.entries[0].variants]
         lines.append(
             f"kernels = ({', '.join(every)},)" if len(every) == 1 else f"kernels = ({', '.join(every)})"
         )
+        for detail in plan.details:
+            found = detail.of(plan.entries[0])
+            lines.append(f"{detail.name} = {found if isinstance(found, int) else _dtype(str(found))}")
     lines += _checks(plan)
     for one in plan.keywords:
         lines += _number(one)
@@ -367,30 +391,52 @@ def _fitted_call(function: str, arguments: Sequence[str]) -> list[str]:
 def _checks(plan: Plan) -> list[str]:
     lines: list[str] = []
     groups = {name: number for number, group in enumerate(plan.groups, 1) for name in group}
+    details = {(one.what, one.parameter): one.name for one in plan.details}
     for one in plan.parameters:
         name = one.identifier
         arguments = [f'"{name}"', name]
         if isinstance(one.type, PointerType):
             varying = "dtype" if len(plan.groups) == 1 else f"dtype_{groups.get(one.name)}"
             arguments += [varying if one.name in groups else _dtype(one.type), "device"]
-            arguments += [str(one.aligned)] if one.aligned > 1 else []
+            if ("aligned", one.name) in details:
+                arguments.append(details["aligned", one.name])
+            elif one.aligned > 1:
+                arguments.append(str(one.aligned))
             lines += _fitted_call(f"{name} = _tensor", arguments)
         else:
-            lines += _scalar(one, arguments)
+            lines += _scalar(one, arguments, details)
     return lines
 
 
-def _scalar(one: Parameter, arguments: list[str]) -> list[str]:
+def _details(plan: Plan, function: str) -> list[str]:
+    """Take what differs from the second table."""
+    if not plan.details:
+        return []
+    names = [one.name for one in plan.details]
+    if len(names) == 1:
+        return [f"({names[0]},) = {function.upper()}_DETAILS[key]"]
+    line = f"{', '.join(names)} = {function.upper()}_DETAILS[key]"
+    if len(line) + 4 <= WIDTH:
+        return [line]
+    return ["(", *(f"    {one}," for one in names), f") = {function.upper()}_DETAILS[key]"]
+
+
+def _scalar(one: Parameter, arguments: list[str], details: dict[tuple[str, str], str]) -> list[str]:
     assert isinstance(one.type, ScalarType)
     name, type_ = one.identifier, one.type
     if type_.kind == "bool":
         return [f"{name} = bool({name})"]
+    if ("dtype", one.name) in details:
+        return [f"{name} = torch.tensor(float({name}), dtype={details['dtype', one.name]}).item()"]
     if type_.kind == "float":
         if type_.word in ("half", "bfloat16"):
             return [f"{name} = torch.tensor(float({name}), dtype={_dtype(type_.word)}).item()"]
         return [f"{name} = float({name})"]
     arguments += [f"bits={type_.bits}"] if type_.bits != 32 else []
-    arguments += [f"multiple={one.multiple_of}"] if one.multiple_of > 1 else []
+    if ("multiple", one.name) in details:
+        arguments.append(f"multiple={details['multiple', one.name]}")
+    elif one.multiple_of > 1:
+        arguments.append(f"multiple={one.multiple_of}")
     arguments += ["signed=False"] if type_.kind == "uint" else []
     return _fitted_call(f"{name} = _integer", arguments)
 

@@ -4,7 +4,7 @@ Both run on Triton's interpreter. What a kernel does with its arguments is not k
 points into the middle of a large arena of random elements, and numbers are small: whatever is read is there,
 and what leaves the arenas is an error that names the parameter values, not a crash. Integers in memory are
 from 0 to 3, since kernels use them as indices; memory that atomics or stores of integers change starts at
-zero, since it holds locks. The grid is the ported launcher's own, cut to a few programs an axis.
+zero, since it holds locks. The grid is the ported launcher's own, cut to 1 to 4 programs an axis.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def _interpreted(made: Translation, arenas: Sequence[_Arena]) -> Iterator[list[t
         numbers = {name: value for name, value in named.items() if name not in options}
         meta = {**dict(zip(function.arg_names, values, strict=False)), **named}
         found = tuple(grid(meta) if callable(grid) else grid)
-        x, y, z = (min(size, _LARGEST_GRID) for size in (*found, 1, 1)[:3])
+        x, y, z = (max(1, min(size, _LARGEST_GRID)) for size in (*found, 1, 1)[:3])
         assert numbers == dict(made.constexprs), f"the kernel got {numbers}, not {dict(made.constexprs)}"
         plain = [one.data_ptr() if isinstance(one, torch.Tensor) else one for one in values]
         with _bounded(arenas):

@@ -290,3 +290,44 @@ def test_the_scanner_needs_neither_torch_nor_triton(repository: Path) -> None:
     )
     assert done.returncode == 1, done.stderr
     assert "6 kernels in 6 files" in done.stdout
+
+
+PROMISES = """\
+__global__ void scale(TYPE *X, TYPE s, int n PROMISE) {
+  int i[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  *?(i < n)(X + i) = s * *?(i < n)(X + i);
+}
+"""
+
+
+def test_promises_and_types_of_numbers_differ_from_kernel_to_kernel(repository: Path) -> None:
+    """A promise is checked for the kernel that relies on it, a number is rounded to its own kernel's type."""
+    (repository / "repo/promises.py").write_text(
+        f"import triton\nS = '''{PROMISES}'''\n"
+        "def scale(x, s, eight=False):\n"
+        "    d = {'TYPE': x.dtype, 'TILE': 32, 'PROMISE': '__multipleof(8)' if eight else ''}\n"
+        "    triton.kernel(S, defines=d)(x, s, x.numel(), grid=(triton.cdiv(x.numel(), 32),))\n"
+    )
+    main(["port", "repo/promises.py", "--out", "new", "--with-tests"])
+    scale = load_ported(repository / "new/promises_scale.py").scale
+    with pytest.raises(ValueError, match="n is 30, which is no multiple of 8"):
+        scale(torch.zeros(64), 2.0, 30, eight=True)
+    for dtype, word in ((torch.float32, "float"), (torch.float16, "half")):
+        for eight, promise in ((True, "__multipleof(8)"), (False, "")):
+            case = Case({"TYPE": word, "TILE": 32, "PROMISE": promise}, {"TILE": 32}, {"eight": eight})
+            compare(PROMISES, "scale", scale, case, 7)
+            assert dtype in {key[0] for key in scale.__globals__["SCALE_KERNELS"]}
+
+
+def test_parameters_that_depend_on_defines_need_a_person(repository: Path) -> None:
+    text = PROMISES.replace("int n PROMISE", "int n\n#if MORE\n, int m\n#endif\n")
+    (repository / "repo/more.py").write_text(
+        f"import triton\nS = '''{text}'''\n"
+        "def scale(x, more=False):\n"
+        "    k = triton.kernel(S, defines={'TYPE': 'float', 'TILE': 32, 'MORE': more})\n"
+        "    k(x, 1.0, 1, grid=(1,))\n"
+    )
+    assert main(["port", "repo/more.py", "--out", "new", "--report", "report.json"]) == 1
+    (entry,) = (one for name, one in report(repository).items() if name != "sums")
+    assert entry["reasons"][0]["text"] == "its parameters depend on its defines: give some with -D"
+    assert main(["port", "repo/more.py", "--out", "new", "-D", "MORE=0"]) == 0
