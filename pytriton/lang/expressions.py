@@ -291,7 +291,8 @@ class Expressions(Calls):
         assert isinstance(start, int) and isinstance(stop, int)
         if not 1 <= stop - start <= LARGEST_BLOCK:
             what = "no elements" if stop <= start else "too many elements"
-            name = left.name if isinstance(left, Constexpr) else ""
+            alike = isinstance(left, Constexpr) and isinstance(right, Constexpr) and left.name == right.name
+            name = left.name if isinstance(left, Constexpr) and alike else ""
             help_ = f"'...' binds tighter than '*': write 'n * {name} + 0 ... {name}'" if name else None
             self.report.error("TC306", f"'{start} ... {stop}' has {what}", node.span, help=help_)
             return failed(node.span)

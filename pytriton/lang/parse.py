@@ -95,6 +95,7 @@ def _parser() -> tuple[Lark, dict[str, str]]:
 # ---------------------------------------------------------------- syntax errors
 
 _HEADS: Final = ("IF", "FOR", "WHILE")
+_MOST_ERRORS: Final = 40  # echoes included; each costs a look at the whole text
 
 
 def _refuse_all(error: UnexpectedToken, fed: list[Fed], report: Report) -> None:
@@ -103,7 +104,11 @@ def _refuse_all(error: UnexpectedToken, fed: list[Fed], report: Report) -> None:
     at = next((i for i, token in enumerate(fed) if token is error.token), len(fed))
     resumed: int | None = 0
     said: set[tuple[str, int] | str] = set()
-    while fed and parser is not None:
+    before = -1  # the place of the error before: where there is no progress, this ends
+    for _ in range(_MOST_ERRORS):
+        if not fed or parser is None or at == before:
+            break
+        before = at
         opened = _opened(fed, at, resumed or 0)
         accepts = parser.accepts()  # type: ignore[no-untyped-call]
         stop = Stop(fed, at, accepts, [fed[i] for i in opened], _parser()[1])
