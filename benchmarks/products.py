@@ -22,7 +22,7 @@ FLOAT_ERROR = 2e-6
 
 TILES: dict[str, Any] = {"TM": [128], "TN": [128, 256], "TK": [64]}
 SMALL: dict[str, Any] = {"TM": [32], "TN": [16], "TK": [16]}
-FLOAT_TILES: dict[str, Any] = {"TM": [64, 128], "TN": [64, 128], "TK": [16, 32]}
+FLOAT_TILES: dict[str, Any] = {"TM": [128], "TN": [64, 128], "TK": [16, 32]}
 
 
 def dot_half(settings: Settings) -> Iterator[Row]:
