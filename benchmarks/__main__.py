@@ -36,6 +36,7 @@ NAMES = (
     *("dot", "ragged", "launch", "streams", "softmax", "attention", "dot_float", "block_sparse"),
     *("tuning", "layer_norm", "batch_norm", "cross_entropy"),
 )
+ENDED = "the process ended; see standard error"
 ROW_LIMIT = 75.0  # seconds without a word from the worker
 
 
@@ -74,6 +75,8 @@ class Run:
             while left or current:
                 message = self._next(lines)
                 if isinstance(message, str):
+                    if not current and len(left) < len(names) and message == ENDED:
+                        return left  # it gave the rest up, having lost the GPU
                     self._fail(current or left[0], message)
                     return (
                         [] if "budget" in message else [name for name in left if name != (current or left[0])]
@@ -104,7 +107,7 @@ class Run:
                 )
             return f"no result within {ROW_LIMIT:.0f} s"
         if line is None:
-            return "the process ended; see standard error"
+            return ENDED
         message: dict[str, Any] = json.loads(line)
         return message
 
