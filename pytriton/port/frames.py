@@ -16,7 +16,7 @@ from pytriton.port.values import Unknown
 
 __all__ = ["Choices", "Frame", "StopPath", "paths"]
 
-_MOST_PATHS: Final = 48
+_MOST_PATHS: Final = 64
 _MOST_STEPS: Final = 60_000
 
 
@@ -51,6 +51,7 @@ class Choices:
     made: dict[str, bool] = field(default_factory=dict)
     refined: dict[str, Any] = field(default_factory=dict)  # what an expression is, after ``x == 'sdd'``
     steps: int = 0
+    outcome: Any = None  # what the run found, in a form that can be compared
 
     def decide(self, condition: Any) -> bool:
         """Which way an unknown condition goes in this run."""
@@ -79,14 +80,23 @@ class Choices:
 
 
 def paths() -> Iterator[Choices]:
-    """The runs through a piece of code, until every decision went both ways or there are too many."""
-    pending: list[dict[str, bool]] = [{}]
+    """The runs through a piece of code, until every decision went both ways or there are too many.
+
+    Whoever runs one sets its ``outcome``. A decision that once changed nothing is tried again only when
+    nothing better is left, so that the many conditions without an effect do not hide the few that have one.
+    """
+    pending: list[tuple[dict[str, bool], str | None, Any]] = [({}, None, None)]
+    idle: set[str] = set()
     for _ in range(_MOST_PATHS):
         if not pending:
             return
-        choices = Choices(pending.pop())
+        best = next((at for at, one in enumerate(pending) if one[1] not in idle), 0)
+        given, turned, before = pending.pop(best)
+        choices = Choices(given)
         yield choices
-        before = dict(choices.given)
+        if turned is not None and choices.outcome == before:
+            idle.add(turned)
+        assumed = dict(given)
         for key, way in choices.made.items():
-            pending.append({**before, key: not way})
-            before[key] = way
+            pending.append(({**assumed, key: not way}, key, choices.outcome))
+            assumed[key] = way

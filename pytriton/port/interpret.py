@@ -403,8 +403,23 @@ def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[Launch], list
                     _enter(run, frame, entry)
             except (StopPath, RecursionError):
                 pass
+            choices.outcome = [_outcome(one) for one in run.launches]
             launches += run.launches
     return launches, holes
+
+
+def _outcome(launch: Launch) -> str:
+    """All that a launch says, as text: runs with equal outcomes need not be told apart."""
+    kernel = launch.kernel
+    said = (kernel.source, kernel.defines, kernel.num_warps, launch.defines, launch.num_warps, launch.grid)
+    return "; ".join(ast.unparse(node_of(_plain(one))) for one in said)
+
+
+def _plain(value: Any) -> Any:
+    """A dict as the list of its entries."""
+    if isinstance(value, dict):
+        return [(str(key), _plain(one)) for key, one in value.items()]
+    return value
 
 
 def _entries(tree: ast.Module) -> Iterator[tuple[str, ...] | None]:
