@@ -39,7 +39,7 @@ def _product(settings: Settings, layout: torch.Tensor, block: int, n: int) -> Ro
     out, by, dense_out = (torch.empty_like(b) for _ in range(3))
     starts = torch.nn.functional.pad(layout[0].sum(1).cumsum(0), (1, 0)).int().to(device)
     columns = layout[0].nonzero()[:, 1].int().to(device)
-    warps = [2, 4, 8] if block == 64 else [2, 4]
+    warps = [4, 8] if block == 64 else [2, 4]
     hand = Tuned(
         handwritten.sparse_times_dense,
         points(TN=STRIPS, BLOCK=block, num_warps=warps, num_stages=[3, 4]),
