@@ -8,6 +8,7 @@ Invariant: whatever ``lower`` returns may be used wherever the typed expression 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Final
 
 from pytriton.emit.functions import Functions
@@ -17,10 +18,11 @@ from pytriton.emit.products import Products, numbers
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted
 from pytriton.lang import typed
-from pytriton.lang.convert import constant, scalar_of
+from pytriton.lang.convert import constant, round_to, scalar_of
 from pytriton.lang.typed import Expr, Size
 from pytriton.lang.types import (
     BOOL,
+    DOUBLE,
     FLOAT,
     INT,
     LONG,
@@ -47,6 +49,12 @@ def _is_one(expr: Expr) -> bool:
 
 def _is_float(element: ElementType) -> bool:
     return isinstance(element, ScalarType) and element.is_float
+
+
+def _rounded(value: Value, expr: Expr, element: ScalarType) -> Value:
+    """A number with all digits of the narrow type that it has in C."""
+    known = None if value.strong else constant(expr)
+    return value if known is None else replace(bare(known, FLOAT), element=element)
 
 
 def _written(expr: Expr) -> bool:
@@ -147,6 +155,9 @@ class Expressions(Functions, Products):
     def _literal(self, expr: typed.Literal) -> Value:
         element = scalar_of(expr.type)
         assert element is not None
+        if expr.value == 0 and math.copysign(1, expr.value) < 0:  # Triton's constants have no sign of zero
+            zero = Call("tl.full", (Tuple(()), Atom("0.0"), dtype(element)))
+            return Value(BinOp("*", Atom("-1.0"), zero), element)
         return bare(expr.value, element)
 
     def _constexpr(self, expr: typed.Constexpr) -> Value:
@@ -218,7 +229,11 @@ class Expressions(Functions, Products):
         first, second = self._operands(expr.operator, left, right, common)
         strong = first.strong or second.strong
         weak = first.weak and second.weak
+        if expr.operator == "/" and not strong and constant(right) == 0 and constant(expr) is not None:
+            return bare(constant(expr) or 0, common)  # Python raises
         if expr.operator in _COMPARISONS:
+            if common == DOUBLE:  # Triton compares with a number as a float32
+                first, second = self._exact(first, left), self._exact(second, right)
             return Value(BinOp(expr.operator, first.node, second.node), BOOL, strong, weak)
         if expr.operator in ("/", "%") and not common.is_float:
             return self._integer_division(expr, first, second, common)
@@ -233,24 +248,29 @@ class Expressions(Functions, Products):
     def _operands(self, operator: str, left: Expr, right: Expr, common: ScalarType) -> tuple[Value, Value]:
         """Both operands, without those conversions to the common type that Triton makes by itself."""
         division = operator in ("/", "%")
-        bare, cast = zip(self._both(left), self._both(right), strict=True)
         wanted = FLOAT if division and common.is_float and common.bits == 16 else common
-        if operator in _COMPARISONS and (held(bare[0], left, right) or held(bare[1], right, left)):
-            return bare[0], bare[1]
+        (one, one_cast), (two, two_cast) = self._both(left), self._both(right)
+        if operator in _COMPARISONS and (held(one, left, right) or held(two, right, left)):
+            return one, two
+        if wanted != common:  # a number in a float division would not be rounded to half
+            one, one_cast = (_rounded(value, left, common) for value in (one, one_cast))
+            two, two_cast = (_rounded(value, right, common) for value in (two, two_cast))
         # A conversion that the user wrote is kept before one that C makes.
-        one = (
-            [(cast[0], bare[1]), (bare[0], cast[1])]
-            if _written(left)
-            else [(bare[0], cast[1]), (cast[0], bare[1])]
-        )
-        for first, second in ((bare[0], bare[1]), *one):
+        mixed = [(one, two_cast), (one_cast, two)]
+        for first, second in ((one, two), *(reversed(mixed) if _written(left) else mixed)):
             exact = operator not in ("<<", ">>") or first.element == common
             got = promoted(first, second, division=division) if exact else None
             if got == wanted and (wanted == common or first.element == second.element == common):
                 return first, second
-        if promoted(cast[0], cast[1], division=division) == wanted:
-            return cast[0], cast[1]
-        return self._strong(cast[0]), cast[1] if cast[1].weak != cast[1].strong else self._strong(cast[1])
+        if promoted(one_cast, two_cast, division=division) == wanted:
+            return one_cast, two_cast
+        strong = two_cast.weak != two_cast.strong
+        return self._strong(one_cast), two_cast if strong else self._strong(two_cast)
+
+    def _exact(self, value: Value, expr: Expr) -> Value:
+        """A number as a double, where no float is equal to it."""
+        known = None if value.strong else constant(expr)
+        return value if known is None or round_to(known, FLOAT) == known else self._strong(value)
 
     def _both(self, expr: Expr) -> tuple[Value, Value]:
         """An operand without its conversion to the common type, and with it."""

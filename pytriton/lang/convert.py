@@ -271,7 +271,10 @@ def _binary(
         quotient = quotient if (left < 0) == (right < 0) else -quotient
         return wrap(quotient if operator == "/" else int(left) - quotient * int(right), type_)
     if operator == "/":
-        return round_to(left / right, type_) if right else None
+        if right == 0:
+            infinite = math.copysign(math.inf, left) * math.copysign(1, right)
+            return math.nan if left == 0 or math.isnan(left) else infinite
+        return round_to(left / right, type_)
     if operator in ("<<", ">>"):
         if not 0 <= right < type_.bits:
             return None

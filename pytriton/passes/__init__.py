@@ -16,6 +16,7 @@ from pytriton.errors import Report
 from pytriton.lang.typed import KernelDef
 from pytriton.passes.barriers import barriers
 from pytriton.passes.chain import chain
+from pytriton.passes.divisors import divisors
 from pytriton.passes.jumps import jumps
 from pytriton.passes.loops import loops
 from pytriton.passes.pad import pad
@@ -40,7 +41,7 @@ def _silent(step: Callable[[KernelDef], KernelDef]) -> Pass:
 
 
 PASSES: tuple[Pass, ...] = (
-    *map(_silent, (products, pad, jumps, loops)),
+    *map(_silent, (products, divisors, pad, jumps, loops)),
     prefetch,
     *map(_silent, (upward, barriers, chain, temporaries)),
 )

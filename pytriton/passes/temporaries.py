@@ -13,6 +13,7 @@ from pytriton.lang.convert import scalar_of
 from pytriton.lang.typed import (
     NO_COMMENTS,
     Assign,
+    Binary,
     Body,
     Call,
     Cast,
@@ -25,13 +26,14 @@ from pytriton.lang.typed import (
     Literal,
     Name,
     Reduce,
+    Select,
     Statement,
     Store,
     Symbol,
     Unary,
 )
 from pytriton.lang.types import BlockType, PointerType, ScalarType
-from pytriton.lang.walk import map_statements, with_children
+from pytriton.lang.walk import map_statements, same, with_children
 
 __all__ = ["temporaries"]
 
@@ -46,6 +48,11 @@ def _statement(statement: Statement) -> Body:
     found: list[Statement] = []
 
     def change(expr: Expr) -> Expr:
+        divisor = _said_twice(expr)
+        if divisor is not None:
+            assert isinstance(expr, Select) and isinstance(expr.condition, Binary)
+            name = keep(change(divisor), "divisor")
+            return replace(expr, condition=replace(expr.condition, left=name), yes=name)
         expr = with_children(expr, change)
         if not isinstance(expr, Call) or expr.function not in ("min", "max"):
             return expr
@@ -54,11 +61,11 @@ def _statement(statement: Statement) -> Body:
             return expr
         return replace(expr, arguments=tuple(map(keep, expr.arguments)))
 
-    def keep(operand: Expr) -> Expr:
+    def keep(operand: Expr, called: str | None = None) -> Expr:
         if _short(operand):
             return operand
         assert isinstance(operand.type, ScalarType | PointerType | BlockType)
-        symbol = Symbol(_name(operand), operand.type, operand.span)
+        symbol = Symbol(called or _name(operand), operand.type, operand.span)
         found.append(Declare(operand.span, symbol, operand))
         return Name(operand.span, operand.type, symbol)
 
@@ -76,6 +83,14 @@ def _statement(statement: Statement) -> Body:
     found[0] = replace(found[0], comments=replace(statement.comments, behind=()))
     behind = replace(NO_COMMENTS, behind=statement.comments.behind)
     return (*found, replace(changed, comments=behind))
+
+
+def _said_twice(expr: Expr) -> Expr | None:
+    """The divisor in ``divisor != 0 ? divisor : 1`` of passes/divisors.py."""
+    match expr:
+        case Select(condition=Binary(operator="!=", left=left), yes=yes) if same(left, yes):
+            return None if _short(yes) else yes
+    return None
 
 
 def _short(operand: Expr) -> bool:

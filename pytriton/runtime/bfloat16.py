@@ -58,12 +58,16 @@ def _in_float(method: Method) -> Method:
     return wrapped
 
 
+_FLOATS: Final = {tl.float16: numpy.float16, tl.float32: numpy.float32, tl.float64: numpy.float64}
+
+
 def _cast_through_float(method: Method) -> Method:
     def wrapped(self: Any, source: Any, target: Any, *rest: Any) -> Any:
         wide = _widened(source)
         if target.scalar is not tl.bfloat16:
-            is_done = wide is not source and target.scalar is tl.float32
-            return wide if is_done else method(self, wide, target, *rest)
+            if wide is not source and target.scalar in _FLOATS:
+                return TensorHandle(wide.data.astype(_FLOATS[target.scalar]), target.scalar)
+            return method(self, wide, target, *rest)
         source = wide
         return TensorHandle(bits_of(source.data).reshape(source.data.shape), tl.bfloat16)
 

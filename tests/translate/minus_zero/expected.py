@@ -20,7 +20,7 @@ def f(
     tl.store(Y + T + r, 1.0 / (-1.0 * x))
     tl.store(Y + 2 * T + r, 1.0 / (-1.0 * h))
     tl.store(Y + 3 * T + r, tl.exp(-x))
-    tl.store(Y + 4 * T + r, 1.0 / (-1.0 * x + -0.0))
+    tl.store(Y + 4 * T + r, 1.0 / (-1.0 * x + -1.0 * tl.full((), 0.0, tl.float32)))
     tl.debug_barrier()
     value = 1.0 / (-1.0 * tl.load(X))
     tl.debug_barrier()
