@@ -1,0 +1,273 @@
+"""Texts that are nested too deeply, too long, or that grow."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from pytriton.errors import CompileError
+from tests.hostile.attempts import MOST_SECONDS, accepted, attempt, kernel, refused
+
+
+def doubling(levels: int, arguments: bool) -> str:
+    """Macros each of which doubles the one before."""
+    lines = ["#define M0(x) x x" if arguments else "#define M0 n +"]
+    for level in range(1, levels):
+        before = f"M{level - 1}"
+        body = f"(x) {before}({before}(x))" if arguments else f" {before} {before}"
+        lines.append(f"#define M{level}{body}")
+    use = f"M{levels - 1}(n +)" if arguments else f"M{levels - 1}"
+    return "\n".join(lines) + "\n" + kernel(f"  *X = {use} 1;")
+
+
+N = 10_000
+NESTED = {
+    "parentheses": kernel("*X = " + "(" * N + "n" + ")" * N + ";"),
+    "open parentheses": kernel("*X = " + "(" * N),
+    "closed parentheses": kernel("*X = n" + ")" * N + ";"),
+    "brackets": kernel("*X = " + "n[" * N + ":" + "]" * N + ";"),
+    "brackets behind each other": kernel("*X = n" + "[:]" * N + ";"),
+    "calls": kernel("*X = " + "exp(" * N + "n" + ")" * N + ";"),
+    "calls behind each other": kernel("*X = n" + "()" * N + ";"),
+    "braces": kernel("{" * N + "*X = n;" + "}" * N),
+    "open braces": kernel("{" * N),
+    "minus": kernel("*X = " + "- " * N + "n;"),
+    "not": kernel("*X = " + "!" * N + "n;"),
+    "stars": kernel("*X = " + "*" * N + "X;"),
+    "stars of a type": kernel("float " + "*" * N + "p = X;"),
+    "carets": kernel("*X = " + "^" * N + "n;"),
+    "casts": kernel("*X = " + "(float)" * N + "n;"),
+    "masked loads": kernel("*X = " + "*?(n)" * N + "X;"),
+    "increments": kernel("*X = " + "++ " * N + "n;"),
+    "ternaries right": kernel("*X = " + "n ? 1 : " * N + "2;"),
+    "ternaries in the middle": kernel("*X = " + "n ? " * N + "1" + " : 2" * N + ";"),
+    "elvis": kernel("*X = " + "n ?: " * N + "1;"),
+    "assignments": kernel("n = " * N + "1;"),
+    "ifs": kernel("if (n) " * N + "*X = 1;"),
+    "else ifs": kernel(
+        "if (n == 0) *X = 0;" + "".join(f"else if (n == {i}) *X = {i};" for i in range(2_000))
+    ),
+    "fors": kernel("for (int i = 0; i < n; i += 1) " * N + "*X = 1;"),
+    "whiles": kernel("while (n) " * N + "*X = 1;"),
+    "dos": kernel("do " * N + "*X = 1;" + " while (n);" * N),
+    "sizeofs": kernel("*X = " + "sizeof " * N + "n;"),
+    "bitcasts": kernel("*X = " + "bitcast<int>(" * N + "n" + ")" * N + ";"),
+    "shapes": kernel("float x" + "[n" * N + "]" * N + ";"),
+    "enum": "enum { A = " + "(" * N + "1" + ")" * N + " };" + kernel("*X = A;"),
+    "attributes": kernel("*X = 1;", "float* X " + "__readonly " * N),
+    "attribute arguments": kernel("*X = 1;", "int n __multipleof(" + "(" * N + "8" + ")" * N + ")"),
+    "ifs of the preprocessor": "#if 1\n" * N + kernel("*X = 1;") + "#endif\n" * N,
+    "dropped ifs": "#if 0\n" + "#if 1\n" * N + "#endif\n" * N + "#endif\n" + kernel("*X = 1;"),
+    "elifs": "#if 0\n" + "#elif 0\n" * N + "#endif\n" + kernel("*X = 1;"),
+    "parentheses in #if": "#if " + "(" * N + "1" + ")" * N + "\n#endif\n" + kernel("*X = 1;"),
+    "nots in #if": "#if " + "!" * N + "1\n#endif\n" + kernel("*X = 1;"),
+    "ternaries in #if": "#if " + "1 ? " * N + "1" + " : 0" * N + "\n#endif\n" + kernel("*X = 1;"),
+    "sum in #if": "#if " + "1 + " * N + "1\n#endif\n" + kernel("*X = 1;"),
+    "macro calls in arguments": "#define F(x) (x)\n" + kernel("*X = " + "F(" * N + "n" + ")" * N + ";"),
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_nesting(name: str) -> None:
+    attempt(NESTED[name])
+
+
+LONG = {
+    "sum": kernel("*X = " + " + ".join(["n"] * 5_000) + ";"),
+    "sum of products": kernel("*X = " + " + ".join(["n * 3 - n / 2"] * 1_700) + ";"),
+    "mixed precedence": kernel(
+        "*X = " + " ".join(f"n {op}" for op in ["+ ", "*", "<<", "&", "||"] * 1_000) + " n;"
+    ),
+    "falling precedence": kernel("*X = " + "n * n + n << n < n == n & n ^ n | n && n || " * 500 + "n;"),
+    "comparisons": kernel("*X = " + " < ".join(["n"] * 5_000) + ";"),
+    "commas": kernel("int m; " + ", ".join(["m = n"] * 5_000) + ";"),
+    "loads": kernel("*X = " + " + ".join(["*(X + n)"] * 2_000) + ";"),
+    "products of blocks": kernel("float a[16, 16] = 1; a = " + " @ ".join(["a"] * 2_000) + "; *X = a[+, +];"),
+    "statements": kernel("\n".join(f"  *(X + {i}) = n;" for i in range(10_000))),
+    "declarations": kernel("\n".join(f"  int v{i} = n + {i};" for i in range(10_000)) + "\n*X = v9999;"),
+    "dependent declarations": kernel(
+        "int v0 = n;" + "".join(f"int v{i + 1} = v{i} * 2;" for i in range(5_000))
+    ),
+    "parameters": kernel("*p0 = 1;", ", ".join(f"float* p{i}" for i in range(10_000))),
+    "declarators": kernel("int " + ", ".join(f"v{i}" for i in range(10_000)) + "; *X = 1;"),
+    "kernels": "".join(f"void k{i}(float* X) {{ *X = {i}; }}\n" for i in range(5_000)),
+    "arguments": kernel("*X = exp(" + ", ".join(["n"] * 10_000) + ");"),
+    "sizes": kernel("float x[" + ", ".join(["1"] * 10_000) + "] = 0; *X = x[+];"),
+    "subscript items": kernel("int r[4] = 0 ... 4; *X = r[" + ", ".join([":"] * 10_000) + "];"),
+    "new axes": kernel("int r[4] = 0 ... 4; *(X + r[:" + ", newaxis" * 10_000 + "]) = 1;"),
+    "permutation": kernel("int r[4] = 0 ... 4; *X = r[" + ", ".join(f"^{i}" for i in range(5_000)) + "];"),
+    "typedefs": "".join(f"typedef float t{i};\n" for i in range(5_000)) + kernel("t7 x = n; *X = x;"),
+    "enum constants": "enum { " + ", ".join(f"E{i}" for i in range(10_000)) + " };" + kernel("*X = E7;"),
+    "macros": "".join(f"#define M{i} M{i + 1}\n" for i in range(10_000)) + kernel("*X = M0;"),
+    "macro parameters": f"#define F({', '.join(f'a{i}' for i in range(5_000))}) a1\n" + kernel("*X = n;"),
+    "macro arguments": "#define F(...) __VA_ARGS__\n" + kernel("*X = F(" + "n +" * 50_000 + " n);"),
+    "semicolons": kernel(";" * 200_000),
+    "stray characters": "$" * 200_000,
+    "hashes": "#" * 200_000,
+    "directives": "#x\n" * 100_000,
+    "blank lines": "\n" * 900_000,
+    "backslashes": "\\\n" * 300_000,
+    "comments": "/**/" * 200_000 + kernel("*X = 1;"),
+    "own comments": "// a\n" * 100_000 + kernel("*X = 1;"),
+    "string without an end": 'a "' + "x" * 900_000,
+    "quotes": '"' * 500_000,
+    "apostrophes": "'" * 500_000,
+    "open comments": "/*" * 400_000,
+    "string pieces": "_Static_assert(1, " + '"a" ' * 100_000 + ");" + kernel("*X = 1;"),
+    "escapes": kernel("*X = '" + "\\x" * 100_000 + "';"),
+    "too large": " " * ((1 << 20) + 1),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_length(name: str) -> None:
+    attempt(LONG[name])
+
+
+def repeated(text: str, count: int) -> str:
+    """The text so many times, with the number of each for ``@``."""
+    return "\n".join(text.replace("@", str(number)) for number in range(count))
+
+
+def nest(loop: str, depth: int, statements: str) -> str:
+    """Loops within each other, statements around each."""
+    body = statements
+    for level in range(depth):
+        body = loop.replace("@", str(level)).replace("BODY", f"{body}\n{statements}")
+    return kernel(body)
+
+
+ROW = "int r[16] = 0 ... 16;\n"
+MOVES = repeated("*(X + n) = *(X + @) + 1;", 118)
+# As long as a text may be (30,000 tokens, about 3,500 lines), or nearly: these are translated.
+LONGEST = {
+    "stores": kernel(repeated("*(X + @) = n;", 3_300)),
+    "declarations": kernel(repeated("int v@ = n + @;", 4_200) + "*X = v0;"),
+    "pointers that move": kernel(
+        "float *p = X;" + repeated("p += n; *p = *Y;", 2_800), "float *X, float *Y, int n"
+    ),
+    "pointers of pointers": kernel(repeated("**P = @; *(*P + 1) = n;", 1_700), "float **P, int n"),
+    "blocks": kernel(ROW + repeated("float x@[16] = *(X + r + @); *(X + r + @) = x@ * 2;", 750)),
+    "padded blocks": kernel(
+        "int r[13] = 0 ... 13;\n" + repeated("float x@[13] = *(X + r); *X = x@[+];", 1_000)
+    ),
+    "products": kernel("float a[16, 16] = 1; " + "a = a @ a;" * 4_500 + "*X = a[+, +];"),
+    "masked branches": kernel(ROW + repeated("float x@[16] = r < n ? *(X + r) : 0;", 1_300)),
+    "ifs": kernel(repeated("if (n > @) *X = @;", 2_500)),
+    "returns": kernel(repeated("if (n > @) return;", 3_300) + "*X = 1;"),
+    "loops": kernel(repeated("for (int i = 0; i < n; i += 1) *(X + i) = i;", 1_100)),
+    "loops left early": kernel(
+        repeated("for (int i = 0; i < n; i += 1) { if (i == @) break; *X += i; }", 950)
+    ),
+    "conditions with effects": kernel(repeated("while (n-- > @) *X = n;", 2_200)),
+    "prefetches": kernel(
+        ROW
+        + "float *p[16] = X + r; float a[16] = *p; float c[16] = 0;"
+        + repeated("for (int k = n; k > 0; k -= 16) { c += a; p += 16; a = *p; }", 800)
+        + "*(X + r) = c;"
+    ),
+    "sums": kernel(repeated("*X = " + " + ".join(["n"] * 90) + ";", 160)),
+    "truth values": kernel(repeated("bool b@ = " + " && ".join(["n > 1"] * 50) + ";", 140)),
+    "parentheses": kernel(repeated("*X = " + "(" * 90 + "n" + "+ 1)" * 90 + ";", 80)),
+    "parameters": kernel("*p0 = 1;", ", ".join(f"float* p{i}" for i in range(7_000))),
+    "kernels": "".join(f"void k{i}(float* X) {{ *X = {i}; }}\n" for i in range(2_100)),
+    "macros": repeated("#define M@ n + @", 9_000) + "\n" + kernel(repeated("*X = M@;", 3_000)),
+    "atomics": kernel(repeated("atomic_add(X, @, n > 3);", 2_700)),
+    "locks": kernel(repeated("while (atomic_cas(L, 0, 1)); atomic_xchg(L, 0);", 1_300), "int *L"),
+    "scopes": kernel(repeated("{ int n = @; { float n = 2; *X = n; } }", 1_400)),
+    "nest of for": nest("for (int i@ = 0; i@ < n; i@ += 1) { BODY }", 10, MOVES),
+    "nest of while": nest("int i@ = 0; while (i@ < n) { i@ += 1; BODY }", 10, MOVES),
+    "nest with returns": nest("for (int i@ = 0; i@ < n; i@ += 1) { if (i@ == 7) return; BODY }", 10, MOVES),
+}
+
+
+@pytest.mark.parametrize("name", LONGEST)
+def test_longest(name: str) -> None:
+    """Time grows with the length of a text, so that the longest one is done in about a second."""
+    result = attempt(LONGEST[name], most_seconds=4 * MOST_SECONDS)
+    assert not isinstance(result, CompileError), str(result)[:500]
+
+
+FAULTY = {
+    "on one line": kernel("* ;" * 9_000),
+    "on many lines": kernel("* ;\n" * 9_000),
+    "open heads": kernel("if ( {" * 4_000),
+    "closed heads": kernel("if (n)) { } else { }\n" * 1_400),
+    "orphans": kernel("else\n" * 9_000),
+    "missing ends": kernel("X\n)\n" * 5_000),
+    "unknown names": kernel(repeated("*X = name@;", 5_000)),
+    "branches of loads": kernel(repeated("*X = " + "n ? *X : " * 60 + "2;", 90)),
+    "deep nest": nest("for (int i@ = 0; i@ < n; i@ += 1) { BODY }", 30, MOVES[:800]),
+}
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_many_mistakes(name: str) -> None:
+    refused(FAULTY[name])
+
+
+@pytest.mark.parametrize("length", [100, 10_000, 500_000])
+def test_long_names(length: int) -> None:
+    long = "a" * length
+    attempt(kernel(f"int {long} = n; *X = {long};"))
+    attempt(f"void {long}(float* X) {{ *X = 1; }}", kernel=long)
+    attempt(kernel("*X = n;"), kernel=long)
+    attempt(f"#define {long} n\n" + kernel(f"*X = {long};"))
+    attempt(kernel(f"*X = {long};"))
+    attempt(kernel(f"*X = {long}(n);"))
+    attempt(kernel("*X = 1;", f"{long}* X"))
+    attempt(kernel("*X = 1;", f"float* X __attribute__(({long}))"))
+    attempt(f"#{long}\n" + kernel("*X = 1;"))
+    attempt(kernel("*X = n;"), {long: 1})
+
+
+def test_macros_that_never_end() -> None:
+    accepted("#define a a\n" + kernel("int a = n; *X = a;"))
+    accepted("#define a b\n#define b a\n" + kernel("int a = n, b = 1; *X = b;"))
+    refused("#define f(x) f(f(x))\n" + kernel("*X = f(n);"))
+    refused("#define a a a\n" + kernel("*X = a;"))
+
+
+@pytest.mark.parametrize("arguments", [False, True])
+@pytest.mark.parametrize("levels", [16, 64, 1_000])
+def test_doubling_macros(arguments: bool, levels: int) -> None:
+    refused(doubling(levels, arguments), "TC111", "TC112", "TC202", "TC201", "TC318")
+
+
+def test_doubling_defines() -> None:
+    defines: dict[str, object] = {f"D{i}": f"D{i + 1} + D{i + 1}" for i in range(60)}
+    refused(kernel("*X = D0;"), "TC111", "TC112", defines=defines)
+
+
+def test_doubling_pastes() -> None:
+    lines = ["#define P0(x) x ## x"]
+    lines += [f"#define P{i}(x) P{i - 1}(P{i - 1}(x))" for i in range(1, 40)]
+    refused("\n".join(lines) + "\n" + kernel("*X = P39(n);"))
+
+
+def test_doubling_strings() -> None:
+    lines = ["#define Q0(x) #x"]
+    lines += [f"#define Q{i}(x) Q{i - 1}(x x)" for i in range(1, 40)]
+    refused("\n".join(lines) + "\n" + kernel("*X = Q39(n);"))
+
+
+def test_memory_is_bounded() -> None:
+    """In a process of its own, whose peak it tells."""
+    program = r"""if True:
+        import re, sys
+        import pytriton
+        for text in sys.stdin.read().split("\\x1d"):
+            try:
+                pytriton.translate(text)
+            except pytriton.CompileError:
+                pass
+        print(re.search(r"VmHWM:\s*(\d+) kB", open("/proc/self/status").read())[1])"""
+    worst = ("string without an end", "quotes", "macro arguments", "blank lines", "comments")
+    texts = [doubling(64, True), doubling(64, False), NESTED["parentheses"], LONGEST["stores"]]
+    texts += [LONG[name] for name in worst]
+    command = [sys.executable, "-c", program]
+    run = subprocess.run(command, input="\x1d".join(texts), capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) < 200_000, "KiB"
