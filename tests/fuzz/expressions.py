@@ -7,7 +7,6 @@ built from ranges; the evaluator checks all of that again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
@@ -70,16 +69,17 @@ class Expressions:
     def __init__(self, choices: Choices, frame: Frame) -> None:
         self.c, self.frame = choices, frame
         self.guards: list[tuple[str, str, Shape]] = []  # (index, bound, shape) that hold in this branch
-        self.in_choice = self.reshaped = 0  # how deep in branches of ?:, in shape changes inside them
 
     @property
     def shape_changes(self) -> tuple[Callable[..., E | None], ...]:
-        return (self.reduction, self.expansion, self.permutation, self.product, self.cast_of_any)
+        return (self.reduction, self.expansion, self.permutation, self.product)
 
     # ------------------------------------------------------------ leaves
 
     def leaf(self, type_: Scalar, shape: Shape) -> E:
         """A variable, a literal or a range."""
+        if self.frame.constants and shape == () and self.c.chance(2):
+            return self.literal(type_)
         known = [v for v in self.frame.visible() if v.type == type_ and v.shape == shape]
         if known and not self.c.chance(4):
             return self.name(self.c.pick(known))
@@ -108,9 +108,17 @@ class Expressions:
         stop = stop if stop.isidentifier() or stop.isdigit() else f"({stop})"
         return E(f"{start}{blank}...{blank}{stop}", RANGE, INT, (size,))
 
+    def defines_for(self, type_: Scalar) -> bool:
+        """Whether the defines KI and KF may stand for numbers of this type."""
+        return self.frame.constants and ("float_defines" not in self.frame.avoid or type_ in (INT, FLOAT))
+
     def literal(self, type_: Scalar, bare: bool = False) -> E:
         """A literal of exactly this type; ``bare`` ones are converted afterwards and need not be."""
         c = self.c
+        if self.defines_for(type_) and not bare and c.chance(3):
+            if type_ in (INT, FLOAT):
+                return E("KI" if type_ == INT else "(KF + 1.0f)", POSTFIX, type_)
+            return E(f"({type_.word})({self.clamped(E('KF', POSTFIX, FLOAT), type_).text})", PREFIX, type_)
         if type_.floating:
             value = c.pick(("1.5", "0.5", "2.0", "0.25", "3.0", "10.0"))
             if bare or type_ == FLOAT:
@@ -198,12 +206,11 @@ class Expressions:
         if type_.bits >= 8:
             forms.append((1, self.bitcast))
         form = self.c.weighted([f for f in forms if f[0]])
-        chooses, changes = form in (self.choice, self.guarded), form in self.shape_changes
-        self.in_choice += chooses
-        self.reshaped += changes and self.in_choice > 0
+        guards = self.guards
+        if form in self.shape_changes:  # inside, elements stand elsewhere
+            self.guards = []
         found = form(type_, shape, depth)
-        self.in_choice -= chooses
-        self.reshaped -= changes and self.in_choice > 0
+        self.guards = guards
         if found is None:
             return self.leaf(type_, shape)
         if self.frame.macros and found.type.bits >= 32 and self.c.chance(6):
@@ -241,17 +248,23 @@ class Expressions:
         level = _LEVELS[operator]
         shape = fill(a.shape, b.shape)
         assert shape is not None, (a, b)
-        constant = "constant_floats" in self.frame.avoid and not _varies(a.text) and not _varies(b.text)
-        if constant and type_.floating:
-            return self.leaf(type_, shape)
         return E(f"{a.at(level)} {operator} {b.at(level + 1)}", level, type_, shape)
 
     def arithmetic(self, type_: Scalar, shape: Shape, depth: int) -> E:
         c = self.c
         if type_.floating:
             operator = c.pick(("+", "-", "*", "/"))
-            if c.chance(4) and not ("constant_floats" in self.frame.avoid and type_ == DOUBLE):
-                weak = E(c.pick(("0.5", "2.0", "1.5", "0.1", "1e1", "3.")), POSTFIX, type_)
+            if c.chance(4):
+                words = (
+                    "0.5",
+                    "2.0",
+                    "1.5",
+                    "0.1",
+                    "1e1",
+                    "3.",
+                    *(("KF",) if self.defines_for(type_) else ()),
+                )
+                weak = E(c.pick(words), POSTFIX, type_)
                 other = self.some(type_, shape, depth)
                 pair = (weak, other) if c.chance(3) else (other, weak)
                 return self.binary(operator, *pair, type_)
@@ -289,8 +302,6 @@ class Expressions:
             operator = "+"
         text = inner.at(PREFIX)
         blank = " " if text.startswith(operator) else ""
-        if type_.kind == "u" and "converted_constants" in self.frame.avoid and not _varies(text):
-            return inner if inner.type == type_ else self.leaf(type_, shape)
         return E(f"{operator}{blank}{text}", PREFIX, type_, shape)
 
     def comparison(self, type_: Scalar, shape: Shape, depth: int) -> E:
@@ -298,12 +309,7 @@ class Expressions:
         first, second = self.pair(shape)
         left = self.any_type()
         right = self.any_type() if self.c.chance(2) else left
-        if "narrow_compares" in self.frame.avoid and BFLOAT16 in (left, right):
-            left = right = FLOAT
         a, b = self.some(left, first, depth), self.some(right, second, depth)
-        if "constant_compares" in self.frame.avoid:
-            pid = E("pid", POSTFIX, INT)
-            a, b = (e if _varies(e.text) else self.binary("+", e, pid, common(e.type, INT)) for e in (a, b))
         return self.binary(operator, a, b, BOOL)
 
     def logic(self, type_: Scalar, shape: Shape, depth: int) -> E:
@@ -328,11 +334,7 @@ class Expressions:
 
     def function(self, type_: Scalar, shape: Shape, depth: int) -> E:
         c = self.c
-        narrow = "narrow_floors" in self.frame.avoid and type_.bits == 16
-        whole = [] if "integer_fma" in self.frame.avoid and not type_.floating else ["fma"]
-        names = ["min", "max", "abs", *whole] + (
-            ["fabs", "floor", "ceil"] if type_.floating and not narrow else []
-        )
+        names = ["min", "max", "abs", "fma"] + (["fabs", "floor", "ceil"] if type_.floating else [])
         name = c.pick(names)
         if name in ("min", "max"):
             a, b = self.operands(type_, shape, depth)
@@ -415,8 +417,6 @@ class Expressions:
         inner = self.c.pick(sizes)
         if type_ == INT:
             left = right = CHAR
-            if "padded_chars" in self.frame.avoid and any(s & (s - 1) for s in (rows, columns, inner)):
-                return None
         elif type_ == DOUBLE:
             left, right = DOUBLE, self.c.pick((DOUBLE, FLOAT))
         else:
@@ -438,8 +438,6 @@ class Expressions:
 
     def load(self, type_: Scalar, shape: Shape) -> E | None:
         """A load that every program may do."""
-        if self.reshaped and "reshaped_loads" in self.frame.avoid:
-            return None
         guard = next((g for g in reversed(self.guards) if g[2] == shape), None)
         if guard is not None and self.c.chance(2):
             pointer = self.frame.tight(type_, guard[1])
@@ -495,14 +493,3 @@ class Expressions:
         if flipped:
             return E(f"{iota} >= {bound} ? {other.text} : {inside.at(CHOICE)}", CHOICE, type_, shape)
         return E(f"{iota} < {bound} ? {inside.text} : {other.at(CHOICE)}", CHOICE, type_, shape)
-
-
-_WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
-_CONSTANT = {word for type_ in SCALARS for word in type_.word.split()} | set(
-    "min max bitcast select fma abs newaxis trans TM TN TK".split()
-)
-
-
-def _varies(text: str) -> bool:
-    """Whether an expression holds more than numbers."""
-    return any(word not in _CONSTANT for word in _WORD.findall(text))

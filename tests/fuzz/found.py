@@ -146,7 +146,6 @@ FOUND: dict[str, Found] = {
                 "int32",
             ),
         ),
-        open=True,
     ),
     "narrow_floors": Found(
         "floor, ceil and fabs of half and bfloat16: their common type is half, not float (language.md 6)",
@@ -161,6 +160,13 @@ FOUND: dict[str, Found] = {
                 [10.0, 3.0],
                 "float16",
             ),
+        ),
+    ),
+    "float_defines": Found(
+        "a float define as double or half: by way of float, or not rounded at all",
+        (
+            ("void f(double *Y, double *X) { *Y = *X < 0 ? *X : (double)KF; }", [1.0], "float64"),
+            ("void f(double *Y, double *X) { *Y = (half)(KF) + *X + 1.5; }", [1.0], "float64"),
         ),
         open=True,
     ),

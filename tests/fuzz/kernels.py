@@ -30,7 +30,7 @@ OTHERS = (3, 5, 6, 7, 12)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Which forms to leave out: ``odd`` sizes, ``jumps``, ``returns`` and the names in found.py."""
+    """Which forms to leave out, by their names in found.py."""
 
     avoid: frozenset[str] = frozenset()
 
@@ -68,7 +68,7 @@ def generate(c: Choices, options: Options | None = None) -> Case:
 
 
 def _frame(c: Choices, options: Options) -> Frame:
-    pool = POWERS + (OTHERS if "odd" not in options.avoid and c.chance(3) else ())
+    pool = POWERS + (OTHERS if c.chance(3) else ())
     sizes = tuple(dict.fromkeys(c.pick(pool) for _ in range(1 + c.below(3))))
     types = tuple(dict.fromkeys([INT, *(c.pick(SCALARS) for _ in range(1 + c.below(4)))]))
     grid = c.pick(((1,), (2,), (3,), (2, 2), (1, 2), (1, 1, 2), (2, 1, 2)))
@@ -100,6 +100,10 @@ def _prologue(c: Choices, frame: Frame) -> tuple[list[str], dict[str, object], l
             noise.append(f"#define {name} {size}")
         else:
             noise.append(f"#define {name} ({size + 3} - 3)")
+    if c.chance(3):
+        frame.constants = True
+        defines |= {"KI": c.pick((7, -7, 0, 1, 2147483647, 100)), "KF": c.pick((0.5, 0.1, -2.5, 3.0))}
+        defines["KB"] = bool(c.below(2))
     if c.chance(4):
         noise += ["#define TWICE(x) ((x) * 2)", "#define JOIN(a, b) a##b"]
         frame.macros = True

@@ -2,8 +2,9 @@
 
 ``python -m tests.fuzz.macros N [--seed S]`` compares N programs, in batches: gcc gets many programs in one file,
 with a marker line before each and ``#undef`` of every name behind it; the lines of its errors tell which programs
-it objects to. Where a program swallows those behind it, each of the batch is compared alone. Programs hold object-like, function-like and variadic macros, ``#`` and ``##``,
-recursion, calls that are made of several macros, conditionals, continued lines and comments.
+it objects to. Where a program swallows those behind it, each of the batch is compared alone. Programs hold
+object-like, function-like and variadic macros, ``#`` and ``##``, recursion, calls that are made of several macros,
+conditionals, continued lines and comments.
 """
 
 from __future__ import annotations

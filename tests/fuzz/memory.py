@@ -65,6 +65,7 @@ class Frame:
     functions: bool
     avoid: frozenset[str] = frozenset()
     macros: bool = False
+    constants: bool = False  # many literals and defines
     spelled: dict[int, str] = field(default_factory=dict)  # size -> the name that stands for it
     parameters: list[Parameter] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)

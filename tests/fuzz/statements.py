@@ -170,8 +170,7 @@ class Statements(Expressions):
         else:
             value = self.expr(INT, shape, 2).text
         place = f"{pointer.name} + {self.frame.iota(shape)}" if shape else f"{pointer.name} + {c.below(SLOT)}"
-        bare = "constant_masks" in self.frame.avoid and not shape
-        mask = f", {self.expr(BOOL, shape, 1).text}" if c.chance(2) and not bare else ""
+        mask = f", {self.expr(BOOL, shape, 1).text}" if c.chance(2) else ""
         return [f"atomic_add({place}, {value}{mask});"]
 
     def owned_atomic(self, depth: int) -> list[str]:
@@ -224,7 +223,7 @@ class Statements(Expressions):
             lines += [f"}} else if ({self.condition()}) {{", *self.nested(depth)]
         if self.c.chance(2):
             lines += ["} else {", *self.nested(depth)]
-        if "returns" not in self.frame.avoid and self.c.chance(6):
+        if self.c.chance(6):
             lines.append("  return;")
         return [*lines, "}"]
 
@@ -295,8 +294,7 @@ class Statements(Expressions):
         trips, step = c.pick((2, 3, 1, 0, 4)), c.pick((1, 2, 3))
         bound = trips * step - c.below(step) if trips else 0
         kind = c.below(5)
-        hidden = "counters" in self.frame.avoid and type_ == INT
-        self.frame.scopes.append([] if hidden else [Variable(name, type_, (), fixed=True)])
+        self.frame.scopes.append([Variable(name, type_, (), fixed=True)])
         inside = self.nested(depth)
         jump = self.jump(name, bound)
         inside = [*(jump or ()), *inside]
@@ -337,7 +335,7 @@ class Statements(Expressions):
 
     def jump(self, name: str, bound: int) -> list[str] | None:
         """A ``break`` or ``continue`` at the head of a body."""
-        if "jumps" in self.frame.avoid or not self.c.chance(3):
+        if not self.c.chance(3):
             return None
         word = self.c.pick(("break", "continue"))
         return [f"  if ({name} == {self.c.below(bound + 1)}) {word};"]
@@ -382,8 +380,7 @@ class Statements(Expressions):
         ]
         self.loops += 1
         self.frame.scopes.append(
-            [Variable(value, type_, (size,), fixed=True)]
-            + [Variable(counter, INT, (), fixed=True)] * ("counters" not in self.frame.avoid)
+            [Variable(value, type_, (size,), fixed=True), Variable(counter, INT, (), fixed=True)]
         )
         self.frame.declare(Variable(total, sum_type, (size,), fixed=True))
         work = ["  " + line for line in self.body(c.below(2), 0)]

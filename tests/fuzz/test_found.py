@@ -21,5 +21,5 @@ PROGRAMS = [
 @pytest.mark.filterwarnings("ignore")
 def test_judges_agree(text: str, values: list[int] | list[float], dtype: str) -> None:
     x = np.array(values, dtype)
-    verdict = judged(launch(text, np.zeros_like(x), x))
+    verdict = judged(launch(text, np.zeros_like(x), x, defines={"KF": 0.1}))
     assert verdict.ok, verdict.message

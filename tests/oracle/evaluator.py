@@ -21,8 +21,9 @@ from tests.oracle.arithmetic import INTERPRETER, Rules
 from tests.oracle.memory import NOWHERE, Memory, Undefined
 from tests.oracle.values import Array, Value, both, broadcast, converted, dtype_of, rounded
 
-__all__ = ["Address", "Undefined", "run"]
+__all__ = ["ROUNDING", "Address", "Undefined", "run"]
 
+ROUNDING = " (rounding decides)"
 MOST_STEPS = 20_000
 
 
@@ -255,7 +256,10 @@ class _Program:
         left, right = self.value(expr.left), self.value(expr.right)
         value = arithmetic.binary(expr.operator, left, right, _element(expr.left), _element(expr), self.rules)
         if value.bad is not None and left.bad is None and right.bad is None:
-            self.because(f"operator {expr.operator} at {expr.span.text!r}", value.bad)
+            decides = _rounding(left) + _rounding(right)
+            self.because(
+                f"operator {expr.operator} at {expr.span.text!r}{decides[: len(ROUNDING)]}", value.bad
+            )
         return value
 
     def _select(self, expr: typed.Select) -> Value:
@@ -289,7 +293,7 @@ class _Program:
         operand = self.value(expr.operand)
         value = converted(operand, _element(expr.operand), _element(expr))
         if value.bad is not None and operand.bad is None:
-            self.because(f"conversion of {expr.span.text!r}", value.bad)
+            self.because(f"conversion of {expr.span.text!r}{_rounding(operand)}", value.bad)
         return value
 
     def _bitcast(self, expr: typed.Bitcast) -> Value:
@@ -392,6 +396,11 @@ def _number(value: int | float, type_: ScalarType) -> Value:
         return Value(np.array(bool(value)))
     whole = int(value) & ((1 << type_.bits) - 1)
     return Value(np.array(whole, np.uint64).astype(dtype_of(type_)))
+
+
+def _rounding(value: Value) -> str:
+    """Said of what may hang on the last digits of a float."""
+    return "" if value.error is None else ROUNDING
 
 
 def _made_up(load: typed.Load) -> bool:
