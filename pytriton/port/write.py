@@ -225,14 +225,9 @@ def _table(plan: Plan, names: dict[Variant, str], function: str) -> dict[str, An
     details: list[str] = []
     for entry in plan.entries:
         parts = [*map(_dtype, entry.words), *(repr(one).replace("'", '"') for one in entry.selected)]
-        key = f"({', '.join(parts)},)" if len(parts) == 1 else f"({', '.join(parts)})"
-        details += _detail_row(plan, entry, key)
+        details += _detail_row(plan, entry, parts)
         kernels = [names[one] for one in entry.variants]
-        value = f"({', '.join(kernels)},)" if len(kernels) == 1 else f"({', '.join(kernels)})"
-        if len(f"    {key}: {value},") <= WIDTH:
-            rows.append(f"{key}: {value},")
-        else:
-            rows += [f"{key}: (", *(f"    {one}," for one in kernels), "),"]
+        rows += _row(parts, kernels)
     columns = [f"dtype of {' and '.join(group)}" for group in plan.groups]
     columns += [
         f"whether {name.removeprefix(POWER)} is a power of two" if name.startswith(POWER) else keyword
@@ -247,16 +242,29 @@ def _table(plan: Plan, names: dict[Variant, str], function: str) -> dict[str, An
     }
 
 
-def _detail_row(plan: Plan, entry: Entry, key: str) -> list[str]:
+def _detail_row(plan: Plan, entry: Entry, key: Sequence[str]) -> list[str]:
     """What differs for one entry, as a line of the second table."""
     if not plan.details:
         return []
     found = [one.of(entry) for one in plan.details]
-    values = [str(one) if isinstance(one, int) else _dtype(str(one)) for one in found]
-    value = f"({values[0]},)" if len(values) == 1 else f"({', '.join(values)})"
-    if len(f"    {key}: {value},") <= WIDTH:
-        return [f"{key}: {value},"]
-    return [f"{key}: (", *(f"    {one}," for one in values), "),"]
+    return _row(key, [str(one) if isinstance(one, int) else _dtype(str(one)) for one in found])
+
+
+def _row(key: Sequence[str], values: Sequence[str]) -> list[str]:
+    """An entry of a table with two tuples, broken where it is too long."""
+    left, right = _tuple(key), _tuple(values)
+    if len(f"    {left}: {right},") <= WIDTH:
+        return [f"{left}: {right},"]
+    if len(f"    {left}: (") <= WIDTH:
+        return [f"{left}: (", *(f"    {one}," for one in values), "),"]
+    head = ["(", *(f"    {one}," for one in key)]
+    if len(f"    ): {right},") <= WIDTH:
+        return [*head, f"): {right},"]
+    return [*head, "): (", *(f"    {one}," for one in values), "),"]
+
+
+def _tuple(items: Sequence[str]) -> str:
+    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
 
 
 def _launcher(plan: Plan, names: dict[Variant, str], function: str) -> dict[str, Any]:
@@ -339,16 +347,14 @@ def _body(plan: Plan, names: dict[Variant, str], function: str) -> list[str]:
         lines += _default(one)
     if parts:
         table = f"{function.upper()}_KERNELS"
-        key = f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
-        lines += [f"key = {key}", f"if key not in {table}:"]
-        lines.append(f'    raise ValueError(f"no kernel was ported for {{key}}: {{list({table})}}")')
+        lines += _exploded("key = (", parts, ")")
+        lines += [f"if key not in {table}:", f"    known = list({table})"]
+        lines.append('    raise ValueError(f"no kernel was ported for {key}: {known}")')
         lines.append(f"kernels = {table}[key]")
         lines += _details(plan, function)
     else:
         every = [names[one] for one in plan.entries[0].variants]
-        lines.append(
-            f"kernels = ({', '.join(every)},)" if len(every) == 1 else f"kernels = ({', '.join(every)})"
-        )
+        lines += _exploded("kernels = (", every, ")")
         for detail in plan.details:
             found = detail.of(plan.entries[0])
             lines.append(f"{detail.name} = {found if isinstance(found, int) else _dtype(str(found))}")

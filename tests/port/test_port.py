@@ -331,3 +331,25 @@ def test_parameters_that_depend_on_defines_need_a_person(repository: Path) -> No
     (entry,) = (one for name, one in report(repository).items() if name != "sums")
     assert entry["reasons"][0]["text"] == "its parameters depend on its defines: give some with -D"
     assert main(["port", "repo/more.py", "--out", "new", "-D", "MORE=0"]) == 0
+
+
+def test_long_names_and_many_choices_are_formatted_too(repository: Path) -> None:
+    name = "a_kernel_whose_name_is_as_long_as_some_people_write_them"
+    flags = [f"ANOTHER_CHOICE_{letter}" for letter in "ABCD"]
+    arms = "".join(f"#if {flag}\n  x = x + {at};\n#endif\n" for at, flag in enumerate(flags, 1))
+    text = (
+        f"__global__ void {name}(TYPE *the_only_pointer_of_it, int n __multipleof(8)) {{\n"
+        f"  int i[TILE] = 0 ... TILE;\n  TYPE x[TILE] = *(the_only_pointer_of_it + i);\n{arms}"
+        "  *?(i < n)(the_only_pointer_of_it + i) = x;\n}\n"
+    )
+    given = ", ".join(f"'{flag}': {flag.lower()}" for flag in flags)
+    (repository / "repo/long.py").write_text(
+        f"import triton\nS = '''{text}'''\n"
+        f"def f(x, n, {', '.join(f'{flag.lower()}=False' for flag in flags)}):\n"
+        f"    d = {{'TYPE': x.dtype, 'TILE': [32, 64], {given}}}\n"
+        "    triton.kernel(S, defines=d)(x, n, grid=(1,))\n"
+    )
+    assert main(["port", "repo/long.py", "--out", "new", "--with-tests"]) == 0
+    command = [sys.executable, "-m", "ruff", "format", "--isolated", "--check", "--diff", "new"]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
