@@ -219,6 +219,10 @@ class Calls(Subscripts):
         if operation != "add" and (target.is_float or target.bits < 32):
             self.report.error("TC303", f"'{name}' works on int pointers, not on {pointer.type}", span)
             return failed(span)
+        if not target.is_float and target.bits < 32:
+            help_ = "add to an int in memory"
+            self.report.error("TC303", f"'{name}' does not work on {pointer.type}", span, help=help_)
+            return failed(span)
         if mask is not None:
             mask = as_condition(mask)
             placed = self.under_mask(pointer, mask, span)
