@@ -16,7 +16,7 @@ from tests.fuzz.kernels import OPEN, generate
 from tests.oracle.judges import Case, checked, show
 
 BATCH = 10
-FIXED = 140
+FIXED = 240
 
 
 def _agree(case: Case) -> None:
