@@ -30,6 +30,7 @@ from tests.oracle.memory import Memory
 from tests.oracle.values import Array
 
 __all__ = [
+    "OPTIONAL",
     "Buffer",
     "Case",
     "Difference",
