@@ -225,6 +225,8 @@ def round_to(value: int | float, type_: ScalarType) -> float:
 def constant(expr: Expr) -> int | float | None:
     """The value of a constant expression with C's arithmetic; None if it is no constant."""
     match expr:
+        case Constexpr(value=float(value), type=ScalarType() as type_, weak=False):
+            return round_to(value, type_)
         case Literal(value=value) | Constexpr(value=value):
             return value
         case Name(symbol=symbol):

@@ -52,6 +52,11 @@ def ends(operator: str, a: Value, left: CType, b: Value, right: CType) -> tuple[
     return None if low is None or high is None else (low, high)
 
 
+def narrowed(a: Value, left: CType, b: Value, right: CType) -> bool:
+    """Whether LLVM computes a product of half and bfloat16 that becomes half in half: docs/verified.md."""
+    return {left, right} == {HALF, BFLOAT16} and any(convert(value, HALF) != value for value in (a, b))
+
+
 @pytest.mark.parametrize(("left", "right"), PAIRS)
 def test_compound(device: str, left: CType, right: CType) -> None:
     """Of a block, of a scalar, and of what a pointer points to."""
@@ -64,6 +69,7 @@ def test_compound(device: str, left: CType, right: CType) -> None:
             (a, b)
             for a, b in itertools.product(FEW[left], FEW[right])
             if ends(operator, a, left, b, right) is not None
+            and not (device == "cuda" and narrowed(a, left, b, right))
         ]
         pairs = [pairs[i * 7 % len(pairs)] for i in range(SIZE)]
         x += [a for a, _ in pairs]

@@ -116,6 +116,8 @@ def test_abs_floor_ceil(device: str, kind: CType) -> None:
     values = [value for value in FEW[kind] if result.is_float or value != result.lowest]
     if kind in FLOATS:
         values = [*values[:-1], rounded(1.7, kind), rounded(-1.2, kind), rounded(-0.3, kind)]
+    if device == "cuda":  # a GPU's ceil takes a subnormal float for 0: docs/verified.md
+        values = [value for value in values if value == 0 or not abs(value) < 2.0**-126]
     values = values[:SIZE]
     steps = {"abs": abs, "fabs": abs, "floor": whole(math.floor), "ceil": whole(math.ceil)}
     probes = []

@@ -15,10 +15,8 @@ import pytest
 
 from tests.conversions.c_arithmetic import binary, operators_for, select, spell, unary
 from tests.conversions.c_types import (
-    BFLOAT16,
     DOUBLE,
     FLOAT,
-    HALF,
     INT,
     LONG,
     TYPES,
@@ -84,11 +82,6 @@ DEFINES: dict[str, tuple[Any, Literal]] = {
 KINDS = [pytest.param(kind, id=kind.id) for kind in TYPES]
 
 
-def is_open(operator: str, kind: CType, literal: Literal) -> bool:
-    """Whether test_open.py holds this one as an expected failure."""
-    return operator == "/" and kind in (HALF, BFLOAT16) and convert(literal.value, kind) != literal.value
-
-
 def operations(kind: CType, values: list[Value], literal: Literal, strict: bool = False) -> list[Probe]:
     """x under every operator, with the literal on the right and on the left, where any result is defined."""
     probes = []
@@ -101,8 +94,6 @@ def operations(kind: CType, values: list[Value], literal: Literal, strict: bool 
         operands = [(number, other, a, kind) if swapped else (a, kind, number, other) for a in values]
         results = [binary(operator, *each) for each in operands]
         text = spell(operator, literal.text, "x") if swapped else spell(operator, "x", literal.text)
-        if is_open(operator, kind, literal):
-            continue
         if any(result is not None for result, _ in results):
             expected = [result for result, _ in results]
             probes.append(Probe(text, results[0][1], expected, inputs=values))
@@ -171,8 +162,7 @@ def test_literal_with_literal(device: str, left: Literal) -> None:
         assert right.kind is not None
         for operator in operators_for(left.kind, right.kind):
             result, kind = binary(operator, left.value, left.kind, right.value, right.kind)
-            by_zero = kind.is_float and operator == "/" and right.value == 0  # test_open.py
-            if result is not None and not by_zero:
+            if result is not None:
                 probes.append(Probe(spell(operator, left.text, right.text), kind, [result]))
     for operator in "+-!" if left.kind.is_float else "+-~!":
         result, kind = unary(operator, left.value, left.kind)

@@ -14,7 +14,7 @@ import pytriton
 from tests.conversions.c_types import (
     BFLOAT16,
     BOOL,
-    HALF,
+    FLOAT,
     LONG,
     TYPES,
     CType,
@@ -32,16 +32,7 @@ SIZE = 128
 
 def defined(source: CType, target: CType) -> list[Value]:
     """The samples whose conversion C defines."""
-    return [
-        value
-        for value in EVERY[source]
-        if convert(value, target) is not None and not is_open(value, source, target)
-    ]
-
-
-def is_open(value: Value, source: CType, target: CType) -> bool:
-    """Whether test_open.py holds this one as an expected failure: bfloat16 to half on the interpreter."""
-    return source is BFLOAT16 and target is HALF and convert(value, target) != value
+    return [value for value in EVERY[source] if convert(value, target) is not None]
 
 
 def filled(values: list[Value]) -> list[Value]:
@@ -120,7 +111,11 @@ def test_cast_and_back(device: str, source: CType, target: CType) -> None:
     probes = []
     for last in TYPES:
         middle = [convert(value, target) for value in values]
-        expected = [None if is_open(value, target, last) else convert(value, last) for value in middle]
+        expected = [convert(value, last) for value in middle]
+        if device == "cuda" and last is BFLOAT16 and target is FLOAT and not source.is_float:
+            # LLVM makes one conversion of the two, rounding once: docs/verified.md
+            once = [convert(value, last) for value in values]
+            expected = [a if a == b else None for a, b in zip(expected, once, strict=True)]
         if any(value is not None for value in expected):
             probes.append(Probe(f"({last})({target})x", last, expected, inputs=values))
     probes.append(Probe(f"({target})x", target, middle, inputs=values))
