@@ -134,7 +134,8 @@ class Operator:
             for device_type in types:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", UserWarning)  # that a kernel is registered again
-                    self._lib.impl(self._short, given, _C._dispatch_key_for_device(device_type))
+                    key = _C._dispatch_key_for_device(device_type)
+                    self._lib.impl(self._short, given, key, allow_override=True)
                 self._own_kernels.add(device_type)
                 self._shortcut.add(device_type, given)
             return given

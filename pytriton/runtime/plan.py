@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, NoReturn
@@ -25,7 +25,7 @@ from pytriton.runtime.candidate import CPU, Candidate
 from pytriton.runtime.constants import Constants
 from pytriton.runtime.launch import Grid, sizes_of
 from pytriton.runtime.levers import best_few, own_points
-from pytriton.runtime.options import Config
+from pytriton.runtime.options import Config, Options
 from pytriton.runtime.origin import warn_once
 from pytriton.runtime.record import Answer, Question, ask, keep, pin, pinned, recall, replaying
 from pytriton.runtime.refusals import headline, refusal
@@ -150,12 +150,21 @@ class Plan:
 
     def _candidate(self, config: Config) -> Candidate | None:
         """The candidate of a point; None if it cannot be translated, so that it is dropped."""
+        try:
+            return self._made(config)
+        except CompileError as error:
+            self._dropped[config] = error
+            return None
+
+    def _made(self, config: Config) -> Candidate:
+        """The candidate of a point; raises CompileError. A grid sees one of pytriton's own as the user's."""
         if config not in self._candidates:
-            try:
-                self._candidates[config] = Candidate(self._text, config, self._binder_for)
-            except CompileError as error:
-                self._dropped[config] = error
-                return None
+            made = Candidate(self._text, config, self._binder_for)
+            if config not in self.configs:
+                plain = replace(config, remap=0)
+                users = plain if plain in self.configs else replace(plain, num_stages=None)
+                made.options = Options(users)
+            self._candidates[config] = made
         return self._candidates[config]
 
     def _every_point(self) -> list[Config]:
@@ -228,9 +237,7 @@ class Plan:
         if choice is None:
             return None
         try:
-            if choice not in self._candidates:
-                self._candidates[choice] = Candidate(self._text, choice, self._binder_for)
-            found = self._candidates[choice]
+            found = self._made(choice)
             found.kernel_on(device, self._bind(found, arguments)[1])
         except PytritonError:
             if answer is None:

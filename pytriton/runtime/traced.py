@@ -253,11 +253,13 @@ def _route(planned: str, kinds: Sequence[Kind], key: Sequence[int]) -> str:
 def _make_route(planned: Planned, kinds: Sequence[Kind], key: Sequence[int]) -> Any:
     plan = planned.plan
     _check_kinds(plan, kinds)
+
+    def opaque() -> OpaqueRoute:
+        positions = tuple(at for at, kind in enumerate(kinds) if kind != ABSENT)
+        return OpaqueRoute(opaque_operator(plan, planned.identity, kinds), positions)
+
     modules = _native_modules(plan, kinds)
-    if modules is not None:
-        return NativeRoute(plan, modules, key)
-    positions = tuple(at for at, kind in enumerate(kinds) if kind != ABSENT)
-    return OpaqueRoute(opaque_operator(plan, planned.identity, kinds), positions)
+    return opaque() if modules is None else NativeRoute(plan, modules, key, opaque)
 
 
 def _check_kinds(plan: Plan, kinds: Sequence[Kind]) -> None:
@@ -303,18 +305,34 @@ class OpaqueRoute:
         self.operator(*taken, [size for grid in grids for size in grid])
 
 
+# Inductor passes integers as 32 bits up to _LARGEST without a look at the other end. Constants beyond it are an
+# error in torch 2.11.
+_LEAST: Final = -(1 << 31)
+_LARGEST: Final = (1 << 31) - 1
+
+
 class NativeRoute:
     """Through ``jit_function[grid](...)``, which Inductor turns into a launch of its own.
 
     A sweep becomes a ``triton.autotune``. Its configs hold the constexprs and one more, ``point``: the number
     of the candidate, by which the grid is chosen. ``key`` enters that number, because Inductor keeps what it
-    once tuned and would not tune again for other values of the key.
+    once tuned and would not tune again for other values of the key. What the kernel writes is named to the
+    autotuner, which measures on copies of it. Integers that Inductor may pass only as 32 bits go, where they need
+    more, through ``opaque``.
     """
 
-    def __init__(self, plan: Plan, modules: Sequence[Translation], key: Sequence[int]) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        modules: Sequence[Translation],
+        key: Sequence[int],
+        opaque: Callable[[], OpaqueRoute],
+    ) -> None:
         self.kernel_name = modules[0].kernel
         limits = (_limits(at, param) for at, param in enumerate(modules[0].parameters))
         self.integers = [each for each in limits if each is not None]
+        self.wide = [at for at, _, high, _, _ in self.integers if high > _LARGEST]
+        self.opaque: Any = opaque() if self.wide else None
         self.sweeps = len(modules) > 1
         self.constexprs: dict[str, Any] = dict(modules[0].constexprs)
         self.options = _launch_options(plan.configs[0])
@@ -329,7 +347,9 @@ class NativeRoute:
             triton.Config({**module.constexprs, self.point: self.first + at}, **_launch_options(config))
             for at, (module, config) in enumerate(zip(modules, plan.configs, strict=True))
         ]
-        self.function = triton.autotune(configs=configs, key=[])(load(modules[0].function, text).compiled)
+        compiled = load(modules[0].function, text).compiled
+        written = [compiled.arg_names[at] for at in plan.written_positions]
+        self.function = triton.autotune(configs=configs, key=[], restore_value=written)(compiled)
 
     def launch(self, arguments: Sequence[Any], grids: Sequence[tuple[Any, Any, Any]]) -> None:
         for at, low, high, multiple, shown in self.integers:
@@ -338,6 +358,10 @@ class NativeRoute:
                 raise refusal(f"{self.kernel_name}: {shown} does not fit: {low} to {high}", "TC506")
             if value % multiple != 0:
                 raise refusal(f"{self.kernel_name}: {shown} is no multiple of {multiple}", "TC508")
+        for at in self.wide:
+            if not _LEAST <= arguments[at] <= _LARGEST:
+                self.opaque.launch(arguments, grids)
+                return
         for grid in grids:
             if grid[0] < 0 or grid[1] < 0 or grid[2] < 0:
                 raise refusal(f"{self.kernel_name}: the grid has a negative entry", "TC512")
@@ -376,7 +400,8 @@ def _native_modules(plan: Plan, kinds: Sequence[Kind]) -> list[Translation] | No
     """The candidates' modules if Inductor's launch of them is exact; else None.
 
     It is for tensors of exactly the declared element types on one GPU, and numbers that it passes unrounded,
-    with one text for all candidates.
+    with one text for all candidates. Those of a sweep must write through their parameters only, as nothing else
+    is restored after measuring.
     """
     own = plan.first.binder.own
     devices = {kind[1] for kind in kinds if isinstance(kind, tuple)}
@@ -387,6 +412,8 @@ def _native_modules(plan: Plan, kinds: Sequence[Kind]) -> list[Translation] | No
     try:
         found = [pin_types(candidate.translation) for candidate in plan.every_candidate()]
     except CompileError:
+        return None
+    if len(found) > 1 and any(module.strays for module in found):
         return None
     return found if len({(module.function, module.text) for module in found}) == 1 else None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -170,6 +171,38 @@ class TestSweep:
             {"TILE": tile, "point": point} for point, tile in enumerate((16, 16, 32, 32))
         ]
 
+    def test_what_is_written_is_restored(self) -> None:
+        """Inductor measures on copies of the arguments named so, and of no others; it knows no stores itself."""
+        text = """\
+__global__ void f(float *lambda, float *x __readonly, int n) {
+  int r[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  *?(r < n)(lambda + r) += *?(r < n)(x + r);
+  *x = 0;
+}"""
+        kernel = pytriton.kernel(text)
+
+        def program(x: torch.Tensor) -> None:
+            kernel(x + 1, x, x.numel(), grid=blocks(x.numel()), TILE=[32, 64])
+
+        ((launch,),) = launches(program, 70)
+        tuned = launch["kernel"]
+        assert tuned.restore_value == tuned.fn.arg_names[:2]
+        ((launch,),) = launches(sweep, 70)
+        assert launch["kernel"].restore_value == ["y"]
+
+    def test_stray_writes(self) -> None:
+        """Memory that no argument names cannot be restored after measuring."""
+        kernel = pytriton.kernel(
+            "__global__ void f(long *x, int n) { float *p = (float *)*x; *p = n * TILE; }"
+        )
+
+        def program(x: torch.Tensor, tile: Any) -> None:
+            kernel(x.to(torch.int64), x.numel(), grid=1, TILE=tile)
+
+        assert launches(lambda x: program(x, 32), 5)
+        with pytest.raises(Exception, match="an opaque launch"):
+            launches(lambda x: program(x, [32, 64]), 5)
+
     def test_key(self) -> None:
         """Another value of a named parameter is another compilation, with points of its own."""
         kernel = pytriton.kernel(
@@ -212,6 +245,39 @@ class TestOpaque:
 
         with pytest.raises(Exception, match="an opaque launch"):
             launches(program, 5)
+
+    @pytest.mark.parametrize(
+        ("declaration", "value", "native"),
+        [
+            ("long s", 2**31 - 1, True),
+            ("long s", -(2**31), True),
+            ("unsigned int s", 2**31 - 1, True),
+            ("long s", 2**31, False),
+            ("long s", -(2**31) - 1, False),
+            ("unsigned int s", 2**32 - 1, False),
+            ("unsigned long s", 2**40, False),
+        ],
+    )
+    def test_long_integers(self, declaration: str, value: int, native: bool) -> None:
+        """Inductor of torch 2.11 cannot pass long constants; all pass numbers below -2**31 as 32 bits."""
+        kernel = pytriton.kernel(f"__global__ void f(long *x, {declaration}) {{ *x = s; }}")
+
+        def program(x: torch.Tensor) -> None:
+            kernel(x.to(torch.int64), value, grid=1)
+
+        with nullcontext() if native else pytest.raises(Exception, match="an opaque launch"):
+            assert launches(program, 5)
+
+    def test_long_sizes(self) -> None:
+        """A size that grows beyond 32 bits is compiled again, to be passed whole."""
+        kernel = pytriton.kernel("__global__ void f(float *x, long n) { *x = n; }")
+
+        def program(x: torch.Tensor) -> None:
+            kernel(x, x.numel(), grid=1)
+
+        assert len(launches(program, 5, 6, 2**31 - 1, dynamic=True)) == 1
+        with pytest.raises(Exception, match="an opaque launch"):
+            launches(program, 5, 2**31, dynamic=True)
 
     def test_unsigned_view(self) -> None:
         """A kernel on char may read an uint8 tensor; Inductor would take the tensor's type."""

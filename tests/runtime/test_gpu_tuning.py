@@ -50,7 +50,9 @@ def test_in_place(by: Pass) -> None:
     for _ in range(2):
         wanted = x.exp() * 0.5
         kernel(by(x), None, N, grid=grid)
-        torch.testing.assert_close(x, wanted)
+        # Triton's exp is exp2 of x * log2(e): rounding the product and the constant makes a relative error of up
+        # to 2 * |x| * 2**-24, and x is about 26 the second time: 3e-6. A second launch would be wrong by factors.
+        torch.testing.assert_close(x, wanted, rtol=1e-5, atol=0)
     assert measured(kernel, 12)
 
 
