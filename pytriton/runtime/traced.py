@@ -246,11 +246,12 @@ def _planned(
 @_constant
 def _route(planned: str, kinds: Sequence[Kind], key: Sequence[int]) -> str:
     found: Planned = getattr(ROUTES, planned)
-    whole = ("route", planned, tuple(kinds), tuple(key))
-    return _kept(whole, lambda _: _make_route(found, kinds, key))
+    exporting = torch.compiler.is_exporting()
+    whole = ("route", planned, tuple(kinds), tuple(key), exporting)
+    return _kept(whole, lambda _: _make_route(found, kinds, key, exporting))
 
 
-def _make_route(planned: Planned, kinds: Sequence[Kind], key: Sequence[int]) -> Any:
+def _make_route(planned: Planned, kinds: Sequence[Kind], key: Sequence[int], exporting: bool) -> Any:
     plan = planned.plan
     _check_kinds(plan, kinds)
 
@@ -259,7 +260,7 @@ def _make_route(planned: Planned, kinds: Sequence[Kind], key: Sequence[int]) -> 
         return OpaqueRoute(opaque_operator(plan, planned.identity, kinds), positions)
 
     modules = _native_modules(plan, kinds)
-    return opaque() if modules is None else NativeRoute(plan, modules, key, opaque)
+    return opaque() if modules is None else NativeRoute(plan, modules, key, opaque, exporting)
 
 
 def _check_kinds(plan: Plan, kinds: Sequence[Kind]) -> None:
@@ -317,8 +318,10 @@ class NativeRoute:
     A sweep becomes a ``triton.autotune``. Its configs hold the constexprs and one more, ``point``: the number
     of the candidate, by which the grid is chosen. ``key`` enters that number, because Inductor keeps what it
     once tuned and would not tune again for other values of the key. What the kernel writes is named to the
-    autotuner, which measures on copies of it. Integers that Inductor may pass only as 32 bits go, where they need
-    more, through ``opaque``.
+    autotuner, which measures on copies of it.
+
+    ``opaque`` takes integers that need more than the 32 bits in which Inductor may pass them. An exported program
+    has no guards, so that there it takes as well those that only a check at run time can know to fit.
     """
 
     def __init__(
@@ -327,12 +330,14 @@ class NativeRoute:
         modules: Sequence[Translation],
         key: Sequence[int],
         opaque: Callable[[], OpaqueRoute],
+        exporting: bool,
     ) -> None:
         self.kernel_name = modules[0].kernel
         limits = (_limits(at, param) for at, param in enumerate(modules[0].parameters))
         self.integers = [each for each in limits if each is not None]
         self.wide = [at for at, _, high, _, _ in self.integers if high > _LARGEST]
-        self.opaque: Any = opaque() if self.wide else None
+        self.exporting = exporting
+        self.opaque: Any = opaque() if self.wide or exporting else None
         self.sweeps = len(modules) > 1
         self.constexprs: dict[str, Any] = dict(modules[0].constexprs)
         self.options = _launch_options(plan.configs[0])
@@ -352,6 +357,9 @@ class NativeRoute:
         self.function = triton.autotune(configs=configs, key=[], restore_value=written)(compiled)
 
     def launch(self, arguments: Sequence[Any], grids: Sequence[tuple[Any, Any, Any]]) -> None:
+        if self.exporting and self._undecided(arguments):
+            self.opaque.launch(arguments, grids)
+            return
         for at, low, high, multiple, shown in self.integers:
             value = arguments[at]
             if not low <= value <= high:
@@ -377,6 +385,29 @@ class NativeRoute:
             constexprs = {name: _fixed(value) for name, value in self.constexprs.items()}
             options = {name: _fixed(value) for name, value in self.options.items()}
             function[grids[0]](*arguments, **constexprs, **options)
+
+    def _undecided(self, arguments: Sequence[Any]) -> bool:
+        """Whether some integer may fit or not, by what is known of its symbol."""
+        for at, low, high, multiple, _ in self.integers:
+            value = arguments[at]
+            for limit in (low, _LEAST):
+                if _is_open(value >= limit):
+                    return True
+            for limit in (high, _LARGEST):
+                if _is_open(value <= limit):
+                    return True
+            if multiple != 1 and _is_open(value % multiple == 0):
+                return True
+        return False
+
+
+def _is_open(condition: Any) -> bool:
+    """Whether a condition is true for some values of its symbols and false for others; adds no guard."""
+    symbols: Any = torch.fx.experimental.symbolic_shapes  # a tracer of symbols has imported it
+    otherwise: Any = torch.sym_not
+    return not (
+        symbols.statically_known_true(condition) or symbols.statically_known_true(otherwise(condition))
+    )
 
 
 def _limits(at: int, parameter: Parameter) -> tuple[int, int, int, int, str] | None:

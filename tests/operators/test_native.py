@@ -26,6 +26,7 @@ from pytriton.errors import LaunchError
 from pytriton.runtime.load import load
 from pytriton.runtime.specialize import pin_types
 from tests.operators.kernels import UNARY, axpy, blocks, sin, unary
+from tests.operators.test_compile import Model
 
 Launches = list[dict[str, Any]]
 
@@ -288,6 +289,52 @@ class TestOpaque:
 
         with pytest.raises(Exception, match="an opaque launch"):
             launches(program, 5)
+
+
+class TestExport:
+    """An exported program serves every size that it was exported for, with no guards."""
+
+    @pytest.mark.parametrize("strict", [False, True])
+    @pytest.mark.parametrize(
+        ("declaration", "largest", "native"),
+        [
+            ("int n", None, False),
+            ("int n", 2**31 - 1, True),
+            ("int n __multipleof(8)", 2**31 - 1, False),
+            ("unsigned int n", 2**31, False),
+            ("long n", 2**31 - 1, True),
+            ("long n", 2**40, False),
+        ],
+    )
+    def test_sizes(self, declaration: str, largest: int | None, native: bool, strict: bool) -> None:
+        """A size that the kernel's type may not hold is checked when the program runs."""
+        kernel = pytriton.kernel(f"__global__ void f(float *x, {declaration}) {{ *x = n; }}")
+
+        def program(x: torch.Tensor) -> torch.Tensor:
+            y = x + 1
+            kernel(y, x.numel(), grid=1)
+            return y
+
+        found = exported(program, torch.export.Dim("n", max=largest), strict)
+        assert [name for name in found if "triton" in name] == [
+            "triton_kernel_wrapper_mutation"
+            if native
+            else next(n for n in found if n.startswith("pytriton.f_"))
+        ]
+
+    @pytest.mark.parametrize("value", [2**31, -(2**31) - 1])
+    def test_constants(self, value: int) -> None:
+        """What cannot fit is refused at once."""
+        with pytest.raises(Exception, match="TC506"):
+            exported(lambda x: axpy(x, x, 1.0, value, grid=1), None, False)
+
+
+def exported(program: Callable[..., Any], dim: Any, strict: bool) -> list[str]:
+    """What a program calls that was exported for this range of sizes."""
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        x = torch.empty(16, device="cuda")
+    graph = torch.export.export(Model(program), (x,), dynamic_shapes=({0: dim},), strict=strict).graph
+    return [str(node.target) for node in graph.nodes if node.op == "call_function"]
 
 
 class TestRefusals:
