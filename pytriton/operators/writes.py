@@ -56,10 +56,12 @@ def _likely(tokens: list[Token]) -> dict[str, Any]:
 
 
 def _by_tokens(tokens: list[Token], kernel: str | None) -> frozenset[int]:
-    """The positions of the pointers that stores lead back to; if there is none, of all not ``__readonly``."""
+    """The positions of the pointers that stores lead back to; if there is none, of all.
+
+    ``__readonly`` and ``const`` are not believed (language.md, section 3): only stores count.
+    """
     head, body = _kernel(tokens, kernel)
     pointers = {name: at for at, part in enumerate(head) if (name := _pointer(part)) is not None}
-    marked = {at for at, part in enumerate(head) if {"__readonly", "const", "__constant__"} & _words(part)}
     leads: dict[str, set[str]] = {name: set() for name in pointers}
     stored: set[str] = set()
     for statement in _statements(body):
@@ -82,8 +84,7 @@ def _by_tokens(tokens: list[Token], kernel: str | None) -> frozenset[int]:
         if name in leads and name not in reached:
             reached.add(name)
             stored |= leads[name]
-    found = {pointers[name] for name in reached & pointers.keys()} - marked
-    return frozenset(found or set(pointers.values()) - marked)
+    return frozenset(pointers[name] for name in (reached & pointers.keys() or pointers))
 
 
 def _kernel(tokens: list[Token], kernel: str | None) -> tuple[list[list[Token]], list[Token]]:

@@ -189,9 +189,15 @@ class TestKernels:
         assert written_positions(pytriton.kernel(text), {}) == {1}
 
     def test_tokens_of_a_macro(self) -> None:
-        """Nothing is seen to be stored, so every pointer that is not marked counts."""
+        """Nothing is seen to be stored, so every pointer counts, whatever its author believed of it."""
         text = "#define STORE(p, v) *p = v\n__global__ void f(T* a, T* b __readonly, T* c) { STORE(a, U b); }"
-        assert written_positions(pytriton.kernel(text), {}) == {0, 2}
+        assert written_positions(pytriton.kernel(text), {}) == {0, 1, 2}
+
+    @pytest.mark.parametrize("words", ["T* a __readonly", "const T* a", "T __constant__* a"])
+    def test_words_are_not_believed(self, words: str) -> None:
+        """Old texts store through pointers that they call readonly."""
+        text = f"__global__ void f({words}, T* b __writeonly) {{ T* p = a + 1; *p = HOLE *b; }}"
+        assert written_positions(pytriton.kernel(text), {}) == {0}
 
 
 class TestSchema:
