@@ -394,12 +394,13 @@ class TestExport:
         x = torch.randn(40)
         torch.testing.assert_close(program.module()(x), bare(x))
 
-    def test_aot_inductor(self, tmp_path: Any) -> None:
+    @pytest.mark.parametrize("program", [bare, operators])
+    def test_aot_inductor(self, program: Callable[..., Any], tmp_path: Any) -> None:
         """Compiled to a shared library, loaded, and run."""
-        program = torch.export.export(Model(operators), (torch.randn(7),))
-        package = torch._inductor.aoti_compile_and_package(program, package_path=str(tmp_path / "model.pt2"))
+        exported = torch.export.export(Model(program), (torch.randn(7),))
+        package = torch._inductor.aoti_compile_and_package(exported, package_path=str(tmp_path / "model.pt2"))
         x = torch.randn(7)
-        torch.testing.assert_close(torch._inductor.aoti_load_package(package)(x), operators(x))
+        torch.testing.assert_close(torch._inductor.aoti_load_package(package)(x), program(x))
 
     @pytest.mark.parametrize("mode", ["real", "fake", "symbolic"])
     def test_make_fx(self, mode: str) -> None:
