@@ -13,7 +13,7 @@ from typing import Final
 
 from pytriton.emit.functions import Functions
 from pytriton.emit.names import Names
-from pytriton.emit.numbers import bare, byte_count, dtype, held, wraps
+from pytriton.emit.numbers import bare, byte_count, dtype, full, held, lost_in_half, wraps
 from pytriton.emit.products import Products, numbers
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted
@@ -21,6 +21,7 @@ from pytriton.lang import typed
 from pytriton.lang.convert import constant, round_to, scalar_of
 from pytriton.lang.typed import Expr, Size
 from pytriton.lang.types import (
+    BFLOAT16,
     BOOL,
     DOUBLE,
     FLOAT,
@@ -55,6 +56,11 @@ def _rounded(value: Value, expr: Expr, element: ScalarType) -> Value:
     """A number with all digits of the narrow type that it has in C."""
     known = None if value.strong else constant(expr)
     return value if known is None else replace(bare(known, FLOAT), element=element)
+
+
+def _shifts(first: Value, second: Value, common: ScalarType) -> bool:
+    """Whether a shift is one of the common type: of a bare number Triton asks the other operand for its sign."""
+    return first.element == common and (not first.weak or second.element == common)
 
 
 def _written(expr: Expr) -> bool:
@@ -156,8 +162,7 @@ class Expressions(Functions, Products):
         element = scalar_of(expr.type)
         assert element is not None
         if expr.value == 0 and math.copysign(1, expr.value) < 0:  # Triton's constants have no sign of zero
-            zero = Call("tl.full", (Tuple(()), Atom("0.0"), dtype(element)))
-            return Value(BinOp("*", Atom("-1.0"), zero), element)
+            return Value(BinOp("*", Atom("-1.0"), full(Atom("0.0"), element)), element)
         return bare(expr.value, element)
 
     def _constexpr(self, expr: typed.Constexpr) -> Value:
@@ -232,8 +237,7 @@ class Expressions(Functions, Products):
         if expr.operator == "/" and not strong and constant(right) == 0 and constant(expr) is not None:
             return bare(constant(expr) or 0, common)  # Python raises
         if expr.operator in _COMPARISONS:
-            if common == DOUBLE:  # Triton compares with a number as a float32
-                first, second = self._exact(first, left), self._exact(second, right)
+            first, second = self.compared(first, left, common), self.compared(second, right, common)
             return Value(BinOp(expr.operator, first.node, second.node), BOOL, strong, weak)
         if expr.operator in ("/", "%") and not common.is_float:
             return self._integer_division(expr, first, second, common)
@@ -256,9 +260,11 @@ class Expressions(Functions, Products):
             one, one_cast = (_rounded(value, left, common) for value in (one, one_cast))
             two, two_cast = (_rounded(value, right, common) for value in (two, two_cast))
         # A conversion that the user wrote is kept before one that C makes.
+        if common == BFLOAT16:
+            one, one_cast, two, two_cast = map(self._kept, (one, one_cast, two, two_cast))
         mixed = [(one, two_cast), (one_cast, two)]
         for first, second in ((one, two), *(reversed(mixed) if _written(left) else mixed)):
-            exact = operator not in ("<<", ">>") or first.element == common
+            exact = operator not in ("<<", ">>") or _shifts(first, second, common)
             got = promoted(first, second, division=division) if exact else None
             if got == wanted and (wanted == common or first.element == second.element == common):
                 return first, second
@@ -267,10 +273,18 @@ class Expressions(Functions, Products):
         strong = two_cast.weak != two_cast.strong
         return self._strong(one_cast), two_cast if strong else self._strong(two_cast)
 
-    def _exact(self, value: Value, expr: Expr) -> Value:
-        """A number as a double, where no float is equal to it."""
-        known = None if value.strong else constant(expr)
-        return value if known is None or round_to(known, FLOAT) == known else self._strong(value)
+    def _kept(self, value: Value) -> Value:
+        """A bfloat16 number that Triton might lose as a tensor."""
+        bare_ = value.element == BFLOAT16 and not value.strong
+        return self._strong(value) if bare_ and lost_in_half(value.node) else value
+
+    def compared(self, value: Value, expr: Expr, common: ScalarType) -> Value:
+        """An operand of a comparison: Triton 3.6 takes a number there for a float32, whatever it meets."""
+        if common == DOUBLE:
+            known = None if value.strong else constant(expr)
+            return value if known is None or round_to(known, FLOAT) == known else self._strong(value)
+        narrow = common.is_float and common.bits == 16
+        return _rounded(value, expr, common) if narrow else value
 
     def _both(self, expr: Expr) -> tuple[Value, Value]:
         """An operand without its conversion to the common type, and with it."""
@@ -379,7 +393,7 @@ class Expressions(Functions, Products):
             return value
         if value.strong:
             return Value(Call("tl.cast", (value.node, dtype(value.element))), value.element)
-        return Value(Call("tl.full", (Tuple(()), value.node, dtype(value.element))), value.element)
+        return Value(full(value.node, value.element), value.element)
 
     def _bitcast(self, expr: typed.Bitcast) -> Value:
         element = element_of(expr.type)  # type: ignore[arg-type]
@@ -396,7 +410,7 @@ class Expressions(Functions, Products):
         if not have and isinstance(element, ScalarType):
             if constant(expr.operand) == 0 and not math.copysign(1, constant(expr.operand) or 0) < 0:
                 return Value(Call("tl.zeros", (shape,), (("dtype", dtype(element)),)), element)
-            return Value(Call("tl.full", (shape, value.node, dtype(element))), element)
+            return Value(full(value.node, element, shape), element)
         return Value(Call("tl.broadcast_to", (self.place(value, have, want), shape)), element)
 
     def _reshape(self, expr: typed.Reshape) -> Value:
@@ -450,6 +464,8 @@ class Expressions(Functions, Products):
             keywords.append(("mask", self.mask(expr.mask, want)))
             if expr.other is not None:
                 other = self.lower(expr.other)
+                if element == DOUBLE:
+                    other = self.compared(other, expr.other, DOUBLE)
                 keywords.append(("other", self.place(other, shape_of(expr.other.type), want)))
         call = Call("tl.load", (pointer.node,), tuple(keywords))
         if isinstance(element, PointerType):

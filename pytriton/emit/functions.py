@@ -69,6 +69,10 @@ class Functions:
         """Two operands of which one is taken."""
         raise NotImplementedError
 
+    def compared(self, value: Value, expr: Expr, common: ScalarType) -> Value:
+        """An operand of a comparison."""
+        raise NotImplementedError
+
     def to(self, value: Value, element: ElementType) -> Value:
         """The value converted to an element type."""
         raise NotImplementedError
@@ -124,7 +128,9 @@ class Functions:
         """``a < b ? a : b`` on floats, which gives b where either is NaN; Triton's own on integers."""
         left, right = self.alternatives(expr.arguments[0], expr.arguments[1], element)
         if element.is_float:
-            compare = BinOp("<" if expr.function == "min" else ">", left.node, right.node)
+            first = self.compared(left, expr.arguments[0], element).node
+            second = self.compared(right, expr.arguments[1], element).node
+            compare = BinOp("<" if expr.function == "min" else ">", first, second)
             call = Call("tl.where", (compare, left.node, right.node))
         else:
             function = "tl.minimum" if expr.function == "min" else "tl.maximum"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from pytriton.emit.python import Atom, Call, Node
+from pytriton.emit.python import Atom, Call, Method, Node, Tuple
 from pytriton.emit.values import Value
 from pytriton.lang import typed
 from pytriton.lang.convert import constant, round_to, scalar_of, wrap
 from pytriton.lang.typed import Expr
-from pytriton.lang.types import BOOL, DOUBLE, ElementType, PointerType, ScalarType
+from pytriton.lang.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, ElementType, PointerType, ScalarType
 
-__all__ = ["bare", "byte_count", "dtype", "held", "number", "wraps"]
+__all__ = ["bare", "byte_count", "dtype", "full", "held", "lost_in_half", "number", "wraps"]
 
 
 def dtype(element: ElementType) -> Node:
@@ -55,6 +55,22 @@ def _holds(wide: ScalarType, narrow: ScalarType) -> bool:
 def bare(value: int | float, element: ScalarType) -> Value:
     """A number as such, which takes the type of what it meets."""
     return Value(number(value, element), element, strong=False, weak=True)
+
+
+def full(number: Node, element: ElementType, shape: Node = Tuple(())) -> Node:  # noqa: B008
+    """A number as a tensor."""
+    if element == BFLOAT16 and lost_in_half(number):
+        return Method(Call("tl.full", (shape, number, dtype(FLOAT))), "to", (dtype(element),))
+    return Call("tl.full", (shape, number, dtype(element)))
+
+
+def lost_in_half(number: Node) -> bool:
+    """Whether half has no such number: up to Triton 3.6, constants of bfloat16 go through half."""
+    try:
+        value = float(number.text) if isinstance(number, Atom) else 0.0
+    except ValueError:
+        return False
+    return round_to(round_to(value, BFLOAT16), HALF) != round_to(value, BFLOAT16)
 
 
 def byte_count(element: ElementType) -> int:

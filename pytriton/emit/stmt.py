@@ -14,8 +14,8 @@ from pytriton.emit.document import WIDTH
 from pytriton.emit.expr import Expressions
 from pytriton.emit.layout import layout
 from pytriton.emit.names import Names
-from pytriton.emit.numbers import dtype
-from pytriton.emit.python import Atom, BinOp, Call, Method, Node, Tuple
+from pytriton.emit.numbers import dtype, full
+from pytriton.emit.python import Atom, BinOp, Call, Method, Node
 from pytriton.emit.values import Value
 from pytriton.lang import typed
 from pytriton.lang.convert import constant, round_to
@@ -152,7 +152,7 @@ class Statements:
             return value.node
         if value.strong:
             return Call("tl.cast", (value.node, dtype(element)))
-        return Call("tl.full", (Tuple(()), value.node, dtype(element)))
+        return full(value.node, element)
 
     def _store(self, statement: typed.Store) -> None:
         pointer = self.expressions.lower(statement.pointer)

@@ -14,7 +14,9 @@ import pytriton
 from tests.conversions.c_types import (
     BFLOAT16,
     BOOL,
+    DOUBLE,
     FLOAT,
+    HALF,
     LONG,
     TYPES,
     CType,
@@ -104,6 +106,13 @@ def test_scalars(device: str, source: CType, target: CType) -> None:
     stored(device, source, target, values, body, ways, grid=len(values))
 
 
+def folded(value: Value, source: CType, target: CType, last: CType) -> bool:
+    """Whether LLVM makes one conversion of two and gives something else for it: docs/verified.md."""
+    if target in (FLOAT, DOUBLE) and not source.is_float:
+        return convert(value, last) != convert(convert(value, target), last)
+    return source is BFLOAT16 and not target.is_float and last is HALF and abs(value) > 65504
+
+
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_cast_and_back(device: str, source: CType, target: CType) -> None:
     """``(U)(T)x`` for every U: the cast in the middle is never lost, whatever stands around it."""
@@ -112,10 +121,9 @@ def test_cast_and_back(device: str, source: CType, target: CType) -> None:
     for last in TYPES:
         middle = [convert(value, target) for value in values]
         expected = [convert(value, last) for value in middle]
-        if device == "cuda" and last is BFLOAT16 and target is FLOAT and not source.is_float:
-            # LLVM makes one conversion of the two, rounding once: docs/verified.md
-            once = [convert(value, last) for value in values]
-            expected = [a if a == b else None for a, b in zip(expected, once, strict=True)]
+        if device == "cuda":
+            pairs = zip(expected, values, strict=True)
+            expected = [None if folded(value, source, target, last) else known for known, value in pairs]
         if any(value is not None for value in expected):
             probes.append(Probe(f"({last})({target})x", last, expected, inputs=values))
     probes.append(Probe(f"({target})x", target, middle, inputs=values))

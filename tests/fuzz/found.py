@@ -165,7 +165,6 @@ FOUND: dict[str, Found] = {
     "float_defines": Found(
         "a float constant as the other value of a double load goes by way of float",
         (("void f(double *Y, double *X) { *Y = *X < 0 ? *X : (double)KF; }", [1.0], "float64"),),
-        open=True,
     ),
     "cast_defines": Found(
         "a float define cast to half was not rounded beside double",
