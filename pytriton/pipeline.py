@@ -13,12 +13,13 @@ from types import MappingProxyType
 from pytriton.emit.module import Module, emit
 from pytriton.errors import Diagnostic, Report
 from pytriton.lang.check import check, kernel_names
+from pytriton.lang.convert import scalar_of
 from pytriton.lang.parse import parse
 from pytriton.lang.preprocess import preprocess
 from pytriton.lang.tokens import decode
-from pytriton.lang.typed import RangeLoop, Statement, Symbol
-from pytriton.lang.types import PointerType, ScalarType
-from pytriton.lang.walk import expressions, has_memory
+from pytriton.lang.typed import Binary, Expr, RangeLoop, Statement, Symbol
+from pytriton.lang.types import DOUBLE, PointerType, ScalarType
+from pytriton.lang.walk import expressions, has_memory, walk
 from pytriton.passes import run
 from pytriton.passes.beliefs import warn_of_beliefs
 from pytriton.passes.provenance import Provenance, statements
@@ -71,6 +72,7 @@ class Translation:
     mentioned: frozenset[str] = frozenset()
     lines: Mapping[int, int] = field(default_factory=dict)  # line of the module -> line of the source
     remappable: bool = False  # it may be translated with ``remap``
+    doubles: bool = False  # it computes with double, which is exact: no product is fused into a sum
     pipelined: bool = False  # a loop of it loads, and is a ``range``
     strays: bool = False  # it writes through pointers that it loaded, or made from numbers
     buffers: Mapping[str, int] = field(default_factory=dict)  # constant buffers of the text -> bytes
@@ -117,6 +119,7 @@ def translate(
         writes=provenance.writes,
         warnings=tuple(report.warnings),
         remappable=can_remap(checked),
+        doubles=any(map(_is_double, expressions(lowered.body))),
         pipelined=any(map(_loads, statements(lowered.body))),
         mentioned=preprocessed.mentioned,
         lines=MappingProxyType(dict(module.lines)),
@@ -136,6 +139,11 @@ def _source(source: str | bytes | Source, name: str | None, report: Report) -> S
 def _loads(statement: Statement) -> bool:
     """Whether a statement is a loop that Triton may pipeline."""
     return isinstance(statement, RangeLoop) and any(map(has_memory, expressions(statement.body)))
+
+
+def _is_double(expr: Expr) -> bool:
+    """Whether an expression computes with double."""
+    return any(isinstance(node, Binary) and scalar_of(node.type) == DOUBLE for node in walk(expr))
 
 
 def _first(value: object) -> object:

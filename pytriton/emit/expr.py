@@ -483,7 +483,10 @@ class Expressions(Functions, Products):
             compare = self.lower(expr.compare)
             compare = compare if compare.element == INT else self._strong(compare)
             arguments.append(self.place(compare, shape_of(expr.compare.type), want))
-        arguments.append(self.place(self.lower(expr.value), shape_of(expr.value.type), want))
+        value = self.lower(expr.value)
+        if expr.compare is not None and value.element != INT:  # tl.atomic_cas converts nothing
+            value = self._strong(value)
+        arguments.append(self.place(value, shape_of(expr.value.type), want))
         keywords: tuple[tuple[str, Node], ...] = ()
         if expr.mask is not None:
             keywords = (("mask", self.mask(expr.mask, want)),)

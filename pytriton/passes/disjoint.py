@@ -1,7 +1,8 @@
 """Can two pointers of one program be shown apart? ``Y + r`` and ``Y + T + r`` for ``r = 0 ... T`` can.
 
-A pointer is taken apart into the terms of its sum: constants, ranges, and everything else. Where everything else
-is alike, the two reach stretches of memory that are so many elements long and apart as constants tell.
+A pointer is taken apart into the terms of its sum: constants, ranges (times a constant), and everything else. Where
+everything else is alike and scalar, so that no two elements of the blocks differ in it, the two reach stretches of
+memory that are so many elements long and apart as constants tell.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 
 from pytriton.lang.convert import constant
 from pytriton.lang.typed import Binary, Cast, Declare, Expand, Expr, KernelDef, Name, Range, Symbol
+from pytriton.lang.types import BlockType
 from pytriton.lang.walk import assigned_once
 from pytriton.passes.keys import Keys
 
@@ -23,6 +25,7 @@ class _Sum:
     terms: tuple[int, ...]  # their keys, in order
     low: int
     high: int
+    uniform: bool = True  # no term differs from element to element
 
 
 class Distances:
@@ -42,7 +45,7 @@ class Distances:
         one, other = self._known(first), self._known(second)
         if one.high >= other.low and other.high >= one.low:
             return False
-        return one.terms == other.terms
+        return one.uniform and other.uniform and one.terms == other.terms
 
     def _known(self, pointer: Expr) -> _Sum:
         """The sum of a pointer, worked out once."""
@@ -69,5 +72,11 @@ class Distances:
             case Binary(operator="+", left=left, right=right):
                 one, other = self._sum(left), self._sum(right)
                 terms = tuple(sorted(one.terms + other.terms))
-                return _Sum(terms, one.low + other.low, one.high + other.high)
-        return _Sum((self._keys.of(expr),), 0, 0)
+                uniform = one.uniform and other.uniform
+                return _Sum(terms, one.low + other.low, one.high + other.high, uniform)
+            case Binary(operator="*", left=left, right=right):
+                for factor, operand in ((constant(left), right), (constant(right), left)):
+                    inner = self._sum(operand)
+                    if isinstance(factor, int) and factor >= 0 and not inner.terms:
+                        return _Sum((), factor * inner.low, factor * inner.high)
+        return _Sum((self._keys.of(expr),), 0, 0, not isinstance(expr.type, BlockType))

@@ -59,14 +59,17 @@ def compile_kernel(
     )
     with compiling():
         try:
-            return triton.compile(ast_source, target=target, options=_options(config))
+            return triton.compile(ast_source, target=target, options=_options(translation, config))
         except Exception as error:
             raise Generated(pinned, module.path, source).refused(error) from error
 
 
-def _options(config: Config) -> Mapping[str, object]:
-    """Fusing a * b + c is allowed, as in C; given explicitly because Triton's default will change."""
-    options: dict[str, object] = {"num_warps": config.num_warps, "enable_fp_fusion": True}
+def _options(translation: Translation, config: Config) -> Mapping[str, object]:
+    """Fusing a * b + c is allowed, as in C; double is exact. Given explicitly, as Triton's default will change."""
+    options: dict[str, object] = {
+        "num_warps": config.num_warps,
+        "enable_fp_fusion": not translation.doubles,
+    }
     if config.num_stages is not None:
         options["num_stages"] = config.num_stages
     return options

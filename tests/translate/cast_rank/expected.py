@@ -17,5 +17,4 @@ def f(
     tl.debug_barrier()
     tl.store(Y + k, tl.reshape(x, (M * N,)))
     tl.store(Y + M * N, tl.sum(tl.reshape(x, (M * N,)), axis=0))
-    tl.debug_barrier()
     tl.store(Y + 200 + i[:, None] * N + j[None, :], j.to(Y.dtype.element_ty)[None, :])

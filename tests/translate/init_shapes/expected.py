@@ -22,6 +22,7 @@ def f(
     g = tl.broadcast_to(i[:, None].to(tl.float32), (4, 8))
     tl.debug_barrier()
     tl.store(Y + o, a + b)
+    tl.debug_barrier()
     tl.store(Y + 32 + o, c + s)
     tl.debug_barrier()
     tl.store(Y + 64 + k, d)

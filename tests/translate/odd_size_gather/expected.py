@@ -25,7 +25,6 @@ def f(
     )
     tl.debug_barrier()
     tl.store(Y + k, flat, mask=in_15)
-    tl.debug_barrier()
     # three rows of five
     tl.store(
         Y + 15 + j[:, None] * 5 + i[None, :],

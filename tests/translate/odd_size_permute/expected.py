@@ -24,5 +24,4 @@ def f(
         tl.permute(x, (2, 0, 1)),
         mask=in_5[:, None, None] & in_3[None, :, None],
     )
-    tl.debug_barrier()
     tl.store(Y + 60 + j, tl.sum(tl.where(in_3[:, None], tl.sum(x, axis=2), 0), axis=0))

@@ -14,6 +14,9 @@ def f(
     o = j[:, None] * 8 + i[None, :]
     tl.debug_barrier()
     tl.store(Y + o, tl.trans(x) + tl.trans(x))
+    tl.debug_barrier()
     tl.store(Y + 128 + o, tl.trans(x))
+    tl.debug_barrier()
     tl.store(Y + 256 + o, tl.trans(x + 1.0))
+    tl.debug_barrier()
     tl.store(Y + 384 + o, tl.permute(tl.trans(tl.trans(tl.trans(x))), (0, 1)))

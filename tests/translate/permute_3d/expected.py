@@ -17,11 +17,9 @@ def f(
     c = tl.permute(x, (0, 2, 1))
     tl.debug_barrier()
     tl.store(Y + k[:, None, None] * 32 + i[None, :, None] * 8 + j[None, None, :], a)
-    tl.debug_barrier()
     tl.store(
         Y + 512 + j[:, None, None] * 64 + k[None, :, None] * 4 + i[None, None, :], b
     )
-    tl.debug_barrier()
     tl.store(
         Y + 1024 + i[:, None, None] * 128 + k[None, :, None] * 8 + j[None, None, :], c
     )

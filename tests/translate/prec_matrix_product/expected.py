@@ -18,6 +18,7 @@ def f(
     c = tl.load(C + o)
     tl.debug_barrier()
     tl.store(Y + o, tl.dot(a, b, c, input_precision="ieee"))
+    tl.debug_barrier()
     tl.store(
         Y + T * T + o,
         c

@@ -17,5 +17,4 @@ def f(
     x = tl.load(X + i[:, None] * 4 + j[None, :])
     tl.debug_barrier()
     tl.store(Y + i[:, None] * 4 + j[None, :], x * 2.0)
-    tl.debug_barrier()
     tl.store(Y + 16 + k, one)

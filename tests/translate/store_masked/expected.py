@@ -12,6 +12,7 @@ def f(
     j = tl.arange(0, 16)
     o = i[:, None] * 16 + j[None, :]
     tl.store(Y + o, i[:, None].to(Y.dtype.element_ty), mask=(j < n)[None, :])
+    tl.debug_barrier()
     tl.store(Y + 128 + o, 1.0, mask=(j // 8 != 0)[None, :])
     tl.store(Y + 128 + o, 2.0, mask=n == 0)
     tl.debug_barrier()

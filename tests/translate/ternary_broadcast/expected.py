@@ -16,5 +16,4 @@ def f(
     )
     u = tl.where(n > 3, n, s)
     t = tl.where(n > 3, j, -j)
-    tl.debug_barrier()
     tl.store(Y + 128 + j, t + u)

@@ -1,0 +1,21 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # long*
+    U,  # unsigned int*
+    Y,  # long*
+):
+    tl.store(Y, tl.atomic_cas(X, tl.full((), 1, tl.int64), tl.full((), 2, tl.int64)))
+    tl.debug_barrier()
+    tl.store(Y + 1, tl.atomic_xchg(X, 5))
+    tl.debug_barrier()
+    tl.store(
+        Y + 2,
+        tl.atomic_cas(U, tl.full((), 3, tl.uint32), tl.full((), 4, tl.uint32)).to(
+            Y.dtype.element_ty
+        ),
+    )
