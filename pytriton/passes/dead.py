@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pytriton.lang.typed import Assign, Atomic, Body, Declare, Evaluate, KernelDef, Remark, Statement, Symbol
-from pytriton.lang.walk import bodies, expressions, reads, walk
-from pytriton.passes.rewrite import mapped
+from pytriton.lang.walk import bodies, expressions, map_statements, reads, walk
 
 __all__ = ["remark", "swept"]
 
@@ -21,7 +20,7 @@ def swept(before: KernelDef, after: KernelDef) -> KernelDef:
         return after
     once = reads(before.body)
     while unread := _removable(after.body, once - reads(after.body)):
-        after = replace(after, body=mapped(after.body, _Without(unread)))
+        after = replace(after, body=map_statements(after.body, _Without(unread)))
     return after
 
 

@@ -1,26 +1,18 @@
-"""Small questions about nodes, and bodies changed statement by statement, for the passes that take code apart."""
+"""Small questions about nodes, for the passes that take code apart."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields
 
 from pytriton.lang.typed import (
-    Body,
-    DoWhile,
     Expr,
-    For,
-    If,
     Literal,
     Load,
-    RangeLoop,
-    Statement,
     Unary,
-    While,
 )
 from pytriton.lang.walk import children, walk
 
-__all__ = ["alike", "has_load", "larger_than", "mapped", "negated"]
+__all__ = ["alike", "has_load", "larger_than", "negated"]
 
 
 def alike(left: Expr, right: Expr) -> bool:
@@ -49,22 +41,6 @@ def negated(expr: Expr) -> Expr:
     if isinstance(expr, Unary) and expr.operator == "-":
         return expr.operand
     return Unary(expr.span, expr.type, "-", expr)
-
-
-def mapped(body: Body, change: Callable[[Statement], Body]) -> Body:
-    """The body with each statement replaced by others, inner blocks first."""
-    result: list[Statement] = []
-    for statement in body:
-        match statement:
-            case If(then=then, otherwise=otherwise):
-                statement = replace(statement, then=mapped(then, change), otherwise=mapped(otherwise, change))
-            case For(init=init, step=step, body=inner):
-                parts = mapped(init, change), mapped(step, change), mapped(inner, change)
-                statement = replace(statement, init=parts[0], step=parts[1], body=parts[2])
-            case RangeLoop(body=inner) | While(body=inner) | DoWhile(body=inner):
-                statement = replace(statement, body=mapped(inner, change))
-        result += change(statement)
-    return tuple(result)
 
 
 def _plain(node: type) -> tuple[str, ...]:
