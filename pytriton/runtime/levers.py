@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from pytriton.pipeline import Translation
 from pytriton.runtime.options import Config
 
-__all__ = ["best_few", "own_points"]
+__all__ = ["best_few", "own_points", "users_point"]
 
 _T = TypeVar("_T")
 
@@ -35,3 +35,9 @@ def own_points(config: Config, translation: Translation) -> tuple[Config, ...]:
 def best_few(times: Mapping[_T, float]) -> Sequence[_T]:
     """The fastest of what was measured (milliseconds)."""
     return sorted(times, key=times.__getitem__)[:_REFINED]
+
+
+def users_point(config: Config, users: Sequence[Config]) -> Config:
+    """The point of the user's sweep of which one of these is a variant."""
+    plain = replace(config, remap=0)
+    return plain if plain in users else replace(plain, num_stages=None)

@@ -17,7 +17,7 @@ import torch
 
 import pytriton
 from pytriton.errors import LaunchError, TuneError
-from pytriton.runtime import plan as plan_module
+from pytriton.runtime import choose as choose_module
 from pytriton.runtime import record, tune
 from pytriton.runtime.candidate import Candidate
 from pytriton.runtime.kernel import Kernel
@@ -65,8 +65,8 @@ def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeGpu:
     monkeypatch.setattr(record, "device_name", lambda index: "a GPU")
     fake = FakeGpu(times={16: 3.0, 32: 1.0, 64: 2.0})
     monkeypatch.setattr(Candidate, "kernel_on", lambda *arguments: fake.kernel_on(*arguments))
-    monkeypatch.setattr(plan_module, "time_all", fake.time_all)
-    monkeypatch.setattr(plan_module, "save", lambda arguments, device: Saved(()) if fake.can_save else None)
+    monkeypatch.setattr(choose_module, "time_all", fake.time_all)
+    monkeypatch.setattr(choose_module, "save", lambda arguments, device: Saved(()) if fake.can_save else None)
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: fake.capturing)
     monkeypatch.delenv(NO_TUNE_VARIABLE, raising=False)
     return fake
@@ -152,6 +152,11 @@ class TestChoice:
         kernel(*ADDRESSES, 100, grid=grid)
         assert gpu.measured == [[64, 16]]
         assert kernel.best_config == Config({"TILE": "64"}, 8)
+
+    def test_precisions_are_different_points(self, gpu: FakeGpu) -> None:
+        kernel = pytriton.kernel(ADD, "cuda:0", {"TILE": 16}, precision=["ieee", "bf16x6"])
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert [config.precision for config in kernel.timings] == ["ieee", "bf16x6"]
 
 
 class TestWhen:
