@@ -1,40 +1,33 @@
 """``python -m tests.fuzz N``: N generated kernels before all judges, on all cores.
 
-Prints what came of them, and every failure as small as it gets; exits 1 if there was one. ``--seed`` picks other
-programs: kernel k of a run is the kernel of seed + k, always the same one.
+Prints what came of them, one line that sums up, and failures as small as they get; exits 1 if there was one.
+``--seed`` picks other programs: kernel k of a run is the kernel of seed + k, the same one at the same commit.
+``--seconds`` ends a run early, ``--json`` writes it down with what it ran on.
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
-import multiprocessing
+import hashlib
+import importlib.metadata
+import json
 import os
+import platform
 import sys
 import tempfile
 import time
 import warnings
+from pathlib import Path
 
 from tests.fuzz.choices import Recorded
-from tests.fuzz.judge import Verdict, judged, reduced
+from tests.fuzz.judge import Verdict, reduced
 from tests.fuzz.kernels import OPEN, Options, generate
+from tests.fuzz.workers import verdicts
 from tests.oracle.judges import show
 
-
-def _batch(job: tuple[int, int, bool, str]) -> tuple[list[tuple[int, Verdict]], collections.Counter[str]]:
-    """The failures among a batch of seeds, and how many came out how."""
-    start, count, everything, device = job
-    options = Options() if everything else OPEN
-    failures, counts = [], collections.Counter[str]()
-    with tempfile.TemporaryDirectory() as caches, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        os.environ["PYTRITON_CACHE_DIR"] = caches
-        for seed in range(start, start + count):
-            verdict = judged(generate(Recorded(seed), options), device=device)
-            counts[f"{verdict.kind} {verdict.detail}".strip()] += 1
-            if not verdict.ok:
-                failures.append((seed, verdict))
-    return failures, counts
+ROOT = Path(__file__).parent.parent.parent
+DIED = ("killed", "hung")  # what this process does not try itself
 
 
 def main() -> int:
@@ -43,28 +36,78 @@ def main() -> int:
     parser.add_argument("count", type=int, help="how many kernels")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--seconds", type=float, help="begin no kernel after that")
     parser.add_argument("--all", action="store_true", help="also what is known to be open")
     parser.add_argument("--device", default="cpu", help="cuda: on a GPU instead of the interpreter")
     parser.add_argument("--show", type=int, default=5, help="how many failures to reduce and print")
+    parser.add_argument("--json", type=Path, help="a file for the results")
     options = parser.parse_args()
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
     start = time.perf_counter()
-    step = 50
-    jobs = [
-        (options.seed + at, min(step, options.count - at), options.all, options.device)
-        for at in range(0, options.count, step)
-    ]
+    seeds = range(options.seed, options.seed + options.count)
     failures: list[tuple[int, Verdict]] = []
     counts: collections.Counter[str] = collections.Counter()
-    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
-        for found, counted in pool.imap_unordered(_batch, jobs):
-            failures += found
-            counts += counted
+    given = {"seconds": options.seconds, "everything": options.all, "device": options.device}
+    for seed, verdict in verdicts(seeds, options.jobs, **given):
+        counts[f"{verdict.kind} {verdict.detail}".strip()] += 1
+        if not verdict.ok:
+            failures.append((seed, verdict))
+    failures.sort(key=lambda item: item[0])
     seconds = time.perf_counter() - start
     for kind, number in counts.most_common():
         print(f"{number:8d}  {kind}")
-    print(f"{options.count} kernels from seed {options.seed} in {seconds:.0f} s, {len(failures)} failures")
+    total = counts.total()
+    kinds = collections.Counter[str]()
+    for kind, number in counts.items():
+        kinds[kind if kind.startswith("ok") else kind.split()[0]] += number
+    print(
+        f"{total} kernels on {options.device}, seeds {seeds.start} to {seeds.start + total - 1}, in {seconds:.0f} s"
+        f" on {options.jobs} processes: " + ", ".join(f"{number} {kind}" for kind, number in kinds.most_common())
+    )
+    for seed, verdict in failures[:200]:
+        print(f"seed {seed}: {verdict.kind} {verdict.detail}: {verdict.message.strip().splitlines()[-1][:150]}")
+    if options.json:
+        options.json.write_text(json.dumps(_written(options, total, seconds, counts, failures), indent=1) + "\n")
+    sys.stdout.flush()
     _print(failures, options)
     return 1 if failures else 0
+
+
+def _written(
+    options: argparse.Namespace,
+    total: int,
+    seconds: float,
+    counts: collections.Counter[str],
+    failures: list[tuple[int, Verdict]],
+) -> dict[str, object]:
+    """A run as JSON: the command, what it ran on, what came of it."""
+    return {
+        "command": " ".join(["python -m tests.fuzz", *sys.argv[1:]]),
+        "date": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),
+        "python": platform.python_version(),
+        **{name: importlib.metadata.version(name) for name in ("torch", "triton", "numpy")},
+        "sources": _digest(),
+        "first_seed": options.seed,
+        "kernels": total,
+        "seconds": round(seconds, 1),
+        "processes": options.jobs,
+        "device": options.device,
+        "counts": dict(counts.most_common()),
+        "failures": [
+            {"seed": seed, "kind": v.kind, "detail": v.detail, "message": v.message[-2000:]} for seed, v in failures
+        ],
+    }
+
+
+def _digest() -> str:
+    """SHA-256 over the translator and its judges: two runs with one digest ran the same kernels."""
+    digest = hashlib.sha256()
+    for folder in ("grammar", "templates", "pytriton", "tests/oracle", "tests/fuzz"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in (".py", ".lark", ".j2"):
+                digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _print(failures: list[tuple[int, Verdict]], options: argparse.Namespace) -> None:
@@ -72,13 +115,14 @@ def _print(failures: list[tuple[int, Verdict]], options: argparse.Namespace) -> 
     seen: list[Verdict] = []
     warnings.simplefilter("ignore")
     os.environ["PYTRITON_CACHE_DIR"] = tempfile.mkdtemp()
-    for seed, verdict in sorted(failures, key=lambda item: item[0]):
-        print(f"seed {seed}: {verdict.kind} {verdict.detail}: {verdict.message.splitlines()[-1][:150]}")
-        if len(seen) < options.show and not any(verdict.alike(other) for other in seen):
-            seen.append(verdict)
-            forms = Options() if options.all else OPEN
-            recorded = Recorded(seed)
-            generate(recorded, forms)
-            case, smaller = reduced(recorded.row, forms, options.device)
-            print(show(case), smaller.message, sep="\n")
-    sys.stdout.flush()
+    forms = Options() if options.all else OPEN
+    for seed, verdict in failures:
+        if len(seen) >= options.show or any(verdict.alike(other) for other in seen):
+            continue
+        seen.append(verdict)
+        recorded = Recorded(seed)
+        case = generate(recorded, forms)
+        print(f"---- seed {seed}: {verdict.kind} {verdict.detail}")
+        if verdict.kind not in DIED:
+            case, verdict = reduced(recorded.row, forms, options.device)
+        print(show(case), verdict.message, sep="\n", flush=True)

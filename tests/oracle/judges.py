@@ -30,7 +30,7 @@ from tests.oracle.memory import Memory
 from tests.oracle.values import Array
 
 __all__ = [
-    "OPTIONAL",
+    "NEEDED",
     "Buffer",
     "Case",
     "Difference",
@@ -39,13 +39,20 @@ __all__ = [
     "emitted",
     "evaluated",
     "launch",
+    "made",
     "misjudged",
     "show",
+    "text_of",
     "without_passes",
 ]
 
-# The passes that make the translation better, not possible. Whatever else stands in PASSES stays on.
-OPTIONAL = {"loops", "prefetch", "chain"}
+# The passes without which there is no module; all others make it better, and the third judge does without them.
+NEEDED = {
+    "products": "Triton has no product of integers, of few elements, of batches",
+    "pad": "Triton has no blocks but of powers of two",
+    "jumps": "Triton has no break, continue, do, nor return in a loop",
+    "temporaries": "what the emitter says twice would run twice",
+}
 GUARD = 8192  # bytes on either side of a buffer
 
 
@@ -138,22 +145,34 @@ def evaluated(case: Case, tree: typed.KernelDef | None = None, **options: object
     return run(tree, [buffer.bytes for buffer in case.buffers], case.arguments, case.grid, **options)  # type: ignore[arg-type]
 
 
-def emitted(case: Case, *, watch: bool = True, device: str = "cpu") -> list[Array]:
+def made(case: Case) -> pytriton.Kernel:
+    """The kernel of a case, translated with the passes of the moment; raises CompileError."""
+    return pytriton.kernel(case.source, defines=dict(case.defines))
+
+
+def text_of(kernel: pytriton.Kernel) -> str:
+    """Its module: the one that it translated when it was made, if it did."""
+    return kernel._default.first.translation.text if kernel._default else kernel.source()
+
+
+def emitted(
+    case: Case, kernel: pytriton.Kernel | None = None, *, watch: bool = True, device: str = "cpu"
+) -> list[Array]:
     """The bytes of every buffer after the launch, by the emitted module on Triton's interpreter or a GPU.
 
-    ``watch``: raise where the interpreter touches memory outside the buffers.
+    ``kernel``: ``made(case)``. ``watch``: raise where the interpreter touches memory outside the buffers.
     """
+    kernel = kernel or made(case)
     raws, tensors = [], []
     for buffer in case.buffers:
         raw = torch.full((buffer.bytes.size + 2 * GUARD,), 0x5A, dtype=torch.uint8)
         raw[GUARD : GUARD + buffer.bytes.size] = torch.from_numpy(buffer.bytes.copy())
         raws.append(raw := raw.to(device))
         tensors.append(raw[GUARD : GUARD + buffer.bytes.size])
-    kernel = pytriton.kernel(case.source)
     passed = [_argument(case, argument, tensors) for argument in case.arguments]
     allowed = [(tensor.data_ptr(), tensor.data_ptr() + tensor.numel()) for tensor in tensors]
     with _watched(allowed) if watch and device == "cpu" else nullcontext(), np.errstate(all="ignore"):
-        kernel(*passed, grid=case.grid, defines=dict(case.defines))
+        kernel(*passed, grid=case.grid)
     for raw, buffer in zip(raws, case.buffers, strict=True):
         end = GUARD + buffer.bytes.size
         if (raw[:GUARD] != 0x5A).any() or (raw[end:] != 0x5A).any():
@@ -171,9 +190,9 @@ def _argument(
 
 @contextmanager
 def without_passes() -> Iterator[None]:
-    """Inside, translations skip the optional passes."""
+    """Inside, translations have the passes that they need (``NEEDED``), and no others."""
     kept = pytriton.passes.PASSES
-    pytriton.passes.PASSES = tuple(step for step in kept if step.__name__ not in OPTIONAL)
+    pytriton.passes.PASSES = tuple(step for step in kept if step.__name__ in NEEDED)
     try:
         yield
     finally:
