@@ -2,7 +2,8 @@
 
 Each mutant (mutants.py) is put into a copy of the checkout, and the tests of ``make test`` run there until one
 fails: first the golden texts alone, then everything else, so that a mutant which only the texts notice is told from
-one that some computed number shows. Prints a line a mutant, writes the table with ``--write``; exits 1 if one survived.
+one that some computed number shows. Prints a line a mutant, writes the table with ``--write``; exits 1 if one
+survived.
 """
 
 from __future__ import annotations
@@ -175,7 +176,8 @@ def _line(outcome: Outcome) -> str:
 def _summary(outcomes: list[Outcome]) -> str:
     caught = sum(outcome.caught for outcome in outcomes)
     numbers = sum(bool(outcome.number) for outcome in outcomes)
-    return f"{caught} of {len(outcomes)} mutants caught ({caught / max(len(outcomes), 1):.0%}), {numbers} without texts"
+    share = f"{caught / max(len(outcomes), 1):.0%}"
+    return f"{caught} of {len(outcomes)} mutants caught ({share}), {numbers} of them without the golden texts"
 
 
 def table(outcomes: list[Outcome]) -> str:
