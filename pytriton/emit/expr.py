@@ -13,7 +13,7 @@ from typing import Final
 
 from pytriton.emit.functions import Functions
 from pytriton.emit.names import Names
-from pytriton.emit.numbers import bare, byte_count, dtype, full, held, lost_in_half, wraps
+from pytriton.emit.numbers import bare, byte_count, differs, dtype, full, held, lost_in_half
 from pytriton.emit.products import Products, numbers
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted
@@ -236,14 +236,14 @@ class Expressions(Functions, Products):
         weak = first.weak and second.weak
         if expr.operator == "/" and not strong and constant(right) == 0 and constant(expr) is not None:
             return bare(constant(expr) or 0, common)  # Python raises
+        if not strong and differs(expr, first.node, second.node, self.names.constexprs):
+            return bare(constant(expr) or 0, scalar_of(expr.type) or common)
         if expr.operator in _COMPARISONS:
             first, second = self.compared(first, left, common), self.compared(second, right, common)
             return Value(BinOp(expr.operator, first.node, second.node), BOOL, strong, weak)
         if expr.operator in ("/", "%") and not common.is_float:
             return self._integer_division(expr, first, second, common)
         got = promoted(first, second, division=expr.operator == "/")
-        if not strong and isinstance(element, ScalarType) and wraps(expr):
-            return bare(constant(expr) or 0, element)
         node = BinOp(expr.operator, first.node, second.node)
         if got == element or not strong:
             return Value(node, element, strong, weak)

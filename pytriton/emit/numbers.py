@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import Final
 
-from pytriton.emit.python import Atom, Call, Method, Node, Tuple
+from pytriton.emit.python import Atom, BinOp, Call, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value
 from pytriton.lang import typed
 from pytriton.lang.convert import constant, round_to, scalar_of, wrap
 from pytriton.lang.typed import Expr
 from pytriton.lang.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, ElementType, PointerType, ScalarType
 
-__all__ = ["bare", "byte_count", "dtype", "full", "held", "lost_in_half", "number", "wraps"]
+__all__ = ["bare", "byte_count", "differs", "dtype", "full", "held", "lost_in_half", "number"]
 
 
 def dtype(element: ElementType) -> Node:
@@ -21,15 +24,81 @@ def dtype(element: ElementType) -> Node:
     return Atom(f"tl.{element.triton}")
 
 
-def wraps(expr: typed.Binary) -> bool:
-    """Whether C wraps this constant around, where Python would go on counting."""
-    left, right, value = constant(expr.left), constant(expr.right), constant(expr)
-    if not isinstance(left, int) or not isinstance(right, int) or value is None:
+def differs(expr: typed.Binary, left: Node, right: Node, numbers: Mapping[str, int | float]) -> bool:
+    """Whether C finds another value for this constant than Python, which counts on and computes in double.
+
+    ``left`` and ``right`` are the operands as printed, ``numbers`` the values of the names in them.
+    """
+    value = constant(expr)
+    if value is None:
         return False
-    exact = {"+": left + right, "-": left - right, "*": left * right}.get(expr.operator, value)
-    if expr.operator == "<<" and 0 <= right < 64:
+    one, other = constant(expr.left), constant(expr.right)
+    if isinstance(one, int) and isinstance(other, int):
+        return _wraps(expr.operator, one, other, value)
+    first, second = _python(left, numbers), _python(right, numbers)
+    if first is None or second is None:
+        return False
+    found = _compute(expr.operator, first, second)
+    type_ = scalar_of(expr.type)
+    assert type_ is not None
+    if found is None or not type_.is_float:
+        return found is not None and found != value
+    return not _alike(round_to(found, type_), value)
+
+
+def _wraps(operator: str, left: int, right: int, value: int | float) -> bool:
+    exact = {"+": left + right, "-": left - right, "*": left * right}.get(operator, value)
+    if operator == "<<" and 0 <= right < 64:
         exact = left << right
     return exact != value
+
+
+def _alike(one: float, other: float) -> bool:
+    return one == other or (math.isnan(one) and math.isnan(other))
+
+
+def _python(node: Node, numbers: Mapping[str, int | float]) -> int | float | None:
+    """The value of a printed constant in Python; None if this is none that is known."""
+    match node:
+        case Atom(text=text) if text in numbers:
+            return numbers[text]
+        case Atom(text=text):
+            try:
+                return float(text)
+            except ValueError:
+                return None
+        case UnaryOp(operator="-", operand=operand):
+            value = _python(operand, numbers)
+            return None if value is None else -value
+        case BinOp(operator=sign, left=left, right=right):
+            one, other = _python(left, numbers), _python(right, numbers)
+            return None if one is None or other is None else _compute(sign, one, other)
+        case _:
+            return None
+
+
+def _compute(operator: str, left: int | float, right: int | float) -> int | float | None:
+    calculate = _PYTHON.get(operator)
+    if calculate is None or (operator == "/" and right == 0):
+        return None
+    try:
+        return calculate(left, right)
+    except OverflowError:
+        return None
+
+
+_PYTHON: Final[Mapping[str, Callable[[int | float, int | float], int | float]]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
 
 
 def held(value: Value, narrow: Expr, number: Expr) -> bool:

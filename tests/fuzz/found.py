@@ -170,6 +170,13 @@ FOUND: dict[str, Found] = {
         "a float define cast to half was not rounded beside double",
         (("void f(double *Y, double *X) { *Y = (half)(KF) + *X + 1.5; }", [1.0], "float64"),),
     ),
+    "rounded_constants": Found(
+        "floats of constants were computed in Python's double and rounded once (seed 930105 on a GPU)",
+        (
+            ("void f(float *Y, float *X) { *Y = (KF + 1.0f) * KF; }", [1.0], "float32"),
+            ("void f(int *Y, int *X) { *Y = 1.0f / 3 < 0.33333334f; }", [1], "int32"),
+        ),
+    ),
 }
 
 OPEN = frozenset(name for name, found in FOUND.items() if found.open)
