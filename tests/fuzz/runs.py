@@ -49,6 +49,7 @@ def main() -> int:
     failures: list[tuple[int, Verdict]] = []
     counts: collections.Counter[str] = collections.Counter()
     given = {"seconds": options.seconds, "everything": options.all, "device": options.device}
+    given["chunk"] = 10 if options.device == "cpu" else 2  # a compilation takes a second
     for seed, verdict in verdicts(seeds, options.jobs, **given):
         counts[f"{verdict.kind} {verdict.detail}".strip()] += 1
         if not verdict.ok:
@@ -63,12 +64,17 @@ def main() -> int:
         kinds[kind if kind.startswith("ok") else kind.split()[0]] += number
     print(
         f"{total} kernels on {options.device}, seeds {seeds.start} to {seeds.start + total - 1}, in {seconds:.0f} s"
-        f" on {options.jobs} processes: " + ", ".join(f"{number} {kind}" for kind, number in kinds.most_common())
+        f" on {options.jobs} processes: "
+        + ", ".join(f"{number} {kind}" for kind, number in kinds.most_common())
     )
     for seed, verdict in failures[:200]:
-        print(f"seed {seed}: {verdict.kind} {verdict.detail}: {verdict.message.strip().splitlines()[-1][:150]}")
+        print(
+            f"seed {seed}: {verdict.kind} {verdict.detail}: {verdict.message.strip().splitlines()[-1][:150]}"
+        )
     if options.json:
-        options.json.write_text(json.dumps(_written(options, total, seconds, counts, failures), indent=1) + "\n")
+        options.json.write_text(
+            json.dumps(_written(options, total, seconds, counts, failures), indent=1) + "\n"
+        )
     sys.stdout.flush()
     _print(failures, options)
     return 1 if failures else 0
@@ -95,7 +101,8 @@ def _written(
         "device": options.device,
         "counts": dict(counts.most_common()),
         "failures": [
-            {"seed": seed, "kind": v.kind, "detail": v.detail, "message": v.message[-2000:]} for seed, v in failures
+            {"seed": seed, "kind": v.kind, "detail": v.detail, "message": v.message[-2000:]}
+            for seed, v in failures
         ],
     }
 

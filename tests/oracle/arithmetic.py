@@ -15,7 +15,7 @@ import numpy as np
 from pytriton.lang.types import BOOL, DOUBLE, FLOAT, ElementType, PointerType, ScalarType
 from tests.oracle.values import Array, Value, both, broadcast, converted, dtype_of, rounded, ulp
 
-__all__ = ["GPU", "INTERPRETER", "Rules", "binary", "call", "dot", "reduce", "select", "unary"]
+__all__ = ["CERTAIN", "GPU", "INTERPRETER", "Rules", "binary", "call", "dot", "reduce", "select", "unary"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +23,19 @@ class Rules:
     """How far floats may stray: what "may be Triton's (2 ulp)", "may be fused" allow.
 
     ``fusing``: a product that meets a sum may skip its rounding. ``division``: ulps of float ``/`` and ``sqrt``
-    (double is exact). ``functions``: ulps of ``exp``, ``log`` and the rest.
+    (double is exact). ``functions``: ulps of ``exp``, ``log`` and the rest. Without ``strays`` every float is
+    taken as it was calculated here.
     """
 
     fusing: bool
     division: float
     functions: float
+    strays: bool = True
 
 
 INTERPRETER = Rules(fusing=False, division=0, functions=4)
 GPU = Rules(fusing=True, division=2, functions=16)
+CERTAIN = Rules(fusing=False, division=0, functions=0, strays=False)
 
 _COMPARE: dict[str, Callable[[Array, Array], Array]] = {
     "<": np.less,
@@ -234,7 +237,7 @@ def summed(terms: Array, axis: int, type_: ScalarType, spread: Array | None, sta
     return total, stray
 
 
-def reduce(operator: str, value: Value, axis: int, have: ScalarType, want: ScalarType) -> Value:
+def reduce(operator: str, value: Value, axis: int, have: ScalarType, want: ScalarType, rules: Rules) -> Value:
     """``x[+]``, ``x[max]``, ``x[min]`` along one axis, in the promoted type."""
     value = converted(value, have, want)
     bad = None if value.bad is None else value.bad.any(axis=axis)
@@ -249,7 +252,7 @@ def reduce(operator: str, value: Value, axis: int, have: ScalarType, want: Scala
             spread = value.spread() + (0.0 if value.fused is None else value.fused)
         total, stray = summed(value.data, axis, want, spread)
         data = rounded(rounded(total, FLOAT) if want != DOUBLE else total, want)
-        return _with_stray(data, bad, stray, want)
+        return _with_stray(data, bad, stray if rules.strays else np.zeros_like(stray), want)
     pick = np.fmax if operator == "max" else np.fmin  # "skip NaN as IEEE maxNum does"
     error = None if value.error is None else value.error.max(axis=axis)
     return Value(pick.reduce(value.data, axis=axis), bad, error)
@@ -264,7 +267,7 @@ def _with_stray(data: Array, bad: Array | None, stray: Array, type_: ScalarType)
     return Value(data, bad, stray if stray.any() else None)
 
 
-def dot(left: Value, right: Value, have: ScalarType, want: ScalarType) -> Value:
+def dot(left: Value, right: Value, want: ScalarType, rules: Rules) -> Value:
     """``a @ b`` of [M,K,...] and [K,N,...]: trailing axes are batches; accumulated in ``want``."""
     a = left.mapped(lambda x: np.expand_dims(x, 2))  # [M,K,1,...]
     b = right.mapped(lambda x: np.expand_dims(x, 0))  # [1,K,N,...]
@@ -281,7 +284,7 @@ def dot(left: Value, right: Value, have: ScalarType, want: ScalarType) -> Value:
     if a.error is not None or b.error is not None:
         spread = np.abs(x) * b.spread() + np.abs(y) * a.spread() + a.spread() * b.spread()
     total, stray = summed(x * y, 1, want, spread, stages=2)
-    return _with_stray(rounded(total, want), bad, stray, want)
+    return _with_stray(rounded(total, want), bad, stray if rules.strays else np.zeros_like(stray), want)
 
 
 # ---------------------------------------------------------------- functions
