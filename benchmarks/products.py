@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -22,41 +23,46 @@ FLOAT_ERROR = 2e-6
 
 TILES: dict[str, Any] = {"TM": [128], "TN": [128, 256], "TK": [64]}
 SMALL: dict[str, Any] = {"TM": [32], "TN": [16], "TK": [16]}
+FORMS = [(False, False), (True, False), (False, True), (True, True)]  # which operands are transposed
 FLOAT_TILES: dict[str, Any] = {"TM": [128], "TN": [64, 128], "TK": [16, 32]}
 
 
 def dot_half(settings: Settings) -> Iterator[Row]:
-    """The classic dot against the hand-written kernel and cuBLAS; sizes that the tiles divide."""
+    """The classic dot in its four transpositions against the hand-written kernel and cuBLAS."""
+    sizes = settings.sizes([2048, 4096, 8192], [2048, 4096], [32])
+    forms = settings.sizes(FORMS, FORMS[:1], FORMS)
+    for n, (at, bt) in itertools.product(sizes, forms):
+        yield _half(settings, n, at, bt)
+
+
+def _half(settings: Settings, n: int, at: bool, bt: bool) -> Row:
+    """One square product; the operands are stored as they are read, or transposed."""
     tiles = SMALL if settings.smoke else TILES
     warps, stages = [4, 8], [3, 4]
-    for n in settings.sizes([2048, 4096, 8192], [2048, 4096], [32]):
-        a, b = torch.randn(2, n, n, device=settings.device).half()
-        out, by, mm = (torch.empty_like(a) for _ in range(3))
-        hand = Tuned(
-            handwritten.product,
-            points(**tiles, num_warps=warps, num_stages=stages, GROUP=8, MASKED=False, PRECISION="tf32"),
-            lambda point, n=n: (n // point["TM"] * (n // point["TN"]),),
-            *(a, b, by, n, n, n, n, 1, n, 1, n),
-        )
-        contenders = [
-            _classic(classic.kernel, a, b, out, tiles, num_warps=warps, num_stages=stages),
-            by_hand(hand, by, 0.98),
-            Contender(
-                "torch.mm",
-                lambda a=a, b=b, mm=mm: torch.mm(a, b, out=mm),
-                1.0 if n == 8192 else 0.95,
-                mm,
-            ),
-        ]
-        want = a.float() @ b.float()
-        yield Row("dot half", f"{n}³", contenders, want, HALF_ERROR, 2.0 * n**3, "TFLOP/s")
+    stored = torch.randn(2, n, n, device=settings.device).half()
+    a, b = (x.t() if transposed else x for x, transposed in zip(stored, (at, bt), strict=True))
+    out, by, mm = (torch.empty_like(stored[0]) for _ in range(3))
+    hand = Tuned(
+        handwritten.product,
+        points(**tiles, num_warps=warps, num_stages=stages, GROUP=8, MASKED=False, PRECISION="tf32"),
+        lambda point: (n // point["TM"] * (n // point["TN"]),),
+        *(a, b, by, n, n, n, *a.stride(), *b.stride(), n),
+    )
+    defines = classic.text_defines(a.dtype, at, bt) | tiles
+    contenders = [
+        _classic(classic.kernel, stored, out, defines, num_warps=warps, num_stages=stages),
+        by_hand(hand, by, 0.98),
+        Contender("torch.mm", lambda: torch.mm(a, b, out=mm), 1.0 if n == 8192 else 0.95, mm),
+    ]
+    case = f"{n}³, {'^a' if at else 'a'} @ {'^b' if bt else 'b'}"
+    return Row("dot half", case, contenders, a.float() @ b.float(), HALF_ERROR, 2.0 * n**3, "TFLOP/s")
 
 
 def _classic(
-    kernel: Any, a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, tiles: dict[str, Any], **launch: Any
+    kernel: Any, stored: torch.Tensor, out: torch.Tensor, defines: Mapping[str, Any], **launch: Any
 ) -> Contender:
+    a, b = stored
     n = len(a)
-    defines = classic.text_defines(a.dtype, at=False, bt=False) | tiles
 
     def call() -> None:
         kernel(
@@ -66,7 +72,7 @@ def _classic(
             **launch,
         )
 
-    return ours(kernel, call, out, list(tiles))
+    return ours(kernel, call, out, list(TILES))
 
 
 def dot_float(settings: Settings) -> Iterator[Row]:
@@ -74,8 +80,10 @@ def dot_float(settings: Settings) -> Iterator[Row]:
     n = settings.sizes([2048], [2048], [32])[0]
     tiles = SMALL if settings.smoke else FLOAT_TILES
     torch.backends.cuda.matmul.allow_tf32 = False
-    a, b = torch.randn(2, n, n, device=settings.device)
+    stored = torch.randn(2, n, n, device=settings.device)
+    a, b = stored
     out, by, mm = (torch.empty_like(a) for _ in range(3))
+    defines = classic.text_defines(a.dtype, at=False, bt=False) | tiles
     hand = Tuned(
         handwritten.product,
         points(**tiles, num_warps=[4, 8], num_stages=[3], GROUP=8, MASKED=False, PRECISION="ieee"),
@@ -90,10 +98,10 @@ def dot_float(settings: Settings) -> Iterator[Row]:
         return Contender("torch.mm", lambda: torch.mm(a, b, out=mm), target, mm)
 
     exact = pytriton.kernel(classic.SOURCE, name="dot_float")
-    contenders = [_classic(exact, a, b, out, tiles, **launch), by_hand(hand, by, 0.98), mm_at(None)]
+    contenders = [_classic(exact, stored, out, defines, **launch), by_hand(hand, by, 0.98), mm_at(None)]
     yield Row("dot float, ieee", f"{n}³", contenders, want, FLOAT_ERROR, work, "TFLOP/s")
     opted = pytriton.kernel(classic.SOURCE, name="dot_split", precision=["ieee", "bf16x6"])
-    contenders = [_classic(opted, a, b, out, tiles, **launch), mm_at(1.20)]
+    contenders = [_classic(opted, stored, out, defines, **launch), mm_at(1.20)]
     yield Row("dot float, ieee or bf16x6", f"{n}³", contenders, want, FLOAT_ERROR, work, "TFLOP/s")
 
 
