@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
@@ -18,6 +17,7 @@ from pytriton.runtime.failures import Generated, does_not_fit
 from pytriton.runtime.interpret import Interpreted
 from pytriton.runtime.launch import DeviceKernel, Grid
 from pytriton.runtime.load import load
+from pytriton.runtime.locks import Lock
 from pytriton.runtime.options import Config, Options
 from pytriton.runtime.text import KernelText
 
@@ -38,7 +38,7 @@ class Candidate:
         self.translation = text.translate(config.defines, config.precision, config.remap)
         self.binder = binder_for(self.translation)
         self._text = text
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._kernels: dict[tuple[int, tuple[int, ...]], DeviceKernel] = {}
 
     def launch(self, device: int, grid: Grid, values: Sequence[Any], facts: tuple[int, ...]) -> None:

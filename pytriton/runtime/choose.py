@@ -6,7 +6,6 @@ tuning.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from pytriton.runtime.candidate import CPU, Candidate
 from pytriton.runtime.constants import Constants
 from pytriton.runtime.launch import Grid, sizes_of
 from pytriton.runtime.levers import best_few, own_points
+from pytriton.runtime.locks import Lock
 from pytriton.runtime.options import Config
 from pytriton.runtime.record import Answer, Question, ask, keep, pin, pinned, recall, replaying
 from pytriton.runtime.sweep import Sweep
@@ -63,7 +63,7 @@ class Chooser:
         self._constants = constants
         self._key_positions = key_positions
         self._bind = bind
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self.known: dict[tuple[Any, ...], Candidate] = {}
         self.only = sweep.first if len(sweep.configs) == 1 and not settings.tune_fully else None
         self.best_config: Config | None = self.only.config if self.only else None

@@ -6,13 +6,13 @@ arguments. There is one copy a device, made when it is first needed, and zero un
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy
 import torch
 
+from pytriton.runtime.locks import Lock
 from pytriton.runtime.refusals import refusal
 
 __all__ = ["Constants", "constant_arguments"]
@@ -24,7 +24,7 @@ class Constants:
     """Buffers by name and device index. What is set without a device reaches every device."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._everywhere: dict[str, torch.Tensor] = {}
         self._on: dict[tuple[str, int], torch.Tensor] = {}
 

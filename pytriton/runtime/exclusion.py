@@ -1,11 +1,13 @@
 """One lock with two sides: compiling (many threads at once) and interpreting (one, alone).
 
 Triton's interpreter replaces functions of ``triton.language`` while it runs a kernel, for the whole process.
-Whoever compiles meanwhile in another thread would get the interpreter's functions into the compiler.
+Whoever compiles meanwhile in another thread would get the interpreter's functions into the compiler. A process that
+is forked meanwhile would keep them for ever, so ``fork`` waits, too.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,7 +32,7 @@ def compiling() -> Iterator[None]:
         yield
     finally:
         with _changed:
-            _compilers -= 1
+            _compilers = max(0, _compilers - 1)  # 0 already, if this is a child that was forked meanwhile
             _changed.notify_all()
 
 
@@ -51,3 +53,21 @@ def interpreting() -> Iterator[None]:
             if not _depth:
                 _interpreter = None
                 _changed.notify_all()
+
+
+def _before_fork() -> None:
+    _changed.acquire()
+    _changed.wait_for(lambda: _interpreter in (None, threading.get_ident()))
+
+
+def _after_fork_in_child() -> None:
+    """Only this thread is left: nobody else compiles."""
+    global _compilers
+    _compilers = 0
+    _changed.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_changed.release, after_in_child=_after_fork_in_child
+    )

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import linecache
 import sys
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -20,6 +19,7 @@ from triton.runtime.jit import JITFunction
 
 from pytriton.runtime.cache import module_name, store
 from pytriton.runtime.gate import check_module
+from pytriton.runtime.locks import Lock
 
 __all__ = ["LoadedModule", "load"]
 
@@ -45,7 +45,7 @@ class LoadedModule:
         return getattr(self.module, self.function).fn
 
 
-_lock: Final = threading.Lock()
+_lock: Final = Lock()
 _loaded: Final[dict[tuple[str, str], LoadedModule]] = {}
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import stat
+import tempfile
+import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pytriton.errors import LaunchError
-from pytriton.runtime import cache
+from pytriton.runtime import cache, files
 from pytriton.runtime.load import load
 
 TEXT = "import triton\n\n\n@triton.jit\ndef f(x):\n    pass\n"
@@ -21,6 +25,8 @@ TEXT = "import triton\n\n\n@triton.jit\ndef f(x):\n    pass\n"
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(cache.DIRECTORY_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "_stand_ins", {})
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     return tmp_path / "cache"
 
 
@@ -100,27 +106,31 @@ def test_of_another_user(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-@pytest.mark.parametrize("target", [0, 12345])
-def test_link_made_by_another_user(place: Path, tmp_path: Path, target: int) -> None:
-    (tmp_path / "target").mkdir(mode=0o700)
-    os.chown(tmp_path / "target", target, -1)
-    place.symlink_to(tmp_path / "target")
-    if not target:
-        os.chown(place, 12345, -1, follow_symlinks=False)
+def test_given_to_another_user(place: Path) -> None:
+    place.mkdir(mode=0o700)
+    os.chown(place, 12345, -1)
     assert "belongs to another user" in refused()
 
 
-def test_own_link(place: Path, tmp_path: Path) -> None:
-    (tmp_path / "target").mkdir(mode=0o700)
-    place.symlink_to(tmp_path / "target")
+@pytest.mark.parametrize("made", [True, False])
+def test_a_link(place: Path, tmp_path: Path, made: bool) -> None:
+    """Whoever may change the link chooses the directory; its target can be named instead."""
+    target = tmp_path / "target"
+    if made:
+        target.mkdir(mode=0o700)
+    place.symlink_to(target)
+    assert refused() == (
+        f"the cache directory {place} is a link to {target} [TC520]\n"
+        f"help: set PYTRITON_CACHE_DIR={target}, or remove the link"
+    )
+    assert not made or list(target.iterdir()) == []
+
+
+def test_a_link_above_it(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "scratch").mkdir(mode=0o700)
+    (tmp_path / "home").symlink_to(tmp_path / "scratch")
+    monkeypatch.setenv(cache.DIRECTORY_VARIABLE, str(tmp_path / "home" / "cache"))
     assert cache.store("f", TEXT).exists()
-
-
-def test_own_link_to_an_open_directory(place: Path, tmp_path: Path) -> None:
-    (tmp_path / "target").mkdir()
-    (tmp_path / "target").chmod(0o777)
-    place.symlink_to(tmp_path / "target")
-    assert "other users can write" in refused()
 
 
 def test_a_file_in_its_place(place: Path) -> None:
@@ -128,8 +138,7 @@ def test_a_file_in_its_place(place: Path) -> None:
     assert refused().startswith(f"{place} is no directory [TC520]\n")
 
 
-def test_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "_stand_ins", {})
+def test_cannot_be_made(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(cache.DIRECTORY_VARIABLE, str(tmp_path / "file" / "cache"))
     with pytest.warns(RuntimeWarning, match="pytriton cannot write to its cache directory") as seen:
@@ -170,3 +179,143 @@ def test_many_threads(place: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         paths = set(pool.map(lambda _: cache.store("f", TEXT), range(50)))
     assert [path.name for path in place.iterdir()] == [paths.pop().name]
+
+
+class TestStandIn:
+    """What serves where the directory cannot be written."""
+
+    @pytest.fixture
+    def unusable(self, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        (tmp_path / "file").write_text("")
+        monkeypatch.setenv(cache.DIRECTORY_VARIABLE, str(tmp_path / "file" / "cache"))
+        return tmp_path / "temporary"
+
+    @pytest.mark.filterwarnings("ignore:pytriton cannot write")
+    def test_one_for_all_processes(self, unusable: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        for _ in range(3):
+            cache.store("f", TEXT)
+            monkeypatch.setattr(cache, "_stand_ins", {})
+        assert [path.name for path in unusable.iterdir()] == [f"pytriton-{os.geteuid()}"]
+
+    @pytest.mark.filterwarnings("ignore:pytriton cannot write")
+    @pytest.mark.parametrize("mode", [0o777, 0o720])
+    def test_a_name_that_others_can_write_is_not_used(self, unusable: Path, mode: int) -> None:
+        taken = unusable / f"pytriton-{os.geteuid()}"
+        taken.mkdir()
+        taken.chmod(mode)
+        path = cache.store("f", TEXT)
+        assert path.parent != taken
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+        assert list(taken.iterdir()) == []
+
+    @pytest.mark.filterwarnings("ignore:pytriton cannot write")
+    def test_a_link_of_that_name_is_not_followed(self, unusable: Path, tmp_path: Path) -> None:
+        (tmp_path / "target").mkdir(mode=0o700)
+        (unusable / f"pytriton-{os.geteuid()}").symlink_to(tmp_path / "target")
+        cache.store("f", TEXT)
+        assert list((tmp_path / "target").iterdir()) == []
+
+    @pytest.mark.filterwarnings("ignore:pytriton cannot write")
+    def test_nothing_can_be_written_anywhere(self, unusable: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The module runs from memory."""
+
+        def full(*_: object, **__: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(os, "replace", full)
+        text = TEXT.replace("pass", "x + 7")
+        assert not cache.store("f", text).exists()
+        assert "x + 7" in load("f", text).compiled.src
+        assert [path for path in unusable.rglob("*") if path.is_file()] == []
+
+    @pytest.mark.filterwarnings("ignore:pytriton cannot write")
+    def test_no_home(self, place: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        """Nothing called ~ is made in the current directory."""
+        monkeypatch.delenv(cache.DIRECTORY_VARIABLE)
+        monkeypatch.setattr(cache, "user_cache_path", lambda name: Path("~/.cache", name))
+        monkeypatch.chdir(tmp_path)
+        assert cache.store("f", TEXT).parent.parent == tmp_path / "temporary"
+        assert not Path("~").exists()
+
+    @pytest.mark.filterwarnings("ignore:pytriton cannot write")
+    def test_the_current_directory_is_gone(
+        self, place: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        (tmp_path / "gone").mkdir()
+        monkeypatch.chdir(tmp_path / "gone")
+        (tmp_path / "gone").rmdir()
+        monkeypatch.setenv(cache.DIRECTORY_VARIABLE, "cache")
+        assert cache.store("f", TEXT).exists()
+
+
+class TestLeftovers:
+    """Temporary files of writers that were killed."""
+
+    @pytest.fixture(autouse=True)
+    def _first_use(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(files, "_cleaned", set())
+
+    def test_removed_by_the_next_writer(self, place: Path) -> None:
+        place.mkdir(mode=0o700)
+        for number in range(3):
+            (place / f".writing-{number}.py").write_text("half a mod")
+        path = cache.store("f", TEXT)
+        assert list(place.iterdir()) == [path]
+
+    def test_a_writer_that_lives_keeps_its_file(self, place: Path) -> None:
+        place.mkdir(mode=0o700)
+        with open(place / ".writing-1.py", "wb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            path = cache.store("f", TEXT)
+            assert sorted(place.iterdir()) == [place / ".writing-1.py", path]
+
+    @pytest.mark.parametrize(("age", "kept"), [(-1e9, False), (0.0, True), (1e9, False)])
+    def test_without_locks_by_age(
+        self, place: Path, monkeypatch: pytest.MonkeyPatch, age: float, kept: bool
+    ) -> None:
+        """Also where the clock was moved: what claims to be from the future goes too."""
+        monkeypatch.setattr(files, "_lock", lambda handle: None)
+        place.mkdir(mode=0o700)
+        left = place / ".writing-1.py"
+        left.write_text("")
+        os.utime(left, (time.time() - age,) * 2)
+        cache.store("f", TEXT)
+        assert left.exists() == kept
+
+    def test_taken_away_while_it_was_written(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        replace, taken = os.replace, []
+
+        def rob(source: str, target: Path) -> None:
+            if not taken:
+                taken.append(source)
+                os.unlink(source)
+            replace(source, target)
+
+        monkeypatch.setattr(os, "replace", rob)
+        assert cache.store("f", TEXT).read_text() == TEXT
+        assert len(taken) == 1
+
+    @pytest.mark.parametrize("code", [errno.EBUSY, errno.ESTALE, errno.EINTR])
+    def test_what_passes_is_tried_again(
+        self, place: Path, monkeypatch: pytest.MonkeyPatch, code: int
+    ) -> None:
+        replace, failed = os.replace, []
+
+        def busy(source: str, target: Path) -> None:
+            if len(failed) < 2:
+                failed.append(source)
+                raise OSError(code, os.strerror(code))
+            replace(source, target)
+
+        monkeypatch.setattr(os, "replace", busy)
+        path = cache.store("f", TEXT)
+        assert list(place.iterdir()) == [path]
+        assert len(failed) == 2
+
+
+def test_reading_is_bounded(place: Path) -> None:
+    cache.store_bytes("a", b"1234")
+    assert [cache.load_bytes("a", largest) for largest in (3, 4)] == [None, b"1234"]
+    assert cache.load_bytes("b", 4) is None
+    (place / "c").mkdir()
+    assert cache.load_bytes("c", 4) is None
