@@ -23,7 +23,14 @@ from pytriton.pipeline import Parameter
 from pytriton.runtime.bfloat16 import bits_of, exact_bfloat16
 from pytriton.runtime.exclusion import interpreting
 from pytriton.runtime.load import LoadedModule
-from pytriton.runtime.mending import LIBDEVICE, counted, scalars_index, truth_values_spread
+from pytriton.runtime.mending import (
+    LIBDEVICE,
+    atomics_lie_flat,
+    counted,
+    scalars_index,
+    truth_values_spread,
+    zeros_given,
+)
 from pytriton.runtime.origin import warn_once
 
 __all__ = ["Interpreted"]
@@ -51,6 +58,8 @@ class Interpreted:
             exact_bfloat16(),
             truth_values_spread(),
             scalars_index(),
+            atomics_lie_flat(),
+            zeros_given(),
             numpy.errstate(all="ignore"),
         ):
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]

@@ -1,9 +1,12 @@
 """Mends of Triton's interpreter, in force while a kernel runs on it.
 
-A comparison's handle bears the type of its operands, so a scalar truth value that is spread over a block comes out
-as int32 or worse and no longer serves as a mask. Up to Triton 3.7 a scalar becomes an index by way of an array of
-one element, which NumPy 2.4 refuses. ``range`` would count in Python's integers, which never wrap around. And the
-functions of ``libdevice`` exist only as machine code; NumPy has the same.
+A comparison's handle bears the type of its operands, so a scalar truth value that is spread over a block comes
+out as int32 or worse and no longer serves as a mask. Up to Triton 3.7 a scalar becomes an index by way of an
+array of one element, which NumPy 2.4 refuses. A load asks ``if other`` where it means ``is not None``, and a
+scalar zero is false there, so that -0.0 became 0.0. Up to Triton 3.8 an atomic reads its operands as if their
+elements lay side by side, which those of a broadcast block do not: it read what lies behind. ``range`` would
+count in Python's integers, which never wrap around. And the functions of ``libdevice`` exist only as machine
+code; NumPy has the same.
 """
 
 from __future__ import annotations
@@ -16,10 +19,18 @@ from typing import Any, Final
 
 import numpy
 import triton.language as tl
+from triton.language.semantic import TritonSemantic
 from triton.runtime import interpreter
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 
-__all__ = ["LIBDEVICE", "counted", "scalars_index", "truth_values_spread"]
+__all__ = [
+    "LIBDEVICE",
+    "atomics_lie_flat",
+    "counted",
+    "scalars_index",
+    "truth_values_spread",
+    "zeros_given",
+]
 
 
 @contextmanager
@@ -53,6 +64,46 @@ def scalars_index() -> Iterator[None]:
         yield
     finally:
         interpreter._patch_lang_tensor = patch
+
+
+@contextmanager
+def zeros_given() -> Iterator[None]:
+    """Let a scalar zero be given for what the mask of a load leaves out."""
+    load = TritonSemantic.load
+
+    def mended(self: Any, *arguments: Any) -> Any:
+        truth = tl.tensor.__bool__
+        tl.tensor.__bool__ = lambda _: True
+        try:
+            return load(self, *arguments)
+        finally:
+            tl.tensor.__bool__ = truth
+
+    TritonSemantic.load = mended
+    try:
+        yield
+    finally:
+        TritonSemantic.load = load
+
+
+@contextmanager
+def atomics_lie_flat() -> Iterator[None]:
+    """Let the operands of an atomic be broadcast blocks."""
+    kept = InterpreterBuilder.create_atomic_rmw, InterpreterBuilder.create_atomic_cas
+
+    def flat(operand: Any) -> Any:
+        if not isinstance(operand, TensorHandle):
+            return operand
+        return TensorHandle(numpy.ascontiguousarray(operand.data), operand.dtype)
+
+    def mended(create: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda self, *operands: create(self, *map(flat, operands))
+
+    InterpreterBuilder.create_atomic_rmw, InterpreterBuilder.create_atomic_cas = map(mended, kept)
+    try:
+        yield
+    finally:
+        InterpreterBuilder.create_atomic_rmw, InterpreterBuilder.create_atomic_cas = kept
 
 
 def counted(*bounds: Any) -> Iterator[Any]:

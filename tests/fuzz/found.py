@@ -134,7 +134,6 @@ FOUND: dict[str, Found] = {
     "zero_otherwise": Found(
         "-0.0 as what a masked-off scalar load gives",
         (("void f(float *Y, float *X) { float z = *X; *Y = z == 0 ? -z : *X; }", [0.0], "float32"),),
-        open=True,
     ),
     "padded_chars": Found(
         "a product of char blocks that are padded",
