@@ -175,7 +175,7 @@ def _resume(parser: InteractiveParser, stop: Stop, opened: list[int], found: Dia
         state.state_stack.pop()
         state.value_stack.pop()
     at, header = _next_statement(fed, at, opened)
-    if header:
+    if header and len(state.state_stack) > 1:  # outside of functions no statement begins
         _feed(parser, stop, ("IF", "if"), ("LPAR", "("), ("NUMBER", "0"), ("RPAR", ")"))
     return at
 
