@@ -1,4 +1,4 @@
-"""docs/language.md is a promise: each row of its tables names a golden case, and each golden case stands in a row."""
+"""docs/language.md is a promise: a row of its tables names a golden case, and each golden case stands in a row."""
 
 from __future__ import annotations
 
