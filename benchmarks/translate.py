@@ -250,10 +250,10 @@ def main() -> None:
         "date": datetime.date.today().isoformat(),
         "machine": processor(),
         "python": platform.python_version(),
-        **{name: importlib.metadata.version(name) for name in ("lark", "torch", "triton")},
+        **{name: importlib.metadata.version(name) for name in ("jinja2", "torch", "triton")},
         "rows": rows,
     }
-    versions = ", ".join(f"{name} {report[name]}" for name in ("python", "lark", "torch", "triton"))
+    versions = ", ".join(f"{name} {report[name]}" for name in ("python", "jinja2", "torch", "triton"))
     print(f"{report['date']}, {report['machine']}, {versions}; medians.\n\n| what | time |\n|---|---|")
     for what, value, unit in rows:
         print(f"| {what} | {value:.{1 if value < 100 else 0}f} {unit} |")

@@ -1,6 +1,6 @@
 """Tokens -> terminals of the grammar.
 
-Input: preprocessed tokens and the terminal of each fixed spelling. Output: the tokens as lark takes them. Two
+Input: preprocessed tokens and the terminal of each fixed spelling. Output: the terminal of each token. Two
 things that a C grammar cannot say are settled here: which identifiers are type names at their place
 (``typedef``, with scopes), and that ``bitcast`` before ``<`` is an operator. What is no Triton-C at all
 (``struct``, ``goto``, ...) is refused by name.
@@ -9,7 +9,7 @@ things that a C grammar cannot say are settled here: which identifiers are type 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from pytriton.errors import Report
 from pytriton.lang.tokens import Kind, Token
@@ -61,31 +61,46 @@ _KINDS: Final = {
     Kind.CHAR: "CHAR",
     Kind.STRING: "STRING",
     Kind.CONSTEXPR: "CONSTEXPR",
+    Kind.END: "END",
 }
+# Words that mean something only in their place: a text without them needs no closer look.
+_CLOSER: Final = dict.fromkeys((*_REFUSED, "typedef", "bitcast"), "")
 
 
-class Fed:
-    """A token with its terminal. The positions are lark's; it borrows them for its end token."""
+class Fed(NamedTuple):
+    """A token with its terminal."""
 
-    __slots__ = ("token", "type")
-    start_pos = end_pos = line = end_line = column = end_column = 0
-
-    def __init__(self, terminal: str, token: Token) -> None:
-        self.type = terminal
-        self.token = token
-
-    def __str__(self) -> str:
-        return self.token.text
+    type: str
+    token: Token
 
 
-def classify(tokens: list[Token], names: dict[str, str], report: Report) -> Iterator[Fed]:
-    """Give each token its terminal name."""
+def classify(tokens: list[Token], words: dict[str, str], report: Report) -> list[str]:
+    """The terminal of each token but ``END``; ``words`` has those of the fixed spellings."""
+    known = {**words, **WORDS, **_CLOSER}
+    found: list[str] = []
+    for token in tokens:
+        kind = token.kind
+        if kind is Kind.IDENT:
+            terminal = known.get(token.text, "IDENT")
+        elif kind is Kind.PUNCT:
+            terminal = known.get(token.text, "")
+        else:
+            terminal = _KINDS[kind]
+        if not terminal:
+            return list(_closely(tokens, {**words, **WORDS}, report))
+        found.append(terminal)
+    found.pop()
+    return found
+
+
+def _closely(tokens: list[Token], words: dict[str, str], report: Report) -> Iterator[str]:
+    """The same for a text with words that need a closer look."""
     typedefs = _Typedefs()
     refused: set[str] = set()  # cures given: `switch` is one mistake, its `case`s are not more
     for index, token in enumerate(tokens[:-1]):
         text = token.text
         if token.kind is Kind.IDENT:
-            terminal = names.get(text)
+            terminal = words.get(text)
             if text in _REFUSED and _REFUSED[text] not in refused:
                 refused.add(_REFUSED[text])
                 report.error("TC401", f"Triton-C has no '{text}'", token.span, help=_REFUSED[text])
@@ -95,9 +110,9 @@ def classify(tokens: list[Token], names: dict[str, str], report: Report) -> Iter
                 else:
                     terminal = typedefs.terminal(text, tokens[index - 1] if index else None)
             typedefs.saw(token, terminal or "IDENT", tokens[index + 1])
-            yield Fed(terminal or "IDENT", token)
+            yield terminal or "IDENT"
         elif token.kind is Kind.PUNCT:
-            terminal = names.get(text)
+            terminal = words.get(text)
             if terminal is None:
                 what = f"member access '{text}'" if text in (".", "->") else f"'{text}'"
                 before = tokens[index - 1].text if index else ""
@@ -105,9 +120,9 @@ def classify(tokens: list[Token], names: dict[str, str], report: Report) -> Iter
                 report.error("TC402", f"Triton-C has no {what}", token.span, help=help_)
                 continue
             typedefs.saw(token, terminal, tokens[index + 1])
-            yield Fed(terminal, token)
+            yield terminal
         else:
-            yield Fed(_KINDS[token.kind], token)
+            yield _KINDS[token.kind]
 
 
 class _Typedefs:

@@ -1,32 +1,25 @@
-"""Tokens -> syntax tree, by lark's LALR(1) tables for grammar/triton_c.lark.
+"""Tokens -> syntax tree, by the LALR(1) tables of grammar/triton_c.lark.
 
 Input: preprocessed tokens. Output: a ``File``. Invariant: every node's span covers its text. ``classify.py`` names
-the terminals, ``reduce.py`` builds the nodes; this file owns lark and says what was expected where a text does not
-fit. Behind a syntax error inside a kernel the work goes on with the next statement, only to find more of them.
+the terminals, ``automaton.py`` runs the tables, ``reduce.py`` builds the nodes; this file says what was expected
+where a text does not fit. Behind a syntax error inside a kernel the work goes on with the next statement, only to
+find more of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cache
 from itertools import takewhile
-from pathlib import Path
-from typing import Any, Final
-
-from lark import Lark, UnexpectedInput, UnexpectedToken
-from lark.lexer import Lexer, PatternStr
-from lark.parsers.lalr_analysis import Shift
-from lark.parsers.lalr_interactive_parser import InteractiveParser
+from typing import Final
 
 from pytriton.errors import CompileError, Diagnostic, Report
 from pytriton.lang import syntax
+from pytriton.lang.automaton import END, Parser, tables
 from pytriton.lang.classify import WORDS, Fed, classify
 from pytriton.lang.misfits import ELSE, NESTED, Stop, refuse
-from pytriton.lang.reduce import Builder
 from pytriton.lang.tokens import Kind, Token, new_token
 from pytriton.source import Span
 
-__all__ = ["grammar_text", "parse"]
+__all__ = ["parse"]
 
 
 def parse(tokens: list[Token], report: Report) -> syntax.File:
@@ -34,62 +27,19 @@ def parse(tokens: list[Token], report: Report) -> syntax.File:
 
     Raises ``ParseError`` or ``UnsupportedError`` through ``report`` for what does not fit.
     """
-    lark, names = _parser()
-    fed = list(classify(tokens, names, report))
+    terminals = classify(tokens, tables().words, report)
     report.check()
-    try:
-        items = lark.parse(fed)
-    except UnexpectedToken as error:
-        _refuse_all(error, fed, report)
-    except UnexpectedInput:
-        report.fatal("TC201", "this is not Triton-C", tokens[-1].span)
+    parser = Parser()
+    reached = parser.run([*terminals, END], tokens)
+    if reached <= len(terminals):
+        fed = list(map(Fed, terminals, tokens))
+        _refuse_all(parser, reached, fed, report)
+    items = parser.values[0]
     assert isinstance(items, tuple)
     first = tokens[0].span
     whole = Span(first.source, 0, len(first.source.text))
     comments = tuple(comment for token in tokens for comment in token.comments)
     return syntax.File(whole, items, comments)
-
-
-def grammar_text() -> str:
-    """The grammar: inside the package in a wheel, one level up in a checkout."""
-    package = Path(__file__).resolve().parent.parent
-    for root in (package, package.parent):
-        path = root / "grammar" / "triton_c.lark"
-        if path.is_file():
-            return path.read_text(encoding="utf-8")
-    raise FileNotFoundError("grammar/triton_c.lark is missing from this installation of pytriton")
-
-
-# ---------------------------------------------------------------- tokens for lark
-
-
-class _Feed(Lexer):
-    """Hands lark the tokens that were classified before."""
-
-    def __init__(self, conf: object) -> None:
-        pass
-
-    def lex(self, data: list[Fed]) -> Iterator[Fed]:  # type: ignore[override]
-        return iter(data)
-
-
-@cache
-def _parser() -> tuple[Lark, dict[str, str]]:
-    """The tables, built once a process, and the terminal name of every fixed spelling."""
-    lark = Lark(
-        grammar_text(),
-        parser="lalr",
-        lexer=_Feed,
-        transformer=Builder(),
-        keep_all_tokens=True,
-        maybe_placeholders=True,
-    )
-    names = {
-        terminal.pattern.value: terminal.name
-        for terminal in lark.terminals
-        if isinstance(terminal.pattern, PatternStr)
-    }
-    return lark, names | WORDS
 
 
 # ---------------------------------------------------------------- syntax errors
@@ -98,20 +48,18 @@ _HEADS: Final = ("IF", "FOR", "WHILE")
 _MOST_ERRORS: Final = 40  # echoes included; each costs a look at the whole text
 
 
-def _refuse_all(error: UnexpectedToken, fed: list[Fed], report: Report) -> None:
+def _refuse_all(parser: Parser, at: int, fed: list[Fed], report: Report) -> None:
     """Report a syntax error, and those behind it that are no echoes of one before; raises."""
-    parser = error.interactive_parser
-    at = next((i for i, token in enumerate(fed) if token is error.token), len(fed))
+    terminals, tokens = [one.type for one in fed], [one.token for one in fed]
     resumed: int | None = 0
     said: set[tuple[str, int] | str] = set()
     before = -1  # the place of the error before: where there is no progress, this ends
     for _ in range(_MOST_ERRORS):
-        if not fed or parser is None or at == before:
+        if not fed or at == before:
             break
         before = at
         opened = _opened(fed, at, resumed or 0)
-        accepts = parser.accepts()  # type: ignore[no-untyped-call]
-        stop = Stop(fed, at, accepts, [fed[i] for i in opened], _parser()[1])
+        stop = Stop(fed, at, parser.accepts(), [fed[i] for i in opened], tables().words | WORDS)
         own = Report()
         try:
             refuse(stop, own)
@@ -120,12 +68,9 @@ def _refuse_all(error: UnexpectedToken, fed: list[Fed], report: Report) -> None:
         resumed = _resume(parser, stop, opened, own.errors[0])
         if resumed is None:
             break
-        try:
-            for at in range(resumed, len(fed)):
-                parser.feed_token(fed[at])  # type: ignore[arg-type]
+        at = parser.run(terminals, tokens, resumed)
+        if at == len(fed):
             break
-        except UnexpectedToken:
-            continue
     report.check()
 
 
@@ -157,7 +102,7 @@ def _opened(fed: list[Fed], end: int, resumed: int) -> list[int]:
     return opened
 
 
-def _resume(parser: InteractiveParser, stop: Stop, opened: list[int], found: Diagnostic) -> int | None:
+def _resume(parser: Parser, stop: Stop, opened: list[int], found: Diagnostic) -> int | None:
     """Bring the parser to where a statement can begin: the token to go on with, None where that is hopeless."""
     fed, at = stop.fed, stop.at
     if stop.token() is None or not any(fed[i].type == "LBRACE" for i in opened):
@@ -169,20 +114,18 @@ def _resume(parser: InteractiveParser, stop: Stop, opened: list[int], found: Dia
         return at + 1
     if found.message == NESTED:
         return None
-    state = parser.parser_state
-    tables = state.parse_conf.states
-    while len(state.state_stack) > 1 and not _begins_statement(tables[state.state_stack[-1]]):
-        state.state_stack.pop()
-        state.value_stack.pop()
+    while len(parser.states) > 1 and not _begins_statement(parser.states[-1]):
+        parser.states.pop()
+        parser.values.pop()
     at, header = _next_statement(fed, at, opened)
-    if header and len(state.state_stack) > 1:  # outside of functions no statement begins
+    if header and len(parser.states) > 1:  # outside of functions no statement begins
         _feed(parser, stop, ("IF", "if"), ("LPAR", "("), ("NUMBER", "0"), ("RPAR", ")"))
     return at
 
 
-def _begins_statement(table: Mapping[str, tuple[Any, Any]]) -> bool:
+def _begins_statement(state: int) -> bool:
     """Whether the parser is between two statements of a block."""
-    return all(word in table and table[word][0] is Shift for word in ("RETURN", "RBRACE"))
+    return all(tables().shifts(state, word) for word in ("RETURN", "RBRACE"))
 
 
 def _next_statement(fed: list[Fed], at: int, opened: list[int]) -> tuple[int, bool]:
@@ -224,9 +167,9 @@ def _behind_braces(fed: list[Fed], at: int) -> int:
     return at
 
 
-def _feed(parser: InteractiveParser, stop: Stop, *words: tuple[str, str]) -> None:
+def _feed(parser: Parser, stop: Stop, *words: tuple[str, str]) -> None:
     """Give the parser tokens that the text lacks."""
     span = stop.fed[stop.at].token.span
     for terminal, text in words:
         token = new_token(Kind.PUNCT, text, span, False, False, None, (), frozenset())
-        parser.feed_token(Fed(terminal, token))  # type: ignore[arg-type]
+        parser.run((terminal,), (token,))

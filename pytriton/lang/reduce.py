@@ -1,7 +1,7 @@
 """Reductions of the grammar -> nodes of the syntax tree.
 
-``Builder`` has one method a rule; lark calls it with the parts of the reduction: tokens, nodes, or None for what
-is absent. Binary operators come as one flat row, and ``_climb`` gives them their precedence.
+``Builder`` has one method a rule; automaton.py calls it with the parts of the reduction: tokens, nodes, or None for
+what is absent. Binary operators come as one flat row, and ``_climb`` gives them their precedence.
 """
 
 from __future__ import annotations
@@ -10,27 +10,22 @@ from dataclasses import replace
 from typing import Any
 
 from pytriton.lang import syntax
-from pytriton.lang.classify import Fed
 from pytriton.lang.syntax import PRECEDENCE
-from pytriton.lang.tokens import Token
+from pytriton.lang.tokens import Kind, Token
 from pytriton.source import Span
 
 __all__ = ["Builder"]
 
 
-def _span(part: Any) -> Span:
-    return part.token.span if isinstance(part, Fed) else part.span
-
-
 def _over(parts: list[Any]) -> Span:
-    """The span of a reduction: from its first to its last part that is there."""
-    there = [part for part in parts if part is not None and not isinstance(part, tuple)]
-    return _span(there[0]).to(_span(there[-1]))
+    """The span of a reduction whose first and last part are there."""
+    span: Span = parts[0].span
+    return span.to(parts[-1].span)
 
 
 def _nodes(parts: list[Any]) -> tuple[Any, ...]:
     """The parts that are nodes, not punctuation or absent."""
-    return tuple(part for part in parts if part is not None and not isinstance(part, Fed))
+    return tuple(part for part in parts if part is not None and not isinstance(part, Token))
 
 
 def _climb(parts: list[Any]) -> syntax.Expr:
@@ -57,7 +52,7 @@ def _climb(parts: list[Any]) -> syntax.Expr:
 
 
 class Builder:
-    """One method a rule of the grammar; lark calls it with the parts of the reduction."""
+    """One method a rule of the grammar; automaton.py calls it with the parts of the reduction."""
 
     def start(self, parts: list[Any]) -> tuple[Any, ...]:
         return tuple(part for part in parts if part is not None)
@@ -74,39 +69,39 @@ class Builder:
         return syntax.Declaration(_over(parts), parts[0], _nodes(parts[1:]))
 
     def static_assert(self, parts: list[Any]) -> syntax.StaticAssert:
-        strings = [part for part in parts if isinstance(part, Fed) and part.type == "STRING"]
-        message = "".join(str(part)[1:-1] for part in strings) if strings else None
+        strings = [part for part in parts if isinstance(part, Token) and part.kind is Kind.STRING]
+        message = "".join(part.text[1:-1] for part in strings) if strings else None
         return syntax.StaticAssert(_over(parts), parts[2], message)
 
     def specifiers(self, parts: list[Any]) -> syntax.Specifiers:
-        words = tuple(part.token for part in parts if isinstance(part, Fed))
+        words = tuple(part for part in parts if isinstance(part, Token))
         attributes = tuple(item for part in parts if isinstance(part, tuple) for item in part)
         enum = next((part for part in parts if isinstance(part, syntax.Enum)), None)
         spanned = [part for part in parts if not isinstance(part, tuple)] or list(attributes)
         return syntax.Specifiers(_over(spanned), words, attributes, enum)
 
     def enum(self, parts: list[Any]) -> syntax.Enum:
-        name = parts[1].token if parts[1] is not None else None
         constants = tuple(part for part in parts if isinstance(part, tuple))
-        return syntax.Enum(_span(parts[0]).to(_span(parts[-1])), name, constants)
+        return syntax.Enum(_over(parts), parts[1], constants)
 
     def enum_name(self, parts: list[Any]) -> syntax.Enum:
-        return syntax.Enum(_over(parts), parts[1].token, ())
+        return syntax.Enum(_over(parts), parts[1], ())
 
     def enumerator(self, parts: list[Any]) -> tuple[Token, syntax.Expr | None]:
-        return parts[0].token, parts[2]
+        return parts[0], parts[2]
 
     def attribute(self, parts: list[Any]) -> tuple[syntax.Attribute, ...]:
         return _nodes(parts)
 
     def promise(self, parts: list[Any]) -> syntax.Attribute:
-        return syntax.Attribute(_over(parts), parts[0].token.text, _nodes(parts[1:]))
+        span = _over(parts) if parts[-1] is not None else parts[0].span
+        return syntax.Attribute(span, parts[0].text, _nodes(parts[1:]))
 
     def qualifier_promise(self, parts: list[Any]) -> syntax.Attribute:
-        return syntax.Attribute(_over(parts), parts[0].token.text)
+        return syntax.Attribute(parts[0].span, parts[0].text)
 
     def pointer(self, parts: list[Any]) -> tuple[Token, ...]:
-        return tuple(part.token for part in parts)
+        return tuple(parts)
 
     def shape(self, parts: list[Any]) -> tuple[syntax.Expr, ...]:
         return _nodes(parts)
@@ -128,7 +123,7 @@ class Builder:
     def declarator(self, parts: list[Any]) -> syntax.Declarator:
         pointer, name, parameters, shape, trailing, initializer = parts
         return _declarator(
-            _span(name),
+            name.span,
             pointer,
             name,
             shape,
@@ -149,10 +144,13 @@ class Builder:
         return syntax.Block(_over(parts), _nodes(parts))
 
     def expression_statement(self, parts: list[Any]) -> syntax.ExpressionStatement:
-        return syntax.ExpressionStatement(_over(parts), parts[0])
+        expression, semicolon = parts
+        span = semicolon.span if expression is None else expression.span.to(semicolon.span)
+        return syntax.ExpressionStatement(span, expression)
 
     def if_(self, parts: list[Any]) -> syntax.If:
-        return syntax.If(_over(parts), parts[2], parts[4], parts[6])
+        last = parts[4] if parts[6] is None else parts[6]
+        return syntax.If(parts[0].span.to(last.span), parts[2], parts[4], parts[6])
 
     def for_(self, parts: list[Any]) -> syntax.For:
         _, _, init, condition, _, step, _, body = parts
@@ -180,12 +178,7 @@ class Builder:
 
     def assign(self, parts: list[Any]) -> syntax.Assign:
         target, operator, value = parts
-        return syntax.Assign(_over([target, value]), operator.text, target, value)
-
-    def assign_op(self, parts: list[Any]) -> Token:
-        return parts[0].token  # type: ignore[no-any-return]
-
-    binary_op = prefix_op = assign_op
+        return syntax.Assign(_over(parts), operator.text, target, value)
 
     def select(self, parts: list[Any]) -> syntax.Select:
         return syntax.Select(_over(parts), parts[0], parts[2], parts[4])
@@ -207,25 +200,25 @@ class Builder:
         return syntax.Cast(_over(parts), parts[1], parts[3])
 
     def size_of(self, parts: list[Any]) -> syntax.SizeOf:
-        operand = next(part for part in parts if not isinstance(part, Fed))
+        operand = next(part for part in parts if not isinstance(part, Token))
         return syntax.SizeOf(_over(parts), operand)
 
     def name(self, parts: list[Any]) -> syntax.Name:
-        token = parts[0].token
+        token = parts[0]
         return syntax.Name(token.span, token.text)
 
     def number(self, parts: list[Any]) -> syntax.Number:
-        token = parts[0].token
+        token = parts[0]
         return syntax.Number(token.span, token.text)
 
     char = number
 
     def constexpr(self, parts: list[Any]) -> syntax.Constexpr:
-        token = parts[0].token
+        token = parts[0]
         return syntax.Constexpr(token.span, token.text, token.value)
 
     def string(self, parts: list[Any]) -> syntax.String:
-        token = parts[0].token
+        token = parts[0]
         return syntax.String(token.span, token.text)
 
     def group(self, parts: list[Any]) -> syntax.Expr:
@@ -244,10 +237,10 @@ class Builder:
         return syntax.Subscript(_over(parts), parts[0], _nodes(parts[1:]))
 
     def marker(self, parts: list[Any]) -> syntax.Marker:
-        return syntax.Marker(_span(parts[0]), str(parts[0]))
+        return syntax.Marker(parts[0].span, parts[0].text)
 
     def increment(self, parts: list[Any]) -> syntax.Postfix:
-        return syntax.Postfix(_over(parts), str(parts[1]), parts[0])
+        return syntax.Postfix(_over(parts), parts[1].text, parts[0])
 
     decrement = increment
 
@@ -255,7 +248,7 @@ class Builder:
 def _declarator(
     start: Span,
     pointer: tuple[Token, ...],
-    name: Fed | None,
+    name: Token | None,
     shape: tuple[syntax.Expr, ...] | None,
     trailing: tuple[syntax.Attribute, ...],
     initializer: syntax.Expr | None = None,
@@ -270,11 +263,11 @@ def _declarator(
         if token.text != "*" and (token.text != "const" or all(one.text != "*" for one in pointer[index:]))
     )
     parts = [item.span for item in (*(shape or ()), *trailing)]
-    span = start.to(parts[-1] if parts else _span(name) if name else start)
+    span = start.to(parts[-1] if parts else name.span if name is not None else start)
     return syntax.Declarator(
         span,
         stars,
-        name.token if name is not None else None,
+        name,
         shape or (),
         qualifiers + trailing,
         initializer,
