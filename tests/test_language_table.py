@@ -1,7 +1,4 @@
-"""docs/language.md is a promise: each row of its tables names a golden case, and each golden case stands in a row.
-
-A row whose case is not proved yet (``tests/translate_open``: known to fail, not collected) is an expected failure.
-"""
+"""docs/language.md is a promise: a row of its tables names a golden case, and each golden case stands in a row."""
 
 from __future__ import annotations
 
@@ -12,12 +9,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 TABLE = TESTS.parent / "docs" / "language.md"
-
-
-def cases(folder: str) -> set[str]:
-    """The cases of a folder of goldens."""
-    root = TESTS / folder
-    return {path.parent.name for path in root.glob("*/kernel.c")} if root.is_dir() else set()
+CASES = {path.parent.name for path in (TESTS / "translate").glob("*/kernel.c")}
 
 
 def rows() -> list[tuple[str, list[str]]]:
@@ -40,14 +32,10 @@ def test_the_table_has_rows() -> None:
 @pytest.mark.parametrize(("construct", "named"), rows(), ids=[row[0] for row in rows()])
 def test_every_row_is_proved(construct: str, named: list[str]) -> None:
     assert named, f"{construct}: names no case"
-    waiting = cases("translate_open")
-    missing = [name for name in named if name not in cases("translate") | waiting]
+    missing = [name for name in named if name not in CASES]
     assert not missing, f"{construct}: no such case: {', '.join(missing)}"
-    unproved = [name for name in named if name in waiting]
-    if unproved:
-        pytest.xfail(f"open: {', '.join(unproved)}")
 
 
 def test_every_case_is_in_a_row() -> None:
     named = {name for _, names in rows() for name in names}
-    assert sorted(cases("translate") - named) == []
+    assert sorted(CASES - named) == []

@@ -1,7 +1,6 @@
 """The evaluator on every golden case: it must leave what ``case.toml`` says, as the emitted module does.
 
-That proves the judge on texts whose answers were written by hand, those of tests/translate_open included (what the
-translator does not do yet, the evaluator may do already).
+That proves the judge on texts whose answers were written by hand.
 """
 
 from __future__ import annotations
@@ -24,9 +23,7 @@ from pytriton.source import Source
 from tests.oracle.evaluator import Address, Undefined, run
 
 TESTS = Path(__file__).parent.parent
-CASES = sorted(
-    path.parent for root in ("translate", "translate_open") for path in (TESTS / root).glob("*/case.toml")
-)
+CASES = sorted(path.parent for path in (TESTS / "translate").glob("*/case.toml"))
 
 # The evaluator says that these are undefined, and is right; the case shows what the translation does then.
 UNDEFINED = {
