@@ -25,6 +25,7 @@ from pytriton.runtime.exclusion import interpreting
 from pytriton.runtime.load import LoadedModule
 from pytriton.runtime.mending import (
     LIBDEVICE,
+    all_ones_fit,
     atomics_lie_flat,
     counted,
     scalars_index,
@@ -59,6 +60,7 @@ class Interpreted:
             truth_values_spread(),
             scalars_index(),
             atomics_lie_flat(),
+            all_ones_fit(),
             zeros_given(),
             numpy.errstate(all="ignore"),
         ):

@@ -4,9 +4,9 @@ A comparison's handle bears the type of its operands, so a scalar truth value th
 out as int32 or worse and no longer serves as a mask. Up to Triton 3.7 a scalar becomes an index by way of an
 array of one element, which NumPy 2.4 refuses. A load asks ``if other`` where it means ``is not None``, and a
 scalar zero is false there, so that -0.0 became 0.0. Up to Triton 3.8 an atomic reads its operands as if their
-elements lay side by side, which those of a broadcast block do not: it read what lies behind. ``range`` would
-count in Python's integers, which never wrap around. And the functions of ``libdevice`` exist only as machine
-code; NumPy has the same.
+elements lay side by side, which those of a broadcast block do not: it read what lies behind. And ``~x`` of an
+unsigned one asks NumPy for -1, which NumPy 2 refuses. ``range`` would count in Python's integers, which never
+wrap around. And the functions of ``libdevice`` exist only as machine code; NumPy has the same.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 
 __all__ = [
     "LIBDEVICE",
+    "all_ones_fit",
     "atomics_lie_flat",
     "counted",
     "scalars_index",
@@ -104,6 +105,24 @@ def atomics_lie_flat() -> Iterator[None]:
         yield
     finally:
         InterpreterBuilder.create_atomic_rmw, InterpreterBuilder.create_atomic_cas = kept
+
+
+@contextmanager
+def all_ones_fit() -> Iterator[None]:
+    """Let an unsigned integer be inverted."""
+    kept = InterpreterBuilder.get_all_ones_value
+
+    def mended(self: Any, type_: Any) -> Any:
+        if not type_.scalar.is_int_unsigned():
+            return kept(self, type_)
+        dtype = numpy.dtype(f"u{max(type_.scalar.primitive_bitwidth // 8, 1)}")
+        return TensorHandle(numpy.full(1, numpy.iinfo(dtype).max, dtype), type_.scalar)
+
+    InterpreterBuilder.get_all_ones_value = mended
+    try:
+        yield
+    finally:
+        InterpreterBuilder.get_all_ones_value = kept
 
 
 def counted(*bounds: Any) -> Iterator[Any]:
