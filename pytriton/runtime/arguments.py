@@ -26,7 +26,16 @@ from pytriton.lang.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.runtime.refusals import refusal
 
-__all__ = ["BY_16", "ONE", "PLAIN", "Binder", "Bound"]
+__all__ = [
+    "BY_16",
+    "ONE",
+    "PLAIN",
+    "Binder",
+    "Bound",
+    "accepted_dtypes",
+    "range_of",
+    "rounding_of",
+]
 
 PLAIN: Final = 0
 BY_16: Final = 1
@@ -141,7 +150,7 @@ _INTEGER_DTYPES: Final = {
 _ABSENT: Final[Checked] = (0, BY_16, None)
 
 
-def _accepted_dtypes(element: ScalarType | PointerType) -> frozenset[torch.dtype]:
+def accepted_dtypes(element: ScalarType | PointerType) -> frozenset[torch.dtype]:
     """Width and kind must match; signedness need not, and a bool is an 8-bit integer."""
     if isinstance(element, PointerType):
         return frozenset(_INTEGER_DTYPES[64])
@@ -152,7 +161,7 @@ def _accepted_dtypes(element: ScalarType | PointerType) -> frozenset[torch.dtype
 
 def _pointer(parameter: Parameter, place: _Place) -> Checker:
     assert isinstance(parameter.type, PointerType)
-    accepted = _accepted_dtypes(parameter.type.element)
+    accepted = accepted_dtypes(parameter.type.element)
     aligned = parameter.aligned
 
     def check(value: Any) -> Checked:
@@ -220,9 +229,14 @@ def _refuse_dtype(tensor: torch.Tensor, type_: object, place: _Place) -> NoRetur
 # Scalars: Python and NumPy numbers, and tensors without axes.
 
 
-def _integer(parameter: Parameter, type_: ScalarType, place: _Place) -> Checker:
+def range_of(type_: ScalarType) -> tuple[int, int]:
+    """The least and the largest number that may be passed; a negative one for an unsigned is taken as C does."""
     low = -(1 << type_.bits - 1)
-    high = (1 << type_.bits) - 1 if type_.kind == "uint" else -low - 1
+    return low, (1 << type_.bits) - 1 if type_.kind == "uint" else -low - 1
+
+
+def _integer(parameter: Parameter, type_: ScalarType, place: _Place) -> Checker:
+    low, high = range_of(type_)
     modulus = 1 << type_.bits
     multiple = parameter.multiple_of
 
@@ -249,8 +263,13 @@ def _integer(parameter: Parameter, type_: ScalarType, place: _Place) -> Checker:
     return check
 
 
+def rounding_of(type_: ScalarType) -> Callable[[float], float] | None:
+    """What a floating number must go through before it is passed; None for float and double."""
+    return {"half": _to_half, "bfloat16": _to_bfloat16}.get(type_.word)
+
+
 def _floating(type_: ScalarType, place: _Place) -> Checker:
-    rounded = {"half": _to_half, "bfloat16": _to_bfloat16}.get(type_.word)
+    rounded = rounding_of(type_)
 
     def check(value: Any) -> Checked:
         if type(value) is not float:

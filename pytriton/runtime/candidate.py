@@ -15,7 +15,7 @@ from pytriton.runtime.arguments import Binder
 from pytriton.runtime.compile import compile_kernel
 from pytriton.runtime.failures import Generated, does_not_fit
 from pytriton.runtime.interpret import Interpreted
-from pytriton.runtime.launch import DeviceKernel, Grid
+from pytriton.runtime.launch import DeviceKernel, Direct, Grid
 from pytriton.runtime.load import load
 from pytriton.runtime.locks import Lock
 from pytriton.runtime.options import Config, Options
@@ -57,6 +57,11 @@ class Candidate:
             if (device, facts) not in self._kernels:
                 self._kernels[device, facts] = self._compile_on(device, facts)
             return self._kernels[device, facts]
+
+    def direct_on(self, device: int, facts: tuple[int, ...]) -> Direct | None:
+        """The C function of a kernel that was launched there; None where there is no calling it directly."""
+        found = self._kernels.get((device, facts))
+        return None if found is None else found.direct
 
     def compile_for(self, facts: tuple[int, ...], target: Any) -> Any:
         """Triton's ``CompiledKernel`` for a target; raises UnsupportedError."""

@@ -13,7 +13,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 import torch
 
@@ -28,6 +28,7 @@ from pytriton.runtime.launch import present_target
 from pytriton.runtime.missing import may_lack_defines
 from pytriton.runtime.options import Config, configs_of, defines_of, product
 from pytriton.runtime.plan import Plan, PlanSettings
+from pytriton.runtime.recent import Recent
 from pytriton.runtime.refusals import refusal
 from pytriton.runtime.registry import bench_registry
 from pytriton.runtime.specialize import common_facts
@@ -35,6 +36,9 @@ from pytriton.runtime.text import KernelText, read_source
 from pytriton.runtime.traced import call_traced, enrol, is_traced, modes_active
 
 __all__ = ["Kernel", "heuristics", "kernel"]
+
+# Dynamo knows this function, under any name, and takes it for True.
+is_dynamo_compiling: Final[Callable[[], bool]] = torch.compiler.is_dynamo_compiling
 
 
 class Kernel:
@@ -62,6 +66,7 @@ class Kernel:
         self._heuristics = heuristics
         self._lock = threading.RLock()
         self._plans: dict[Any, Plan] = {}
+        self._recent: Recent[Plan] = Recent()
         self._default: Plan | None = None
         self._last: Plan | None = None
         self._names: tuple[str, ...] | None = None
@@ -87,7 +92,7 @@ class Kernel:
         use, CompileError for a text that cannot be translated, TuneError if a sweep leaves nothing.
         """
         if more_defines:
-            defines = {**(defines or {}), **more_defines}
+            defines = {**defines, **more_defines} if defines else more_defines
         if grid is None:
             if not arguments:
                 raise refusal(
@@ -97,7 +102,7 @@ class Kernel:
                     "lambda opt: (pytriton.cdiv(n, opt.TILE),)",
                 )
             *arguments, grid = arguments  # type: ignore[assignment]
-        if torch.compiler.is_dynamo_compiling():
+        if is_dynamo_compiling():
             call_traced(self, arguments, grid, defines, num_warps, num_stages, bench)
             return None
         plan = self._default
@@ -105,6 +110,9 @@ class Kernel:
             plan = self._plan(arguments, defines, num_warps, num_stages)
         self._last = plan
         frame = INSIDE.frame
+        if frame is None and not bench and not modes_active():
+            plan.call(arguments, grid)  # the fast path
+            return None
         if frame is not None and isinstance(frame, Shapes):
             frame += [arguments[at] for at in plan.written_positions if at < len(arguments)]
             return None
@@ -157,6 +165,15 @@ class Kernel:
         candidate = Plan(text, [point], PlanSettings()).first
         facts = common_facts(candidate.translation.parameters)
         return assembly(candidate.compile_for(facts, wanted), mode)
+
+    @property
+    def launcher_source(self) -> str:
+        """The generated Python through which calls go on a GPU, for the defines of the last call.
+
+        Before any call that is the one for tensors, with the constructor's defines.
+        """
+        plan = self._last or self._default or self._plan((), None, None, None)
+        return plan.launcher_text
 
     @property
     def best_config(self) -> Config | None:
@@ -227,13 +244,21 @@ class Kernel:
             names = self._parameter_names(configs[0])
             configs = self._heuristics.applied(configs, names, arguments)
             return self._plans.get(configs) or self._kept(configs, configs)
+        try:
+            recent = self._recent.get(defines, num_warps, num_stages)
+        except (RuntimeError, TypeError, ValueError):  # some value is no define: it cannot be compared
+            recent = None
+        if recent is not None:
+            return recent
         key = (_frozen(defines), _frozen_one(num_warps), _frozen_one(num_stages))
         try:
             plan = self._plans.get(key)
         except TypeError:  # some value is no define, and this says which
             defines_of(defines)
             raise
-        return plan or self._kept(key, self._configs(defines_of(defines), num_warps, num_stages))
+        plan = plan or self._kept(key, self._configs(defines_of(defines), num_warps, num_stages))
+        self._recent.put(plan, defines, num_warps, num_stages)
+        return plan
 
     def _kept(self, key: Any, configs: tuple[Config, ...]) -> Plan:
         """The plan for these configs, made once."""
@@ -264,7 +289,10 @@ class Kernel:
         return product({**self._defines, **defines}, num_warps, num_stages, self._points, precision)
 
     def _bench(self, plan: Plan, arguments: Sequence[Any], grid: Any, count: int) -> int | None:
-        time = plan.call(arguments, grid, max(0, count))
+        if count < 1:
+            plan.call(arguments, grid)
+            return None
+        time = plan.bench(arguments, grid, count)
         if time is not None:
             binder = plan.first.binder
             named = [binder.position(name) for name in self._outputs]

@@ -3,14 +3,19 @@
 ``CompiledKernel.run`` is Triton's own launcher. It takes the same arguments in Triton 3.6 to 3.9: three grid
 sizes, the stream, the function's handle, packed metadata, launch metadata, two hooks, and then *all*
 arguments of the function, constexprs included (they are skipped). Pointers may be bare addresses. What
-differs between the versions stands in ``_adjusted_values``, and nowhere else.
+differs between the versions stands in ``_adjusted_values`` and ``direct_of``, and nowhere else.
+
+Behind ``run`` stands a C function. ``Direct`` says how to call that without what ``run`` does first: asking for
+scratch memory and for hooks. Only kernels that need neither have one, in versions of Triton that are known here.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from types import BuiltinFunctionType
+from typing import Any, Final, Literal
 
 import torch
 import triton
@@ -22,7 +27,18 @@ from pytriton.pipeline import Parameter
 from pytriton.runtime.options import Options
 from pytriton.runtime.refusals import refusal
 
-__all__ = ["LARGEST_GRID", "DeviceKernel", "Grid", "present_target", "sizes_of"]
+__all__ = [
+    "LARGEST_GRID",
+    "DeviceKernel",
+    "Direct",
+    "Grid",
+    "Style",
+    "direct_of",
+    "present_target",
+    "signed_bytes",
+    "sizes_of",
+    "style_here",
+]
 
 Grid = tuple[int, int, int]
 
@@ -95,6 +111,7 @@ class DeviceKernel:
             self._run = compiled.run
         self._function = compiled.function
         self._metadata = compiled.packed_metadata
+        self.direct = direct_of(compiled, len(self._constexprs))
         self._stream_of = driver.active.get_current_stream
 
     def __call__(self, grid: Grid, values: Sequence[Any]) -> None:
@@ -123,24 +140,95 @@ class DeviceKernel:
         )
 
 
-def _adjusted_values(
-    parameters: Sequence[Parameter],
-) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
-    """What must be done to launch values for this version of Triton; None for nothing.
+# The C function behind ``run``.
+
+Style = Literal["flat", "packed"]
+
+# flat:   x, y, z, stream, function, cooperative, dependent, two scratches, metadata, what hooks are told,
+#         two hooks, and all arguments, constexprs included (they are skipped)
+# packed: x, y, z, stream, function, cooperative, dependent, metadata, what hooks are told, two hooks, two
+#         scratches, annotations, signature, and one tuple of arguments (of which constexprs, which are last, may
+#         be left out)
+_STYLES: Final[dict[tuple[int, ...], Style]] = {
+    (3, 6): "flat",
+    (3, 7): "packed",
+    (3, 8): "packed",
+    (3, 9): "packed",
+}
+
+
+def style_here() -> Style | None:
+    """How this version of Triton is called; None for a version that nobody has looked at."""
+    return _STYLES.get(_TRITON_VERSION)
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """The C function of one compiled kernel, and the constant things that it takes.
+
+    ``handles`` are ``function, metadata`` (flat) or ``function, metadata, annotations, signature`` (packed);
+    ``extra`` is how many constexprs it wants behind the values (none if packed).
+    """
+
+    style: Style
+    launch: Callable[..., object]
+    handles: tuple[Any, ...]
+    extra: int
+
+    def taking(self, extra: int) -> Callable[..., object]:
+        """The function for a caller that gives ``extra`` constexprs, whatever it wants itself."""
+        launch, missing = self.launch, self.extra - extra
+        if missing > 0:
+            return lambda *given: launch(*given, *(None,) * missing)
+        return (lambda *given: launch(*given[:missing])) if missing < 0 else launch
+
+
+def direct_of(compiled: Any, constexprs: int) -> Direct | None:
+    """How to call the C function of a compiled kernel; None where ``run`` has more to do than to call it."""
+    run, style = compiled.run, style_here()
+    plain = (
+        style is not None
+        and type(run).__name__ == "CudaLauncher"
+        and isinstance(run.launch, BuiltinFunctionType)  # tensor descriptors put a Python function before it
+        and not run.global_scratch_size
+        and not run.profile_scratch_size
+        and not run.launch_cooperative_grid
+        and not run.launch_pdl
+        and not getattr(run, "gsan_enabled", False)
+    )
+    if not plain or style is None:
+        return None
+    handles = (compiled.function, compiled.packed_metadata)
+    if style == "flat":
+        return Direct(style, run.launch, handles, constexprs)
+    return Direct(style, run.launch, (*handles, run.arg_annotations, run.kernel_signature), 0)
+
+
+def signed_bytes(parameters: Sequence[Parameter]) -> list[int]:
+    """The positions of 8-bit integers with a sign if this Triton must be given them without.
 
     Triton 3.6 parses an 8-bit argument with ``PyArg_ParseTuple``'s ``b``, which takes 0 to 255 only.
     """
-    signed_bytes = [
+    if _TRITON_VERSION >= (3, 7):
+        return []
+    return [
         position
         for position, parameter in enumerate(parameters)
         if isinstance(parameter.type, ScalarType) and (parameter.type.kind, parameter.type.bits) == ("int", 8)
     ]
-    if _TRITON_VERSION >= (3, 7) or not signed_bytes:
+
+
+def _adjusted_values(
+    parameters: Sequence[Parameter],
+) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
+    """What must be done to launch values for this version of Triton; None for nothing."""
+    positions = signed_bytes(parameters)
+    if not positions:
         return None
 
     def adjust(values: Sequence[Any]) -> Sequence[Any]:
         adjusted = list(values)
-        for position in signed_bytes:
+        for position in positions:
             adjusted[position] &= 0xFF
         return adjusted
 

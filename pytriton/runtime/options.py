@@ -103,10 +103,11 @@ class Options:
     """What a ``grid`` callable gets: ``opt.TM``, ``opt.d('TM')``, ``opt.D('TM')``, ``opt['TM']``.
 
     Beside the defines it has ``num_warps``, ``num_stages`` (None is Triton's default) and ``defines``. A
-    define that bears the name of one of these is reached by ``opt['num_warps']``.
+    define that bears the name of one of these is reached by ``opt['num_warps']``. Numbers lie in the instance's
+    own dictionary, where Python finds ``opt.TM`` at once: a grid is asked at every launch.
     """
 
-    __slots__ = ("defines", "num_stages", "num_warps")
+    __slots__ = ("__dict__", "defines", "num_stages", "num_warps")
 
     defines: Mapping[str, Any]
     num_warps: int
@@ -117,6 +118,9 @@ class Options:
         object.__setattr__(self, "defines", MappingProxyType(numbers))
         object.__setattr__(self, "num_warps", config.num_warps)
         object.__setattr__(self, "num_stages", config.num_stages)
+        if type(self) is Options:  # others give what they compute
+            own = {name: value for name, value in numbers.items() if not hasattr(Options, name)}
+            self.__dict__.update(own)
 
     def __getitem__(self, name: str) -> Any:
         try:

@@ -1,15 +1,18 @@
 """The sweep that one set of defines means, and the way of a call through it.
 
 A kernel object makes one plan for each set of defines, ``num_warps`` and ``num_stages`` that it is called
-with, and keeps it. A call on a known plan binds its arguments, picks the candidate (the only one, or the one
-that was tuned for these argument values), evaluates the grid and launches.
+with, and keeps it. A call on a known plan goes *the long way* at first: it binds its arguments, picks the candidate
+(the only one, or the one that was tuned for these argument values), evaluates the grid and launches. On a GPU the
+second call of a form finds a generated launcher (``launcher.py``), and the third one its record: that is the fast
+path, and all that is not proved there comes back here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import Any
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any, Final
 
 import torch
 
@@ -18,6 +21,8 @@ from pytriton.runtime.arguments import Bound
 from pytriton.runtime.candidate import CPU, Candidate
 from pytriton.runtime.choose import Chooser, PlanSettings, grid_of, written_by
 from pytriton.runtime.constants import Constants
+from pytriton.runtime.launch import Style, style_here
+from pytriton.runtime.launcher import Form, Launcher, Shape, form_of, launcher_text
 from pytriton.runtime.options import Config
 from pytriton.runtime.origin import warn_once
 from pytriton.runtime.refusals import refusal
@@ -26,6 +31,8 @@ from pytriton.runtime.text import KernelText
 from pytriton.runtime.tune import Launch, bench
 
 __all__ = ["Plan", "PlanSettings"]
+
+_MOST_FORMS: Final = 16
 
 
 class Plan:
@@ -50,28 +57,102 @@ class Plan:
         self._chooser = Chooser(self._sweep, settings, self._constants, self._key_positions, self._bind)
         self._only = self._chooser.only
         self._best = self._chooser.known
+        self._lock = threading.Lock()
+        self._launchers: dict[Form, Launcher] = {}
+        self.call: Callable[[Sequence[Any], Any], None] = self._long_way
+        """Launch once: takes the arguments and the grid. The shortest way that is known."""
 
-    def call(self, arguments: Sequence[Any], grid: Any, repetitions: int = 0) -> int | None:
-        """Launch once; with ``repetitions`` also measure, and give the best in nanoseconds."""
+    def bench(self, arguments: Sequence[Any], grid: Any, repetitions: int) -> int | None:
+        """Launch once, and measure: the best time in nanoseconds, None where there is nothing to launch."""
+        ready = self._ready(arguments, grid)
+        if ready is None:
+            return None
+        saved = self._chooser.save_written([ready.candidate], arguments, ready.device)
+        return bench(ready, saved, repetitions)
+
+    # The long way, and what shortens it.
+
+    def _long_way(self, arguments: Sequence[Any], grid: Any) -> None:
+        """Launch once, where no launcher of the fast path is known."""
+        ready = self._ready(arguments, grid)
+        if ready is not None:
+            ready()
+            self._shorten(ready, arguments)
+
+    def _missed(
+        self, form: Form, arguments: Sequence[Any], grid: Any, key: tuple[Any, ...] | None = None
+    ) -> None:
+        """Launch once, after a launcher for calls of this form could not; ``key`` if that alone was not known."""
+        if key is None:
+            actual = form_of(self.first.binder.parameters, arguments)
+            other = None if actual is None or actual == form else self._launchers.get(actual)
+            if other is not None:
+                return other.call(arguments, grid)
+            return self._long_way(arguments, grid)
+        ready = self._ready(arguments, grid)
+        if ready is not None:
+            ready()
+            direct = ready.candidate.direct_on(ready.device, ready.facts)
+            if direct is not None and key[0] == ready.device and self._is_final(ready):
+                self._launchers[form].keep(key, ready.facts, ready.candidate.options, direct)
+        return None
+
+    def _ready(self, arguments: Sequence[Any], grid: Any) -> Launch | None:
+        """The launch that a call means, all decided; None where the grid has a zero in it."""
         values, facts, device = self._bind(self.first, arguments)
         if device is None:
             device = self._device_without_tensors()
         candidate = self._only
         if candidate is None:
-            key = (device, *(values[position] for position in self._key_positions))
+            key = self._tuned_for(device, values)
             candidate = self._best.get(key) or self._chooser.choose(key, device, arguments, grid)
             if candidate is None:
                 return None
             if candidate.binder is not self.first.binder:
                 values, facts, _ = self._bind(candidate, arguments)
         sizes = grid_of(candidate, grid)
-        if sizes is None:
-            return None
-        if repetitions:
-            launch = Launch(candidate, device, sizes, values, facts)
-            return bench(launch, self._chooser.save_written([candidate], arguments, device), repetitions)
-        candidate.launch(device, sizes, values, facts)
-        return None
+        return None if sizes is None else Launch(candidate, device, sizes, values, facts)
+
+    def _tuned_for(self, device: int, values: Sequence[Any]) -> tuple[Any, ...]:
+        return device, *(values[position] for position in self._key_positions)
+
+    def _is_final(self, ready: Launch) -> bool:
+        """Whether the next such call would get the same candidate, with arguments of the same declarations."""
+        if ready.candidate.binder is not self.first.binder:
+            return False
+        known = self._only or self._best.get(self._tuned_for(ready.device, ready.values))
+        return known is ready.candidate
+
+    def _shorten(self, ready: Launch, arguments: Sequence[Any]) -> None:
+        """Make a launcher for calls of this form, if there can be one."""
+        binder = self.first.binder
+        if ready.device == CPU or binder.buffers or len(self._launchers) >= _MOST_FORMS:
+            return
+        direct = ready.candidate.direct_on(ready.device, ready.facts)
+        form = form_of(binder.parameters, arguments)
+        if direct is None or form is None or form in self._launchers:
+            return
+        made = Launcher(self._shape(form, direct.style, direct.extra), partial(self._missed, form))
+        with self._lock:
+            if self._launchers.setdefault(form, made) is made and len(self._launchers) == 1:
+                self.call = made.call
+
+    def _shape(self, form: Form, style: Style, extra: int) -> Shape:
+        binder, tuned = self.first.binder, () if self._only else self._key_positions
+        given = self._settings.device
+        current = given is None or (given.type != "cpu" and given.index is None)
+        device = None if current else self._device_without_tensors()
+        return Shape(binder.kernel, binder.parameters, form, tuned, device, style, extra)
+
+    @property
+    def launcher_text(self) -> str:
+        """The generated launchers; before any launch, that for tensors only, as it would be here."""
+        if self._launchers:
+            return "\n\n".join(launcher.text for launcher in self._launchers.values())
+        parameters = self.first.binder.parameters
+        form: Form = tuple("tensor" for each in parameters if isinstance(each.type, PointerType))
+        extra = len(self.first.translation.constexprs)
+        return launcher_text(self._shape(form, style_here() or "packed", extra))
 
     @property
     def chosen(self) -> Candidate:

@@ -1,0 +1,277 @@
+"""The fast path of a call: straight-line Python that is generated for a kernel's parameters.
+
+Input: the parameters, and the *form* of a call (which pointers are tensors, addresses, or absent). Output: a
+function of the call's arguments and grid, made from ``templates/launcher.py.j2``, that does once and inline what
+the long way (``Plan``) does in closures and loops: it tests types, ranges, promises and devices, reads addresses,
+and makes a *key* of all that compiled code may depend on:
+
+    (device, a fact for each tensor, address and integer, the values that call for new tuning)
+
+``records`` maps a key to what the launch needs: the options that a grid sees, and Triton's own C function with the
+handles that it takes. Invariants:
+
+* A record exists only for a key that the long way has served, with the same facts, on the same device, by a choice
+  that is final. So whatever the tests and the key do not prove goes the long way, and with it every error message.
+* Nothing of a call is kept, no tensor and no address: memory that was freed and used again is simply read again.
+* The grid is asked once. If its answer is unusual, the long way gets the answer, not the callable.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from types import CodeType, NoneType
+from typing import Any, Final, Literal, assert_never
+
+import torch
+from triton import knobs
+from triton.runtime.driver import driver
+
+from pytriton.emit.module import render
+from pytriton.emit.names import identifier
+from pytriton.lang.types import PointerType, ScalarType
+from pytriton.pipeline import Parameter
+from pytriton.runtime.arguments import accepted_dtypes, range_of, rounding_of
+from pytriton.runtime.launch import LARGEST_GRID, Direct, Style, signed_bytes
+from pytriton.runtime.launcher_gate import check_launcher
+
+__all__ = ["Form", "Launcher", "Shape", "form_of", "launcher_text"]
+
+Kind = Literal["tensor", "address", "absent"]
+Form = tuple[Kind, ...]  # one for each pointer parameter
+Call = Callable[[Sequence[Any], Any], None]
+
+_KINDS: Final[Mapping[type, Kind]] = {
+    torch.Tensor: "tensor",
+    torch.nn.Parameter: "tensor",
+    int: "address",
+    NoneType: "absent",
+}
+
+
+def form_of(parameters: Sequence[Parameter], arguments: Sequence[Any]) -> Form | None:
+    """The form of a call; None for one that has no fast path, or a wrong number of arguments."""
+    if len(parameters) != len(arguments):
+        return None
+    pairs = zip(parameters, arguments, strict=True)
+    kinds = [_KINDS.get(type(each)) for parameter, each in pairs if isinstance(parameter.type, PointerType)]
+    form = tuple(kind for kind in kinds if kind is not None)
+    return form if len(form) == len(kinds) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """All that a launcher's text depends on.
+
+    ``tuned`` are the positions whose values call for new tuning; ``device`` is where a call without tensors runs,
+    None for the current one; ``style`` and ``extra`` are those of ``Direct``.
+    """
+
+    kernel: str
+    parameters: tuple[Parameter, ...]
+    form: Form
+    tuned: tuple[int, ...]
+    device: int | None
+    style: Style
+    extra: int
+
+
+class Launcher:
+    """The generated function for one form of calls: ``call(arguments, grid)``, whose text is ``text``.
+
+    ``missed`` is the long way. It takes the arguments, the grid, and the key if that alone was not known.
+    """
+
+    def __init__(self, shape: Shape, missed: Callable[..., None]) -> None:
+        self.text = launcher_text(shape)
+        self._shape = shape
+        self._records: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        self._keyed = [each.position for each in _arguments(shape) if each.fact]
+        namespace = {**_surroundings(shape), "records": self._records, "missed": missed}
+        exec(_compiled(self.text, shape.kernel), namespace)
+        self.call: Call = namespace["launch_" + shape.kernel]
+
+    def keep(self, key: tuple[Any, ...], facts: Sequence[int], options: Any, direct: Direct) -> None:
+        """A record for a key that the long way has served with these facts.
+
+        Nothing is kept if the key says anything else than the facts, or if the C function is of another style.
+        """
+        said = key[1 : 1 + len(self._keyed)]
+        if direct.style == self._shape.style and said == tuple(facts[at] for at in self._keyed):
+            self._records[key] = (options, direct.taking(self._shape.extra), *direct.handles)
+
+
+def _surroundings(shape: Shape) -> dict[str, Any]:
+    """The names that a generated launcher finds, beside what it imports."""
+    current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
+    return {
+        "current_device": current_device,
+        "current_stream": driver.active.get_current_stream,
+        "hooks": knobs.runtime,
+        "tensors": frozenset({torch.Tensor, torch.nn.Parameter}),
+        "numbers": frozenset({int, float}),
+        "sequences": frozenset({tuple, list}),
+        **{_rounding(type_): rounding_of(type_) for type_ in _scalars(shape) if rounding_of(type_)},
+    }
+
+
+def _scalars(shape: Shape) -> Iterator[ScalarType]:
+    return (each.type for each in shape.parameters if isinstance(each.type, ScalarType))
+
+
+def _rounding(type_: ScalarType) -> str:
+    return f"to_{type_.word}"
+
+
+_numbers: Final = count(1)
+
+
+@cache
+def _compiled(text: str, kernel: str) -> CodeType:
+    """The code of a text, once the gate has let it pass. Tracebacks and debuggers see its lines."""
+    path = f"<pytriton launcher {next(_numbers)}: {kernel}>"
+    check_launcher(text, path)
+    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+    return compile(text, path, "exec")
+
+
+# The text.
+
+_OURS: Final = frozenset(
+    "annotations arguments axes callable current_device current_stream device float function grid grid_x grid_y "
+    "grid_z hooks int key launch len metadata missed numbers options record records sequences signature sizes "
+    "tensors type".split()
+)
+_HANDLES: Final[Mapping[Style, tuple[str, ...]]] = {
+    "flat": ("function", "metadata"),
+    "packed": ("function", "metadata", "annotations", "signature"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Argument:
+    """What the text says about one parameter; lines and conditions that it does not need are empty."""
+
+    position: int
+    name: str
+    kind: str  # what its Python type must be
+    value: str  # what is launched
+    reads: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    fact: str = ""  # its entry of the key
+    dtypes: tuple[str, ...] = ()
+
+
+def launcher_text(shape: Shape) -> str:
+    """The module of one launcher."""
+    arguments = _arguments(shape)
+    launched = [each.value for each in arguments]
+    checks = [check for each in arguments for check in each.checks]
+    tuned = [arguments[at].value for at in shape.tuned]
+    return render(
+        "launcher.py.j2",
+        kernel=shape.kernel,
+        name=f"launch_{shape.kernel}",
+        form=_shown(shape),
+        imported=sorted({dtype for each in arguments for dtype in each.dtypes}),
+        parameters=[each.name for each in arguments],
+        kinds=[each.kind for each in arguments] or ["True"],
+        reads=["device = current_device()", *(line for each in arguments for line in each.reads)],
+        checks=[*checks, *_on_device(shape, arguments)] or ["True"],
+        key=["device", *(each.fact for each in arguments if each.fact), *tuned],
+        record=["options", "launch", *_HANDLES[shape.style]],
+        largest=LARGEST_GRID,
+        launched=_launched(shape, launched),
+    )
+
+
+def _shown(shape: Shape) -> str:
+    pointers = [each.name for each in shape.parameters if isinstance(each.type, PointerType)]
+    shown = [f"{name} is {_WORDS[kind]}" for name, kind in zip(pointers, shape.form, strict=True)]
+    return ", ".join(shown) or "numbers only"
+
+
+_WORDS: Final[Mapping[Kind, str]] = {"tensor": "a tensor", "address": "an address", "absent": "None"}
+
+
+def _on_device(shape: Shape, arguments: Sequence[_Argument]) -> list[str]:
+    """A call whose tensors are all empty runs where the constructor said; no other launcher knows that place."""
+    if shape.device is None:
+        return []
+    tensors = [each.value for each in arguments if each.dtypes]
+    found = [f"device == {shape.device}", *tensors]
+    return [f"({' or '.join(found)})" if tensors else found[0]]
+
+
+def _launched(shape: Shape, values: Sequence[str]) -> list[str]:
+    """The arguments of Triton's C function, in the order that ``launch.py`` describes."""
+    place = ["grid_x", "grid_y", "grid_z", "current_stream(device)", "function", "False", "False"]
+    match shape.style:
+        case "flat":
+            return [*place, *["None"] * 2, "metadata", *["None"] * 3, *values, *["None"] * shape.extra]
+        case "packed":
+            packed = f"({', '.join(values)}{',' if len(values) == 1 else ''})"
+            return [*place, "metadata", *["None"] * 5, "annotations", "signature", packed]
+    assert_never(shape.style)
+
+
+def _arguments(shape: Shape) -> list[_Argument]:
+    taken: set[str] = set(_OURS)
+    unsigned = signed_bytes(shape.parameters)
+    form = iter(shape.form)
+    found: list[_Argument] = []
+    for position, parameter in enumerate(shape.parameters):
+        name = identifier(parameter.identifier, frozenset(taken))
+        taken.add(name)
+        if isinstance(parameter.type, PointerType):
+            address = identifier(f"{name}_at", frozenset(taken))
+            taken.add(address)
+            found.append(_pointer(position, parameter, name, address, next(form)))
+        else:
+            found.append(_scalar(position, parameter, parameter.type, name, position in unsigned))
+    return found
+
+
+def _pointer(position: int, parameter: Parameter, name: str, address: str, kind: Kind) -> _Argument:
+    assert isinstance(parameter.type, PointerType)
+    if kind == "absent":
+        return _Argument(position, name, f"{name} is None", "0")
+    where = address if kind == "tensor" else name
+    promise = [f"not {where} % {parameter.aligned}"] if parameter.aligned > 1 else []
+    fact = f"not {where} & 15"
+    if kind == "address":
+        checks = (f"0 <= {name} < {1 << 64}", *promise)
+        return _Argument(position, name, f"type({name}) is int", name, (), checks, fact)
+    dtypes = sorted(str(each).removeprefix("torch.") for each in accepted_dtypes(parameter.type.element))
+    dtype = f"{name}.dtype is {dtypes[0]}"
+    if len(dtypes) > 1:
+        dtype = f"{name}.dtype in ({', '.join(dtypes)})"
+    dense = f"({dtype} and {name}.get_device() == device if {address} else not {name}.numel())"
+    return _Argument(
+        position,
+        name,
+        f"type({name}) in tensors",
+        address,
+        (f"{address} = {name}.data_ptr()",),
+        (dense, *promise),
+        fact,
+        tuple(dtypes),
+    )
+
+
+def _scalar(position: int, parameter: Parameter, type_: ScalarType, name: str, unsigned: bool) -> _Argument:
+    if type_.kind == "bool":
+        return _Argument(position, name, f"type({name}) is bool", name)
+    if type_.kind == "float":
+        rounding = f"{_rounding(type_)}(float({name}))" if rounding_of(type_) else f"float({name})"
+        return _Argument(position, name, f"type({name}) in numbers", name, (f"{name} = {rounding}",))
+    low, high = range_of(type_)
+    checks = [f"{low if type_.kind == 'int' else 0} <= {name} <= {high}"]
+    if parameter.multiple_of > 1:
+        checks.append(f"not {name} % {parameter.multiple_of}")
+    value = f"{name} & 255" if unsigned else name
+    fact = f"2 if {name} == 1 else not {name} & 15"
+    return _Argument(position, name, f"type({name}) is int", value, (), tuple(checks), fact)

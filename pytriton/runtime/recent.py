@@ -1,0 +1,61 @@
+"""Which plan the defines of a call mean, found without making a key of them.
+
+Programs of 2019 give all defines with each call, twenty of them as a rule. Equal defines give equal code only if
+their types are equal, too: 1, True, 1.0 and '1' are four different defines. A ``Recent`` holds what the last few
+calls gave and compares by Python's own list comparison, in C: names, types and values, and the types inside of
+lists. Lists are copied, so that a user may change them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Generic, TypeVar
+
+__all__ = ["Recent"]
+
+Kept = TypeVar("Kept")
+
+_MOST: Final = 8
+
+
+class Recent(Generic[Kept]):
+    """What belongs to the defines of the last few calls."""
+
+    def __init__(self) -> None:
+        self._seen: tuple[_Given[Kept], ...] = ()
+
+    def get(self, defines: Mapping[str, Any] | None, *more: Any) -> Kept | None:
+        """What was kept for just these defines and ``more``, such as ``num_warps``; None if it is not known."""
+        if not self._seen:
+            return None
+        names, values = ([], [*more]) if defines is None else ([*defines], [*defines.values(), *more])
+        types = [*map(type, values)]
+        for given in self._seen:
+            if types == given.types and names == given.names and given.has(values):
+                return given.kept
+        return None
+
+    def put(self, kept: Kept, defines: Mapping[str, Any] | None, *more: Any) -> None:
+        """Remember; the longest known is forgotten. (Threads may lose what another has just put: no harm.)"""
+        given = _Given(kept, list(defines or {}), [*(defines or {}).values(), *more])
+        self._seen = (given, *self._seen[: _MOST - 1])
+
+
+class _Given(Generic[Kept]):
+    """The defines of one call; ``sizes`` are the types inside of lists, by the position of the list."""
+
+    __slots__ = ("inner", "kept", "names", "types", "values")
+
+    def __init__(self, kept: Kept, names: Sequence[str], values: Sequence[Any]) -> None:
+        self.kept = kept
+        self.names = list(names)
+        self.types = [*map(type, values)]
+        self.values = [type(value)(value) if type(value) in (list, tuple) else value for value in values]
+        lists = [(at, value) for at, value in enumerate(self.values) if isinstance(value, (list, tuple))]
+        self.inner = [(at, [*map(type, value)]) for at, value in lists]
+
+    def has(self, values: Sequence[Any]) -> bool:
+        """Whether these are the same values; their types are known to be the same."""
+        if values != self.values:
+            return False
+        return all([*map(type, values[at])] == types for at, types in self.inner)
