@@ -13,10 +13,13 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
+from pytriton.errors import CompileError
 from pytriton.pipeline import Translation
+from pytriton.runtime.arguments import ONE, PLAIN
 from pytriton.runtime.exclusion import compiling
 from pytriton.runtime.failures import Generated
 from pytriton.runtime.load import load
+from pytriton.runtime.mlir import complaint
 from pytriton.runtime.options import Config
 from pytriton.runtime.refusals import refusal
 from pytriton.runtime.specialize import pin_ones, specialize
@@ -47,21 +50,53 @@ def compile_kernel(
 
     Raises UnsupportedError if Triton refuses the code; ``source`` is quoted then.
     """
-    pinned = pin_ones(translation, facts)
-    module = load(pinned.function, pinned.text)
-    function = module.compiled
-    special = specialize(pinned.parameters, pinned.constexprs, facts, function.arg_names)
-    ast_source = ASTSource(
-        fn=function,
-        signature=special.signature,
-        constexprs=special.constants,
-        attrs=special.attributes,
-    )
-    with compiling():
+    looser = tuple(PLAIN if fact == ONE else fact for fact in facts)
+    attempts = [_Attempt(translation, config, tuple(facts))]
+    if looser != attempts[0].facts:
+        # Triton 3.6 fails on a load in a loop that it can tell is never entered, as where a bound is 1.
+        attempts.append(_Attempt(translation, config, looser))
+    failures: list[Exception] = []
+    for attempt in attempts:
         try:
-            return triton.compile(ast_source, target=target, options=_options(translation, config))
+            return attempt.compiled(target)
         except Exception as error:
-            raise Generated(pinned, module.path, source).refused(error) from error
+            failures.append(error)
+            if not _says_nothing(error):
+                break
+    raise attempts[0].refused(failures[0], target, source) from failures[0]
+
+
+class _Attempt:
+    """A kernel with everything that Triton's compiler is told about it."""
+
+    def __init__(self, translation: Translation, config: Config, facts: tuple[int, ...]) -> None:
+        self.facts = facts
+        self._pinned = pin_ones(translation, facts)
+        self._module = load(self._pinned.function, self._pinned.text)
+        self._options = _options(translation, config)
+        names = self._module.compiled.arg_names
+        special = specialize(self._pinned.parameters, self._pinned.constexprs, facts, names)
+        self._source = {
+            "signature": special.signature,
+            "constexprs": special.constants,
+            "attrs": special.attributes,
+        }
+
+    def compiled(self, target: Any) -> Any:
+        source = ASTSource(fn=self._module.compiled, **self._source)
+        with compiling():
+            return triton.compile(source, target=target, options=self._options)
+
+    def refused(self, error: Exception, target: Any, source: Source) -> CompileError:
+        heard = None
+        if _says_nothing(error):
+            heard = complaint(self._module.path, self._module.function, self._source, target, self._options)
+        return Generated(self._pinned, self._module.path, source).refused(error, heard)
+
+
+def _says_nothing(error: Exception) -> bool:
+    """Whether an error comes from MLIR, which prints what is wrong instead of raising it."""
+    return type(error) is RuntimeError
 
 
 def _options(translation: Translation, config: Config) -> Mapping[str, object]:

@@ -16,6 +16,7 @@ from triton.runtime.errors import OutOfResources
 
 from pytriton.errors import CompileError, Diagnostic, LaunchError, UnsupportedError
 from pytriton.pipeline import Translation
+from pytriton.runtime.mlir import Complaint
 from pytriton.runtime.refusals import refusal
 from pytriton.source import Source, Span
 
@@ -30,10 +31,10 @@ class Generated:
     path: Path
     source: Source
 
-    def refused(self, error: Exception) -> CompileError:
-        """For an error of Triton's compiler."""
-        line = None
-        said = f"{type(error).__name__}: {error}"
+    def refused(self, error: Exception, heard: Complaint | None = None) -> CompileError:
+        """For an error of Triton's compiler; ``heard`` is what MLIR printed beside it."""
+        line = heard.line if heard else None
+        said = heard.words if heard else f"{type(error).__name__}: {error}"
         while isinstance(error, CompilationError):
             # The outermost one stands in the kernel, the innermost says what is wrong.
             if line is None and hasattr(error.node, "lineno"):
@@ -44,6 +45,8 @@ class Generated:
             error = error.__cause__
             said = str(error).strip() or said
         problem = "Triton refuses the generated code"
+        if line is None:
+            problem += f" of {self.translation.kernel}"
         return UnsupportedError((self._diagnostic(problem, "TC530", said, line),))
 
     def stopped(self, error: Exception) -> CompileError:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 
 import pytest
 import torch
 from triton.runtime.errors import InterpreterError, OutOfResources
 
+import pytriton
 from pytriton.errors import CompileError, UnsupportedError
 from pytriton.runtime.compile import compile_kernel, parse_target
 from pytriton.runtime.failures import Generated, does_not_fit
 from pytriton.runtime.interpret import Interpreted
 from pytriton.runtime.load import load
+from pytriton.runtime.mlir import Complaint, understood
 from pytriton.runtime.options import Config
 from pytriton.source import Source
 from tests.runtime.kernels import handmade
@@ -43,6 +47,108 @@ def test_compiler_in_a_pinned_module() -> None:
         compile_kernel(translation, (2,), Config(), parse_target("cuda:90"), SOURCE)
 
 
+PACKED = """@triton.jit
+def f(x):
+    r = tl.arange(0, 16)
+    tl.store(
+        x + r, tl.inline_asm_elementwise("", "=r,r", [tl.load(x + r)], tl.float32, is_pure=True, pack=3)
+    )
+"""
+
+
+@pytest.fixture
+def _no_gate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a module through that only a test would write."""
+    monkeypatch.setattr("pytriton.runtime.load.check_module", lambda *_: None)
+
+
+@pytest.mark.usefixtures("_no_gate")
+def test_what_mlir_prints() -> None:
+    """An error without words: they went to standard error, with the line of the module."""
+    translation = handmade(PACKED, "float* x", lines={6: 1, 7: 2, 8: 3, 9: 3})
+    with pytest.raises(UnsupportedError) as caught:
+        compile_kernel(translation, (1,), Config(), parse_target("cuda:90"), SOURCE)
+    lines = str(caught.value).split("\n")
+    assert lines[0] == (
+        "f.c:3:3: error: Triton refuses the generated code: number of input elements 16 "
+        "must be a multiple of the op's packed_element attribute, 3 [TC530]"
+    )
+    assert lines[1:3] == ["    3 |   *x = *x @ *x;", "      |   ^~~~~~~~~~~~~"]
+    assert lines[-2:] == [f"note: the generated code is {load('f', translation.text).path}:9", HELP]
+
+
+FAILED_PASS = """python: SmallVector.h:293: reference operator[](size_type): Assertion `idx < size()' failed.
+module {
+  tt.func public @f(%x: !tt.ptr<f32>) { tt.return }
+}
+m.py:7:0: error: Failures have been detected while processing an MLIR pass pipeline
+m.py:7:0: note: Pipeline failed while executing [`TritonGPUCoalesce` on 'builtin.module' operation]: reproducer
+"""
+
+
+def test_a_pass_of_mlir_without_a_line() -> None:
+    heard = understood(FAILED_PASS, Path("m.py"))
+    assert heard is not None
+    assert heard.line is None
+    translation = handmade("@triton.jit\ndef f(x):\n    pass\n", "float* x")
+    error = Generated(translation, Path("m.py"), SOURCE).refused(
+        RuntimeError("PassManager::run failed"), heard
+    )
+    assert str(error) == (
+        "f.c: error: Triton refuses the generated code of f: its pass TritonGPUCoalesce fails: "
+        "Assertion `idx < size()' failed [TC530]\n"
+        "note: the generated code is m.py\n"
+        f"{HELP}"
+    )
+
+
+def test_other_words_on_standard_error() -> None:
+    """Errors of other files, warnings, and nothing at all are no complaint."""
+    printed = "other.py:3:1: error: not ours\nm.py:4:2: warning: slow\nhello\n"
+    assert understood(printed, Path("m.py")) is None
+    assert understood('loc("m.py":4:2): error: bad\n', Path("m.py")) == Complaint("bad", 4)
+
+
+@pytest.mark.usefixtures("_no_gate")
+def test_the_process_hears_nothing_of_others(capfd: pytest.CaptureFixture[str]) -> None:
+    """What other threads print while MLIR is heard stays where it was printed."""
+    translation = handmade(PACKED, "float* x", lines=LINES)
+    stop = threading.Event()
+
+    def chatter() -> None:
+        while not stop.is_set():
+            os.write(2, b"ours:7:1: error: no\n")
+            stop.wait(0.01)
+
+    thread = threading.Thread(target=chatter)
+    thread.start()
+    try:
+        with pytest.raises(UnsupportedError, match="packed_element attribute, 3"):
+            compile_kernel(translation, (1,), Config(), parse_target("cuda:90"), SOURCE)
+    finally:
+        stop.set()
+        thread.join()
+    assert capfd.readouterr().err.count("ours:7:1: error: no\n") > 20
+
+
+NEVER_ENTERED = """void f(float *X, int n) {
+  int r[16] = 0 ... 16;
+  int i = 1;
+  while (i < n) {
+    *(X + r) = i;
+    i *= 2;
+  }
+}
+"""
+
+
+def test_a_loop_that_a_one_leaves_out() -> None:
+    """With ``n`` compiled as the constant 1, Triton 3.6 fails: then it is compiled as any integer."""
+    translation = pytriton.translate(NEVER_ENTERED)
+    target = parse_target("cuda:90")
+    assert compile_kernel(translation, (1, 2), Config(), target, Source(NEVER_ENTERED, "f.c"))
+
+
 def test_interpreter() -> None:
     text = "@triton.jit\ndef f(x):\n    tl.store(x, 1.0)\n    tl.store(x, tl.nonsense)\n"
     translation = handmade(text, "float* x", lines=LINES)
@@ -66,7 +172,7 @@ def test_without_a_line() -> None:
     translation = handmade("@triton.jit\ndef f(x):\n    pass\n", "float* x")
     error = Generated(translation, Path("m.py"), SOURCE).refused(RuntimeError("PTX is bad\nat 3"))
     assert str(error) == (
-        "f.c: error: Triton refuses the generated code: RuntimeError: PTX is bad [TC530]\n"
+        "f.c: error: Triton refuses the generated code of f: RuntimeError: PTX is bad [TC530]\n"
         "note: at 3\n"
         "note: the generated code is m.py\n"
         f"{HELP}"
