@@ -2,9 +2,9 @@
 
     python -m benchmarks [--only NAME ...] [--json FILE] [--quick] [--smoke] [--budget SECONDS]
 
-The table goes to standard output; progress to standard error; with ``--json`` the figures go to FILE after each
-row, and a picture to FILE with the suffix .png where matplotlib is there. ``--smoke`` runs every row at a tiny
-size on the CPU, checks the results and times nothing.
+The table goes to standard output; progress to standard error; the figures go to FILE (``build/benchmarks.json``)
+after each row, and a picture to FILE with the suffix .png where matplotlib is there. ``--smoke`` runs every row at
+a tiny size on the CPU, checks the results and times nothing.
 
 This process measures nothing. It starts a worker (worker.py), with empty caches, and listens: a row that
 hangs longer than the limit, or takes the process or the GPU down, is named in the table, and another worker
@@ -122,8 +122,7 @@ class Run:
         self.report["rows"].append(row)
         self.report["seconds"] = self._seconds()
         print(f"{row['at']:6.1f} s    {row['program']} {row['case']}", file=sys.stderr, flush=True)
-        if self.options.json:
-            self.options.json.write_text(json.dumps(self.report, indent=1) + "\n")
+        self.options.json.write_text(json.dumps(self.report, indent=1) + "\n")
 
 
 def _listen(worker: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:
@@ -153,21 +152,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--only", nargs="+", choices=NAMES, default=NAMES, metavar="NAME", help=", ".join(NAMES)
     )
-    parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--json", type=Path, metavar="FILE", default=ROOT / "build" / "benchmarks.json")
     parser.add_argument("--quick", action="store_true", help="fewer sizes and rounds")
     parser.add_argument("--smoke", action="store_true", help="tiny sizes on the CPU, checked and not timed")
     parser.add_argument(
         "--budget", type=float, default=235.0, metavar="SECONDS", help="of wall clock for all"
     )
     options = parser.parse_args(arguments)
+    options.json.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="pytriton-benchmarks-") as caches:
         run = Run(options, environment(Path(caches), options.smoke))
         run.all([name for name in NAMES if name in options.only])
     run.report["seconds"] = run._seconds()
     print(markdown(run.report))
-    if options.json:
-        options.json.write_text(json.dumps(run.report, indent=1) + "\n")
-        picture(run.report, options.json.with_suffix(".png"))
+    options.json.write_text(json.dumps(run.report, indent=1) + "\n")
+    if not options.smoke and not picture(run.report, options.json.with_suffix(".png")):
+        print("no picture: pip install matplotlib", file=sys.stderr)
     return int(any("error" in row or row.get("failed") for row in run.report["rows"]))
 
 

@@ -90,10 +90,14 @@ def _means(rows: Iterable[Mapping[str, Any]]) -> Iterable[str]:
             yield f"- {program}, {name}: {mean:.3f} ({len(ratios)} cases, worst {min(ratios):.3f})"
 
 
+# What a bar says: the ratio to be reached is, or is not; or none is asked.
+_REACHED, _MISSED, _OPEN = "tab:green", "tab:red", "tab:gray"
+
+
 def picture(report: Mapping[str, Any], path: Path) -> bool:
-    """Speed ratios as bars, in a PNG; False where there is no matplotlib, or nothing to draw."""
+    """Speed ratios as bars from 1, in a PNG; False where there is no matplotlib, or nothing to draw."""
     bars = [
-        (f"{row['program']}, {row['case']} / {name}", ratio)
+        (f"{row['program']}, {row['case']} / {name}", ratio, row.get("targets", {}).get(name))
         for row in report["rows"]
         for name, ratio in row.get("ratios", {}).items()
         if "at_most" not in row
@@ -107,13 +111,24 @@ def picture(report: Mapping[str, Any], path: Path) -> bool:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(10, 1 + 0.22 * len(bars)))
-    labels, values = zip(*bars, strict=True)
-    axes.barh(range(len(bars)), values)
-    axes.set_yticks(range(len(bars)), labels, fontsize=7)
-    axes.invert_yaxis()
+    figure, axes = pyplot.subplots(figsize=(11, 1 + 0.2 * len(bars)))
+    labels, ratios, targets = zip(*bars, strict=True)
+    places = range(len(bars))
+    colours = [
+        _OPEN if t is None else _REACHED if r >= t else _MISSED for r, t in zip(ratios, targets, strict=True)
+    ]
+    axes.barh(places, [ratio - 1 for ratio in ratios], left=1, color=colours)
+    asked = [(place, target) for place, target in zip(places, targets, strict=True) if target is not None]
+    if asked:
+        at, wanted = zip(*asked, strict=True)
+        axes.plot(wanted, at, "k|", markersize=7)
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(min(0.5, *ratios) / 1.1, max(2.0, *ratios) * 1.1)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_yticks(places, labels, fontsize=7)
+    axes.set_ylim(len(bars) - 0.5, -0.5)
     axes.axvline(1.0, color="black", linewidth=1)
-    axes.set_xlabel("speed of pytriton / speed of the other")
+    axes.set_xlabel("speed of pytriton / speed of the other; | to be reached, green where it is")
     axes.set_title(f"{report.get('gpu', '')}, {report['date']}")
     figure.tight_layout()
     figure.savefig(path, dpi=110)

@@ -22,6 +22,7 @@ from pytriton.passes.loops import loops
 from pytriton.passes.pad import pad
 from pytriton.passes.prefetch import prefetch
 from pytriton.passes.products import products
+from pytriton.passes.split import split
 from pytriton.passes.temporaries import temporaries
 from pytriton.passes.upward import upward
 
@@ -43,7 +44,7 @@ def _silent(step: Callable[[KernelDef], KernelDef]) -> Pass:
 PASSES: tuple[Pass, ...] = (
     *map(_silent, (products, divisors, pad, jumps, loops)),
     prefetch,
-    *map(_silent, (upward, barriers, chain, temporaries)),
+    *map(_silent, (upward, barriers, chain, split, temporaries)),
 )
 
 

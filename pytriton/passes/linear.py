@@ -25,20 +25,20 @@ from pytriton.lang.types import (
 from pytriton.lang.walk import children, names, same, with_children
 from pytriton.passes.rewrite import alike, larger_than, negated
 
-__all__ = ["equal", "is_true", "moved", "settle"]
+__all__ = ["Sum", "equal", "is_true", "moved", "settle", "sum_of"]
 
 _LARGE = 300  # nodes; sums of more are compared as they are written
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
 
 
 @dataclass(frozen=True, slots=True)
-class _Sum:
-    """``number`` plus each term so many times."""
+class Sum:
+    """An integer expression as a ``number`` plus each term so many times."""
 
     number: int
     terms: tuple[tuple[Expr, int], ...] = ()
 
-    def plus(self, other: _Sum, times: int = 1) -> _Sum:
+    def plus(self, other: Sum, times: int = 1) -> Sum:
         """This and so many times the other."""
         terms = list(self.terms)
         for term, count in other.terms:
@@ -49,7 +49,7 @@ class _Sum:
             else:
                 terms.append((term, times * count))
         left = tuple((term, count) for term, count in terms if count)
-        return _Sum(self.number + times * other.number, left)
+        return Sum(self.number + times * other.number, left)
 
 
 def _counts(expr: Expr) -> bool:
@@ -58,20 +58,21 @@ def _counts(expr: Expr) -> bool:
     return isinstance(element, ScalarType) and element.is_integer and element.bits >= 32
 
 
-def _sum(expr: Expr) -> _Sum:
+def sum_of(expr: Expr) -> Sum:
+    """The sum that an integer expression is; what is none is one term of it."""
     value = constant(expr)
     if isinstance(value, int):
-        return _Sum(value)
+        return Sum(value)
     match expr:
         case Binary(operator="+" | "-" as operator, left=left, right=right) if _counts(left):
-            return _sum(left).plus(_sum(right), -1 if operator == "-" else 1)
+            return sum_of(left).plus(sum_of(right), -1 if operator == "-" else 1)
         case Binary(operator="*", left=left, right=right):
             for factor, term in ((constant(left), right), (constant(right), left)):
                 if isinstance(factor, int):
-                    return _Sum(0).plus(_sum(term), factor)
+                    return Sum(0).plus(sum_of(term), factor)
         case Unary(operator="-", operand=operand):
-            return _Sum(0).plus(_sum(operand), -1)
-    return _Sum(0, ((expr, 1),))
+            return Sum(0).plus(sum_of(operand), -1)
+    return Sum(0, ((expr, 1),))
 
 
 def equal(left: Expr, right: Expr) -> bool:
@@ -87,7 +88,7 @@ def _equal(left: Expr, right: Expr) -> bool:
     if left.type != right.type:
         return False
     if _counts(left) and (_is_sum(left) or _is_sum(right)):
-        difference = _sum(left).plus(_sum(right), -1)
+        difference = sum_of(left).plus(sum_of(right), -1)
         return not difference.terms and difference.number == 0
     return _matches(left, _mirrored(right, left))
 
@@ -146,8 +147,8 @@ def _follows(claim: Binary, fact: Expr) -> bool:
     if known is None:
         return False
     if claim.operator == "!=":
-        difference = _sum(claim.left).plus(_sum(claim.right), -1)
-        claims = [difference, _Sum(0).plus(difference, -1)]
+        difference = sum_of(claim.left).plus(sum_of(claim.right), -1)
+        claims = [difference, Sum(0).plus(difference, -1)]
     else:
         positive = _positive(claim)
         claims = [] if positive is None else [positive]
@@ -160,15 +161,15 @@ def _signed(comparison: Binary) -> bool:
     return isinstance(type_, ScalarType) and type_.kind == "int" and type_ == comparison.right.type
 
 
-def _positive(comparison: Binary) -> _Sum | None:
+def _positive(comparison: Binary) -> Sum | None:
     """The sum that is above 0 exactly where the comparison holds."""
     low, high = comparison.left, comparison.right
     if comparison.operator in (">", ">="):
         low, high = high, low
     elif comparison.operator not in ("<", "<="):
         return None
-    difference = _sum(high).plus(_sum(low), -1)
-    return difference.plus(_Sum(1)) if comparison.operator in ("<=", ">=") else difference
+    difference = sum_of(high).plus(sum_of(low), -1)
+    return difference.plus(Sum(1)) if comparison.operator in ("<=", ">=") else difference
 
 
 # ---------------------------------------------------------------- a turn back

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks.table import markdown
+from benchmarks.table import markdown, picture
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -61,7 +61,7 @@ def a_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, budget: float) -> com
     (tmp_path / "benchmarks" / "__init__.py").touch()
     monkeypatch.setattr(command, "ROOT", tmp_path)
     monkeypatch.setattr(command, "ROW_LIMIT", 3.0)
-    options = argparse.Namespace(smoke=False, quick=False, json=None, budget=budget)
+    options = argparse.Namespace(smoke=False, quick=False, json=tmp_path / "report.json", budget=budget)
     run = command.Run(options, {"PYTHONPATH": str(tmp_path)})
     run.all(["dot", "ragged", "launch", "streams"])
     return run
@@ -81,6 +81,14 @@ def test_the_budget_ends_the_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     rows = a_run(monkeypatch, tmp_path, budget=2.5).report["rows"]
     assert "budget" in rows[-1]["error"]
     assert [row["program"] for row in rows] == ["dot", "ragged"]
+
+
+def test_the_picture_is_a_png(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    row = {"program": "sin", "case": "", "ratios": {"torch": 1.5, "C": 0.9}, "targets": {"torch": 1.0}}
+    assert picture({"date": "2000-01-01", "rows": [row]}, tmp_path / "report.png")
+    assert (tmp_path / "report.png").read_bytes().startswith(b"\x89PNG")
+    assert not picture({"date": "2000-01-01", "rows": []}, tmp_path / "none.png")
 
 
 def test_the_table_says_what_is_reached() -> None:

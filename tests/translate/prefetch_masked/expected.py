@@ -15,11 +15,17 @@ def mm(
     c = tl.zeros((T, T), dtype=tl.float32)
     pa = A + i[:, None] * K + i[None, :]
     pb = B + i[:, None] * T + i[None, :]
-    for k in range(K, 0, -T):
-        a = tl.load(pa, mask=(i < k)[None, :], other=0.0)
-        b = tl.load(pb, mask=(i < k)[:, None], other=0.0)
+    rest = K % T
+    for k in range(K, rest, -T):
+        a = tl.load(pa)
+        b = tl.load(pb)
         c = tl.dot(a, b, c)
         pa += T
         pb += T * T
+    # what is left, under its masks
+    if rest > 0:
+        a = tl.load(pa, mask=(i < rest)[None, :], other=0.0)
+        b = tl.load(pb, mask=(i < rest)[:, None], other=0.0)
+        c = tl.dot(a, b, c)
     tl.debug_barrier()
     tl.store(C + i[:, None] * T + i[None, :], c)
