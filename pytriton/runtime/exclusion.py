@@ -1,8 +1,8 @@
 """One lock with two sides: compiling (many threads at once) and interpreting (one, alone).
 
-Triton's interpreter replaces functions of ``triton.language`` while it runs a kernel, for the whole process.
-Whoever compiles meanwhile in another thread would get the interpreter's functions into the compiler. A process that
-is forked meanwhile would keep them for ever, so ``fork`` waits, too.
+Triton's interpreter replaces functions of ``triton.language`` while it runs a kernel, for the whole
+process. Whoever compiles meanwhile in another thread would get the interpreter's functions into the
+compiler. A process that is forked meanwhile would keep them for ever, so ``fork`` waits, too.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """One file, replaced as a whole: a reader sees the old content or the new, whenever the writer is killed.
 
-The content is written to a temporary file beside it, which then takes its name. A writer that is killed leaves its
-temporary file; the next process that writes to the directory removes it. Whether its writer lives is told by a lock
-on the file, which the system drops with the process: no clock and no process number is trusted. Where a file system
-knows no locks, a day's age decides; a writer whose file was taken away too early simply writes it again.
+The content is written to a temporary file beside it, which then takes its name. A writer that is killed
+leaves its temporary file; the next process that writes to the directory removes it. Whether its writer
+lives is told by a lock on the file, which the system drops with the process: no clock and no process number
+is trusted. Where a file system knows no locks, a day's age decides; a writer whose file was taken away too
+early simply writes it again.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ __all__ = ["read_bytes", "replace_file"]
 _PREFIX: Final = ".writing-"
 _DAY: Final = 86400.0  # seconds
 _ATTEMPTS: Final = 4
-# What may be gone a moment later: somebody removed our temporary file, a server moved or was busy, a signal came.
+# What may be gone a moment later: somebody removed our temporary file, a server moved or was busy, a signal
+# came.
 _PASSING: Final = frozenset(
     {errno.ENOENT, errno.EBUSY, errno.ESTALE, errno.EINTR, errno.EAGAIN, errno.ETXTBSY}
 )

@@ -1,8 +1,8 @@
 """Locks that a forked child finds open.
 
-``fork`` copies the memory of all threads, but only the thread that called it goes on. A lock that another one held
-would stay locked in the child for ever. What our locks guard is always whole (an entry of a dictionary is either
-there or not), so the child may simply start with fresh ones.
+``fork`` copies the memory of all threads, but only the thread that called it goes on. A lock that another
+one held would stay locked in the child for ever. What our locks guard is always whole (an entry of a
+dictionary is either there or not), so the child may simply start with fresh ones.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """The candidates that one set of defines means: each translated when it is first needed, and kept.
 
-A point that cannot be translated, compiled or launched is *dropped*, with its reason; only if none is left is
-that an error. Points that pytriton adds of its own (``levers.py``) become candidates like the user's, but a grid
-is shown the user's point from which they come.
+A point that cannot be translated, compiled or launched is *dropped*, with its reason; only if none is left
+is that an error. Points that pytriton adds of its own (``levers.py``) become candidates like the user's,
+but a grid is shown the user's point from which they come.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 from pytriton.errors import CompileError, PytritonError, TuneError
@@ -75,6 +76,11 @@ class Sweep:
         """Why each dropped point was dropped, in a line."""
         return {config: str(error).split("\n")[0] for config, error in self.dropped.items()}
 
+    def is_lasting(self, config: Config) -> bool:
+        """Whether a point was dropped for a reason that holds in the next process, too: not a full disk."""
+        error = self.dropped.get(config)
+        return error is not None and not isinstance(error.__cause__, (OSError, MemoryError))
+
     def refuse_all(self) -> NoReturn:
         """Raise TuneError: nothing is left."""
         listed = "\n".join(f"  {config}: {why}" for config, why in self.reasons().items())
@@ -105,6 +111,6 @@ def _distinct(configs: Sequence[Config], first: Candidate) -> tuple[Config, ...]
     seen: dict[Config, Config] = {}
     for config in (first.config, *configs):
         shown = {name: value for name, value in config.defines.items() if name in mentioned}
-        seen.setdefault(Config(shown, config.num_warps, config.num_stages, config.precision), config)
+        seen.setdefault(replace(config, defines=shown), config)
     order = {config: index for index, config in enumerate(configs)}
     return tuple(sorted(seen.values(), key=order.__getitem__))

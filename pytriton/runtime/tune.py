@@ -1,15 +1,19 @@
 """Choosing the fastest candidate by measuring it on the real arguments.
 
 Candidates are compiled in parallel; one that cannot be compiled or does not fit the device is dropped, with
-its reason. The rest are timed with events on the GPU, the level-2 cache cleared before each launch. What the
-kernel writes is put back before each launch, outside the timed stretch, and once more at the end. Near ties
-are timed again in turns, as clocks drift from one candidate to the next.
+its reason. Each of the rest is launched once, and one that computes something else than the others is
+dropped (``agree.py``). Then they are timed with events on the GPU, one by one, the level-2 cache cleared
+before each launch. What the kernel writes is put back before each launch, outside the timed stretch, and
+once more at the end. Near ties are timed again in turns, as clocks drift from one candidate to the next.
+One sweep is measured at a time.
 """
 
 from __future__ import annotations
 
 import os
 import statistics
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,11 +23,13 @@ from typing import Any, Final
 import torch
 
 from pytriton.errors import PytritonError
+from pytriton.runtime.agree import Agreement, may_compare
 from pytriton.runtime.candidate import CPU, Candidate
 from pytriton.runtime.launch import Grid
+from pytriton.runtime.locks import Lock
 from pytriton.runtime.written import Saved
 
-__all__ = ["Launch", "bench", "compile_all", "may_measure", "time_all"]
+__all__ = ["WRONG", "Launch", "bench", "compile_all", "may_measure", "time_all"]
 
 NO_TUNE_VARIABLE: Final = "PYTRITON_NO_TUNE"
 
@@ -70,36 +76,97 @@ def compile_all(
         return None
 
     jobs = list(work)
+    functions = [compile_ for _, compile_ in jobs]
     workers = max(1, min(len(jobs), os.cpu_count() or 1))
     with ThreadPoolExecutor(workers, thread_name_prefix="pytriton-compile") as pool:
-        outcomes = pool.map(attempt, [compile_ for _, compile_ in jobs])
-        return dict(zip([candidate for candidate, _ in jobs], outcomes, strict=True))
+        try:
+            outcomes = list(pool.map(attempt, functions))
+        except RuntimeError:  # the interpreter shuts down: there are no new threads
+            if not sys.is_finalizing() and threading.main_thread().is_alive():
+                raise
+            outcomes = [attempt(compile_) for compile_ in functions]
+    return dict(zip([candidate for candidate, _ in jobs], outcomes, strict=True))
 
 
-def time_all(launches: Sequence[Launch], saved: Saved, budget: float | None) -> dict[Candidate, float | None]:
-    """Milliseconds of each launch; None for what the budget (seconds) left unmeasured."""
-    times: dict[Candidate, float | None] = {}
-    best = float("inf")
+def time_all(
+    launches: Sequence[Launch],
+    saved: Saved,
+    budget: float | None,
+    told: Callable[[Candidate, float | str], None] = lambda candidate, found: None,
+    users: Callable[[Launch], bool] = lambda launch: True,
+) -> dict[Candidate, float | str]:
+    """Milliseconds of each launch, or the reason why it has none.
+
+    ``budget`` (seconds) ends the measuring; the first launch is measured in any case. ``told`` hears of
+    each as soon as it is measured. ``users`` says which launches are points of the user's, by which the
+    others are judged.
+    """
     deadline = time.perf_counter() + (float("inf") if budget is None else budget)
-    with torch.cuda.device(launches[0].device):
+    with _measuring, torch.cuda.device(launches[0].device):
         cache = _level_2_cache(launches[0].device)
         try:
-            for launch in launches:
-                if times and time.perf_counter() > deadline:
-                    times[launch.candidate] = None
-                    continue
-                found = _median(launch, saved, cache, best)
-                times[launch.candidate] = found
-                best = min(best, found)
-            if time.perf_counter() <= deadline:
-                times |= _in_turns(_near_ties(launches, times), saved, cache, best)
+            found = _first_launches(launches, saved, deadline, users)
+            for candidate, reason in found.items():
+                told(candidate, reason)
+            left = [launch for launch in launches if launch.candidate not in found]
+            times = _one_by_one(left, saved, cache, deadline, told)
+            if len(times) == len(left) and time.perf_counter() <= deadline:
+                times |= _in_turns(_near_ties(left, times), saved, cache, min(times.values()))
         finally:
             saved.restore()
+    every: dict[Candidate, float | str] = {**found, **times}
+    return {launch.candidate: every.get(launch.candidate, _LATE) for launch in launches}
+
+
+_measuring: Final = Lock()
+WRONG: Final = "TC603"  # the code with which a candidate is dropped that computes something else
+_LATE: Final = "over the budget"
+
+
+def _first_launches(
+    launches: Sequence[Launch], saved: Saved, deadline: float, users: Callable[[Launch], bool]
+) -> dict[Candidate, str]:
+    """Launch each once, which loads its code, and compare what they write; who is out, and why."""
+
+    def run(launch: Launch) -> None:
+        saved.restore()
+        launch()
+
+    out: dict[Candidate, str] = {}
+    agreement: Agreement[Launch] = Agreement(saved, run, may_compare())
+    for launch in launches:
+        if launch is not launches[0] and time.perf_counter() > deadline:
+            out[launch.candidate] = _LATE
+        else:
+            agreement.add(launch)
+    wrong = agreement.wrong(users)
+    for launch, differs in wrong.items():
+        out[launch.candidate] = f"computes something else than the others: {differs} [{WRONG}]"
+    return out
+
+
+def _one_by_one(
+    launches: Sequence[Launch],
+    saved: Saved,
+    cache: torch.Tensor | None,
+    deadline: float,
+    told: Callable[[Candidate, float | str], None],
+) -> dict[Candidate, float]:
+    """The median of each; those that the deadline left unmeasured are missing."""
+    times: dict[Candidate, float] = {}
+    best = float("inf")
+    for launch in launches:
+        if times and time.perf_counter() > deadline:
+            told(launch.candidate, _LATE)
+            continue
+        times[launch.candidate] = _median(launch, saved, cache, best)
+        best = min(best, times[launch.candidate])
+        told(launch.candidate, times[launch.candidate])
     return times
 
 
-def _near_ties(launches: Sequence[Launch], times: dict[Candidate, float | None]) -> list[Launch]:
-    known = {launch: t for launch in launches if (t := times[launch.candidate]) is not None}
+def _near_ties(launches: Sequence[Launch], times: dict[Candidate, float]) -> list[Launch]:
+    known = {launch: times[launch.candidate] for launch in launches}
     best = min(known.values())
     return sorted((each for each, t in known.items() if t <= _NEAR * best), key=known.__getitem__)[:_TIED]
 
@@ -119,9 +186,7 @@ def _in_turns(
 
 
 def _median(launch: Launch, saved: Saved, cache: torch.Tensor | None, best: float) -> float:
-    """The median time of a launch; a first, untimed one loads code and warms up."""
-    saved.restore()
-    launch()
+    """The median time of a launch that ran once already."""
     first = min(_milliseconds(launch, saved, cache, 2))
     if first > _HOPELESS * best:
         return first
@@ -151,7 +216,8 @@ def _event() -> torch.cuda.Event:
 
 
 def _level_2_cache(device: int) -> torch.Tensor | None:
-    """Memory as large as the level-2 cache, twice: writing it evicts everything else. None where none is left."""
+    """Memory as large as the level-2 cache, twice: writing it evicts everything else. None where none is
+    left."""
     size = 2 * torch.cuda.get_device_properties(device).L2_cache_size
     try:
         return torch.empty(max(size, 1 << 25), dtype=torch.uint8, device=f"cuda:{device}")

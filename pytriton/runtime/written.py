@@ -15,32 +15,65 @@ from typing import Any
 import numpy
 import torch
 
-__all__ = ["Saved", "save"]
+from pytriton.lang.types import PointerType
+from pytriton.pipeline import Parameter
+
+__all__ = ["Memory", "Saved", "Written", "save"]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An argument through which a kernel writes, and the parameter that it is given for."""
+
+    argument: Any
+    parameter: Parameter | None = None
+
+    @property
+    def dtype(self) -> torch.dtype | None:
+        """The dtype of the elements, as they are declared."""
+        if self.parameter is None or not isinstance(self.parameter.type, PointerType):
+            return None
+        element = self.parameter.type.element
+        dtype = torch.int64 if isinstance(element, PointerType) else getattr(torch, element.torch)
+        assert isinstance(dtype, torch.dtype)
+        return dtype
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Memory:
+    """A stretch of memory and its copy, both as bytes; what its elements are, and which parameter led
+    there."""
+
+    memory: torch.Tensor
+    copy: torch.Tensor
+    dtype: torch.dtype | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """Pairs of memory and its copy, both as bytes."""
+    """All memory that a launch may change."""
 
-    copies: tuple[tuple[torch.Tensor, torch.Tensor], ...]
+    memories: tuple[Memory, ...]
 
     def restore(self) -> None:
         """Put everything back, in order with the other work of the current stream."""
-        for memory, copy in self.copies:
-            memory.copy_(copy)
+        for each in self.memories:
+            each.memory.copy_(each.copy)
 
 
-def save(arguments: Iterable[Any], device: int) -> Saved | None:
+def save(written: Iterable[Written], device: int) -> Saved | None:
     """A copy of the memory behind these arguments; None if some of it cannot be found or copied."""
-    memories: dict[int, torch.Tensor] = {}
+    memories: dict[int, Memory] = {}
     try:
-        for argument in arguments:
-            memory = _memory_of(argument, device)
+        for one in written:
+            memory = _memory_of(one.argument, device)
             if memory is None:
                 return None
-            if memory.numel():
-                memories.setdefault(memory.data_ptr(), memory)
-        return Saved(tuple((memory, memory.clone()) for memory in memories.values()))
+            if memory.numel() and memory.data_ptr() not in memories:
+                name = "" if one.parameter is None else one.parameter.name
+                memories[memory.data_ptr()] = Memory(memory, memory.clone(), one.dtype, name)
+        return Saved(tuple(memories.values()))
     except torch.cuda.OutOfMemoryError:
         return None
 

@@ -6,6 +6,7 @@ Each kernel here would show a second launch: it works in place, adds to what is 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -207,3 +208,89 @@ __global__ void f(float* z, half* x) {
     kernel(z, x, grid=1)
     assert bool((z == 1).all())
     assert measured(kernel, 2)
+
+
+WRONG = """\
+__global__ void f(float* Y, float* X, int n) {
+  int r[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+#if TILE == 256
+  *?(r < n - 1)(Y + r) = *?(r < n)(X + r);
+#else
+  *?(r < n)(Y + r) = *?(r < n)(X + r);
+#endif
+}"""
+
+
+@each_way
+def test_a_config_that_computes_something_else(by: Pass) -> None:
+    """It leaves out one element of 5000. Where the outputs are compared, it cannot be chosen, and it is named."""
+    kernel = pytriton.kernel(WRONG, "cuda", TILES)
+    x, y = torch.randn(N, device="cuda"), torch.full((N,), 7.0, device="cuda")
+    with pytest.warns(
+        RuntimeWarning, match=r"TILE=256, num_warps=4\) is dropped: .* 1 elements of 'Y' \[TC603\]"
+    ):
+        kernel(by(y), by(x), N, grid=grid)
+    assert torch.equal(y, x)
+    reasons = {config.defines["TILE"]: why for config, why in kernel.timings.items() if isinstance(why, str)}
+    assert reasons == {256: "computes something else than the others: 1 elements of 'Y' [TC603]"}
+    assert measured(kernel, 3) or reasons
+
+
+def test_another_order_of_sums_is_the_same() -> None:
+    text = """\
+__global__ void f(float* Y, half* X, int n) {
+  int r[TILE] = 0 ... TILE;
+  float s[TILE] = 0;
+  for (int k = 0; k < n; k += TILE)
+    s += *?(k + r < n)(X + k + r);
+  *Y = s[+];
+}"""
+    kernel = pytriton.kernel(text, "cuda", TILES, WARPS)
+    x, y = torch.randn(N, device="cuda").half(), torch.zeros(1, device="cuda")
+    kernel(y, x, N, grid=1)
+    assert measured(kernel, 12)
+    assert abs(y.item() - x.double().sum().item()) < 1e-2
+
+
+def test_luck_is_not_judged() -> None:
+    """Who takes which number depends on the order in which programs run: no two launches agree."""
+    text = """\
+__global__ void f(int* Y, int* count, int n) {
+  int r[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  int place = atomic_add(count, 1);
+  *?(r < n)(Y + r) = place;
+}"""
+    kernel = pytriton.kernel(text, "cuda", {"TILE": [16, 32]}, WARPS)
+    n = 1 << 20
+    y, count = (
+        torch.zeros(n, dtype=torch.int32, device="cuda"),
+        torch.zeros(1, dtype=torch.int32, device="cuda"),
+    )
+    kernel(y, count, n, grid=lambda opt: (pytriton.cdiv(n, opt.TILE),))
+    assert count.item() in (n // 16, n // 32)
+    print(kernel.timings)
+
+
+def test_what_is_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each point a line, and one that pins the winner; the next kernel object says nothing and measures nothing."""
+    monkeypatch.setenv("PYTRITON_FORCE_TUNE", "0")
+    monkeypatch.setenv("PYTRITON_CACHE_DIR", str(tmp_path / "cache"))
+    text = HEAD + "*?(r < n)(Y + r) = *?(r < n)(X + r) + 5; }"
+    x, y = torch.randn(N, device="cuda"), torch.zeros(N, device="cuda")
+    first = pytriton.kernel(text, TILES, [4])
+    first(x, y, N, grid=grid)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(" ...")[0] for line in lines[:-1]] == [
+        f"[{at + 1}/4] TILE={t}" for at, t in enumerate(TILES["TILE"])
+    ]
+    assert eval(lines[-1], {"pytriton": pytriton, "src": text})._defines == dict(first.best_config.defines)
+    second = pytriton.kernel(text, TILES, [4])
+    second(x, y, N, grid=grid)
+    assert capsys.readouterr().err == ""
+    assert dict(second.timings) == dict(first.timings)
+    third = pytriton.kernel(text, {"TILE": [*TILES["TILE"], 512]}, [4])
+    third(x, y, N, grid=grid)
+    assert len(capsys.readouterr().err.splitlines()) == 5  # the best three, the new one, the winner
+    assert len(list((tmp_path / "cache").glob("tuned_*.json"))) == 1

@@ -13,11 +13,15 @@ from typing import Any
 
 import pytest
 import torch
+import triton
 
+import pytriton
 from pytriton.errors import TuneError
-from pytriton.runtime import record
+from pytriton.runtime import choose, record, replay
+from pytriton.runtime.candidate import Candidate
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options import Config
+from pytriton.runtime.refusals import refusal
 from tests.runtime.test_tune import ADD, ADDRESSES, FakeGpu, gpu, grid, make
 
 __all__ = ["gpu"]
@@ -51,25 +55,27 @@ class TestRecall:
 
     def test_the_entry(self, gpu: FakeGpu, tmp_path: Path) -> None:
         gpu.broken = {64}
-        call(make())
+        kernel = call(make())
         (path,) = entries(tmp_path)
         entry = json.loads(path.read_text())
-        for name in ("text", "code", "sweep"):
-            assert entry.pop(name).isalnum()
+        code = record.code_of(kernel.source())
+        for name in ("check", "text"):
+            assert len(entry.pop(name)) == 16
         assert entry == {
             "kernel": "add",
-            "fixed": {"num_warps": "4", "num_stages": "None", "precision": "'ieee'"},
             "device": "a GPU",
             "arguments": {"n": 100},
-            "best": "Config(TILE=32, num_warps=4)",
-            "timings": {
-                "Config(TILE=16, num_warps=4)": 3.0,
-                "Config(TILE=32, num_warps=4)": 1.0,
-                "Config(TILE=64, num_warps=4)": "tile 64 does not fit [TC531]",
+            "facts": "bbba",
+            "versions": [pytriton.__version__, triton.__version__, torch.__version__],
+            "points": {
+                "Config(TILE=16, num_warps=4)": {"time": 3.0, "code": code},
+                "Config(TILE=32, num_warps=4)": {"time": 1.0, "code": code},
+                "Config(TILE=64, num_warps=4)": {"time": "tile 64 does not fit [TC531]", "code": ""},
             },
         }
         assert path.stat().st_mode & 0o077 == 0
         assert call(make()).timings[Config({"TILE": 64})] == "tile 64 does not fit [TC531]"
+        assert gpu.measured == [[16, 32]]
 
     @pytest.mark.parametrize(
         "other",
@@ -78,9 +84,10 @@ class TestRecall:
             lambda: call(make(ADD.replace("+ *?", "- *?"))),
             lambda: call(make(num_warps=8)),
             lambda: call(make(strict_literals=True)),
-            lambda: call(make(tune="full")),
+            lambda: make()(4100, *ADDRESSES[1:], 100, grid=grid),
+            lambda: make()(*ADDRESSES, 100, grid=grid, defines={"OTHER": 1}),
         ],
-        ids=["argument", "text", "warps", "literals", "full"],
+        ids=["argument", "text", "warps", "literals", "alignment", "define"],
     )
     def test_another_question(self, gpu: FakeGpu, other: Callable[[], Any]) -> None:
         call(make())
@@ -104,7 +111,66 @@ class TestRecall:
         call(make())
         kernel = make()
         kernel(*ADDRESSES, 100, grid=grid, defines={"TILE": [16, 64]})
-        assert gpu.measured == [[16, 32, 64], [16, 64]]
+        assert gpu.measured == [[16, 32, 64]]
+        assert kernel.best_config == Config({"TILE": 64})
+
+    def test_one_more_value_measures_the_new_point(self, gpu: FakeGpu, tmp_path: Path) -> None:
+        """Beside the best three of those that are known, in the same minute; the others are not compiled."""
+        gpu.times |= {8: 4.0, 128: 0.5, 256: 9.0}
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid, defines={"TILE": [8, 16, 32, 64]})
+        gpu.compiled.clear()
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid, defines={"TILE": [8, 16, 32, 64, 128, 256]})
+        assert gpu.measured == [[8, 16, 32, 64], [32, 64, 16, 128, 256]]
+        assert {config.defines["TILE"] for config in gpu.compiled} == {16, 32, 64, 128, 256}
+        assert kernel.best_config == Config({"TILE": 128})
+        assert [kernel.timings[Config({"TILE": tile})] for tile in (8, 256)] == [4.0, 9.0]
+        assert len(entries(tmp_path)) == 1
+        call(make())
+        assert len(gpu.measured) == 2
+
+    def test_what_the_budget_left_is_measured_by_the_next(self, gpu: FakeGpu, monkeypatch: Any) -> None:
+        def stingy(launches: Any, *more: Any) -> Any:
+            found = gpu.time_all(launches, *more)
+            return {
+                one: time if at < 2 else "over the budget" for at, (one, time) in enumerate(found.items())
+            }
+
+        with monkeypatch.context() as patch:
+            patch.setattr(choose, "time_all", stingy)
+            first = call(make())
+        assert first.timings[Config({"TILE": 64})] == "over the budget"
+        gpu.times[64] = 0.5
+        assert call(make()).best_config == Config({"TILE": 64})
+        assert gpu.measured == [[16, 32, 64], [32, 16, 64]]
+
+    def test_times_of_other_code(self, gpu: FakeGpu, tmp_path: Path) -> None:
+        """The translation changed since: what was measured is not believed."""
+        call(make())
+        (path,) = entries(tmp_path)
+        question = record.ask(make()._text, "add", [BEST], 0, {"n": 100}, (1, 1, 1, 0))
+        assert question.file_name == path.name
+        old = record.recall(question, [BEST])[BEST]
+        record.keep(question, {BEST: record.Found(old.time, "another")})
+        call(make())
+        assert gpu.measured == [[16, 32, 64]] * 2
+        call(make())
+        assert len(gpu.measured) == 2
+
+    def test_a_full_disk_is_no_lasting_reason(self, gpu: FakeGpu, monkeypatch: Any) -> None:
+        """Triton could not store what it compiled; the next process tries again."""
+        fits = gpu.kernel_on
+
+        def full(self: Any, device: int, facts: Any) -> Any:
+            if self.options.TILE == 32:
+                raise refusal("Triton refuses", "TC530") from OSError(28, "No space left on device")
+            return fits(self, device, facts)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Candidate, "kernel_on", full)
+            assert call(make()).best_config == Config({"TILE": 64})
+        assert call(make()).best_config == BEST
 
     def test_force(self, gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
         call(make())
@@ -124,31 +190,58 @@ class TestRecall:
         call(make())
         gpu.broken = {32}
         assert call(make()).best_config == Config({"TILE": 64})
-        assert gpu.measured == [[16, 32, 64], [16, 64]]
+        assert gpu.measured == [[16, 32, 64]]
+        assert call(make()).timings[BEST] == "tile 32 does not fit [TC531]"
 
     @pytest.mark.parametrize(
-        "content",
+        "broken",
         [
-            b"",
-            b"{",
-            b"[]",
-            b"\xff\xfe",
-            b"[" * 100_000,
-            b'{"best": "Config(TILE=32, num_warps=4)"}',
-            b'{"best": "Config(TILE=32, num_warps=4)", "timings": [1]}',
-            b'{"best": "Config(TILE=32, num_warps=4)", "timings": {}}',
-            b'{"best": "Config(TILE=32, num_warps=4)", "timings": {"Config(TILE=32, num_warps=4)": "x"}}',
-            b'{"best": "Config(TILE=99, num_warps=4)", "timings": {"Config(TILE=99, num_warps=4)": 1.0}}',
-            b'{"best": ["Config(TILE=32, num_warps=4)"], "timings": {"Config(TILE=32, num_warps=4)": 1.0}}',
+            lambda whole: b"",
+            lambda whole: whole[:-1],
+            lambda whole: whole[: len(whole) // 2],
+            lambda whole: whole[: len(whole) // 2] + bytes(len(whole) // 2),
+            lambda whole: whole.replace(b"1.0", b"9.0"),
+            lambda whole: whole.replace(b"TILE=32", b"TILE=16"),
+            lambda whole: whole + b"x",
+            lambda whole: b"[]",
+            lambda whole: b"null",
+            lambda whole: b"\xff\xfe",
+            lambda whole: b"[" * 100_000,
+            lambda whole: b'{"check": 1}',
         ],
     )
-    def test_a_broken_entry_is_measured_again(self, gpu: FakeGpu, tmp_path: Path, content: bytes) -> None:
+    def test_a_broken_entry_is_measured_again(
+        self, gpu: FakeGpu, tmp_path: Path, broken: Callable[[bytes], bytes]
+    ) -> None:
         call(make())
         (path,) = entries(tmp_path)
-        path.write_bytes(content)
+        whole = path.read_bytes()
+        assert broken(whole) != whole
+        path.write_bytes(broken(whole))
         assert call(make()).best_config == BEST
         assert len(gpu.measured) == 2
-        assert json.loads(path.read_text())["best"] == "Config(TILE=32, num_warps=4)"
+        assert path.read_bytes() == whole
+
+    @pytest.mark.parametrize(
+        "points",
+        [
+            [1],
+            {"Config(TILE=32, num_warps=4)": 1.0},
+            {"Config(TILE=32, num_warps=4)": {"time": 1.0}},
+            {"Config(TILE=32, num_warps=4)": {"time": True, "code": ""}},
+            {"Config(TILE=32, num_warps=4)": {"time": -1.0, "code": ""}},
+            {"Config(TILE=32, num_warps=4)": {"time": float("nan"), "code": ""}},
+            {"Config(TILE=99, num_warps=4)": {"time": 0.1, "code": ""}},
+        ],
+    )
+    def test_a_whole_file_with_foreign_points(self, gpu: FakeGpu, tmp_path: Path, points: Any) -> None:
+        call(make())
+        (path,) = entries(tmp_path)
+        body = json.loads(path.read_text()) | {"points": points}
+        del body["check"]
+        path.write_text(json.dumps({"check": record._digest(body), **body}))
+        assert call(make()).best_config == BEST
+        assert gpu.measured == [[16, 32, 64]] * 2
 
     def test_a_huge_entry_is_not_read(
         self, gpu: FakeGpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -173,7 +266,7 @@ class TestReplay:
     @pytest.fixture
     def file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path = tmp_path / "pinned.jsonl"
-        monkeypatch.setenv(record.REPLAY_VARIABLE, str(path))
+        monkeypatch.setenv(replay.REPLAY_VARIABLE, str(path))
         return path
 
     def test_it_is_written_and_replayed(self, gpu: FakeGpu, file: Path, tmp_path: Path) -> None:
@@ -192,9 +285,9 @@ class TestReplay:
     def test_what_is_recalled_is_written_too(
         self, gpu: FakeGpu, file: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.delenv(record.REPLAY_VARIABLE)
+        monkeypatch.delenv(replay.REPLAY_VARIABLE)
         call(make())
-        monkeypatch.setenv(record.REPLAY_VARIABLE, str(file))
+        monkeypatch.setenv(replay.REPLAY_VARIABLE, str(file))
         call(make())
         assert len(gpu.measured) == 1
         assert json.loads(file.read_text())["choice"] == "Config(TILE=32, num_warps=4)"

@@ -52,11 +52,21 @@ class FakeGpu:
         return lambda grid, values: self.launched.append((tile, grid, values))
 
     def time_all(
-        self, launches: list[Launch], saved: Saved, budget: float | None
-    ) -> dict[Candidate, float | None]:
+        self,
+        launches: list[Launch],
+        saved: Saved,
+        budget: float | None,
+        told: Callable[[Candidate, float | str], None],
+        users: Callable[[Launch], bool],
+    ) -> dict[Candidate, float | str]:
         tiles = [launch.candidate.options.TILE for launch in launches]
         self.measured.append(tiles)
-        return {one.candidate: self.times[one.candidate.options.TILE] for one in launches}
+        found: dict[Candidate, float | str] = {
+            one.candidate: self.times[one.candidate.options.TILE] for one in launches
+        }
+        for candidate, time in found.items():
+            told(candidate, time)
+        return found
 
 
 @pytest.fixture
@@ -312,7 +322,7 @@ class TestTimeAll:
 
     def test_budget(self, clock: dict[int, list[int]]) -> None:
         times = tune.time_all(self.launches(5, 4, 3), Saved(()), 0.0)
-        assert list(times.values()) == [5.0, None, None]
+        assert list(times.values()) == [5.0, "over the budget", "over the budget"]
 
 
 def test_no_memory_left_to_clear_the_cache_with(monkeypatch: pytest.MonkeyPatch) -> None:

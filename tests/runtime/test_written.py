@@ -8,12 +8,16 @@ import pytest
 import torch
 
 from pytriton.runtime import written
-from pytriton.runtime.written import save
+from pytriton.runtime.written import Saved, Written, save
+
+
+def saved_of(*arguments: Any) -> Saved | None:
+    return save([Written(argument) for argument in arguments], -1)
 
 
 def test_restore() -> None:
     x, y = torch.arange(4.0), torch.arange(4, dtype=torch.int32)
-    saved = save([x, y, None, torch.empty(0), 0], -1)
+    saved = saved_of(x, y, None, torch.empty(0), 0)
     assert saved is not None
     x.add_(1)
     y.zero_()
@@ -25,7 +29,7 @@ def test_restore() -> None:
 def test_whole_storage() -> None:
     """A kernel may write behind the end of the view that it was given."""
     x = torch.arange(8.0)
-    saved = save([x[2:4]], -1)
+    saved = saved_of(x[2:4])
     assert saved is not None
     x.zero_()
     saved.restore()
@@ -34,16 +38,16 @@ def test_whole_storage() -> None:
 
 def test_overlapping_views_are_saved_once() -> None:
     x = torch.arange(8.0)
-    saved = save([x[:5], x[3:], x.view(2, 4).t()], -1)
+    saved = saved_of(x[:5], x[3:], x.view(2, 4).t())
     assert saved is not None
-    assert len(saved.copies) == 1
+    assert len(saved.memories) == 1
 
 
 @pytest.mark.parametrize("dtype", [torch.bool, torch.bfloat16, torch.float64])
 def test_bits(dtype: torch.dtype) -> None:
     x = torch.randint(0, 2, (16,)).to(dtype)
     before = x.clone()
-    saved = save([x], -1)
+    saved = saved_of(x)
     assert saved is not None
     x.zero_()
     saved.restore()
@@ -52,14 +56,14 @@ def test_bits(dtype: torch.dtype) -> None:
 
 def test_gradients_are_not_recorded() -> None:
     x = torch.ones(4, requires_grad=True)
-    saved = save([x], -1)
+    saved = saved_of(x)
     assert saved is not None
     saved.restore()
     assert x.grad_fn is None
 
 
 def test_an_address_on_the_cpu_is_unknown() -> None:
-    assert save([torch.zeros(1).data_ptr()], -1) is None
+    assert saved_of(torch.zeros(1).data_ptr()) is None
 
 
 SEGMENTS = [

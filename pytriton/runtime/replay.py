@@ -1,0 +1,109 @@
+"""Pinned choices: ``PYTRITON_REPLAY=FILE`` holds one a line, as JSON.
+
+What it answers is never measured. What it lacks is tuned as usual and added, so that one run writes the
+file and others replay it; a line may be edited by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from pytriton.errors import TuneError
+from pytriton.runtime.options import Config
+from pytriton.runtime.origin import warn_once
+from pytriton.runtime.record import Question
+from pytriton.runtime.refusals import headline
+
+__all__ = ["pin", "pinned", "replaying"]
+
+REPLAY_VARIABLE: Final = "PYTRITON_REPLAY"
+
+_LARGEST_FILE: Final = 1 << 24
+
+
+def replaying() -> bool:
+    """Whether there is a file of pinned choices."""
+    return bool(os.environ.get(REPLAY_VARIABLE))
+
+
+def pinned(question: Question, points: Sequence[Config]) -> Config | None:
+    """The choice that the file pins; raises TuneError for one that is no point of the sweep."""
+    name = os.environ.get(REPLAY_VARIABLE, "")
+    if not name:
+        return None
+    wanted = _pinned_by(question)
+    shown = json.dumps(wanted, sort_keys=True)
+    choice = None
+    for number, entry in _pins(Path(name)):
+        if json.dumps({key: entry.get(key) for key in wanted}, sort_keys=True) == shown:
+            choice = number, str(entry["choice"])
+    if choice is None:
+        return None
+    number, shown = choice
+    for point in points:
+        if repr(point) == shown:
+            return point
+    raise TuneError(
+        headline(
+            f"{name}:{number}: {question.kernel} is pinned to {shown}, which is no point of its sweep",
+            "TC602",
+            f"write one of {', '.join(map(repr, points))}, or delete the line",
+        )
+    )
+
+
+def pin(question: Question, choice: Config) -> None:
+    """Add a choice to the file, if there is one; warns where it cannot be written."""
+    name = os.environ.get(REPLAY_VARIABLE, "")
+    if not name:
+        return
+    line = json.dumps({**_pinned_by(question), "choice": repr(choice)}) + "\n"
+    try:
+        with open(name, "ab", buffering=0) as file:  # one write, so that processes may share the file
+            file.write(line.encode())
+    except OSError as error:
+        warn_once(f"pytriton cannot add to {REPLAY_VARIABLE}={name}: {error.strerror}")
+
+
+def _pinned_by(question: Question) -> dict[str, Any]:
+    """What a pinned choice is found by: versions, alignment and the rest of the sweep may change around
+    it."""
+    return {name: value for name, value in asdict(question).items() if name != "facts"}
+
+
+def _pins(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number and content of each pinned choice; raises TuneError for what is none."""
+    try:
+        lines = _read(path).split("\n")
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        raise TuneError(headline(f"{REPLAY_VARIABLE}={path} cannot be read: {error}", "TC602")) from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            entry = None
+        if not isinstance(entry, dict) or not isinstance(entry.get("choice"), str):
+            raise TuneError(
+                headline(
+                    f"{path}:{number}: this line pins no choice",
+                    "TC602",
+                    f"delete it; a run with {REPLAY_VARIABLE} adds lines of the right form",
+                )
+            )
+        yield number, entry
+
+
+def _read(path: Path) -> str:
+    """A file's text; raises OSError, or ValueError for one that is too large or no text."""
+    if path.stat().st_size > _LARGEST_FILE:
+        raise ValueError("it is too large")
+    return path.read_text(encoding="utf-8")
