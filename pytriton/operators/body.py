@@ -75,15 +75,19 @@ class Body:
                 inside.frame = outer
             # The common cases: nothing was written but new tensors that are the results, or the marked
             # arguments themselves.
-            if outer is None and not marked:
-                if result.__class__ is tuple:
-                    known, results = _among(written, result), result
-                else:
-                    known, results = len(written) == 1 and written[0] is result, (result,)
-                if known and not _share_any(args, _NO_KEYWORDS, results):
+            if outer is None:
+                if marked:
+                    if result is None and _among(written, [args[at] for at in marked]):
+                        return None
+                elif result.__class__ is tuple:
+                    if _among(written, result) and not _share_any(args, _NO_KEYWORDS, result):
+                        return result
+                elif (
+                    len(written) == 1
+                    and written[0] is result
+                    and not _share_any(args, _NO_KEYWORDS, (result,))
+                ):
                     return result
-            elif outer is None and result is None and _among(written, [args[at] for at in marked]):
-                return None
             check(written, args, {}, result, outer)
             return result
 

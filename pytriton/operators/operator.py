@@ -25,16 +25,15 @@ from contextlib import nullcontext
 from typing import Any, Final
 
 import torch
-from torch._library.autograd import make_autograd_impl
 from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor, FunctionalTensorMode
-from torch.autograd import forward_ad
 from torch.autograd.graph import increment_version
 from torch.overrides import TorchFunctionMode
 from torch.utils.flop_counter import register_flop_formula
 
 from pytriton.operators.body import Body
 from pytriton.operators.flow import effects_of
+from pytriton.operators.gradient import Gradient
 from pytriton.operators.shortcut import Shortcut
 from pytriton.runtime.refusals import refusal
 
@@ -42,7 +41,6 @@ __all__ = ["Operator", "op"]
 
 _C: Final[Any] = torch._C  # parts of it have no stubs
 _library: Final[Any] = torch.library
-_unpack_dual: Final[Any] = forward_ad.unpack_dual
 
 # By operator; where torch has no such table (before 2.8) nothing is traced into.
 _KERNELS_OF: Final[dict[str, list[Any]] | None] = getattr(
@@ -79,15 +77,18 @@ class Operator:
         self._traceable = not effects.addresses
         self._fake: Callable[..., Any] | None = None
         self._own_kernels: set[str] = set()  # device types
-        self._shortcut = Shortcut(self._schema, self.body)
-        self._backward_fn: Callable[..., Any] | None = None  # the names that torch's autograd kernel reads
-        self._setup_context_fn: Callable[..., Any] | None = None
+        self._shortcut = Shortcut(self.overload, self.body)
+        self._gradient = Gradient(self.overload, self.body.launch)
         self._register()
-        self.__class__ = type("Operator", (Operator,), {"__call__": self._shortcut.caller(self.overload)})
+        self.__class__ = type("Operator", (Operator,), {})
+        self._shorten()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the operator. Each operator has a class of its own, whose ``__call__`` is made for its schema."""
         return self.overload(*args, **kwargs)
+
+    def _shorten(self) -> None:
+        self.__class__.__call__ = self._shortcut.caller(self._gradient.eager)  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
         return f"<pytriton.op {self.name}{self.schema}>"
@@ -121,8 +122,7 @@ class Operator:
                 "TC540",
                 "write to new tensors and return them",
             )
-        self._backward_fn = backward
-        self._setup_context_fn = setup_context
+        self._gradient.formula(backward, setup_context)
 
     def register_kernel(
         self, device_types: str | Sequence[str], func: Callable[..., Any] | None = None
@@ -138,6 +138,8 @@ class Operator:
                     self._lib.impl(self._short, given, key, allow_override=True)
                 self._own_kernels.add(device_type)
                 self._shortcut.add(device_type, given)
+            self._gradient.run = self  # which finds the kernel of a device
+            self._shorten()
             return given
 
         return register if func is None else register(func)
@@ -158,7 +160,8 @@ class Operator:
 
     def register_autocast(self, device_type: str, cast_inputs: torch.dtype) -> None:
         """Under autocast for this device, floating arguments are cast to this dtype first."""
-        self._shortcut.close()
+        self._shortcut.casts()
+        self._shorten()
         _library.register_autocast(self.name, device_type, cast_inputs, lib=self._lib)
 
     def register_torch_dispatch(
@@ -199,7 +202,7 @@ class Operator:
     def _register(self) -> None:
         self._lib.impl(self._short, self.body.launch, "CompositeExplicitAutograd")
         _library.register_fake(self.name, self._shapes, lib=self._lib)
-        self._lib.impl(self._short, self._autograd_kernel(), "Autograd", with_keyset=True)
+        self._lib.impl(self._short, self._gradient.dispatched(), "Autograd", with_keyset=True)
         if self.body.written:
             self._lib.impl(self._short, self._before_write, "ADInplaceOrView", with_keyset=True)
         _library.register_torch_dispatch(self.name, FunctionalTensorMode, self._decompose, lib=self._lib)
@@ -207,19 +210,6 @@ class Operator:
             self._traceable = False
         else:
             _KERNELS_OF[self.name] = [_Uncacheable()]
-
-    def _autograd_kernel(self) -> Callable[..., Any]:
-        """torch's kernel for custom operators, which would give a tangent of zero in forward mode."""
-        reverse = make_autograd_impl(self.overload, self)
-
-        def autograd(keys: Any, *args: Any, **kwargs: Any) -> Any:
-            if forward_ad._current_level >= 0:
-                tensors = (tensor for _, tensor in self.body.given(args, kwargs))
-                if any(_unpack_dual(tensor).tangent is not None for tensor in tensors):
-                    raise NotImplementedError(f"{self.name} has no formula for forward-mode derivatives")
-            return reverse(keys, *args, **kwargs)
-
-        return autograd
 
     def _before_write(self, keys: Any, *args: Any, **kwargs: Any) -> Any:
         for name, tensor in self.body.given(args, kwargs):

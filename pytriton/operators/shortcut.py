@@ -1,13 +1,31 @@
 """The short way of an eager operator call: when the dispatcher would do nothing but find the body.
 
-The dispatcher looks at the keys of the tensors and at the state of the thread. If the tensors are dense, on one
-device and of no subclass, no gradient is asked for, and no mode, transform, tracer or profiler is active, the
-call ends in the kernel of that device. This file looks at the same things and calls that kernel; wherever it is
-not sure it calls the dispatcher.
+The dispatcher looks at the keys of the tensors and at the state of the thread. If the tensors are plain ones on
+one device, and no mode, transform, tracer or profiler is active, the call ends in the kernel of that device, or,
+where a gradient is asked for, in a node of the graph around it. So a function is written for each operator that
+looks at the same things, as cheaply as Python can, and wherever it is not sure calls the dispatcher. For
+``add(x, y, a=1.0)`` it is
+
+    def add(_self, /, x, y, a=_default_a):
+        if _tracing() or _modes() or ...:
+            return _overload(x, y, a)
+        if x.__class__ is not _Tensor and ...:      # of no subclass
+        if a.__class__ is not _float: ...           # nothing that the dispatcher would convert
+        if x.is_cuda and y.is_cuda: ...             # one device
+        if x.is_neg() or y.is_neg(): ...            # memory that holds other numbers than it seems
+        if _grad() and (x.requires_grad or y.requires_grad):
+            if _wrapped(x) or _wrapped(y):          # what torch.func left behind
+                return _overload(x, y, a)
+            return _gradient(x, y, a)
+        return _kernel(x, y, a)
+
+What is left out is harmless: memory that is no plain memory (sparse, nested, functional) is refused by a kernel
+launch and known to torch's operators, and a kernel that was registered for a device gets dense tensors only.
 """
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -21,14 +39,152 @@ __all__ = ["Shortcut"]
 
 _C: Final[Any] = torch._C  # parts of it have no stubs
 _keys: Final = _C._dispatch_keys
-# What may be active in a thread: each gives a number or an object, none of them true if nothing is.
-_DISTURBANCES: Final = (
-    _C._len_torch_dispatch_stack,
-    _C._len_torch_function_stack,
-    _C._functorch.peek_interpreter_stack,
-    _C._get_tracing_state,
-    _C._autograd._profiler_enabled,
-)
+_DEVICES: Final = ("cuda", "cpu")
+# What every function looks at or calls; in its text with a prefix that no parameter has.
+_NAMES: Final[dict[str, Any]] = {
+    "tracing": torch.compiler.is_dynamo_compiling,
+    "modes": _C._len_torch_dispatch_stack,
+    "function_modes": _C._len_torch_function_stack,
+    "transforms": _C._functorch.peek_interpreter_stack,
+    "traced": _C._is_tracing,
+    "profiled": _C._autograd._profiler_enabled,
+    "autocast": _C._is_any_autocast_enabled,
+    "forward_ad": forward_ad,
+    "wrapped": _C._functorch.is_functorch_wrapped_tensor,
+    "grad": torch.is_grad_enabled,
+    "increment": increment_version,
+    "Tensor": torch.Tensor,
+    "Parameter": torch.nn.Parameter,
+    "int": int,
+    "SymInt": int,
+    "float": float,
+    "bool": bool,
+    "str": str,
+}
+# What may be active in a thread: none is true if nothing is.
+_STATE: Final = "tracing() modes() function_modes() transforms() traced() profiled()".split()
+
+
+class Shortcut:
+    """What one operator's calls may go straight to: a kernel for each type of device."""
+
+    def __init__(self, overload: Any, body: Body) -> None:
+        self._overload = overload
+        self._arguments = overload._schema.arguments
+        self._kernels: dict[str, Callable[..., Any]] = dict.fromkeys(_DEVICES, body.launch)
+        self._written = body.written
+        self._casts = False
+        types = [str(one.real_type) for one in self._arguments]
+        self._open = "Tensor" in types and all(
+            one in ("Tensor", "Optional[Tensor]", "int", "SymInt", "float", "bool", "str") for one in types
+        )
+        self._open = self._open and not any(one.kwarg_only for one in self._arguments)
+
+    def add(self, device_type: str, kernel: Callable[..., Any]) -> None:
+        """Note what runs on a device."""
+        if device_type in _DEVICES:
+            self._kernels[device_type] = _only_dense(kernel, self._overload, device_type)
+
+    def casts(self) -> None:
+        """Under autocast calls go through the dispatcher."""
+        self._casts = True
+
+    def caller(self, gradient: Callable[..., Any]) -> Callable[..., Any]:
+        """The function that calls the operator, as its class's ``__call__``.
+
+        ``gradient`` takes a call for which a gradient is asked, if the operator writes nothing.
+        """
+        overload = self._overload
+        if not self._open:
+            return lambda self, *args, **kwargs: overload(*args, **kwargs)
+        names = [one.name for one in self._arguments]
+        prefix = "_"
+        while any(name.startswith(prefix) for name in names):
+            prefix += "_"
+        known = {**_NAMES, "overload": overload, "gradient": overload if self._written else gradient}
+        known |= {f"on_{device}": kernel for device, kernel in self._kernels.items()}
+        known |= {f"default_{one.name}": one.default_value for one in self._arguments}
+        known = {prefix + name: value for name, value in known.items()}
+        text = "\n".join(self._lines(prefix))
+        # Closures are read faster than globals; and tracebacks show the lines.
+        whole = f"def make({', '.join(known)}):\n{text}\n    return {overload._opname}\n"
+        file = f"<pytriton.op {overload._schema.name}>"
+        linecache.cache[file] = (len(whole), None, whole.splitlines(keepends=True), file)
+        namespace: dict[str, Any] = {"__name__": __name__}
+        exec(compile(whole, file, "exec"), namespace)
+        made: Callable[..., Any] = namespace["make"](**known)
+        made.__qualname__ = made.__name__
+        return made
+
+    def _lines(self, p: str) -> list[str]:
+        """The text of the function, with ``p`` before all names that are not the user's."""
+        tensors = [one.name for one in self._arguments if str(one.real_type).endswith("Tensor")]
+        optional = [one.name for one in self._arguments if str(one.real_type) == "Optional[Tensor]"]
+        tensors += optional
+        given = ", ".join(one.name for one in self._arguments)
+
+        def some(test: str) -> str:
+            """Whether a test is true of some tensor that is there; ``$`` stands for the tensor."""
+            found = [(name, test.replace("$", name)) for name in tensors]
+            return " or ".join(f"{n} is not None and ({one})" if n in optional else one for n, one in found)
+
+        def every(test: str) -> str:
+            return " and ".join(
+                f"({n} is None or {n}.{test})" if n in optional else f"{n}.{test}" for n in tensors
+            )
+
+        state = [*_STATE, *["autocast()"] * self._casts, "forward_ad._current_level >= 0"]
+        numbers = [(one.name, str(one.real_type)) for one in self._arguments if one.name not in tensors]
+        doubts = [
+            " or ".join(p + one for one in state),
+            some(f"($.__class__ is not {p}Tensor and $.__class__ is not {p}Parameter)"),
+            " or ".join(f"{name}.__class__ is not {p}{type_}" for name, type_ in numbers),
+            some("$.is_neg()"),
+        ]
+        lines = [f"def {self._overload._opname}({p}self, /, {self._parameters(p)}):"]
+        for doubt in filter(None, doubts):
+            lines += [f"    if {doubt}:", f"        return {p}overload({given})"]
+        lines += [
+            f"    if {every('is_cuda')}:",
+            f"        {p}kernel = {p}on_cuda",
+            f"    elif {every('is_cpu')}:",
+            f"        {p}kernel = {p}on_cpu",
+            "    else:",
+            f"        return {p}overload({given})",
+            f"    if {p}grad() and ({some('$.requires_grad')}):",
+            f"        if {some(f'{p}wrapped($)')}:",
+            f"            return {p}overload({given})",
+            f"        return {p}gradient({given})",
+        ]
+        for name in tensors:
+            if (
+                name in self._written
+            ):  # autograd keeps versions of tensors, but not of those of inference mode
+                test = f"{name} is not None and " if name in optional else ""
+                lines += [f"    if {test}not {name}.is_inference():", f"        {p}increment({name})"]
+        lines.append(f"    return {p}kernel({given})")
+        return [f"    {line}" for line in lines]
+
+    def _parameters(self, p: str) -> str:
+        return ", ".join(
+            f"{one.name}={p}default_{one.name}" if one.has_default_value() else one.name
+            for one in self._arguments
+        )
+
+
+def _only_dense(kernel: Callable[..., Any], overload: Any, device_type: str) -> Callable[..., Any]:
+    """A kernel that was registered for a device: its key is that of dense tensors."""
+    key = _C._dispatch_key_for_device(device_type)
+    inference = _bits(key, f"Autocast{key}")  # a tensor of inference mode
+    usual = _bits(key, f"Autocast{key}", "ADInplaceOrView", f"Autograd{key}")
+
+    def call(*args: Any) -> Any:
+        for one in args:
+            if isinstance(one, torch.Tensor) and _keys(one).raw_repr() not in (usual, inference):
+                return overload(*args)
+        return kernel(*args)
+
+    return call
 
 
 def _bits(*names: str) -> int:
@@ -37,84 +193,3 @@ def _bits(*names: str) -> int:
     for name in names[1:]:
         keys = keys | _C.DispatchKeySet(getattr(_C.DispatchKey, name))
     return int(keys.raw_repr())
-
-
-_TYPES: Final = {"int": int, "float": float, "bool": bool, "str": str}
-
-
-class Shortcut:
-    """The kernels of one operator by the bits of its tensors' keys."""
-
-    def __init__(self, schema: Any, body: Body) -> None:
-        self._body = body
-        self._kernels: dict[int, Callable[..., Any]] = {}
-        # What each argument must be: a tensor (None), or a number of exactly this type, so that nothing
-        # needs the conversions of the dispatcher.
-        self._types = tuple(_type_of(str(one.type)) for one in schema.arguments)
-        self._open = not any(one.kwarg_only for one in schema.arguments) and object not in self._types
-        for device_type in ("cpu", "cuda"):
-            self.add(device_type, body.launch)
-
-    def add(self, device_type: str, kernel: Callable[..., Any]) -> None:
-        """Note what runs on a device."""
-        key = _C._dispatch_key_for_device(device_type)
-        if not self._open or key not in ("CPU", "CUDA"):
-            return
-        self._kernels[_bits(key, f"Autocast{key}")] = kernel  # a tensor of inference mode
-        marked = self._body.written_positions
-
-        def noting(*args: Any) -> Any:
-            for at in marked:
-                increment_version(args[at])  # autograd keeps versions of tensors
-            return kernel(*args)
-
-        keys = _bits(key, f"Autocast{key}", "ADInplaceOrView", f"Autograd{key}")
-        self._kernels[keys] = noting if marked else kernel
-
-    def close(self) -> None:
-        """From now on all calls go through the dispatcher."""
-        self._kernels.clear()
-        self._open = False
-
-    def caller(self, overload: Any) -> Callable[..., Any]:
-        """The function that calls the operator, by the short way where it can. Every line of it counts."""
-        types, tensors, kernels = self._types, len(self._types), self._kernels
-        only_tensors = not any(types)
-        tracing, graph, dense = torch.compiler.is_dynamo_compiling, torch.is_grad_enabled, torch.Tensor
-        modes, function_modes, transforms, traced, profiled = _DISTURBANCES
-        keys = _keys
-
-        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if tracing() or kwargs or len(args) != tensors or forward_ad._current_level >= 0:
-                return overload(*args, **kwargs)
-            if modes() or function_modes() or transforms() or traced() or profiled():
-                return overload(*args)
-            given = args if only_tensors else _tensors(args, types)
-            found = None
-            wanted = graph()
-            for one in given:
-                if not isinstance(one, dense) or (wanted and one.requires_grad):
-                    return overload(*args)
-                kernel = kernels.get(keys(one).raw_repr())
-                if kernel is None or (found is not None and kernel is not found):
-                    return overload(*args)
-                found = kernel
-            return overload(*args) if found is None else found(*args)
-
-        return call
-
-
-def _tensors(args: tuple[Any, ...], types: tuple[type | None, ...]) -> list[Any]:
-    """The arguments where tensors belong; none at all if some other argument needs a conversion."""
-    given = []
-    for argument, type_ in zip(args, types, strict=True):
-        if type_ is None:
-            given.append(argument)
-        elif argument.__class__ is not type_:
-            return []
-    return given
-
-
-def _type_of(shown: str) -> type | None:
-    """The Python type of an argument: None for a tensor, ``object`` for what the dispatcher must convert."""
-    return None if shown == "Tensor" else _TYPES.get(shown, object)

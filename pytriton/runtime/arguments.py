@@ -188,12 +188,18 @@ def _pointer(parameter: Parameter, place: _Place) -> Checker:
     return check
 
 
+_unwrap_if_dead: Final[Any] = torch._C._functorch.unwrap_if_dead  # a wrapper that torch.func has left behind
+
+
 def _address_of(tensor: torch.Tensor, place: _Place) -> int:
     try:
         address = tensor.data_ptr()
     except RuntimeError:
         address = 0
     if not address or not (tensor.is_cuda or tensor.is_cpu):
+        alive = _unwrap_if_dead(tensor)
+        if alive is not tensor:
+            return _address_of(alive, place)
         place.refuse(
             f"is a tensor on {tensor.device} whose memory a kernel cannot reach",
             "TC510",

@@ -70,6 +70,7 @@ sin.register_autograd(lambda ctx, dy: dy * cos(ctx.saved_tensors[0]), setup_cont
 cos.register_autograd(lambda ctx, dy: -dy * sin(ctx.saved_tensors[0]), setup_context=keep_input)
 sin.register_flop_formula(lambda x_shape, **_: math.prod(x_shape))
 sin.register_vmap(lambda info, in_dims, x: (sin(x), in_dims[0]))
+cos.register_vmap(lambda info, in_dims, x: (cos(x), in_dims[0]))
 
 
 @pytriton.op("pytriton_tests::exp")

@@ -10,7 +10,7 @@ from torch.autograd import gradcheck, gradgradcheck
 
 import pytriton
 from pytriton.operators.autograd import function
-from tests.operators.kernels import elementwise, exp, sin
+from tests.operators.kernels import add_scaled_, elementwise, exp, sin
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -99,6 +99,20 @@ def test_no_formula() -> None:
     assert y.requires_grad
     with pytest.raises(RuntimeError, match=r"no autograd formula was registered"):
         y.sum().backward()
+
+
+def test_written_arguments() -> None:
+    """What is written may not require a gradient, which would be that of the values before; the rest may."""
+    x = torch.randn(3, requires_grad=True)
+    for y in (torch.ones(3, requires_grad=True), x * 2):
+        with pytest.raises(RuntimeError, match=r"writes argument 'y', which requires a gradient, and has no"):
+            add_scaled_(y, x)
+        with torch.no_grad():
+            add_scaled_(y, x)
+    y = torch.zeros(3)
+    add_scaled_(y, x, 2.0)
+    assert not y.requires_grad
+    torch.testing.assert_close(y, 2 * x.detach())
 
 
 def without_formula(x: torch.Tensor) -> torch.Tensor:

@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
 import pytriton
-from tests.operators.kernels import add_scaled_, elementwise, sin
+from tests.operators.kernels import add_scaled_, elementwise, exp, sin
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -109,6 +109,23 @@ class TestSubclasses:
         made.register_torch_dispatch(Wrapper, lambda mode, func, types, args, kwargs: torch.zeros(7))
         assert made(Wrapper(torch.ones(3))).shape == (7,)
 
+    def test_torch_function(self) -> None:
+        """A subclass that only hears of functions hears of the operator."""
+
+        class Logged(torch.Tensor):
+            heard: list[Any] = []
+
+            @classmethod
+            def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                cls.heard.append(func)
+                return super().__torch_function__(func, types, args, kwargs or {})
+
+        x = torch.randn(3)
+        y = sin(x.as_subclass(Logged))
+        assert sin.overload in Logged.heard
+        assert isinstance(y, Logged)
+        torch.testing.assert_close(y.as_subclass(torch.Tensor), torch.sin(x))
+
     def test_parameter(self) -> None:
         y = sin(torch.nn.Parameter(torch.ones(3)))
         y.sum().backward()
@@ -136,10 +153,93 @@ class TestTransforms:
                 sin(forward_ad.make_dual(x, torch.ones(5)))
             torch.testing.assert_close(sin(x), torch.sin(x))
 
-    def test_grad_is_refused(self) -> None:
-        """torch.func.grad needs more than register_autograd gives, for every custom operator."""
-        with pytest.raises(RuntimeError, match="setup_context"):
-            torch.func.grad(lambda x: sin(x).sum())(torch.randn(5))
+    @pytest.mark.parametrize("operator", [sin, exp, torch.ops.pytriton_tests.sin], ids=["sin", "exp", "ops"])
+    def test_grad(self, operator: Any) -> None:
+        """torch.func.grad, more than once, and within a graph of autograd."""
+        native = torch.exp if operator is exp else torch.sin
+        x = torch.randn(5)
+
+        def first(function: Any, x: torch.Tensor) -> torch.Tensor:
+            return torch.func.grad(lambda x: (function(x) * x).sum())(x)
+
+        def second(function: Any, x: torch.Tensor) -> torch.Tensor:
+            return torch.func.grad(lambda x: first(function, x).square().sum())(x)
+
+        for derived in (first, second):
+            torch.testing.assert_close(derived(operator, x), derived(native, x))
+            leaves = [x.clone().requires_grad_() for _ in range(2)]
+            for leaf, function in zip(leaves, (operator, native), strict=True):
+                derived(function, leaf).sum().backward()
+            torch.testing.assert_close(leaves[0].grad, leaves[1].grad)
+        torch.testing.assert_close(torch.func.jacrev(operator)(x), torch.func.jacrev(native)(x))
+        cotangent = torch.randn(5)
+        (mine,), (theirs,) = (torch.func.vjp(one, x)[1](cotangent) for one in (operator, native))
+        torch.testing.assert_close(mine, theirs)
+
+    def test_grad_in_vmap(self) -> None:
+        """Gradients of each sample: the operator and that of its gradient have rules for vmap."""
+        x, w = torch.randn(3, 4), torch.randn(4)
+
+        def of_samples(function: Any) -> torch.Tensor:
+            return torch.func.vmap(torch.func.grad(lambda w, x: function(w * x).sum()), (None, 0))(w, x)
+
+        torch.testing.assert_close(of_samples(sin), of_samples(torch.sin))
+
+    @pytest.mark.parametrize("compiled", [False, True])
+    def test_functional_call(self, compiled: bool, device: str) -> None:
+        class Layer(torch.nn.Module):
+            def __init__(self, function: Any) -> None:
+                super().__init__()
+                self.function = function
+                self.weight = torch.nn.Parameter(torch.linspace(-1, 1, 5, device=device))
+
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                return self.function(self.weight * x)
+
+        x = torch.randn(5)
+        found = []
+        for function in (torch.sin, sin):
+            layer = Layer(function)
+            parameters = {name: one.detach() * 2 for name, one in layer.named_parameters()}
+
+            def loss(parameters: Any, x: torch.Tensor, layer: Any = layer) -> torch.Tensor:
+                return torch.func.functional_call(layer, parameters, (x,)).square().sum()
+
+            derived = torch.func.grad_and_value(loss)
+            if compiled:
+                derived = torch.compile(derived, backend="aot_eager", fullgraph=True)
+            gradients, value = derived(parameters, x)
+            found.append((gradients["weight"], value))
+        torch.testing.assert_close(found[1], found[0])
+
+    def test_grad_without_a_formula(self) -> None:
+        """As in eager: the result can be computed, its gradient cannot."""
+        made = pytriton.op("pytriton_tests::no_rule", rule_body)
+        x = torch.randn(5)
+        with pytest.raises(RuntimeError, match="no autograd formula was registered"):
+            torch.func.grad(lambda x: made(x).sum())(x)
+        with pytest.raises(RuntimeError, match=r"writes argument 'y', which requires a gradient"):
+            torch.func.grad(lambda x: add_scaled_(y := x * 1, x) or y.sum())(x)
+
+    def test_grad_of_lists_is_refused(self) -> None:
+        def total(many: list[torch.Tensor]) -> torch.Tensor:
+            return elementwise(torch.cat(many), "sin")
+
+        made = pytriton.op("pytriton_tests::of_lists", total)
+        made.register_autograd(
+            lambda ctx, dy: list((dy * torch.cos(torch.cat(ctx.many))).split(5)),
+            setup_context=lambda ctx, inputs, output: setattr(ctx, "many", inputs[0]),
+        )
+        x = torch.randn(5, requires_grad=True)
+        made([x, torch.ones(5)]).sum().backward()
+        torch.testing.assert_close(x.grad, torch.cos(x.detach()))
+        with pytest.raises(NotImplementedError, match=r"torch.func has no gradients of lists, as .*of_lists"):
+            torch.func.grad(lambda x: made([x, x]).sum())(torch.randn(5))
+
+    def test_vmap_without_a_rule(self) -> None:
+        made = pytriton.op("pytriton_tests::no_vmap", rule_body)
+        x = torch.randn(3, 4)
+        torch.testing.assert_close(torch.func.vmap(made)(x), torch.sin(x))  # one after the other
 
 
 class TestAutocast:

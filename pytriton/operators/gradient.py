@@ -1,0 +1,157 @@
+"""The autograd formula of an operator, as a node of torch's graph.
+
+``torch.library.custom_op`` goes through ``torch.autograd.Function.apply``, whose Python half finds out whether a
+transform of ``torch.func`` is active, and then refuses. The two places that ask for a gradient know that already,
+so they call its C++ half:
+
+    Gradient.eager        from the short way (``shortcut.py``): no transform is active, and the kernel is known
+    Gradient.dispatched   at the dispatcher's autograd key, where below may be anything: other operators of torch
+                          stand there too, one level of ``torch.func`` at a time, and so does ours
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import torch
+from torch._functorch import utils as functorch_utils
+from torch._library import utils as library_utils
+from torch._library.autograd import make_autograd_impl
+from torch.autograd import forward_ad
+
+__all__ = ["Gradient"]
+
+_C: Final[Any] = torch._C  # parts of it have no stubs
+_with_defaults: Final[Any] = library_utils.fill_defaults
+_is_list: Final[Any] = library_utils.is_tensorlist_like_type
+_Function: Final[Any] = torch.autograd.Function
+_unpack_dual: Final[Any] = forward_ad.unpack_dual
+_below_autograd: Final = _C._AutoDispatchBelowAutograd
+_any_requires_grad: Final = _C._any_requires_grad
+_transforms: Final = _C._are_functorch_transforms_active
+_alive: Final[Any] = functorch_utils.unwrap_dead_wrappers  # what torch.func leaves behind
+_allowed: Final = _C._functorch.get_single_level_autograd_function_allowed
+_allow: Final = _C._functorch.set_single_level_autograd_function_allowed
+
+
+class Gradient:
+    """The formula of one operator: what ``register_autograd`` was given, if anything.
+
+    ``run`` is what computes the result in an eager call: it is called with the arguments, and no gradient is
+    asked for meanwhile.
+    """
+
+    def __init__(self, overload: Any, run: Callable[..., Any]) -> None:
+        self.overload = overload
+        self.run = run
+        self._backward_fn: Callable[..., Any] | None = None  # the names that torch's autograd kernel reads
+        self._setup_context_fn: Callable[..., Any] | None = None
+        schema = overload._schema
+        self._keywords = any(one.kwarg_only for one in schema.arguments)
+        self._lists = any(_is_list(one.type) for one in (*schema.arguments, *schema.returns))
+        self._written = [at for at, one in enumerate(schema.arguments) if one.is_write]
+        name = f"{overload._opname}_backward"
+        self.eager: Callable[..., Any] = _applied(name, self._forward, self._backward)
+        self._apply = _applied(name, self._forward_below, self._backward_of_dispatched)
+
+    def formula(self, backward: Callable[..., Any], setup_context: Callable[..., Any] | None) -> None:
+        """What ``register_autograd`` gives."""
+        self._backward_fn, self._setup_context_fn = backward, setup_context
+
+    # Eager calls.
+
+    def _forward(self, ctx: Any, *args: Any) -> Any:
+        result = self.run(*args)
+        setup = self._setup_context_fn
+        if setup is not None:
+            setup(ctx=ctx, inputs=args, output=result)
+        return result
+
+    def _backward(self, ctx: Any, *grads: Any) -> Any:
+        backward = self._backward_fn
+        if backward is None:
+            raise RuntimeError(
+                f"Trying to backward through {self.overload} but no autograd formula was registered. "
+                "Please use register_autograd to add one."
+            )
+        return backward(ctx, *grads)
+
+    # The dispatcher's autograd key. The last argument is the keys and the keyword arguments.
+
+    def dispatched(self) -> Callable[..., Any]:
+        """The kernel for the autograd key; it is called with the keys of the call."""
+        overload, apply = self.overload, self._apply
+        lists = make_autograd_impl(overload, self) if self._lists else None
+
+        def autograd(keys: Any, *args: Any, **kwargs: Any) -> Any:
+            if forward_ad._current_level >= 0:
+                self._refuse_tangents(args, kwargs)
+            if not (torch.is_grad_enabled() and _any_requires_grad(*args)):
+                with _below_autograd():
+                    return overload.redispatch(keys & _C._after_autograd_keyset, *args, **kwargs)
+            self._refuse_written(args)
+            if lists is not None:
+                if _transforms():
+                    raise NotImplementedError(
+                        f"torch.func has no gradients of lists, as {overload} takes them"
+                    )
+                return lists(keys, *args, **kwargs)
+            if not _transforms():
+                return apply(*_alive(args), (keys, kwargs))
+            before = _allowed()
+            _allow(True)
+            try:
+                return apply(*args, (keys, kwargs))
+            finally:
+                _allow(before)
+
+        return autograd
+
+    def _forward_below(self, ctx: Any, *given: Any) -> Any:
+        *args, (keys, kwargs) = given
+        # A level of torch.func below this one has a graph of its own, which needs its gradients.
+        with _below_autograd(), torch.set_grad_enabled(_transforms()):
+            result = self.overload.redispatch(keys & _C._after_autograd_keyset, *args, **kwargs)
+        setup = self._setup_context_fn
+        if setup is not None:
+            inputs, keywords = _with_defaults(self.overload._schema, args, kwargs)
+            more = {"keyword_only_inputs": keywords} if self._keywords else {}
+            setup(ctx=ctx, inputs=inputs, output=result, **more)
+        return result
+
+    def _backward_of_dispatched(self, ctx: Any, *grads: Any) -> Any:
+        needs = ctx.needs_input_grad
+        ctx.needs_input_grad = needs[:-1]
+        try:
+            found = self._backward(ctx, *grads)
+        finally:
+            ctx.needs_input_grad = needs
+        return (*found, None) if isinstance(found, tuple) else (found, None)
+
+    def _refuse_written(self, args: Any) -> None:
+        """Autograd would keep the gradient of the values before."""
+        for at in self._written:
+            if at < len(args) and _any_requires_grad(args[at]):
+                schema = self.overload._schema
+                raise RuntimeError(
+                    f"{schema.name} writes argument '{schema.arguments[at].name}', which requires a gradient, and "
+                    "has no formula for it: call it under torch.no_grad(), or pass a copy"
+                )
+
+    def _refuse_tangents(self, args: Any, kwargs: Any) -> None:
+        """There is no formula for forward mode to register, and a tangent of zero would be wrong."""
+        for one in (*args, *kwargs.values()):
+            for tensor in one if isinstance(one, (list, tuple)) else (one,):
+                if isinstance(tensor, torch.Tensor) and _unpack_dual(tensor).tangent is not None:
+                    raise NotImplementedError(
+                        f"{self.overload._schema.name} has no formula for forward-mode derivatives"
+                    )
+
+
+def _applied(name: str, forward: Callable[..., Any], backward: Callable[..., Any]) -> Callable[..., Any]:
+    """The C++ half of ``apply`` of an autograd.Function made of these."""
+    members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    made = type(name, (_Function,), members)
+    applied: Callable[..., Any] = super(_Function, made).apply
+    return applied
