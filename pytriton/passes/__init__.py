@@ -24,6 +24,7 @@ from pytriton.passes.prefetch import prefetch
 from pytriton.passes.products import products
 from pytriton.passes.split import split
 from pytriton.passes.temporaries import temporaries
+from pytriton.passes.unreached import unreached
 from pytriton.passes.upward import upward
 
 __all__ = ["PASSES", "run"]
@@ -42,7 +43,7 @@ def _silent(step: Callable[[KernelDef], KernelDef]) -> Pass:
 
 
 PASSES: tuple[Pass, ...] = (
-    *map(_silent, (products, divisors, pad, jumps, loops)),
+    *map(_silent, (products, divisors, pad, jumps, loops, unreached)),
     prefetch,
     *map(_silent, (upward, barriers, chain, split, temporaries)),
 )
