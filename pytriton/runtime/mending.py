@@ -113,9 +113,10 @@ def all_ones_fit() -> Iterator[None]:
     kept = InterpreterBuilder.get_all_ones_value
 
     def mended(self: Any, type_: Any) -> Any:
-        if not type_.scalar.is_int_unsigned():
+        bits = type_.scalar.primitive_bitwidth
+        if bits == 1 or not type_.scalar.is_int_unsigned():
             return kept(self, type_)
-        dtype = numpy.dtype(f"u{max(type_.scalar.primitive_bitwidth // 8, 1)}")
+        dtype = numpy.dtype(f"u{bits // 8}")
         return TensorHandle(numpy.full(1, numpy.iinfo(dtype).max, dtype), type_.scalar)
 
     InterpreterBuilder.get_all_ones_value = mended
