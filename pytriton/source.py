@@ -6,17 +6,19 @@ diagnostic carries a span, and nothing else in the package computes lines or col
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
+
+from pytriton.frozen import dataclass
 
 __all__ = ["Expansion", "Source", "Span"]
 
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Source:
     """A text with a name. ``origin`` says where a string was passed (``my_ops.py:41``)."""
 

@@ -8,7 +8,6 @@ Invariant: whatever ``lower`` returns may be used wherever the typed expression 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Final
 
 from pytriton.emit.functions import Functions
@@ -17,6 +16,7 @@ from pytriton.emit.numbers import bare, byte_count, differs, dtype, full, held, 
 from pytriton.emit.products import Products, numbers
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted
+from pytriton.frozen import replace
 from pytriton.lang import typed
 from pytriton.lang.convert import constant, round_to, scalar_of
 from pytriton.lang.typed import Expr, Size

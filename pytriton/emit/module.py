@@ -7,7 +7,6 @@ names.py, or a comment; no text of the user is ever template text. The result st
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from pytriton.emit.names import Names, identifier
 from pytriton.emit.stmt import Statements
+from pytriton.frozen import dataclass
 from pytriton.lang import typed
 from pytriton.lang.typed import Comments, KernelDef, Symbol
 from pytriton.lang.types import FLOAT, INT, PointerType

@@ -7,8 +7,9 @@ broken in layout.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from pytriton.frozen import dataclass
 
 __all__ = [
     "POSTFIX",

@@ -7,7 +7,6 @@ Triton can carry it through loops and branches; every user comment is printed on
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pytriton.emit.document import WIDTH
@@ -17,6 +16,7 @@ from pytriton.emit.names import Names
 from pytriton.emit.numbers import dtype, full
 from pytriton.emit.python import Atom, BinOp, Call, Method, Node
 from pytriton.emit.values import Value
+from pytriton.frozen import dataclass, replace
 from pytriton.lang import typed
 from pytriton.lang.convert import constant, round_to
 from pytriton.lang.typed import Body, Comments, Expr, Statement, Symbol

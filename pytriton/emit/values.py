@@ -12,9 +12,9 @@ where they differ from C and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pytriton.emit.python import Node
+from pytriton.frozen import dataclass
 from pytriton.lang.types import (
     BFLOAT16,
     DOUBLE,

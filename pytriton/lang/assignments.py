@@ -10,8 +10,8 @@ branch of ``?:``, right of ``&&`` and ``||``) there is no place for one: express
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from pytriton.frozen import replace
 from pytriton.lang import syntax
 from pytriton.lang.classify import TYPES
 from pytriton.lang.convert import as_condition, scalar_of, to_shape

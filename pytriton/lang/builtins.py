@@ -8,8 +8,9 @@ ones in the common type of their operands, ``promoted`` ones in that of their on
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from pytriton.frozen import dataclass
 
 __all__ = ["ELEMENTWISE", "Elementwise", "atomic_add_name", "function_names"]
 

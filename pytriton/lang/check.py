@@ -8,10 +8,10 @@ far as it precedes the kernel.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from pytriton.errors import Report
+from pytriton.frozen import replace
 from pytriton.lang import syntax
 from pytriton.lang.assignments import Assignments
 from pytriton.lang.comments import CommentCursor

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
+from pytriton.frozen import replace
 from pytriton.lang.typed import (
     Binary,
     Broadcast,

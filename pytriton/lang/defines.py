@@ -11,10 +11,10 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from pytriton.errors import Report
+from pytriton.frozen import replace
 from pytriton.lang.conditions import integer_constant
 from pytriton.lang.macros import RESERVED, Macro, body_is_sound, parse_define
 from pytriton.lang.tokens import Kind, Token, tokenize

@@ -18,10 +18,10 @@ The limits keep hostile texts cheap: doubling macros, endless pastes, calls with
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, NoReturn, Protocol
 
 from pytriton.errors import Report
+from pytriton.frozen import dataclass
 from pytriton.lang.macros import Macro, join, with_comments
 from pytriton.lang.substitute import Substitution
 from pytriton.lang.tokens import Comment, Kind, Token, new_span, new_token

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from pytriton.errors import Report
+from pytriton.frozen import dataclass
 from pytriton.lang.tokens import Comment, Kind, Token, new_token
 from pytriton.source import Span
 

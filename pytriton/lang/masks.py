@@ -8,8 +8,7 @@ an axis that was reduced. Where one element serves several places, it is loaded 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from pytriton.frozen import replace
 from pytriton.lang.convert import as_condition, convert, to_shape
 from pytriton.lang.typed import (
     Binary,

@@ -7,9 +7,9 @@ shapes broadcast; or, after an error, an expression of type ``ERROR``. Nothing h
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from pytriton.errors import Report
+from pytriton.frozen import replace
 from pytriton.lang.convert import (
     as_condition,
     common_type,

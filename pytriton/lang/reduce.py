@@ -6,9 +6,9 @@ what is absent. Binary operators come as one flat row, and ``_climb`` gives them
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
+from pytriton.frozen import replace
 from pytriton.lang import syntax
 from pytriton.lang.syntax import PRECEDENCE
 from pytriton.lang.tokens import Kind, Token

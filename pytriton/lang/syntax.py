@@ -6,9 +6,9 @@ only a wider span. ``PRECEDENCE`` is the table of language.md, section 4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from pytriton.frozen import dataclass
 from pytriton.lang.tokens import Comment, Token
 from pytriton.source import Span
 

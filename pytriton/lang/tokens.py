@@ -30,15 +30,16 @@ TC011 more than 150,000 tokens, comments and lines; preprocess.py: more than 30,
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import unicodedata
 from bisect import bisect_right
-from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from pytriton.errors import Report
+from pytriton.frozen import dataclass
 from pytriton.source import Expansion, Source, Span
 
 __all__ = [
@@ -106,7 +107,7 @@ class Token:
 # the slots are the same.
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class _TokenDraft:
     kind: Kind
     text: str
@@ -118,7 +119,7 @@ class _TokenDraft:
     hidden: frozenset[str]
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class _SpanDraft:
     source: Source
     start: int

@@ -8,9 +8,10 @@ gone: two variables of one name are two symbols. Passes rebuild what they change
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal as Choice
 
+from pytriton.frozen import dataclass
+from pytriton.lang.known import Known
 from pytriton.lang.types import BlockType, PointerType, ScalarType, Type
 from pytriton.source import Span
 
@@ -98,7 +99,7 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Literal:
+class Literal(Known):
     """A number. A ``weak`` one is an unsuffixed floating literal that has met no type yet."""
 
     span: Span
@@ -108,7 +109,7 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Constexpr:
+class Constexpr(Known):
     """A define with a number as its value; a floating one is weak like a literal."""
 
     span: Span
@@ -119,14 +120,14 @@ class Constexpr:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Name:
+class Name(Known):
     span: Span
     type: Type
     symbol: Symbol
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Unary:
+class Unary(Known):
     """``-`` ``~`` on a promoted operand, ``!`` on a bool."""
 
     span: Span
@@ -136,7 +137,7 @@ class Unary:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Binary:
+class Binary(Known):
     """An operator on operands of its common element type; ``&&`` and ``||`` on bools.
 
     ``+`` and ``-`` also move pointers by an integer right operand, or subtract two pointers.
@@ -150,7 +151,7 @@ class Binary:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Select:
+class Select(Known):
     """``condition ? yes : no``, elementwise, both evaluated."""
 
     span: Span
@@ -161,7 +162,7 @@ class Select:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Load:
+class Load(Known):
     """``*pointer`` where ``mask`` holds, ``other`` elsewhere (0 if None)."""
 
     span: Span
@@ -172,7 +173,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cast:
+class Cast(Known):
     """Conversion of the elements to those of ``type``; pointers are reinterpreted."""
 
     span: Span
@@ -181,14 +182,14 @@ class Cast:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bitcast:
+class Bitcast(Known):
     span: Span
     type: Type
     operand: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Broadcast:
+class Broadcast(Known):
     """The operand repeated to the shape of ``type``; a scalar fills it."""
 
     span: Span
@@ -197,7 +198,7 @@ class Broadcast:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reshape:
+class Reshape(Known):
     """The same elements in row-major order in another shape; () makes one element a scalar."""
 
     span: Span
@@ -206,7 +207,7 @@ class Reshape:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Expand:
+class Expand(Known):
     """``x[:, newaxis]``: one entry of ``axes`` an axis of the result, True for a new one."""
 
     span: Span
@@ -216,7 +217,7 @@ class Expand:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gather:
+class Gather(Known):
     """Element i of the result is element ``index[i]`` of the operand; both have one axis. Made by passes/pad.py."""
 
     span: Span
@@ -226,7 +227,7 @@ class Gather:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Permute:
+class Permute(Known):
     """Result axis i is operand axis ``order[i]``."""
 
     span: Span
@@ -236,7 +237,7 @@ class Permute:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reduce:
+class Reduce(Known):
     span: Span
     type: Type
     operator: Choice["+", "max", "min"]
@@ -245,7 +246,7 @@ class Reduce:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Range:
+class Range(Known):
     """``start ... stop`` of constants."""
 
     span: Span
@@ -255,7 +256,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Dot:
+class Dot(Known):
     """``left @ right``, plus ``accumulator`` where a pass has chained one."""
 
     span: Span
@@ -266,7 +267,7 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Call:
+class Call(Known):
     """A built-in function without side effects, by its canonical name (see builtins.py)."""
 
     span: Span
@@ -276,7 +277,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Atomic:
+class Atomic(Known):
     """``add``, ``cas`` or ``xchg`` on memory; the value is the old one."""
 
     span: Span
@@ -461,8 +462,8 @@ class KernelDef:
     parameters: tuple[Symbol, ...]
     body: Body
     comments: Comments = NO_COMMENTS
-    parameter_comments: tuple[Comments, ...] = field(default=())
-    buffers: tuple[Symbol, ...] = field(default=())  # all in scope; those used are parameters too
+    parameter_comments: tuple[Comments, ...] = ()
+    buffers: tuple[Symbol, ...] = ()  # all in scope; those used are parameters too
 
 
 # ---------------------------------------------------------------- spelling

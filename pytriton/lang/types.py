@@ -7,8 +7,9 @@ element and sizes are equal, however the sizes were spelled.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from pytriton.frozen import dataclass
 
 __all__ = [
     "BFLOAT16",
@@ -45,9 +46,17 @@ __all__ = [
 ScalarKind = Literal["bool", "int", "uint", "float"]
 
 
-@dataclass(frozen=True, slots=True)
+def _constant(type_: object) -> str:
+    """The name of a constant of this file: what is pickled of it."""
+    return next(name for name, value in globals().items() if value is type_)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ScalarType:
-    """A number type: its Triton-C word, its kind, its width in bits, Triton's and torch's names for it."""
+    """A number type: its Triton-C word, its kind, its width in bits, Triton's and torch's names for it.
+
+    There is one object for each, the constants below: copying and pickling keep to them.
+    """
 
     word: str
     kind: ScalarKind
@@ -70,6 +79,9 @@ class ScalarType:
     @property
     def signed(self) -> bool:
         return self.kind in ("int", "float")
+
+    def __reduce__(self) -> str:
+        return _constant(self)
 
 
 BOOL: Final = ScalarType("bool", "bool", 1, "int1", "bool")
@@ -154,20 +166,26 @@ class BlockType:
         return f"{self.element}[{', '.join(map(str, self.shape))}]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class VoidType:
     """What a call without a value yields."""
 
     def __str__(self) -> str:
         return "void"
 
+    def __reduce__(self) -> str:
+        return _constant(self)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ErrorType:
     """The type of what was already complained about."""
 
     def __str__(self) -> str:
         return "<error>"
+
+    def __reduce__(self) -> str:
+        return _constant(self)
 
 
 VOID: Final = VoidType()
@@ -219,9 +237,12 @@ def common_scalar(left: ScalarType, right: ScalarType) -> ScalarType:
 
 def broadcast_shapes(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...] | None:
     """NumPy's broadcasting of two shapes; None where they do not fit."""
+    if not right or left == right:
+        return left
     rank = max(len(left), len(right))
     left = (1,) * (rank - len(left)) + left
     right = (1,) * (rank - len(right)) + right
-    if any(a != b and 1 not in (a, b) for a, b in zip(left, right, strict=True)):
-        return None
-    return tuple(max(a, b) for a, b in zip(left, right, strict=True))
+    for a, b in zip(left, right, strict=True):
+        if a != b and a != 1 and b != 1:
+            return None
+    return tuple(map(max, left, right))

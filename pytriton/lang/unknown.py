@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from pytriton.frozen import dataclass
 from pytriton.lang import syntax
 from pytriton.lang.builtins import function_names
 from pytriton.lang.scope import Scope, closest

@@ -1,31 +1,31 @@
-"""Walking and rebuilding the typed tree, for the passes."""
+"""Walking and rebuilding the typed tree, for the passes.
+
+Passes ask the same expressions the same questions again and again; as nodes never change, what is below a small
+one, and which symbols it reads, is kept with it (known.py).
+"""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from typing import Any, TypeVar
 
+from pytriton.frozen import replace
+from pytriton.lang.known import Known
 from pytriton.lang.typed import (
     Assign,
     Atomic,
     Body,
-    Break,
-    Continue,
     Declare,
     DoWhile,
-    Evaluate,
     Expr,
     For,
     If,
     Load,
     Name,
     RangeLoop,
-    Remark,
-    Return,
     Statement,
-    Store,
     Symbol,
     While,
 )
@@ -53,33 +53,49 @@ __all__ = [
 _E = TypeVar("_E", bound=Expr)
 
 
-def children(expr: Expr) -> Iterator[Expr]:
+def children(expr: Expr) -> tuple[Expr, ...]:
     """The direct operands of an expression, in source order."""
-    for name in _EXPR_FIELDS[type(expr)]:
-        value = getattr(expr, name)
-        if isinstance(value, tuple):
-            yield from value
-        elif value is not None:
-            yield value
+    many, operands = _OPERANDS[expr.__class__]
+    if many:
+        found: list[Expr] = []
+        for value in operands(expr):
+            if value.__class__ is tuple:
+                found += value
+            elif value is not None:
+                found.append(value)
+        return tuple(found)
+    return operands(expr)
 
 
-def walk(expr: Expr) -> Iterator[Expr]:
+def walk(expr: Expr) -> Sequence[Expr]:
     """The expression and everything below it, outermost first, in source order."""
+    try:
+        return expr.below
+    except AttributeError:
+        pass
+    found: list[Expr] = []
     pending = [expr]
     while pending:
         node = pending.pop()
-        yield node
-        for name in reversed(_EXPR_FIELDS[type(node)]):
-            value = getattr(node, name)
-            if isinstance(value, tuple):
-                pending += reversed(value)
-            elif value is not None:
-                pending.append(value)
+        found.append(node)
+        optional, operands = _OPERANDS[node.__class__]
+        if optional:
+            pending += children(node)[::-1]
+        else:
+            pending += operands(node)[::-1]
+    if len(found) <= _SMALL:
+        _set_below(expr, tuple(found))
+    return found
 
 
-def names(expr: Expr) -> set[Symbol]:
+def names(expr: Expr) -> frozenset[Symbol]:
     """The symbols that an expression reads."""
-    return {node.symbol for node in walk(expr) if isinstance(node, Name)}
+    try:
+        return expr.symbols
+    except AttributeError:
+        found = frozenset([node.symbol for node in walk(expr) if node.__class__ is Name])
+        _set_symbols(expr, found)
+        return found
 
 
 def rebuild(expr: Expr, change: dict[Symbol, Expr]) -> Expr:
@@ -92,7 +108,7 @@ def rebuild(expr: Expr, change: dict[Symbol, Expr]) -> Expr:
 def with_children(expr: _E, change: Callable[[Expr], Expr]) -> _E:
     """The expression with its direct operands changed; the same object where none is."""
     found: dict[str, object] = {}
-    for name in _EXPR_FIELDS[type(expr)]:
+    for name in _EXPR_FIELDS[expr.__class__]:
         value = getattr(expr, name)
         if value is None:
             continue
@@ -109,55 +125,35 @@ def with_children(expr: _E, change: Callable[[Expr], Expr]) -> _E:
 
 def bodies(statement: Statement) -> tuple[Body, ...]:
     """The blocks inside a statement."""
-    match statement:
-        case If():
-            return statement.then, statement.otherwise
-        case For():
-            return statement.init, statement.body, statement.step
-        case RangeLoop() | While() | DoWhile():
-            return (statement.body,)
-        case _:
-            return ()
+    inner = _INNER.get(statement.__class__)
+    return () if inner is None else inner(statement)
 
 
-def expressions(body: Body, *, deep: bool = True) -> Iterator[Expr]:
+def expressions(body: Body, *, deep: bool = True) -> list[Expr]:
     """Every outermost expression of the statements, in order; with ``deep``, of inner blocks too."""
+    found: list[Expr] = []
     for statement in body:
-        match statement:
-            case Declare(value=value):
-                if value is not None:
-                    yield value
-            case Assign(value=value) | Evaluate(value=value):
-                yield value
-            case Store():
-                yield statement.pointer
-                yield statement.value
-                if statement.mask is not None:
-                    yield statement.mask
-            case If(condition=condition) | While(condition=condition) | DoWhile(condition=condition):
-                yield condition
-            case For(condition=maybe):
-                if maybe is not None:
-                    yield maybe
-            case RangeLoop():
-                yield from (statement.start, statement.stop, statement.step)
-            case Remark() | Return() | Break() | Continue():
-                pass
-        if deep:
-            for inner in bodies(statement):
-                yield from expressions(inner)
+        cls = statement.__class__
+        for name in _STATEMENT_FIELDS[cls]:
+            value = getattr(statement, name)
+            if value is not None:
+                found.append(value)
+        if deep and cls in _INNER:
+            for inner in _INNER[cls](statement):
+                found += expressions(inner)
+    return found
 
 
 def reads(body: Body) -> set[Symbol]:
     """The symbols that the statements read, inner blocks included."""
-    return {symbol for expr in expressions(body) for symbol in names(expr)}
+    return set().union(*map(names, expressions(body)))
 
 
 def assigned(body: Body) -> set[Symbol]:
     """The symbols that the statements declare or assign, inner blocks included."""
     found: set[Symbol] = set()
     for statement in body:
-        if isinstance(statement, Declare | Assign | RangeLoop):
+        if statement.__class__ in _ASSIGNING:
             found.add(statement.symbol)
         for inner in bodies(statement):
             found |= assigned(inner)
@@ -169,7 +165,26 @@ def _expr_fields(node: type) -> tuple[str, ...]:
     return tuple(f.name for f in fields(node) if f.type in ("Expr", "Expr | None", "tuple[Expr, ...]"))
 
 
+def _operands(node: type) -> tuple[bool, Callable[[Any], tuple[Any, ...]]]:
+    """How to get the operands of a node class; whether some may be absent, or stand in a tuple."""
+    names = _expr_fields(node)
+    optional = any(f.type != "Expr" for f in fields(node) if f.name in names)
+    if len(names) == 1:
+        get = operator.attrgetter(*names)
+        return optional, lambda expr: (get(expr),)
+    return optional, operator.attrgetter(*names) if names else lambda _: ()
+
+
+_ASSIGNING = (Declare, Assign, RangeLoop)
+_SMALL = 64  # nodes; of larger expressions nothing is kept, so that memory stays a small part of the text
+_set_below, _set_symbols = (vars(Known)[name].__set__ for name in Known.__slots__)
 _EXPR_FIELDS = {node: _expr_fields(node) for node in Expr.__args__}
+_OPERANDS = {node: _operands(node) for node in Expr.__args__}
+_INNER: dict[type, Callable[[Any], tuple[Body, ...]]] = {
+    If: operator.attrgetter("then", "otherwise"),
+    For: operator.attrgetter("init", "body", "step"),
+    **dict.fromkeys((RangeLoop, While, DoWhile), lambda statement: (statement.body,)),
+}
 
 
 def assigned_once(body: Body) -> list[Statement]:
@@ -178,7 +193,7 @@ def assigned_once(body: Body) -> list[Statement]:
     pending = list(body)
     while pending:
         statement = pending.pop()
-        if isinstance(statement, Declare | Assign | RangeLoop):
+        if statement.__class__ in _ASSIGNING:
             found.setdefault(statement.symbol, []).append(statement)
         for inner in bodies(statement):
             pending += inner
@@ -194,7 +209,7 @@ def same(left: Expr, right: Expr) -> bool:
     for name in _PLAIN_FIELDS[type(left)]:
         if getattr(left, name) != getattr(right, name):
             return False
-    first, second = list(children(left)), list(children(right))
+    first, second = children(left), children(right)
     return len(first) == len(second) and all(map(same, first, second))
 
 
@@ -205,7 +220,7 @@ def plain_values(expr: Expr) -> tuple[Any, ...]:
 
 def has_memory(expr: Expr) -> bool:
     """Whether an expression reads or writes memory."""
-    return any(isinstance(node, Load | Atomic) for node in walk(expr))
+    return any(node.__class__ in (Load, Atomic) for node in walk(expr))
 
 
 def map_expressions(body: Body, change: Callable[[Expr], Expr]) -> Body:
@@ -225,9 +240,11 @@ def map_expressions(body: Body, change: Callable[[Expr], Expr]) -> Body:
 
 def map_statements(body: Body, change: Callable[[Statement], Body]) -> Body:
     """As ``map_body``, where one statement may become several or none."""
-    changed = tuple(new for statement in body for new in change(_map_inner(statement, change)))
+    changed: list[Statement] = []
+    for statement in body:
+        changed += change(_map_inner(statement, change) if statement.__class__ in _INNER else statement)
     same = len(changed) == len(body) and all(map(operator.is_, changed, body))
-    return body if same else changed
+    return body if same else tuple(changed)
 
 
 def map_body(body: Body, change: Callable[[Statement], Statement]) -> Body:

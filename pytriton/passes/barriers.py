@@ -16,8 +16,9 @@ what a kernel may cost is limited: beyond that, a body is taken to do all that i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from pytriton.frozen import replace
 from pytriton.lang.typed import (
     Assign,
     Atomic,
@@ -120,7 +121,7 @@ class _Order:
         self._looks = _MOST_LOOKS + 2 * len(statements(kernel.body))  # that are left
         self._clock = 0
         self._assigned: dict[Symbol, int] = {}  # when a variable was assigned last
-        self._names: dict[int, tuple[Expr, set[Symbol]]] = {}  # the pointer is kept, so that its id is
+        self._names: dict[int, tuple[Expr, frozenset[Symbol]]] = {}  # the pointer is kept, so that its id is
         self._doings: dict[int, _Doing] = {}  # by the id of the statement, which each holds
         self._changed: dict[int, tuple[int, int]] = {}  # when it was asked, and the answer
 

@@ -6,8 +6,7 @@ product's own type and shape; a converted one (a half accumulator that rounds at
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from pytriton.frozen import replace
 from pytriton.lang.typed import Assign, Binary, Cast, Declare, Dot, Expr, KernelDef, Statement, Store
 from pytriton.lang.types import shape_of
 from pytriton.lang.walk import map_body

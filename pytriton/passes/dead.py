@@ -6,8 +6,8 @@ A variable that the user never read stays; it is the user's. Comments stay as we
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from pytriton.frozen import replace
 from pytriton.lang.typed import Assign, Atomic, Body, Declare, Evaluate, KernelDef, Remark, Statement, Symbol
 from pytriton.lang.walk import bodies, expressions, map_statements, reads, walk
 

@@ -7,8 +7,7 @@ memory that are so many elements long and apart as constants tell.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pytriton.frozen import dataclass
 from pytriton.lang.convert import constant
 from pytriton.lang.typed import Binary, Cast, Declare, Expand, Expr, KernelDef, Name, Range, Symbol
 from pytriton.lang.types import BlockType

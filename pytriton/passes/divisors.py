@@ -9,8 +9,7 @@ it is a block that will be padded (passes/pad.py: nobody knows what stands in th
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from pytriton.frozen import replace
 from pytriton.lang.convert import constant, scalar_of
 from pytriton.lang.typed import (
     Assign,
@@ -74,7 +73,7 @@ def _or_one(divisor: Expr) -> Expr:
     return Select(divisor.span, divisor.type, test, divisor, one)
 
 
-def _tested(node: Expr) -> set[Symbol]:
+def _tested(node: Expr) -> frozenset[Symbol]:
     """The variables of what is compared with a constant, or taken for a truth value."""
     match node:
         case Binary(operator=operator, left=left, right=right) if operator in _COMPARISONS:
@@ -82,7 +81,7 @@ def _tested(node: Expr) -> set[Symbol]:
                 return names(left) | names(right)
         case Cast(operand=operand) if scalar_of(node.type) == BOOL:
             return names(operand)
-    return set()
+    return frozenset()
 
 
 def _loaded(body: Body) -> set[Symbol]:

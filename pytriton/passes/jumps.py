@@ -15,8 +15,8 @@ the step is evaluated if it touches memory or if anything can see what it does.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from pytriton.frozen import replace
 from pytriton.lang.convert import constant
 from pytriton.lang.typed import (
     Assign,

@@ -9,8 +9,8 @@ on both sides where the sums do not wrap; that is asked only of loop variables a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from pytriton.frozen import dataclass
 from pytriton.lang.convert import constant
 from pytriton.lang.typed import Binary, Broadcast, Cast, Expr, Literal, Name, Select, Symbol, Unary
 from pytriton.lang.types import (

@@ -16,8 +16,7 @@ that a program can mean.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from pytriton.frozen import replace
 from pytriton.lang.convert import constant
 from pytriton.lang.typed import (
     Assign,

@@ -15,8 +15,8 @@ Loads, and what is computed from them, must be written alike.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from pytriton.frozen import dataclass
 from pytriton.lang.convert import constant
 from pytriton.lang.typed import Broadcast, Expr, Literal, Load, Name, Select, Symbol
 from pytriton.lang.types import BOOL, BlockType, PointerType, ScalarType, shape_of, with_element

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
 
+from pytriton.frozen import dataclass, replace
 from pytriton.lang.typed import (
     Assign,
     Binary,

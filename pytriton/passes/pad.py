@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TypeVar, overload
 
+from pytriton.frozen import replace
 from pytriton.lang.convert import constant, scalar_of
 from pytriton.lang.typed import (
     Assign,

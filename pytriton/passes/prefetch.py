@@ -21,9 +21,9 @@ looks prefetched and stays so draws a warning that says why.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from pytriton.errors import Report
+from pytriton.frozen import dataclass, replace
 from pytriton.lang.typed import (
     Assign,
     Atomic,

@@ -7,8 +7,7 @@ of the result: exact and wrapping for integers, in float for half. Slow, and rig
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from pytriton.frozen import replace
 from pytriton.lang.convert import convert
 from pytriton.lang.operators import has_product
 from pytriton.lang.typed import Binary, Dot, Expand, Expr, KernelDef, Reduce

@@ -7,8 +7,7 @@ nothing orders the programs of a launch, so this is exact for every kernel; only
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from pytriton.frozen import replace
 from pytriton.lang.convert import constant
 from pytriton.lang.typed import (
     Binary,

@@ -21,17 +21,21 @@ def alike(left: Expr, right: Expr) -> bool:
         return False
     if any(getattr(left, name) != getattr(right, name) for name in _PLAIN[type(left)]):
         return False
-    return len(list(children(left))) == len(list(children(right)))
+    return len(children(left)) == len(children(right))
 
 
 def has_load(expr: Expr) -> bool:
     """Whether an expression reads memory."""
-    return any(isinstance(node, Load) for node in walk(expr))
+    return any(node.__class__ is Load for node in walk(expr))
 
 
 def larger_than(expr: Expr, limit: int) -> bool:
     """Whether an expression has more nodes than that."""
-    return any(count >= limit for count, _ in enumerate(walk(expr)))
+    pending, count = [expr], 0
+    while pending and count <= limit:
+        pending += children(pending.pop())
+        count += 1
+    return count > limit
 
 
 def negated(expr: Expr) -> Expr:

@@ -7,8 +7,7 @@ loops are left as they are: a variable in front of the loop would be too early.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from pytriton.frozen import replace
 from pytriton.lang.convert import scalar_of
 from pytriton.lang.typed import (
     NO_COMMENTS,

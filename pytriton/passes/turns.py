@@ -7,8 +7,7 @@ advances by a known step has a known value at the end of the turn before: its ow
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pytriton.frozen import dataclass
 from pytriton.lang.convert import constant
 from pytriton.lang.typed import (
     Assign,

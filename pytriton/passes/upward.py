@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from pytriton.frozen import replace
 from pytriton.lang.convert import constant
 from pytriton.lang.typed import KernelDef, Literal, RangeLoop, Statement
 from pytriton.lang.walk import map_body, reads
