@@ -14,21 +14,24 @@ import errno
 import os
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 try:
     import fcntl
 except ImportError:  # not a Unix
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["read_bytes", "replace_file"]
+__all__ = ["append_line", "insisting", "read_bytes", "replace_file"]
+
+Result = TypeVar("Result")
 
 _PREFIX: Final = ".writing-"
 _DAY: Final = 86400.0  # seconds
-_ATTEMPTS: Final = 4
-# What may be gone a moment later: somebody removed our temporary file, a server moved or was busy, a signal
-# came.
+_PAUSES: Final = (0.001, 0.004, 0.016)  # seconds
+_LONGEST_LINE: Final = 1 << 16
+# What may be gone a moment later: somebody removed our temporary file, a server moved or was busy, a signal came.
 _PASSING: Final = frozenset(
     {errno.ENOENT, errno.EBUSY, errno.ESTALE, errno.EINTR, errno.EAGAIN, errno.ETXTBSY}
 )
@@ -48,18 +51,52 @@ def read_bytes(path: Path, largest: int) -> bytes | None:
 
 def replace_file(path: Path, content: bytes) -> Path:
     """Make a file hold this content; raises OSError where that cannot be done."""
-    for attempt in range(_ATTEMPTS):
-        if read_bytes(path, len(content)) == content and not path.is_symlink():
-            return path
-        _clean_once(path.parent)
-        try:
+
+    def replace() -> Path:
+        if read_bytes(path, len(content)) != content or path.is_symlink():
+            _clean_once(path.parent)
             _replace(path, content)
-            return path
+        return path
+
+    return insisting(replace)
+
+
+def append_line(path: Path, line: bytes, is_whole: Callable[[bytes], bool]) -> None:
+    """Add a line to a file that processes share; raises OSError where that cannot be done.
+
+    A writer that was killed, or that found the disk full, may have left a last line without its end. It is
+    cut off, unless it ``is_whole``: then a person wrote it.
+    """
+    insisting(lambda: _append_line(path, line, is_whole))
+
+
+def insisting(attempt: Callable[[], Result]) -> Result:
+    """What an attempt gives; it is repeated after errors that may be gone a moment later."""
+    for pause in _PAUSES:
+        try:
+            return attempt()
         except OSError as error:
-            if error.errno not in _PASSING or attempt == _ATTEMPTS - 1:
+            if error.errno not in _PASSING:
                 raise
-            time.sleep(0.001 * 4**attempt)
-    raise AssertionError("the last attempt returns or raises")
+            time.sleep(pause)
+    return attempt()
+
+
+def _append_line(path: Path, line: bytes, is_whole: Callable[[bytes], bool]) -> None:
+    with open(path, "a+b", buffering=0) as file:
+        _lock(file.fileno(), wait=True)
+        end = file.seek(0, os.SEEK_END)
+        start = max(0, end - _LONGEST_LINE)
+        file.seek(start)
+        tail = (file.read(_LONGEST_LINE) or b"").rpartition(b"\n")[2]
+        if tail and is_whole(tail):
+            line = b"\n" + line
+        elif tail:
+            end -= len(tail)
+            file.truncate(end)
+        if file.write(line) != len(line):
+            file.truncate(end)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -76,12 +113,12 @@ def _replace(path: Path, content: bytes) -> None:
         raise
 
 
-def _lock(handle: int) -> bool | None:
+def _lock(handle: int, wait: bool = False) -> bool | None:
     """Lock an open file until it is closed; False if somebody else has it, None where there are no locks."""
     if fcntl is None:
         return None
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError as error:
         return False if error.errno == errno.EWOULDBLOCK else None
     return True

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytriton.errors import TuneError
+from pytriton.runtime.files import append_line, insisting
 from pytriton.runtime.options import Config
 from pytriton.runtime.origin import warn_once
 from pytriton.runtime.record import Question
@@ -64,8 +65,7 @@ def pin(question: Question, choice: Config) -> None:
         return
     line = json.dumps({**_pinned_by(question), "choice": repr(choice)}) + "\n"
     try:
-        with open(name, "ab", buffering=0) as file:  # one write, so that processes may share the file
-            file.write(line.encode())
+        append_line(Path(name), line.encode(), lambda tail: _choice_of(tail) is not None)
     except OSError as error:
         warn_once(f"pytriton cannot add to {REPLAY_VARIABLE}={name}: {error.strerror}")
 
@@ -79,7 +79,7 @@ def _pinned_by(question: Question) -> dict[str, Any]:
 def _pins(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line number and content of each pinned choice; raises TuneError for what is none."""
     try:
-        lines = _read(path).split("\n")
+        lines = insisting(lambda: _read(path)).split("\n")
     except FileNotFoundError:
         return
     except (OSError, ValueError) as error:
@@ -87,11 +87,10 @@ def _pins(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        try:
-            entry = json.loads(line)
-        except (ValueError, RecursionError):
-            entry = None
-        if not isinstance(entry, dict) or not isinstance(entry.get("choice"), str):
+        entry = _choice_of(line)
+        if entry is None and number == len(lines):
+            return  # it has no end: somebody is writing it, or was killed while he did
+        if entry is None:
             raise TuneError(
                 headline(
                     f"{path}:{number}: this line pins no choice",
@@ -100,6 +99,15 @@ def _pins(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 )
             )
         yield number, entry
+
+
+def _choice_of(line: str | bytes) -> dict[str, Any] | None:
+    """What a line says; None if it pins no choice."""
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) and isinstance(entry.get("choice"), str) else None
 
 
 def _read(path: Path) -> str:
