@@ -18,6 +18,7 @@ from tests.fuzz.choices import Choices
 from tests.fuzz.memory import LENGTH, Frame, Parameter, Variable, contents
 from tests.fuzz.rules import SCALARS, Scalar, by_name
 from tests.fuzz.statements import Statements
+from tests.fuzz.streams import Streams
 from tests.oracle.evaluator import Address
 from tests.oracle.judges import Buffer, Case
 
@@ -42,7 +43,7 @@ def generate(c: Choices, options: Options | None = None) -> Case:
     """One kernel and one launch of it."""
     options = options or Options()
     frame = _frame(c, options)
-    statements = Statements(c, frame)
+    statements = Streams(c, frame)
     prologue, defines, noise = _prologue(c, frame)
     for _ in range(c.below(3)):
         _scalar_parameter(c, frame)

@@ -14,12 +14,13 @@ import numpy as np
 from tests.fuzz.choices import Choices
 from tests.fuzz.rules import Scalar, by_name
 
-__all__ = ["LENGTH", "SLOT", "Frame", "Parameter", "Variable", "contents"]
+__all__ = ["LENGTH", "SLAB", "SLOT", "Frame", "Parameter", "Variable", "contents"]
 
 Shape = tuple[int, ...]
 INT = by_name("int")
 LENGTH = 144  # elements of an input
 SLOT = 160  # elements of an output per program
+SLAB = 1024  # elements per program of memory that loops read and write
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Block:
 
     type: Scalar
     length: int
-    role: str  # "in", "out", "tight n3", "walked", "atomic", "lock"
+    role: str  # "in", "out", "slab", "tight n3", "walked", "steps 16", "atomic", "lock"
 
 
 @dataclass(slots=True)
@@ -140,6 +141,13 @@ class Frame:
                 return f"{parameter.name} + pid * {SLOT}"
         return f"{self.pointer(type_, 'out', SLOT * self.programs, self.fresh('Y')).name} + pid * {SLOT}"
 
+    def slab(self, type_: Scalar) -> str:
+        """The address of this program's slab of this type, as a sum."""
+        for parameter in self.parameters:
+            if parameter.pointer and parameter.type == type_ and self.role(parameter) == "slab":
+                return f"{parameter.name} + pid * {SLAB}"
+        return f"{self.pointer(type_, 'slab', SLAB * self.programs, self.fresh('Z')).name} + pid * {SLAB}"
+
     def own(self, type_: Scalar) -> str | None:
         """The address of this program's slot in some output that there is already."""
         found = [p for p in self.parameters if p.pointer and p.type == type_ and self.role(p) == "out"]
@@ -167,6 +175,9 @@ def contents(block: Block, random: np.random.Generator, special: bool) -> np.nda
     n = block.length
     if block.role == "lock":
         return np.zeros(n * (block.type.bits // 8), np.uint8)
+    if block.role.startswith("steps"):
+        most = int(block.role.split()[1])
+        return np.where(random.random(n) < 0.6, most, random.integers(0, most + 1, n)).astype("i4").view("u1")
     if block.type.floating:
         values = random.integers(-16, 17, n) / 4.0
         if special and n:

@@ -74,9 +74,13 @@ class Statements(Expressions):
                 (1, self.pointers),
             ]
             if depth > 0:
-                kinds += [(3, self.branch), (3, self.loop), (1, self.inner_block), (1, self.prefetch)]
+                kinds += [(3, self.branch), (3, self.loop), (1, self.inner_block), (3, self.stream)]
             lines += self.c.weighted(kinds)(depth)
         return lines
+
+    def stream(self, depth: int) -> list[str]:
+        """A loop over memory: streams.py."""
+        raise NotImplementedError
 
     def declaration(self, depth: int) -> list[str]:
         c = self.c
@@ -351,44 +355,3 @@ class Statements(Expressions):
             return str(value)
         self.frame.parameters.append(Parameter(self.frame.fresh("k"), INT, value=value))
         return self.frame.parameters[-1].name
-
-    def prefetch(self, depth: int) -> list[str]:
-        """The classic loop: operands loaded before it and at its end, the last load dead and out of bounds."""
-        c = self.c
-        if self.loops:
-            return self.assignment(depth)
-        type_ = c.pick([t for t in self.frame.types if t != BOOL] or [INT])
-        size, trips = c.pick(self.frame.sizes), c.pick((2, 3, 1, 4))
-        if c.chance(3) and size * trips <= SLOT // 2:
-            pointer = self.frame.output(type_)  # memory that the loop may write: the order must stay
-        else:
-            pointer = self.frame.pointer(type_, "walked", size * trips, self.frame.fresh("P")).name
-        name, value, total = (self.frame.fresh(stem) for stem in ("p", "v", "v"))
-        counter = self.frame.fresh("i")
-        sum_type = promoted(type_)
-        masked = c.chance(2)
-        load, first = f"*{name}", f"*{name}"
-        left = f"{counter} - {size}"
-        if masked:
-            load = f"{self.frame.iota((size,))} < {left} ? *{name} : 0"
-            first = f"{self.frame.iota((size,))} < {size * trips} ? *{name} : 0"
-        lines = [
-            f"{type_.word} *{name}[{self.frame.size(size)}] = {pointer} + {self.frame.iota((size,))};",
-            f"{self.declared(type_, value, (size,))} = {first};",
-            f"{self.declared(sum_type, total, (size,))} = 0;",
-            f"for (int {counter} = {self.limit(size * trips)}; {counter} > 0; {counter} -= {size}) {{",
-        ]
-        self.loops += 1
-        self.frame.scopes.append(
-            [Variable(value, type_, (size,), fixed=True), Variable(counter, INT, (), fixed=True)]
-        )
-        self.frame.declare(Variable(total, sum_type, (size,), fixed=True))
-        work = ["  " + line for line in self.body(c.below(2), 0)]
-        self.frame.scopes.pop()
-        self.loops -= 1
-        advance, again = f"  {name} += {size};", f"  {value} = {load};"
-        tail = [f"  {total} += {value};", *work]
-        if c.chance(3):
-            tail = [*work, f"  {total} = {total} * 3 + {value};"]
-        self.frame.declare(Variable(total, sum_type, (size,)))
-        return [*lines, *tail, advance, again, "}"]
