@@ -101,7 +101,8 @@ def call_traced(
         planned.refuse_count(arguments)
     kinds = [_kind(argument) for argument in arguments]
     key = [operator.index(arguments[at]) for at in planned.key]
-    route = getattr(ROUTES, _route(planned.name, kinds, key))
+    partial = any(not _is_whole(arguments[at]) for at in planned.tuned_writes)
+    route = getattr(ROUTES, _route(planned.name, kinds, key, partial))
     route.launch(arguments, [_three(grid, options) for options in planned.options])
 
 
@@ -130,6 +131,16 @@ def _kind(argument: Any) -> Any:
     if isinstance(argument, (float, torch.SymFloat)):
         return float
     return type(argument)
+
+
+def _is_whole(argument: Any) -> bool:
+    """Whether a written tensor is all of its memory, so that a copy of it holds all that a kernel may write."""
+    if not isinstance(argument, torch.Tensor):
+        return True
+    if isinstance(argument, FunctionalTensor):
+        argument = torch._from_functional_tensor(argument.elem)
+    size: Any = argument.untyped_storage().size()
+    return bool(argument.numel() * argument.dtype.itemsize == size)
 
 
 def _three(grid: Any, options: Any) -> tuple[Any, Any, Any]:
@@ -192,7 +203,9 @@ class Planned:
         self.identity = f"{kernel._text!r} {kernel._settings!r} {owner} {plan.configs}"
         self.count = len(plan.first.binder.own.parameters)
         self.options = [_TracedOptions(config) for config in plan.configs]
-        self.key = plan.named_key if len(plan.configs) > 1 else ()
+        sweeps = len(plan.configs) > 1
+        self.key = plan.named_key if sweeps else ()
+        self.tuned_writes = plan.written_positions if sweeps else ()
 
     def refuse_count(self, arguments: Sequence[Any]) -> None:
         self.plan.first.binder.own.bind(arguments)
@@ -244,14 +257,16 @@ def _planned(
 
 
 @_constant
-def _route(planned: str, kinds: Sequence[Kind], key: Sequence[int]) -> str:
+def _route(planned: str, kinds: Sequence[Kind], key: Sequence[int], partial: bool) -> str:
     found: Planned = getattr(ROUTES, planned)
     exporting = torch.compiler.is_exporting()
-    whole = ("route", planned, tuple(kinds), tuple(key), exporting)
-    return _kept(whole, lambda _: _make_route(found, kinds, key, exporting))
+    whole = ("route", planned, tuple(kinds), tuple(key), partial, exporting)
+    return _kept(whole, lambda _: _make_route(found, kinds, key, partial, exporting))
 
 
-def _make_route(planned: Planned, kinds: Sequence[Kind], key: Sequence[int], exporting: bool) -> Any:
+def _make_route(
+    planned: Planned, kinds: Sequence[Kind], key: Sequence[int], partial: bool, exporting: bool
+) -> Any:
     plan = planned.plan
     _check_kinds(plan, kinds)
 
@@ -259,7 +274,7 @@ def _make_route(planned: Planned, kinds: Sequence[Kind], key: Sequence[int], exp
         positions = tuple(at for at, kind in enumerate(kinds) if kind != ABSENT)
         return OpaqueRoute(opaque_operator(plan, planned.identity, kinds), positions)
 
-    modules = _native_modules(plan, kinds)
+    modules = None if partial else _native_modules(plan, kinds)
     return opaque() if modules is None else NativeRoute(plan, modules, key, opaque, exporting)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -113,7 +113,7 @@ class TestSubclasses:
         """A subclass that only hears of functions hears of the operator."""
 
         class Logged(torch.Tensor):
-            heard: list[Any] = []
+            heard: ClassVar[list[Any]] = []
 
             @classmethod
             def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -125,6 +125,14 @@ class TestOne:
         assert not any("pytriton" in str(node.target) for node in seen)
 
 
+class Seen:
+    """A backend that tells the opaque from the native."""
+
+    def __call__(self, graph: Any, inputs: Any) -> Any:
+        assert not any("pytriton" in str(node.target) for node in graph.graph.nodes), "opaque"
+        return graph.forward
+
+
 class Enough(Exception):
     """The graph was seen."""
 
@@ -203,6 +211,29 @@ __global__ void f(float *lambda, float *x __readonly, int n) {
         assert launches(lambda x: program(x, 32), 5)
         with pytest.raises(Exception, match="an opaque launch"):
             launches(lambda x: program(x, [32, 64]), 5)
+
+    @pytest.mark.parametrize("dynamic", [None, True])
+    def test_writes_into_a_view(self, dynamic: bool | None) -> None:
+        """Inductor would measure on a copy of the view only, and the kernel may write beside it."""
+        text = "__global__ void f(float *x, float *y, int n) { *x = TILE * *y; }"
+        kernel = pytriton.kernel(text, {"TILE": [32, 64]})
+
+        def program(x: torch.Tensor, start: int, read: int = 0) -> None:
+            memory = x + 1
+            n = x.numel() - 1
+            kernel(memory.narrow(0, start, n) if start else memory, x.narrow(0, read, n), n, grid=1)
+
+        for shapes in ((16,), (16, 20, 30)):
+            assert launches(lambda x: program(x, 0), *shapes, dynamic=dynamic)
+            assert launches(lambda x: program(x, 0, 1), *shapes, dynamic=dynamic)
+            with pytest.raises(Exception, match="an opaque launch"):
+                launches(lambda x: program(x, 1), *shapes, dynamic=dynamic)
+
+    def test_writes_into_an_input_that_is_a_view(self) -> None:
+        kernel = pytriton.kernel("__global__ void f(float *x, int n) { *x = TILE; }", {"TILE": [32, 64]})
+        function = torch.compile(lambda x: kernel(x, x.numel(), grid=1), backend=Seen(), fullgraph=True)
+        with FakeTensorMode(allow_non_fake_inputs=True), pytest.raises(Exception, match="opaque"):
+            function(torch.empty(9, device="cuda").narrow(0, 1, 8))
 
     def test_key(self) -> None:
         """Another value of a named parameter is another compilation, with points of its own."""
