@@ -29,6 +29,7 @@ from pytriton.runtime.refusals import refusal
 
 __all__ = [
     "LARGEST_GRID",
+    "MOST_PROGRAMS",
     "DeviceKernel",
     "Direct",
     "Grid",
@@ -37,12 +38,16 @@ __all__ = [
     "present_target",
     "signed_bytes",
     "sizes_of",
+    "sole_device",
     "style_here",
 ]
 
 Grid = tuple[int, int, int]
 
 LARGEST_GRID: Final[Grid] = (2**31 - 1, 65535, 65535)  # what CUDA accepts, per axis
+MOST_PROGRAMS: Final = (
+    2**31 - 1
+)  # Triton multiplies the axes as 32-bit numbers, and launches nothing if that wraps
 
 _TRITON_VERSION: Final = tuple(int(part) for part in triton.__version__.split(".")[:2])
 
@@ -115,6 +120,13 @@ class DeviceKernel:
         self._stream_of = driver.active.get_current_stream
 
     def __call__(self, grid: Grid, values: Sequence[Any]) -> None:
+        x, y, z = grid
+        if x * y * z > MOST_PROGRAMS:
+            raise refusal(
+                f"{self.compiled.name}: the grid is {grid}, which is more than {MOST_PROGRAMS} programs",
+                "TC512",
+                "give each program more work, or launch parts of the grid",
+            )
         if torch.cuda.current_device() != self._device:
             with torch.cuda.device(self._device):
                 self._launch(grid, values)
@@ -155,6 +167,11 @@ _STYLES: Final[dict[tuple[int, ...], Style]] = {
     (3, 8): "packed",
     (3, 9): "packed",
 }
+
+
+def sole_device() -> int | None:
+    """The index of the only GPU; None where there are several, of which any may be current."""
+    return torch.cuda.current_device() if torch.cuda.device_count() == 1 else None
 
 
 def style_here() -> Style | None:

@@ -35,7 +35,7 @@ from pytriton.emit.names import identifier
 from pytriton.lang.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.runtime.arguments import accepted_dtypes, range_of, rounding_of
-from pytriton.runtime.launch import LARGEST_GRID, Direct, Style, signed_bytes
+from pytriton.runtime.launch import LARGEST_GRID, MOST_PROGRAMS, Direct, Style, signed_bytes
 from pytriton.runtime.launcher_gate import check_launcher
 
 __all__ = ["Form", "Launcher", "Shape", "form_of", "launcher_text"]
@@ -67,7 +67,8 @@ class Shape:
     """All that a launcher's text depends on.
 
     ``tuned`` are the positions whose values call for new tuning; ``device`` is where a call without tensors runs,
-    None for the current one; ``style`` and ``extra`` are those of ``Direct``.
+    None for the current one; ``sole`` is the only GPU there is, None where there are more; ``style`` and ``extra``
+    are those of ``Direct``.
     """
 
     kernel: str
@@ -77,6 +78,7 @@ class Shape:
     device: int | None
     style: Style
     extra: int
+    sole: int | None = None
 
 
 class Launcher:
@@ -161,7 +163,7 @@ class _Argument:
     value: str  # what is launched
     reads: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
-    fact: str = ""  # its entry of the key
+    fact: str = ""  # its entry of the key; empty if all that pass the checks are alike
     dtypes: tuple[str, ...] = ()
 
 
@@ -179,11 +181,12 @@ def launcher_text(shape: Shape) -> str:
         imported=sorted({dtype for each in arguments for dtype in each.dtypes}),
         parameters=[each.name for each in arguments],
         kinds=[each.kind for each in arguments] or ["True"],
-        reads=["device = current_device()", *(line for each in arguments for line in each.reads)],
+        reads=[f"device = {_device(shape)}", *(line for each in arguments for line in each.reads)],
         checks=[*checks, *_on_device(shape, arguments)] or ["True"],
         key=["device", *(each.fact for each in arguments if each.fact), *tuned],
         record=["options", "launch", *_HANDLES[shape.style]],
         largest=LARGEST_GRID,
+        most_programs=MOST_PROGRAMS,
         launched=_launched(shape, launched),
     )
 
@@ -195,6 +198,10 @@ def _shown(shape: Shape) -> str:
 
 
 _WORDS: Final[Mapping[Kind, str]] = {"tensor": "a tensor", "address": "an address", "absent": "None"}
+
+
+def _device(shape: Shape) -> str:
+    return "current_device()" if shape.sole is None else str(shape.sole)
 
 
 def _on_device(shape: Shape, arguments: Sequence[_Argument]) -> list[str]:
@@ -241,7 +248,7 @@ def _pointer(position: int, parameter: Parameter, name: str, address: str, kind:
         return _Argument(position, name, f"{name} is None", "0")
     where = address if kind == "tensor" else name
     promise = [f"not {where} % {parameter.aligned}"] if parameter.aligned > 1 else []
-    fact = f"not {where} & 15"
+    fact = "" if parameter.aligned % 16 == 0 else f"not {where} & 15"
     if kind == "address":
         checks = (f"0 <= {name} < {1 << 64}", *promise)
         return _Argument(position, name, f"type({name}) is int", name, (), checks, fact)
@@ -273,5 +280,9 @@ def _scalar(position: int, parameter: Parameter, type_: ScalarType, name: str, u
     if parameter.multiple_of > 1:
         checks.append(f"not {name} % {parameter.multiple_of}")
     value = f"{name} & 255" if unsigned else name
-    fact = f"2 if {name} == 1 else not {name} & 15"
+    fact = f"not {name} & 15"
+    if parameter.multiple_of % 16 == 0:
+        fact = ""
+    elif parameter.multiple_of == 1:
+        fact = f"2 if {name} == 1 else {fact}"
     return _Argument(position, name, f"type({name}) is int", value, (), tuple(checks), fact)

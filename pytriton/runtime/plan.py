@@ -9,7 +9,6 @@ path, and all that is not proved there comes back here.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, Final
@@ -21,8 +20,9 @@ from pytriton.runtime.arguments import Bound
 from pytriton.runtime.candidate import CPU, Candidate
 from pytriton.runtime.choose import Chooser, PlanSettings, grid_of, written_by
 from pytriton.runtime.constants import Constants
-from pytriton.runtime.launch import Style, style_here
+from pytriton.runtime.launch import Style, sole_device, style_here
 from pytriton.runtime.launcher import Form, Launcher, Shape, form_of, launcher_text
+from pytriton.runtime.locks import Lock
 from pytriton.runtime.options import Config
 from pytriton.runtime.origin import warn_once
 from pytriton.runtime.refusals import refusal
@@ -57,7 +57,7 @@ class Plan:
         self._chooser = Chooser(self._sweep, settings, self._constants, self._key_positions, self._bind)
         self._only = self._chooser.only
         self._best = self._chooser.known
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._launchers: dict[Form, Launcher] = {}
         self.call: Callable[[Sequence[Any], Any], None] = self._long_way
         """Launch once: takes the arguments and the grid. The shortest way that is known."""
@@ -82,7 +82,8 @@ class Plan:
     def _missed(
         self, form: Form, arguments: Sequence[Any], grid: Any, key: tuple[Any, ...] | None = None
     ) -> None:
-        """Launch once, after a launcher for calls of this form could not; ``key`` if that alone was not known."""
+        """Launch once, after a launcher for calls of this form could not; ``key`` if that alone was not
+        known."""
         if key is None:
             actual = form_of(self.first.binder.parameters, arguments)
             other = None if actual is None or actual == form else self._launchers.get(actual)
@@ -117,7 +118,8 @@ class Plan:
         return device, *(values[position] for position in self._key_positions)
 
     def _is_final(self, ready: Launch) -> bool:
-        """Whether the next such call would get the same candidate, with arguments of the same declarations."""
+        """Whether the next such call would get the same candidate, with arguments of the same
+        declarations."""
         if ready.candidate.binder is not self.first.binder:
             return False
         known = self._only or self._best.get(self._tuned_for(ready.device, ready.values))
@@ -142,7 +144,7 @@ class Plan:
         given = self._settings.device
         current = given is None or (given.type != "cpu" and given.index is None)
         device = None if current else self._device_without_tensors()
-        return Shape(binder.kernel, binder.parameters, form, tuned, device, style, extra)
+        return Shape(binder.kernel, binder.parameters, form, tuned, device, style, extra, sole_device())
 
     @property
     def launcher_text(self) -> str:

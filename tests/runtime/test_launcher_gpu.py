@@ -73,11 +73,11 @@ class TestKey:
         """1, multiples of 16, others, and negative ones; each behind each, in both widths."""
         kernel = pytriton.kernel(TELL)
         z, x, y = tensors()
-        calls.steady(lambda: kernel(z, x, y, first, first, grid=1))
+        calls.steady(lambda: kernel(z, x, y, first, first, grid=(1,)))
         for n in (1, 2, 3, 16, 17, 32, 0, -1, -16, 2**31 - 1, -(2**31)):
             for w in (1, 16, 5, 2**31 - 1, 2**31, 2**32 + 1, -(2**40)):
                 z.fill_(-7)
-                kernel(z, x, y, n, w, grid=1)
+                kernel(z, x, y, n, w, grid=(1,))
                 assert z.tolist() == [n, w, 3, 4, int((n - 4) / 2)]
 
     def test_only_sizes_change(self, calls: Calls) -> None:
@@ -102,12 +102,12 @@ class TestKey:
             torch.randn(1040, device="cuda"),
             torch.randn(1040, device="cuda"),
         )
-        calls.steady(lambda: kernel(z, x, y, 1024, grid=8))
+        calls.steady(lambda: kernel(z, x, y, 1024, grid=(8,)))
         for a in range(5):
             for b in range(5):
                 for c in range(5):
                     z.zero_()
-                    kernel(z[a:], x[b:], y[c:], 1024, grid=8)
+                    kernel(z[a:], x[b:], y[c:], 1024, grid=(8,))
                     assert torch.equal(z[a : a + 1024], x[b : b + 1024] + y[c : c + 1024])
 
     def test_another_device(self, calls: Calls) -> None:
@@ -116,18 +116,18 @@ class TestKey:
         kernel = pytriton.kernel(TELL)
         here = tensors()
         there = [each.to("cuda:1") for each in here]
-        calls.steady(lambda: kernel(*here, 5, 6, grid=1))
+        calls.steady(lambda: kernel(*here, 5, 6, grid=(1,)))
         for _ in range(4):
             there[0].zero_()
-            kernel(*there, 7, 8, grid=1)
+            kernel(*there, 7, 8, grid=(1,))
             assert there[0].tolist() == [7, 8, 3, 4, 1]
         with torch.cuda.device(1):
-            calls.steady(lambda: kernel(*there, 9, 10, grid=1))
+            calls.steady(lambda: kernel(*there, 9, 10, grid=(1,)))
             here[0].zero_()
-            kernel(*here, 5, 6, grid=1)
+            kernel(*here, 5, 6, grid=(1,))
             assert here[0].tolist() == [5, 6, 3, 4, 0]
         with pytest.raises(LaunchError, match="TC503"):
-            kernel(here[0], there[1], here[2], 5, 6, grid=1)
+            kernel(here[0], there[1], here[2], 5, 6, grid=(1,))
 
 
 class TestChecks:
@@ -140,7 +140,7 @@ class TestChecks:
         )
         x = torch.zeros(64, device="cuda")
         good: list[Any] = [x, 8, -3, 4, True, 0.5]
-        calls.steady(lambda: kernel(*good, grid=1))
+        calls.steady(lambda: kernel(*good, grid=(1,)))
         assert x[0].item() == 9.5
         wrong: list[tuple[int, Any, str]] = [
             (0, x.half(), "TC502"),
@@ -167,17 +167,17 @@ class TestChecks:
             given = [*good]
             given[at] = value
             with pytest.raises(LaunchError, match=code):
-                kernel(*given, grid=1)
+                kernel(*given, grid=(1,))
         with pytest.raises(LaunchError, match="TC501"):
-            kernel(*good[:-1], grid=1)
+            kernel(*good[:-1], grid=(1,))
         with pytest.raises(LaunchError, match="TC501"):
-            kernel(*good, 1, grid=1)
+            kernel(*good, 1, grid=(1,))
         assert torch.equal(x, before)
 
     def test_numbers_of_every_make(self, calls: Calls) -> None:
         kernel = pytriton.kernel(TELL)
         z, x, y = tensors()
-        calls.steady(lambda: kernel(z, x, y, 5, 6, grid=1))
+        calls.steady(lambda: kernel(z, x, y, 5, 6, grid=(1,)))
         for n in (
             numpy.int64(12),
             torch.tensor(12),
@@ -186,19 +186,19 @@ class TestChecks:
             numpy.float32(12),
         ):
             z.zero_()
-            kernel(z, x, y, n, n, grid=1)
+            kernel(z, x, y, n, n, grid=(1,))
             assert z.tolist() == [12, 12, 3, 4, 4]
-        kernel(z, x, y, True, True, grid=1)
+        kernel(z, x, y, True, True, grid=(1,))
         assert z.tolist()[:2] == [1, 1]
 
     def test_tensors_on_two_devices(self, calls: Calls) -> None:
         kernel = pytriton.kernel(TELL)
         z, x, y = tensors()
-        calls.steady(lambda: kernel(z, x, y, 5, 6, grid=1))
+        calls.steady(lambda: kernel(z, x, y, 5, 6, grid=(1,)))
         with pytest.raises(LaunchError, match="TC503"):
-            kernel(z, x.cpu(), y, 5, 6, grid=1)
+            kernel(z, x.cpu(), y, 5, 6, grid=(1,))
         with pytest.raises(LaunchError, match="TC503"):
-            kernel(z, x.cpu().pin_memory(), y, 5, 6, grid=1)
+            kernel(z, x.cpu().pin_memory(), y, 5, 6, grid=(1,))
 
 
 class TestGrids:
@@ -234,7 +234,7 @@ class TestGrids:
     def test_a_grid_is_asked_once(self, calls: Calls) -> None:
         kernel = pytriton.kernel(TELL)
         z, x, y = tensors()
-        calls.steady(lambda: kernel(z, x, y, 5, 6, grid=1))
+        calls.steady(lambda: kernel(z, x, y, 5, 6, grid=(1,)))
         asked = []
         for answer in ((1,), [1], 1, (0,), (1, 1, 1)):
 
@@ -248,7 +248,7 @@ class TestGrids:
     def test_an_error_in_the_grid_is_the_users(self, calls: Calls) -> None:
         kernel = pytriton.kernel(TELL)
         z, x, y = tensors()
-        calls.steady(lambda: kernel(z, x, y, 5, 6, grid=1))
+        calls.steady(lambda: kernel(z, x, y, 5, 6, grid=(1,)))
         for error in (TypeError, AttributeError, ZeroDivisionError, RuntimeError):
             asked = []
 
@@ -270,11 +270,11 @@ class TestForms:
         x = torch.full((4,), 5.0, device="cuda")
         empty, other = torch.empty(0, device="cuda"), torch.empty(0, dtype=torch.int8)
         for given, wanted in ((x, 5), (None, -1), (empty, -1), (other, -1), (x.data_ptr(), 5), (0, -1)):
-            calls.steady(lambda given=given, wanted=wanted: kernel(z, given, int(wanted > 0), grid=1))  # type: ignore[misc]
+            calls.steady(lambda given=given, wanted=wanted: kernel(z, given, int(wanted > 0), grid=(1,)))  # type: ignore[misc]
             assert z.item() == wanted
         before = calls.long
         for given, wanted in ((None, -1), (x, 5), (0, -1), (empty, -1), (x.data_ptr(), 5), (x, 5)):
-            kernel(z, given, int(wanted > 0), grid=1)
+            kernel(z, given, int(wanted > 0), grid=(1,))
             assert z.item() == wanted
         assert calls.long == before
 
@@ -282,15 +282,15 @@ class TestForms:
         kernel = pytriton.kernel(TELL)
         z, x, y = tensors()
         weight = torch.nn.Parameter(x)
-        calls.steady(lambda: kernel(z, weight, y, 5, 6, grid=1))
+        calls.steady(lambda: kernel(z, weight, y, 5, 6, grid=(1,)))
         assert z.tolist() == [5, 6, 3, 4, 0]
 
     def test_addresses_only(self, calls: Calls) -> None:
         z, x, y = tensors()
         kernel = pytriton.kernel(TELL, z.device)
-        calls.steady(lambda: kernel(z.data_ptr(), x.data_ptr(), y.data_ptr(), 5, 6, grid=1))
+        calls.steady(lambda: kernel(z.data_ptr(), x.data_ptr(), y.data_ptr(), 5, 6, grid=(1,)))
         assert z.tolist() == [5, 6, 3, 4, 0]
-        kernel(z.data_ptr(), x.data_ptr() + 4, y.data_ptr(), 5, 6, grid=1)
+        kernel(z.data_ptr(), x.data_ptr() + 4, y.data_ptr(), 5, 6, grid=(1,))
         assert z.tolist() == [5, 6, 3, 4, 0]
 
 
@@ -316,21 +316,21 @@ class TestSurroundings:
         """New tensors at the addresses of old ones, of other types and alignments, and old tensors that moved."""
         kernel = pytriton.kernel(TELL)
         z, x, y = tensors()
-        calls.steady(lambda: kernel(z, x, y, 5, 6, grid=1))
+        calls.steady(lambda: kernel(z, x, y, 5, 6, grid=(1,)))
         for turn in range(50):
             del x
             x = torch.full((8 + turn,), float(turn), device="cuda")
-            kernel(z, x, y, turn, turn, grid=1)
+            kernel(z, x, y, turn, turn, grid=(1,))
             assert z.tolist() == [turn, turn, turn, 4, int((turn - 4) / 2)]
         x.data = torch.full((3,), 9.0, device="cuda")[1:]
-        kernel(z, x, y, 5, 6, grid=1)
+        kernel(z, x, y, 5, 6, grid=(1,))
         assert z.tolist() == [5, 6, 9, 4, 0]
         x.set_(torch.full((64,), 11.0, device="cuda"))  # type: ignore[call-overload]
-        kernel(z, x, y, 5, 6, grid=1)
+        kernel(z, x, y, 5, 6, grid=(1,))
         assert z.tolist() == [5, 6, 11, 4, 0]
         x.data = torch.zeros(4, dtype=torch.float16, device="cuda")
         with pytest.raises(LaunchError, match="TC502"):
-            kernel(z, x, y, 5, 6, grid=1)
+            kernel(z, x, y, 5, 6, grid=(1,))
 
     def test_threads(self, calls: Calls) -> None:
         kernel = pytriton.kernel(TELL)
@@ -360,12 +360,12 @@ class TestSurroundings:
             torch.ones(1024, device="cuda"),
             torch.ones(1024, device="cuda"),
         )
-        calls.steady(lambda: kernel(z, x, y, 1024, grid=8))
+        calls.steady(lambda: kernel(z, x, y, 1024, grid=(8,)))
         graph = torch.cuda.CUDAGraph()
         before = calls.long
         with torch.cuda.graph(graph):
-            kernel(z, x, y, 1024, grid=8)
-            kernel(x, z, y, 1024, grid=8)
+            kernel(z, x, y, 1024, grid=(8,))
+            kernel(x, z, y, 1024, grid=(8,))
         assert calls.long == before
         assert z[0].item() == 2.0
         for _ in range(3):
@@ -376,7 +376,7 @@ class TestSurroundings:
         """A profiler's hooks are called for each launch while they are set, with the kernel's name."""
         kernel = pytriton.kernel(TELL)
         z, x, y = tensors()
-        calls.steady(lambda: kernel(z, x, y, 5, 6, grid=1))
+        calls.steady(lambda: kernel(z, x, y, 5, 6, grid=(1,)))
         seen: list[str] = []
 
         def enter(metadata: Any) -> None:
@@ -384,31 +384,31 @@ class TestSurroundings:
 
         knobs.runtime.launch_enter_hook.add(enter)
         try:
-            kernel(z, x, y, 5, 6, grid=1)
-            kernel(z, x, y, 7, 6, grid=1)
+            kernel(z, x, y, 5, 6, grid=(1,))
+            kernel(z, x, y, 7, 6, grid=(1,))
         finally:
             knobs.runtime.launch_enter_hook.remove(enter)
         assert seen == ["tell", "tell"]
         assert z.tolist() == [7, 6, 3, 4, 1]
         before = calls.long
-        kernel(z, x, y, 5, 6, grid=1)
+        kernel(z, x, y, 5, 6, grid=(1,))
         assert (len(seen), calls.long) == (2, before)
 
     def test_hooks_that_are_none(self, calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
         kernel = pytriton.kernel(TELL)
         z, x, y = tensors()
-        calls.steady(lambda: kernel(z, x, y, 5, 6, grid=1))
+        calls.steady(lambda: kernel(z, x, y, 5, 6, grid=(1,)))
         monkeypatch.setattr(knobs.runtime, "launch_enter_hook", None)
         monkeypatch.setattr(knobs.runtime, "launch_exit_hook", None)
-        kernel(z, x, y, 8, 6, grid=1)
+        kernel(z, x, y, 8, 6, grid=(1,))
         assert z.tolist() == [8, 6, 3, 4, 2]
 
     def test_profiler_names(self, calls: Calls) -> None:
         kernel = pytriton.kernel(TELL)
         z, x, y = tensors()
-        calls.steady(lambda: kernel(z, x, y, 5, 6, grid=1))
+        calls.steady(lambda: kernel(z, x, y, 5, 6, grid=(1,)))
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
-            kernel(z, x, y, 5, 6, grid=1)
+            kernel(z, x, y, 5, 6, grid=(1,))
             torch.cuda.synchronize()
         assert "tell" in {event.key for event in profile.key_averages()}
 

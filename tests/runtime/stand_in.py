@@ -1,0 +1,158 @@
+"""A GPU for machines that have none, up to the last step: Triton's real launcher, over a driver that only listens.
+
+``driver_stub.c`` is built as libcuda.so.1, and Triton's own C code is built and linked against it, so that all four
+versions of Triton run their real argument parsing. CPU tensors play the tensors of a GPU: their ``get_device()`` is
+-1, so the device that is current has that number. Nothing is computed; a test asks what was launched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shutil
+import subprocess
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import CompiledKernel
+from triton.runtime.driver import driver
+
+from pytriton.runtime import candidate, choose, plan
+from pytriton.runtime.kernel import Kernel
+
+HERE = Path(__file__).parent
+DEVICE = -1  # what CPU tensors say
+NO_DEVICE = -9  # what stands for the CPU instead
+STREAM = 4242
+LAUNCHES, PARAMETERS = 65536, 16
+
+
+class _Launch(ctypes.Structure):
+    _fields_ = (
+        ("grid", ctypes.c_ulonglong * 3),
+        ("stream", ctypes.c_ulonglong),
+        ("function", ctypes.c_ulonglong),
+        ("parameters", ctypes.c_ulonglong * PARAMETERS),
+    )
+
+
+@dataclass(frozen=True)
+class Launched:
+    """One launch, as the driver saw it. ``parameters`` are 64 bits each; narrower ones have anything above."""
+
+    grid: tuple[int, ...]
+    stream: int
+    function: int
+    parameters: tuple[int, ...]
+
+    def pointer(self, at: int) -> int:
+        return self.parameters[at]
+
+    def integer(self, at: int, bits: int = 32) -> int:
+        value = self.parameters[at] & (1 << bits) - 1
+        return value - (1 << bits) if value >> bits - 1 else value
+
+
+class StandIn:
+    """The driver: what was launched, and which specialisation of a kernel that was."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._launches = (_Launch * LAUNCHES).in_dll(library, "launches")
+        self._launched = ctypes.c_int.in_dll(library, "launched")
+        self._parameters = ctypes.c_int.in_dll(library, "parameters")
+        self.stream = STREAM
+
+    def expect(self, parameters: int) -> None:
+        """From now on kernels have so many parameters; what was launched before is forgotten."""
+        self._parameters.value = parameters
+        self._launched.value = 0
+
+    def all(self) -> list[Launched]:
+        """What was launched since."""
+        count = self._launched.value
+        assert count <= LAUNCHES
+        return [
+            Launched(
+                tuple(each.grid), each.stream, each.function, tuple(each.parameters[: self._parameters.value])
+            )
+            for each in self._launches[:count]
+        ]
+
+    def last(self) -> Launched:
+        return self.all()[-1]
+
+    def attributes(self, kernel: Kernel, launched: Launched) -> dict[int, int]:
+        """The divisors with which the launched code was compiled, by the position of a parameter."""
+        compiled = self.compiled(kernel, launched)
+        return {at[0]: attributes[0][1] for at, attributes in compiled.src.attrs.items()}
+
+    def compiled(self, kernel: Kernel, launched: Launched) -> Any:
+        """Triton's compiled kernel of a launch."""
+        for made in kernel._plans.values():
+            for each in made._sweep._candidates.values():
+                for loaded in each._kernels.values():
+                    if loaded.compiled.function == launched.function:
+                        return loaded.compiled
+        raise AssertionError(f"no kernel has the handle {launched.function}")
+
+
+@cache
+def _library() -> ctypes.CDLL | None:
+    """The driver, built once; None where there is no C compiler or no Python.h."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None or not Path(sysconfig.get_paths()["include"], "Python.h").exists():
+        return None
+    headers = Path(triton.__file__).parent / "backends" / "nvidia" / "include"
+    folder = Path(os.environ["TRITON_LIBCUDA_PATH"])
+    options = ["-shared", "-fPIC", "-O1", f"-I{headers}", "-Wl,-soname,libcuda.so.1"]
+    built = folder / "libcuda.so.1"
+    subprocess.run([compiler, *options, "-o", built, HERE / "driver_stub.c"], check=True, timeout=60)
+    return ctypes.CDLL(str(built), ctypes.RTLD_GLOBAL)
+
+
+@cache
+def _cuda_driver() -> Any:
+    from triton.backends.nvidia.driver import CudaDriver
+
+    return CudaDriver()
+
+
+@contextlib.contextmanager
+def standing_in(patch: pytest.MonkeyPatch, folder: Path, devices: int) -> Iterator[StandIn]:
+    """Let CPU tensors pass for tensors of a GPU, one of so many. What is built, once, lies in ``folder``."""
+    patch.setenv("TRITON_LIBCUDA_PATH", str(folder))
+    library = _library()
+    if library is None:
+        pytest.skip("no C compiler")
+    made = StandIn(library)
+    active = _cuda_driver()
+    active.get_current_target = lambda: GPUTarget("cuda", 90, 32)
+    active.get_current_device = lambda: DEVICE
+    active.get_current_stream = lambda device: made.stream
+    for module in (candidate, choose, plan):
+        patch.setattr(module, "CPU", NO_DEVICE)
+    patch.setattr(torch.cuda, "current_device", lambda: DEVICE)
+    patch.setattr(torch.cuda, "is_available", lambda: True)
+    patch.setattr(torch.cuda, "device_count", lambda: devices)
+    patch.setattr(torch.cuda, "device", lambda index: contextlib.nullcontext())
+    patch.setattr(driver, "_active", active)
+    loaded: list[CompiledKernel] = []
+    load = CompiledKernel._init_handles
+
+    def remembered(compiled: CompiledKernel) -> None:
+        loaded.append(compiled)
+        load(compiled)
+
+    patch.setattr(CompiledKernel, "_init_handles", remembered)
+    yield made
+    for compiled in loaded:
+        compiled.module = None  # nobody is to unload it: the driver is gone
