@@ -25,7 +25,7 @@ STAGES = (
 
 # Who may import each third-party library; a library that is not listed may not be imported at all.
 LIBRARIES = {
-    "jinja2": ("emit/module.py",),
+    "jinja2": ("emit/templates.py",),
     "torch": ("runtime/", "operators/"),
     "triton": ("runtime/", "operators/"),
     "numpy": ("runtime/", "operators/"),
@@ -182,7 +182,7 @@ def test_the_rules_catch(name: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("emit/module.py", "import jinja2\nfrom pytriton.errors import Diagnostic"),
+        ("emit/templates.py", "import jinja2\nfrom pytriton.errors import Diagnostic"),
         ("lang/check.py", "from .types import BlockType\nfrom ..source import Span"),
         ("runtime/cache.py", "import platformdirs\nfrom pytriton import __version__"),
         ("runtime/launch.py", "import torch, triton\nfrom pytriton.pipeline import Translation"),

@@ -1,18 +1,16 @@
 """A kernel after the passes -> the text of a module.
 
-Everything printed is either from the templates, or a Python expression of python.py, or an identifier of
-names.py, or a comment; no text of the user is ever template text. The result stands on its own.
+Everything printed is either spelled here, or a Python expression of python.py, or an identifier of names.py, or a
+comment. The result stands on its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from typing import Final
 
 from pytriton.emit.names import Names, identifier
+from pytriton.emit.products import WIDEN
 from pytriton.emit.stmt import Statements
 from pytriton.frozen import dataclass
 from pytriton.lang import typed
@@ -21,7 +19,7 @@ from pytriton.lang.types import FLOAT, INT, PointerType
 from pytriton.lang.walk import assigned, expressions, walk
 from pytriton.passes.provenance import Provenance
 
-__all__ = ["Module", "emit", "render"]
+__all__ = ["Module", "emit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,61 +44,44 @@ def emit(kernel: KernelDef, provenance: Provenance, precision: str = "ieee") -> 
     statements.body(kernel.body)
     function = identifier(kernel.name)
     body = "\n".join(line.text for line in statements.lines)
-    text = _template("module.py.j2").render(
-        headline="Translated from Triton-C by pytriton.",
-        libdevice=statements.expressions.libdevice,
-        helpers=[
-            _template(f"{name}.py.j2").render().rstrip() for name in sorted(statements.expressions.helpers)
-        ],
-        head=kernel.comments.above,
-        function=function,
-        parameters=_parameters(kernel, names),
-        body=body,
-    )
-    first = text.count("\n", 0, len(text) - len(body) - 1) + 1
+    expressions_ = statements.expressions
+    head = _head(kernel, names, function, expressions_.libdevice, expressions_.helpers)
+    first = head.count("\n") + 1
+    text = f"{head}{body}\n"
     lines = {first + row: line.source for row, line in enumerate(statements.lines)}
     identifiers = {symbol: names[symbol] for symbol in kernel.parameters}
     return Module(text, function, identifiers, names.constexprs, lines)
 
 
-def render(template: str, **values: object) -> str:
-    """A template of ``templates/`` with these values: for reports and modules of ``port``."""
-    return str(_template(template).render(**values))
+_HEADLINE: Final = "Translated from Triton-C by pytriton."
+_HELPERS: Final = {"widen": WIDEN}
 
 
-@cache
-def _environment() -> Environment:
-    """The templates: inside the package in a wheel, one level up in a checkout."""
-    package = Path(__file__).resolve().parent.parent
-    roots = [package / "templates", package.parent / "templates"]
-    return Environment(
-        loader=FileSystemLoader(roots),
-        undefined=StrictUndefined,
-        autoescape=False,
-        keep_trailing_newline=True,
-    )
+def _head(kernel: KernelDef, names: Names, function: str, libdevice: bool, helpers: set[str]) -> str:
+    """Everything above the body: imports, helper functions, the comments and the head of the kernel."""
+    lines = [f"# {_HEADLINE}", "import triton", "import triton.language as tl"]
+    if libdevice:
+        lines.append("from triton.language.extra import libdevice")
+    lines += ["", ""]
+    for helper in sorted(helpers):
+        lines += [_HELPERS[helper], "", ""]
+    lines += [f"# {line}" for line in kernel.comments.above]
+    lines.append("@triton.jit")
+    parameters = _parameters(kernel, names)
+    if not parameters:
+        return "\n".join([*lines, f"def {function}():", ""])
+    return "\n".join([*lines, f"def {function}(", *parameters, "):", ""])
 
 
-@cache
-def _template(name: str):  # type: ignore[no-untyped-def]
-    return _environment().get_template(name)
-
-
-def _parameters(kernel: KernelDef, names: Names) -> list[dict[str, object]]:
+def _parameters(kernel: KernelDef, names: Names) -> list[str]:
+    """The lines of the parameters, and of the constexprs behind them."""
     comments = kernel.parameter_comments or (Comments(),) * len(kernel.parameters)
-    rows: list[dict[str, object]] = []
+    lines: list[str] = []
     for symbol, comment in zip(kernel.parameters, comments, strict=True):
-        notes = [_note(symbol), *comment.behind]
-        rows.append(
-            {
-                "above": comment.above,
-                "declaration": names[symbol] + _annotation(symbol),
-                "note": "; ".join(note for note in notes if note),
-            }
-        )
-    for name in names.constexprs:
-        rows.append({"above": (), "declaration": f"{name}: tl.constexpr", "note": ""})
-    return rows
+        lines += [f"    # {line}" for line in comment.above]
+        notes = "; ".join(note for note in (_note(symbol), *comment.behind) if note)
+        lines.append(f"    {names[symbol]}{_annotation(symbol)},{notes and '  # ' + notes}")
+    return lines + [f"    {name}: tl.constexpr," for name in names.constexprs]
 
 
 def _annotation(symbol: Symbol) -> str:

@@ -6,6 +6,8 @@ type of the result; float is exact ("ieee") as it was, unless the user asks for 
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytriton.emit.python import Atom, BinOp, Call, Node, Tuple
 from pytriton.emit.values import Value
 from pytriton.lang import typed
@@ -14,7 +16,22 @@ from pytriton.lang.operators import least_depth
 from pytriton.lang.typed import Expr
 from pytriton.lang.types import FLOAT, element_of, shape_of
 
-__all__ = ["Products", "numbers"]
+__all__ = ["WIDEN", "Products", "numbers"]
+
+# Functions of a module whose products lack depth.
+WIDEN: Final = """\
+@triton.jit
+def widen_lhs(x):
+    # [M, K] -> [M, 2 * K] with a zero behind each element: tl.dot needs a larger K
+    joined = tl.join(x, tl.zeros_like(x))
+    return tl.reshape(joined, (x.shape[0], 2 * x.shape[1]))
+
+
+@triton.jit
+def widen_rhs(x):
+    # [K, N] -> [2 * K, N] with a row of zeros behind each row, to match widen_lhs
+    joined = tl.permute(tl.join(x, tl.zeros_like(x)), (0, 2, 1))
+    return tl.reshape(joined, (2 * x.shape[0], x.shape[1]))"""
 
 
 def numbers(values: tuple[int, ...]) -> Tuple:

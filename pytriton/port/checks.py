@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from pytriton.emit.document import WIDTH
-from pytriton.emit.module import render
 from pytriton.emit.names import identifier
+from pytriton.emit.templates import render
 from pytriton.port.launcher import POWER, Entry, Plan, setting_of
 from pytriton.port.scan import MARK
 from pytriton.port.variants import Point, Variant

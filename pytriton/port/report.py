@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytriton.emit.module import render
+from pytriton.emit.templates import render
 from pytriton.port.grade import Grade, Result
 
 __all__ = ["Row", "as_html", "as_json", "summary", "sums", "table", "write_report"]

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from pytriton.emit.document import WIDTH
 from pytriton.emit.layout import layout
-from pytriton.emit.module import render
 from pytriton.emit.names import identifier
+from pytriton.emit.templates import render
 from pytriton.errors import Report
 from pytriton.lang.tokens import tokenize
 from pytriton.lang.types import PointerType, ScalarType

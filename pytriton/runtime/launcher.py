@@ -30,8 +30,8 @@ import torch
 from triton import knobs
 from triton.runtime.driver import driver
 
-from pytriton.emit.module import render
 from pytriton.emit.names import identifier
+from pytriton.emit.templates import render
 from pytriton.lang.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.runtime.arguments import accepted_dtypes, range_of, rounding_of
