@@ -28,7 +28,9 @@ from pytriton.runtime.mending import (
     all_ones_fit,
     atomics_lie_flat,
     counted,
+    integers_wrap,
     scalars_index,
+    sums_wrap,
     truth_values_spread,
     zeros_given,
 )
@@ -61,6 +63,8 @@ class Interpreted:
             scalars_index(),
             atomics_lie_flat(),
             all_ones_fit(),
+            sums_wrap(),
+            integers_wrap(),
             zeros_given(),
             numpy.errstate(all="ignore"),
         ):

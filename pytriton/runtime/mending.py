@@ -4,9 +4,11 @@ A comparison's handle bears the type of its operands, so a scalar truth value th
 out as int32 or worse and no longer serves as a mask. Up to Triton 3.7 a scalar becomes an index by way of an
 array of one element, which NumPy 2.4 refuses. A load asks ``if other`` where it means ``is not None``, and a
 scalar zero is false there, so that -0.0 became 0.0. Up to Triton 3.8 an atomic reads its operands as if their
-elements lay side by side, which those of a broadcast block do not: it read what lies behind. And ``~x`` of an
-unsigned one asks NumPy for -1, which NumPy 2 refuses. ``range`` would count in Python's integers, which never
-wrap around. And the functions of ``libdevice`` exist only as machine code; NumPy has the same.
+elements lay side by side, which those of a broadcast block do not: it read what lies behind. ``~x`` of an
+unsigned integer asks NumPy for -1, which NumPy 2 refuses. A sum of int32 is one of int64 to NumPy, and what did
+not fit was refused, too. Sums, differences and products of integers are done twice, in int64 to see whether
+they wrap around, which C's may. ``range`` would count in Python's integers, which never wrap around. And the
+functions of ``libdevice`` exist only as machine code; NumPy has the same.
 """
 
 from __future__ import annotations
@@ -21,14 +23,16 @@ import numpy
 import triton.language as tl
 from triton.language.semantic import TritonSemantic
 from triton.runtime import interpreter
-from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
+from triton.runtime.interpreter import InterpreterBuilder, ReduceScanOpInterface, TensorHandle
 
 __all__ = [
     "LIBDEVICE",
     "all_ones_fit",
     "atomics_lie_flat",
     "counted",
+    "integers_wrap",
     "scalars_index",
+    "sums_wrap",
     "truth_values_spread",
     "zeros_given",
 ]
@@ -108,6 +112,25 @@ def atomics_lie_flat() -> Iterator[None]:
 
 
 @contextmanager
+def sums_wrap() -> Iterator[None]:
+    """Let a sum of integers wrap around in their own width."""
+    kept = interpreter.ReduceOps.sum
+
+    def mended(self: Any, operand: Any) -> Any:
+        data = operand.handle.data
+        if data.dtype.kind not in "iu":
+            return kept(self, operand)
+        total = numpy.sum(data, axis=self.axis, keepdims=self.keep_dims, dtype=data.dtype)
+        return self.to_tensor(total, operand.dtype)
+
+    interpreter.ReduceOps.sum = mended
+    try:
+        yield
+    finally:
+        interpreter.ReduceOps.sum = kept
+
+
+@contextmanager
 def all_ones_fit() -> Iterator[None]:
     """Let an unsigned integer be inverted."""
     kept = InterpreterBuilder.get_all_ones_value
@@ -124,6 +147,28 @@ def all_ones_fit() -> Iterator[None]:
         yield
     finally:
         InterpreterBuilder.get_all_ones_value = kept
+
+
+@contextmanager
+def integers_wrap() -> Iterator[None]:
+    """Let sums, differences and products of integers wrap around, unasked; those along an axis, too."""
+    check = TritonSemantic.binary_op_sanitize_overflow_impl
+    to_tensor = ReduceScanOpInterface.to_tensor
+
+    def mended(self: Any, result: Any, type_: Any) -> Any:
+        if isinstance(result, numpy.integer) and type_.is_int():
+            result = result.astype(
+                f"{'u' if type_.is_int_unsigned() else 'i'}{max(1, type_.int_bitwidth // 8)}"
+            )
+        return to_tensor(self, result, type_)
+
+    TritonSemantic.binary_op_sanitize_overflow_impl = lambda *_: None
+    ReduceScanOpInterface.to_tensor = mended
+    try:
+        yield
+    finally:
+        TritonSemantic.binary_op_sanitize_overflow_impl = check
+        ReduceScanOpInterface.to_tensor = to_tensor
 
 
 def counted(*bounds: Any) -> Iterator[Any]:

@@ -1,0 +1,17 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+# a sum of integers wraps around in their own width
+@triton.jit
+def total(
+    X,  # int*
+    Y,  # int*
+    Z,  # unsigned int*
+):
+    x = tl.load(X + tl.arange(0, 4))
+    tl.debug_barrier()
+    tl.store(Y, tl.sum(x, axis=0))
+    tl.debug_barrier()
+    tl.store(Z, tl.sum(x.to(tl.uint32), axis=0))
