@@ -23,7 +23,7 @@ import numpy
 import triton.language as tl
 from triton.language.semantic import TritonSemantic
 from triton.runtime import interpreter
-from triton.runtime.interpreter import InterpreterBuilder, ReduceScanOpInterface, TensorHandle
+from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 
 __all__ = [
     "LIBDEVICE",
@@ -151,24 +151,13 @@ def all_ones_fit() -> Iterator[None]:
 
 @contextmanager
 def integers_wrap() -> Iterator[None]:
-    """Let sums, differences and products of integers wrap around, unasked; those along an axis, too."""
+    """Let sums, differences and products of integers wrap around, unasked."""
     check = TritonSemantic.binary_op_sanitize_overflow_impl
-    to_tensor = ReduceScanOpInterface.to_tensor
-
-    def mended(self: Any, result: Any, type_: Any) -> Any:
-        if isinstance(result, numpy.integer) and type_.is_int():
-            result = result.astype(
-                f"{'u' if type_.is_int_unsigned() else 'i'}{max(1, type_.int_bitwidth // 8)}"
-            )
-        return to_tensor(self, result, type_)
-
     TritonSemantic.binary_op_sanitize_overflow_impl = lambda *_: None
-    ReduceScanOpInterface.to_tensor = mended
     try:
         yield
     finally:
         TritonSemantic.binary_op_sanitize_overflow_impl = check
-        ReduceScanOpInterface.to_tensor = to_tensor
 
 
 def counted(*bounds: Any) -> Iterator[Any]:
