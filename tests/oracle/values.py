@@ -185,13 +185,12 @@ def _from_integer(data: Array, want: ScalarType) -> Array:
     if data.dtype.itemsize < 8 or want == HALF:
         # exact in float64 below 2**53; beyond that half is infinite anyway
         return rounded(data.astype(np.float64), want)
+    # beyond 2**53: the low bits only say on which side of a tie the number lies
     high = data >> np.asarray(16, data.dtype)
     sticky = (data & np.asarray(0xFFFF, data.dtype)) != 0
-    return (
-        round_bfloat16((high.astype(np.float64) + np.where(sticky, 0.25, 0.0)) * 65536.0)
-        if (np.abs(data.astype(np.float64)) >= 2.0**53).any()
-        else round_bfloat16(data.astype(np.float64))
-    )
+    large = (high.astype(np.float64) + np.where(sticky, 0.25, 0.0)) * 65536.0
+    wide = data.astype(np.float64)
+    return round_bfloat16(np.where(np.abs(wide) >= 2.0**53, large, wide))
 
 
 def _add(left: Array | None, right: Array) -> Array:
