@@ -23,10 +23,23 @@ CPU: Final = -1  # the device index of the CPU, as torch.Tensor.get_device() say
 class Constants:
     """Buffers by name and device index. What is set without a device reaches every device."""
 
-    def __init__(self) -> None:
+    def __init__(self, state: Mapping[str, Any] | None = None) -> None:
+        """``state`` is what another one gave, perhaps in another process."""
         self._lock = Lock()
         self._everywhere: dict[str, torch.Tensor] = {}
         self._on: dict[tuple[str, int], torch.Tensor] = {}
+        self._brought: dict[tuple[str, int], torch.Tensor] = {}  # on the host, for devices not used yet
+        if state is not None:
+            self._everywhere = {name: _bytes_of(name, data) for name, data in state["everywhere"].items()}
+            self._brought = {(name, device): _bytes_of(name, data) for name, device, data in state["on"]}
+
+    def state(self) -> dict[str, Any]:
+        """What the buffers hold, as bytes."""
+        with self._lock:
+            everywhere = {name: value.numpy().tobytes() for name, value in self._everywhere.items()}
+            own = {**self._brought, **self._on}
+            on = [(name, device, value.cpu().numpy().tobytes()) for (name, device), value in own.items()]
+            return {"everywhere": everywhere, "on": on}
 
     def set(
         self,
@@ -51,6 +64,12 @@ class Constants:
             host = _at_least(self._everywhere.get(name), data.numel(), CPU)
             host[: data.numel()].copy_(data)
             self._everywhere[name] = host
+            for known, index in list(self._brought):
+                if known == name:
+                    brought = self._brought[known, index] = _at_least(
+                        self._brought[known, index], data.numel(), CPU
+                    )
+                    brought[: data.numel()].copy_(data)
             for known, index in list(self._on):
                 if known == name:
                     self._grown(name, index, data.numel())[: data.numel()].copy_(data)
@@ -66,7 +85,7 @@ class Constants:
     def check(self, sizes: Mapping[str, int], kernel: str) -> None:
         """Raise LaunchError if something was set before the buffers were known, and does not fit them."""
         lengths = {name: value.numel() for name, value in self._everywhere.items()}
-        for (name, _), value in self._on.items():
+        for (name, _), value in (*self._on.items(), *self._brought.items()):
             lengths[name] = max(lengths.get(name, 0), value.numel())
         for name, length in lengths.items():
             _check_fit(sizes, kernel, name, length)
@@ -74,7 +93,7 @@ class Constants:
     def _grown(self, name: str, device: int, size: int) -> torch.Tensor:
         found = self._on.get((name, device))
         if found is None:
-            host = self._everywhere.get(name)
+            host = self._brought.pop((name, device), self._everywhere.get(name))
             found = _at_least(None, max(size, 0 if host is None else host.numel()), device)
             if host is not None:
                 found[: host.numel()].copy_(host)

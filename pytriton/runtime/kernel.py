@@ -10,8 +10,8 @@ Any style may be used at any time; this file sorts the arguments out, and a ``Pl
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -25,8 +25,10 @@ from pytriton.runtime.eras import by_era, device_of
 from pytriton.runtime.heuristics import Heuristic, Heuristics
 from pytriton.runtime.inside import INSIDE, Shapes
 from pytriton.runtime.launch import present_target
+from pytriton.runtime.locks import Lock
 from pytriton.runtime.missing import may_lack_defines
 from pytriton.runtime.options import Config, configs_of, defines_of, product
+from pytriton.runtime.pickled import parts_of, state_of
 from pytriton.runtime.plan import Plan, PlanSettings
 from pytriton.runtime.recent import Recent
 from pytriton.runtime.refusals import refusal
@@ -64,7 +66,7 @@ class Kernel:
         self._settings = settings
         self._outputs = tuple(outputs)
         self._heuristics = heuristics
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._plans: dict[Any, Plan] = {}
         self._recent: Recent[Plan] = Recent()
         self._default: Plan | None = None
@@ -197,9 +199,21 @@ class Kernel:
             known = {**plan.first.translation.buffers, **(known or {})}
         self._constants.set(name, value, device_of(device), known, self.name)
 
-    def __deepcopy__(self, memo: object) -> Kernel:
-        """Modules that hold kernels are copied; the copies share the kernel, as they would share a function."""
+    def __copy__(self) -> Kernel:
+        """Copies of a module that holds a kernel share it, as they would share a function."""
         return self
+
+    def __deepcopy__(self, memo: object) -> Kernel:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle: what the constructor was given, and the constant buffers (``pickled.py``)."""
+        return unpickled, (state_of(*self._parts()),)
+
+    def _parts(self) -> tuple[Any, ...]:
+        """The arguments that make a kernel like this one."""
+        sweep = self._text, self._defines, self._num_warps, self._num_stages, self._points, self._settings
+        return *sweep, self._outputs, self._heuristics, self._constants
 
     def __repr__(self) -> str:
         return f"<pytriton.kernel {self.name}>"
@@ -207,17 +221,9 @@ class Kernel:
     def with_heuristics(self, functions: Mapping[str, Heuristic]) -> Kernel:
         """The same kernel with functions that compute defines from the arguments of a call."""
         known = {} if self._heuristics is None else self._heuristics.functions
-        return Kernel(
-            self._text,
-            self._defines,
-            self._num_warps,
-            self._num_stages,
-            self._points,
-            self._settings,
-            self._outputs,
-            Heuristics({**known, **functions}),
-            self._constants,
-        )
+        made = Kernel(*self._parts())
+        made._heuristics = Heuristics({**known, **functions})
+        return made
 
     # Plans.
 
@@ -260,11 +266,17 @@ class Kernel:
         self._recent.put(plan, defines, num_warps, num_stages)
         return plan
 
-    def _kept(self, key: Any, configs: tuple[Config, ...]) -> Plan:
+    def traced_plan(self, configs: tuple[Config, ...]) -> Plan:
+        """The plan under a tracer, where a new size alone calls for no new tuning."""
+        if len(configs) == 1:
+            return self._kept(configs, configs)
+        return self._kept(("traced", configs), configs, replace(self._settings, only_named_key=True))
+
+    def _kept(self, key: Any, configs: tuple[Config, ...], settings: PlanSettings | None = None) -> Plan:
         """The plan for these configs, made once."""
         with self._lock:
             if key not in self._plans:
-                plan = Plan(self._text, configs, self._settings, self._constants)
+                plan = Plan(self._text, configs, settings or self._settings, self._constants)
                 if not self._plans:
                     translation = plan.first.translation
                     self._constants.check(translation.buffers, translation.kernel)
@@ -373,6 +385,13 @@ def kernel(
         given.outputs,
         Heuristics(heuristics) if heuristics else None,
     )
+    made.check_now()
+    return made
+
+
+def unpickled(state: Mapping[str, Any]) -> Kernel:
+    """The kernel that was pickled, checked now; raises LaunchError where another version did, unreadably."""
+    made = Kernel(*parts_of(state))
     made.check_now()
     return made
 

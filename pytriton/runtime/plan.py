@@ -189,6 +189,8 @@ class Plan:
 
     def _positions_of_key(self) -> tuple[int, ...]:
         """Which arguments' values call for new tuning: ``__retune`` and autotune_key, else all integers."""
+        if self._settings.only_named_key:
+            return self.named_key
         integers = (at for at, param in enumerate(self.first.binder.parameters) if _is_integer(param.type))
         return self.named_key or tuple(integers)
 

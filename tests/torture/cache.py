@@ -32,6 +32,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from tests.torture.work import whole
+
 ROOT = Path(__file__).resolve().parents[2]
 STRANGER = 65534
 
@@ -224,8 +226,6 @@ class Torture:
             zygote.end()
         for place in self._mounted:
             subprocess.run(["umount", str(place)], check=True)
-        from tests.torture.work import whole
-
         found = whole(self.root / "shared")
         self.counts |= Counter({f"files at the end: {name}": count for name, count in found.items()})
 

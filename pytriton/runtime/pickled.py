@@ -1,0 +1,97 @@
+"""A kernel as plain data, for ``pickle``: what its constructor was given, and what its constant buffers hold.
+
+Nothing that was translated, compiled or measured travels: the receiver may have another version, another
+GPU or none. The data are numbers, texts, dtypes and dictionaries of those (and the user's heuristics),
+never objects of ours, so that other versions of pytriton can read them. ``format`` grows when an old reader
+would misunderstand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, Final
+
+import torch
+
+from pytriton import __version__
+from pytriton.runtime.constants import Constants
+from pytriton.runtime.heuristics import Heuristic, Heuristics
+from pytriton.runtime.options import Config
+from pytriton.runtime.refusals import refusal
+from pytriton.runtime.text import KernelText
+from pytriton.runtime.tuning import PlanSettings
+from pytriton.source import Source
+
+__all__ = ["parts_of", "state_of"]
+
+FORMAT: Final = 1
+
+
+def state_of(
+    text: KernelText,
+    defines: Mapping[str, Any],
+    num_warps: Any,
+    num_stages: Any,
+    points: Sequence[Config],
+    settings: PlanSettings,
+    outputs: Sequence[str],
+    heuristics: Heuristics | None,
+    constants: Constants,
+) -> dict[str, Any]:
+    """The data; ``parts_of`` gives the arguments back, in this order."""
+    source = text.source
+    return {
+        "format": FORMAT,
+        "version": __version__,
+        "source": [source.text, source.name, source.origin],
+        "text": [text.kernel, list(text.include_dirs), text.strict_literals],
+        "defines": dict(defines),
+        "num_warps": num_warps,
+        "num_stages": num_stages,
+        "points": [_fields_of(point) for point in points],
+        "settings": {
+            **_fields_of(settings),
+            "device": None if settings.device is None else str(settings.device),
+        },
+        "outputs": list(outputs),
+        "heuristics": None if heuristics is None else dict(heuristics.functions),
+        "constants": constants.state(),
+    }
+
+
+def _fields_of(made: Any) -> dict[str, Any]:
+    """What a dataclass says, without what it says by default: a younger version may have more fields."""
+    found = {one.name: getattr(made, one.name) for one in fields(made)}
+    usual = type(made)()
+    plain = {name: dict(value) if isinstance(value, Mapping) else value for name, value in found.items()}
+    return {name: value for name, value in plain.items() if value != getattr(usual, name)}
+
+
+def parts_of(state: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The arguments of ``Kernel``; raises LaunchError for data of a version that this one cannot read."""
+    try:
+        if state["format"] != FORMAT:
+            raise ValueError(f"its format is {state['format']}")
+        given: Mapping[str, Heuristic] | None = state["heuristics"]
+        kernel, include_dirs, strict = state["text"]
+        device = state["settings"].get("device")
+        settings = {**state["settings"], "device": None if device is None else torch.device(device)}
+        return (
+            KernelText(Source(*state["source"]), kernel, tuple(include_dirs), strict),
+            state["defines"],
+            state["num_warps"],
+            state["num_stages"],
+            [Config(**point) for point in state["points"]],
+            PlanSettings(**settings),
+            state["outputs"],
+            None if given is None else Heuristics(given),
+            Constants(state["constants"]),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        version = state.get("version") if isinstance(state, Mapping) else None
+        raise refusal(
+            f"a kernel that pytriton {version or 'of an unknown version'} pickled cannot be read: {error}",
+            "TC522",
+            f"this is pytriton {__version__}: pickle it with the same version, or make it anew from its text",
+        ) from error
