@@ -9,7 +9,8 @@ an earlier one made by other threads, so a barrier goes in front of a statement 
 - it is ``atomic_xchg``, which releases what was stored before (scalar atomics aside: one thread makes them all, in
   order), or follows ``atomic_cas``, which acquires.
 
-The bodies of loops are looked at twice, the second time after themselves. In a nest each loop doubles the work, so
+Accesses of two turns of a loop that can be told apart (steps.py) do not meet. The bodies of loops are looked at
+twice, the second time after themselves. In a nest each loop doubles the work, so
 what a kernel may cost is limited: beyond that, a body is taken to do all that it does in any order.
 """
 
@@ -41,11 +42,12 @@ from pytriton.lang.typed import (
     While,
 )
 from pytriton.lang.types import VOID, BlockType, PointerType, ScalarType
-from pytriton.lang.walk import expressions, names, walk
+from pytriton.lang.walk import assigned, expressions, names, walk
 from pytriton.passes.disjoint import Distances
 from pytriton.passes.keys import Keys
 from pytriton.passes.owners import Owners
 from pytriton.passes.provenance import Provenance, statements
+from pytriton.passes.steps import Loop, Steps
 
 __all__ = ["barriers"]
 
@@ -72,6 +74,7 @@ class _Access:
     time: int = 0
     statement: Statement | None = None
     load: Load | None = None
+    turn: Loop | None = None  # in an earlier turn of that loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,17 @@ class _State:
                 self.add(access)
         self.acquired |= other.acquired
 
+    def carried(self, entry: _State, loop: Loop) -> None:
+        """What was not there when a turn of the loop began happened in an earlier turn of it."""
+        known = set(map(id, entry.reads + entry.writes))
+        for accesses in (self.reads, self.writes):
+            accesses[:] = [one if id(one) in known else replace(one, turn=loop) for one in accesses]
+
+    def left(self, loop: Loop) -> None:
+        """Behind the loop its turns mean nothing."""
+        for accesses in (self.reads, self.writes):
+            accesses[:] = [replace(one, turn=None) if one.turn is loop else one for one in accesses]
+
     def clear(self) -> None:
         self.reads, self.writes, self.acquired = [], [], False
 
@@ -118,6 +132,8 @@ class _Order:
         self.owners = Owners(kernel)
         self.keys = Keys()
         self.distances = Distances(kernel, self.keys)
+        self.steps = Steps(kernel, self.keys)
+        self._values: dict[Symbol, Expr] = {}  # what was assigned last, where every way here assigned that
         self._looks = _MOST_LOOKS + 2 * len(statements(kernel.body))  # that are left
         self._clock = 0
         self._assigned: dict[Symbol, int] = {}  # when a variable was assigned last
@@ -149,39 +165,67 @@ class _Order:
             if isinstance(statement, Declare | Assign | RangeLoop):
                 self._clock += 1
                 self._assigned[statement.symbol] = self._clock
+                self._learn(statement)
             result.append(self._inner(statement, state))
         return tuple(result)
+
+    def _learn(self, statement: Declare | Assign | RangeLoop) -> None:
+        value = None if isinstance(statement, RangeLoop) else statement.value
+        if value is None:
+            self._values.pop(statement.symbol, None)
+        else:
+            self._values[statement.symbol] = value
+
+    def _forget(self, body: Body) -> None:
+        for symbol in assigned(body):
+            self._values.pop(symbol, None)
 
     def _inner(self, statement: Statement, state: _State) -> Statement:
         match statement:
             case If():
                 other = state.copy()
                 then = self.body(statement.then, state)
+                self._forget(statement.then)
                 otherwise = self.body(statement.otherwise, other)
+                self._forget(statement.otherwise)
                 state.join(other)
                 return replace(statement, then=then, otherwise=otherwise)
             case For():
                 init = self.body(statement.init, state)
-                entry = self._entry(statement.body + statement.step, state)
-                body = self.body(statement.body, state)
-                step = self.body(statement.step, state)
-                state.join(entry)
+                body, step = self._loop(statement, (statement.body, statement.step), state)
                 return replace(statement, init=init, body=body, step=step)
-            case RangeLoop() | While() | DoWhile():
-                entry = self._entry(statement.body, state)
-                body = self.body(statement.body, state)
-                state.join(entry)
+            case RangeLoop() | While():
+                (body,) = self._loop(statement, (statement.body,), state)
                 return replace(statement, body=body)
+            case DoWhile():
+                raise AssertionError("passes/jumps.py leaves none")
             case _:
                 return statement
 
-    def _entry(self, body: Body, state: _State) -> _State:
+    def _loop(self, loop: Loop, parts: tuple[Body, ...], state: _State) -> list[Body]:
+        """The parts of a turn with their barriers; ``state`` becomes the one behind the loop."""
+        whole = tuple(statement for part in parts for statement in part)
+        self.steps.enter(loop, self._values)
+        self._forget(whole)
+        entry = self._entry(whole, state, loop)
+        result = [self.body(part, state) for part in parts]
+        self._forget(whole)
+        state.join(entry)
+        state.left(loop)
+        return result
+
+    def _entry(self, body: Body, state: _State, loop: Loop) -> _State:
         """Let a loop's body start in the state before it or after itself; a copy of that state."""
         after = state.copy()
         if self._looks > 0:
             self.body(body, after)
+            self._forget(body)
+            after.carried(state, loop)
         else:
             self._in_any_order(body, after)
+        if isinstance(loop, RangeLoop):  # the next turn has another value of it
+            self._clock += 1
+            self._assigned[loop.symbol] = self._clock
         state.join(after)
         return state.copy()
 
@@ -222,7 +266,16 @@ class _Order:
                 return False
             if self.distances.apart(earlier.pointer, later.pointer):
                 return False
-        return self.provenance.may_alias(earlier.pointer, later.pointer)
+        if not self.provenance.may_alias(earlier.pointer, later.pointer):
+            return False
+        return earlier.turn is None or not self._in_other_turns(earlier.turn, earlier, later)
+
+    def _in_other_turns(self, loop: Loop, earlier: _Access, later: _Access) -> bool:
+        """Whether two accesses are apart because they belong to different turns."""
+        if earlier.statement is None or later.statement is None:
+            return False
+        one, other = (earlier.pointer, earlier.statement), (later.pointer, later.statement)
+        return self.steps.apart(loop, one, other)
 
     def _by_one_thread(self, earlier: _Access, later: _Access) -> bool:
         """Whether the thread that meets an element first meets it again, through the identical pointers."""
