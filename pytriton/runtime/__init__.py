@@ -22,6 +22,7 @@ The way of a call:
     constants.py     constant buffers: calloc and set_constant
     candidate.py     one point of a sweep: translated, loaded, compiled, launched
     tune.py          choosing among candidates
+    ranks.py         one choice for all ranks of torch.distributed
     record.py        what tuning found, kept for the next process; pinned choices
     written.py       memory that a kernel writes, saved and put back
     inside.py        what a running operator hears of the launches in its body

@@ -22,6 +22,7 @@ from pytriton.runtime.launch import Grid, sizes_of
 from pytriton.runtime.locks import Lock
 from pytriton.runtime.options import Config
 from pytriton.runtime.progress import Progress
+from pytriton.runtime.ranks import agree, agreed
 from pytriton.runtime.record import Question, ask
 from pytriton.runtime.replay import pin, pinned, replaying
 from pytriton.runtime.sweep import Sweep
@@ -119,7 +120,11 @@ class Chooser:
     # Tuning.
 
     def _tuned(self, question: Question | None, call: _Call) -> Candidate | None:
-        """The fastest, of what earlier processes measured and of what is measured now."""
+        """The fastest, of what earlier processes measured and of what is measured now; one for all ranks."""
+        points = self._sweep.every_point()
+        common = None if question is None else agreed(question, points)
+        if common is not None and self._still_serves(common, call):
+            return self._sweep.made(common)
         tuning = Tuning(self._sweep, self._settings, question, partial(self._launches, call))
         best: Config | None = tuning.best() if tuning.is_answered() else None
         if best is None or not self._still_serves(best, call):
@@ -130,6 +135,8 @@ class Chooser:
             best = tuning.measure(partial(self._times, call))
         self.timings = MappingProxyType(tuning.timings())
         if best is not None and question is not None:
+            common = agree(question, points, best)
+            best = common if self._still_serves(common, call) else best
             pin(question, best)
         return self._sweep.made(best) if best is not None else tuning.any_launched()
 

@@ -38,6 +38,7 @@ from pytriton.runtime.load import load
 from pytriton.runtime.opaque import ABSENT, Kind, opaque_operator
 from pytriton.runtime.options import Config, Options, defines_of
 from pytriton.runtime.plan import Plan
+from pytriton.runtime.ranks import several_ranks
 from pytriton.runtime.refusals import refusal
 from pytriton.runtime.specialize import pin_types
 
@@ -101,8 +102,8 @@ def call_traced(
         planned.refuse_count(arguments)
     kinds = [_kind(argument) for argument in arguments]
     key = [operator.index(arguments[at]) for at in planned.key]
-    partial = any(not _is_whole(arguments[at]) for at in planned.tuned_writes)
-    route = getattr(ROUTES, _route(planned.name, kinds, key, partial))
+    whole = all(_is_whole(arguments[at]) for at in planned.tuned_writes)
+    route = getattr(ROUTES, _route(planned.name, kinds, key, whole))
     route.launch(arguments, [_three(grid, options) for options in planned.options])
 
 
@@ -252,20 +253,23 @@ def _planned(
         )
     return _kept(
         ("plan", token, configs),
-        lambda name: Planned(name, kernel._kept(configs, configs), kernel),
+        lambda name: Planned(name, kernel.traced_plan(configs), kernel),
     )
 
 
 @_constant
-def _route(planned: str, kinds: Sequence[Kind], key: Sequence[int], partial: bool) -> str:
+def _route(planned: str, kinds: Sequence[Kind], key: Sequence[int], whole: bool) -> str:
+    """The name of the route; ``whole``: Inductor may tune a sweep on copies of what is written."""
     found: Planned = getattr(ROUTES, planned)
     exporting = torch.compiler.is_exporting()
-    whole = ("route", planned, tuple(kinds), tuple(key), partial, exporting)
-    return _kept(whole, lambda _: _make_route(found, kinds, key, partial, exporting))
+    # Each rank's Inductor would choose for itself.
+    may_tune = len(found.options) == 1 or (whole and not several_ranks())
+    asked = ("route", planned, tuple(kinds), tuple(key), may_tune, exporting)
+    return _kept(asked, lambda _: _make_route(found, kinds, key, may_tune, exporting))
 
 
 def _make_route(
-    planned: Planned, kinds: Sequence[Kind], key: Sequence[int], partial: bool, exporting: bool
+    planned: Planned, kinds: Sequence[Kind], key: Sequence[int], may_tune: bool, exporting: bool
 ) -> Any:
     plan = planned.plan
     _check_kinds(plan, kinds)
@@ -274,7 +278,7 @@ def _make_route(
         positions = tuple(at for at, kind in enumerate(kinds) if kind != ABSENT)
         return OpaqueRoute(opaque_operator(plan, planned.identity, kinds), positions)
 
-    modules = None if partial else _native_modules(plan, kinds)
+    modules = _native_modules(plan, kinds) if may_tune else None
     return opaque() if modules is None else NativeRoute(plan, modules, key, opaque, exporting)
 
 
