@@ -2,12 +2,14 @@
 
 Triton's interpreter replaces functions of ``triton.language`` while it runs a kernel, for the whole
 process. Whoever compiles meanwhile in another thread would get the interpreter's functions into the
-compiler. A process that is forked meanwhile would keep them for ever, so ``fork`` waits, too.
+compiler. A process that is forked meanwhile would keep them for ever, so ``fork`` waits, too. While Python
+shuts down nobody waits: the threads that one would wait for are dead.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +28,7 @@ def compiling() -> Iterator[None]:
     """While the body runs, no other thread interprets."""
     global _compilers
     with _changed:
-        _changed.wait_for(lambda: _interpreter is None)
+        _changed.wait_for(lambda: _interpreter is None or sys.is_finalizing())
         _compilers += 1
     try:
         yield
@@ -42,7 +44,9 @@ def interpreting() -> Iterator[None]:
     global _interpreter, _depth
     me = threading.get_ident()
     with _changed:
-        _changed.wait_for(lambda: _interpreter == me or (_interpreter is None and not _compilers))
+        _changed.wait_for(
+            lambda: _interpreter == me or (_interpreter is None and not _compilers) or sys.is_finalizing()
+        )
         _interpreter = me
         _depth += 1
     try:
