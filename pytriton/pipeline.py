@@ -1,6 +1,6 @@
 """The map: one call per stage, from a text to a module.
 
-text -> preprocess -> parse -> check -> passes -> emit -> Translation
+text -> read (preprocess, parse) -> check -> passes -> emit -> Translation
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from pytriton.emit.module import Module, emit
 from pytriton.errors import Diagnostic, Report
 from pytriton.lang.check import check, kernel_names
 from pytriton.lang.convert import scalar_of
-from pytriton.lang.parse import parse
-from pytriton.lang.preprocess import preprocess
+from pytriton.lang.front import read
 from pytriton.lang.tokens import decode
 from pytriton.lang.typed import Binary, Expr, RangeLoop, Statement, Symbol
 from pytriton.lang.types import DOUBLE, PointerType, ScalarType
@@ -99,10 +98,8 @@ def translate(
     report = Report()
     text = _source(source, name, report)
     single = {key: _first(value) for key, value in (defines or {}).items()}
-    preprocessed = preprocess(text, single, report, include_dirs=include_dirs)
-    report.check()
-    tree = parse(preprocessed.tokens, report)
-    checked = check(tree, report, kernel, strict_literals, preprocessed.macros)
+    front = read(text, single, report, include_dirs)
+    checked = check(front.tree, report, kernel, strict_literals, front.numbers, front.macros)
     provenance = Provenance(checked)
     warn_of_beliefs(checked, provenance, report)
     lowered = run(checked, report)
@@ -112,7 +109,7 @@ def translate(
         text=module.text,
         kernel=checked.name,
         function=module.function,
-        kernels=kernel_names(tree),
+        kernels=kernel_names(front.tree),
         parameters=tuple(_parameter(symbol, module) for symbol in checked.parameters),
         constexprs=MappingProxyType(dict(module.constexprs)),
         reads=provenance.reads,
@@ -121,7 +118,7 @@ def translate(
         remappable=can_remap(checked),
         doubles=any(map(_is_double, expressions(lowered.body))),
         pipelined=any(map(_loads, statements(lowered.body))),
-        mentioned=preprocessed.mentioned,
+        mentioned=front.mentioned,
         lines=MappingProxyType(dict(module.lines)),
         strays=provenance.strays,
         buffers=MappingProxyType({symbol.name: symbol.buffer for symbol in checked.buffers}),

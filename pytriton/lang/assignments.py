@@ -176,7 +176,8 @@ class Assignments(Declarations):
                 help_ = f"a mask binds tighter than '{sign}': write '*?(mask)(p {sign} i) = x'"
             case syntax.Binary(operator="+" | "-" as sign) if isinstance(first, syntax.Prefix):
                 help_ = f"'*' binds tighter than '{sign}': write '*(p {sign} i) = x'"
-            case syntax.Constexpr(id=name, value=value):
+            case syntax.Constexpr(id=name):
+                value = self.scope.numbers[name]
                 message = f"'{name}' is a define, {value} here, and cannot be assigned to"
                 help_ = "declare a variable of another name"
             case syntax.Subscript():

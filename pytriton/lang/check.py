@@ -8,7 +8,8 @@ far as it precedes the kernel.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final
 
 from pytriton.errors import Report
 from pytriton.frozen import replace
@@ -45,6 +46,7 @@ from pytriton.source import Span
 
 __all__ = ["check", "kernel_names"]
 
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _DEEPEST: Final = 40
 _DEEPEST_LOOPS: Final = 10  # the passes look at a loop as often as it is deep, and more
 
@@ -63,10 +65,12 @@ def check(
     report: Report,
     kernel: str | None = None,
     strict_literals: bool = False,
-    macros: Mapping[str, Macro] | None = None,
+    numbers: Mapping[str, int | float] = _NOTHING,
+    macros: Mapping[str, Macro] = _NOTHING,
 ) -> KernelDef:
-    """The typed tree of the kernel named, or of the first one. ``macros``: those of the text, for suggestions.
+    """The typed tree of the kernel named, or of the first one.
 
+    ``numbers``: the values of the defines that are numbers. ``macros``: those of the text, for suggestions.
     Raises the first kind of error found, with every other one of this kernel, through ``report``.
     """
     names = kernel_names(file)
@@ -86,7 +90,7 @@ def check(
             help=f"did you mean '{near}'?" if near else None,
         )
     _report_twins(file, report)
-    checker = _KernelChecker(file, report, strict_literals, Scope(macros or {}))
+    checker = _KernelChecker(file, report, strict_literals, Scope(numbers, macros))
     result: KernelDef | None = None
     for item in file.items:
         if isinstance(item, syntax.Function):

@@ -67,6 +67,7 @@ class Expander:
         self.report = report
         self.used: set[str] = set()
         self.leftover: list[Comment] = []
+        self.spelled: set[str] = set()  # number defines on whose value the tokens depend
         self._spelled: dict[str, tuple[Token, ...]] = {}
         self._bodies: dict[int, tuple[Macro, str]] = {}
         self._produced = 0
@@ -123,6 +124,8 @@ class Expander:
 
     def _symbolic(self, macro: Macro, use: Token) -> Token:
         self._spelled[macro.name] = macro.body
+        if self._condition:
+            self.spelled.add(macro.name)
         self.charge(1, use)
         return new_token(
             Kind.CONSTEXPR,
@@ -277,6 +280,7 @@ class Expander:
         """A ``CONSTEXPR`` as the tokens of its number, any other token as itself."""
         if token.kind is not Kind.CONSTEXPR:
             return [token]
+        self.spelled.add(token.text)
         first, *rest = (
             new_token(one.kind, one.text, token.span, False, one.spaced, None, (), token.hidden)
             for one in self._spelled[token.text]

@@ -123,7 +123,8 @@ class Expressions(Calls):
                 return self._name(node)
             case syntax.Number(span=span, text=text):
                 return number(text, span, self.report, strict=self.strict_literals)
-            case syntax.Constexpr(span=span, id=name, value=value):
+            case syntax.Constexpr(span=span, id=name):
+                value = self.scope.numbers[name]
                 if isinstance(value, float):
                     return Constexpr(span, FLOAT, name, value, weak=True)
                 type_ = integer_type(value, unsigned=False, long=False, decimal=False)

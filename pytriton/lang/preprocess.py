@@ -59,7 +59,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -72,7 +72,7 @@ from pytriton.lang.macros import RESERVED, Macro, parse_define, with_comments
 from pytriton.lang.tokens import Comment, Kind, Problem, Token, scan
 from pytriton.source import Source, Span
 
-__all__ = ["Preprocessed", "preprocess"]
+__all__ = ["Preprocessed", "preprocess", "preprocess_given"]
 
 _LINE_END: Final = re.compile(r"[\r\n]|\Z")
 DEEPEST: Final = 256  # #ifs within each other
@@ -82,11 +82,17 @@ MOST_TOKENS: Final = 30_000  # about 3,500 lines; translating them takes about a
 
 @dataclass(frozen=True, slots=True)
 class Preprocessed:
-    """``tokens``: END last. ``mentioned``: the given defines met outside comments. ``macros``: at the end."""
+    """``tokens``: END last. ``mentioned``: the given defines met outside comments. ``macros``: at the end.
+
+    ``numbers``: the given defines that are numbers. The tokens have only their names, and so are the same for
+    others, except for those of ``spelled``, which an ``#if``, a ``#`` or a ``##`` asked for its digits.
+    """
 
     tokens: list[Token]
     mentioned: frozenset[str]
     macros: Mapping[str, Macro]
+    numbers: Mapping[str, int | float]
+    spelled: frozenset[str]
 
 
 def preprocess(
@@ -102,6 +108,18 @@ def preprocess(
     finds files in ``include_dirs`` only.
     """
     given = given_macros(defines, source, report)
+    wrong = defines.keys() - given.keys()  # reported already
+    return preprocess_given(source, given, report, include_dirs, wrong)
+
+
+def preprocess_given(
+    source: Source,
+    given: Mapping[str, Macro],
+    report: Report,
+    include_dirs: Sequence[str | os.PathLike[str]] = (),
+    wrong: Set[str] = frozenset(),
+) -> Preprocessed:
+    """The same, with macros ahead of the text; ``wrong``: names of defines that are none."""
     expander = Expander({**PRELUDE, **given}, report)
     run = _Preprocessor(expander, Includes(include_dirs, report), report)
     run.file(source)
@@ -110,8 +128,13 @@ def preprocess(
     while names := (names & given.keys()) - reached:
         reached |= names
         names = {token.text for name in names for token in given[name].body}
-    wrong = set(defines) - given.keys()  # reported already
-    return Preprocessed(run.out, frozenset(reached | (wrong & run.names)), run.macros)
+    return Preprocessed(
+        run.out,
+        frozenset(reached | (wrong & run.names)),
+        run.macros,
+        {name: macro.value for name, macro in given.items() if macro.value is not None},
+        frozenset(expander.spelled),
+    )
 
 
 @dataclass(slots=True)

@@ -215,7 +215,7 @@ class Builder:
 
     def constexpr(self, parts: list[Any]) -> syntax.Constexpr:
         token = parts[0]
-        return syntax.Constexpr(token.span, token.text, token.value)
+        return syntax.Constexpr(token.span, token.text)
 
     def string(self, parts: list[Any]) -> syntax.String:
         token = parts[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 
 from pytriton.errors import Report
 from pytriton.lang.macros import Macro
@@ -17,13 +16,14 @@ _LONGEST = 100  # of the names that are compared: their distance takes a time of
 TypedefType = ScalarType | PointerType | BlockType
 
 
-_NO_MACROS: Mapping[str, Macro] = MappingProxyType({})
-
-
 class Scope:
-    """What each name means at one place of the text. ``macros``: those of the text, for suggestions."""
+    """What each name means at one place of the text.
 
-    def __init__(self, macros: Mapping[str, Macro] = _NO_MACROS) -> None:
+    ``numbers``: the defines that are numbers. ``macros``: those of the text, for suggestions.
+    """
+
+    def __init__(self, numbers: Mapping[str, int | float], macros: Mapping[str, Macro]) -> None:
+        self.numbers = numbers
         self.macros = macros
         self._symbols: list[dict[str, Symbol]] = [{}]
         self._types: list[dict[str, TypedefType]] = [{}]

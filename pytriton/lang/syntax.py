@@ -79,11 +79,10 @@ class Number:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constexpr:
-    """A define with a number as its value, used as a value."""
+    """A define with a number as its value, used as a value: which one, the checker is told."""
 
     span: Span
     id: str
-    value: int | float
 
 
 @dataclass(frozen=True, slots=True, eq=False)

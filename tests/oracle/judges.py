@@ -117,7 +117,7 @@ def checked(source: str, defines: Mapping[str, object] | None = None) -> typed.K
     report = Report()
     tokens = preprocess(Source(source, "fuzz.c"), dict(defines or {}), report)
     report.check()
-    return check(parse(tokens.tokens, report), report)
+    return check(parse(tokens.tokens, report), report, numbers=tokens.numbers)
 
 
 def misjudged(tree: typed.KernelDef, exact: frozenset[str]) -> list[str]:

@@ -53,9 +53,8 @@ def test_evaluator_agrees(case: Path) -> None:
         text = (case / "kernel.c").read_bytes().decode()
         tokens = preprocess(Source(text, "kernel.c"), dict(data.get("defines", {})), report)
         report.check()
-        tree = check(
-            parse(tokens.tokens, report), report, data.get("kernel"), data.get("strict_literals", False)
-        )
+        strict = data.get("strict_literals", False)
+        tree = check(parse(tokens.tokens, report), report, data.get("kernel"), strict, tokens.numbers)
     except UnsupportedError:
         pytest.skip("the checker refuses it still")
     for launch in data["run"] if isinstance(data["run"], list) else [data["run"]]:
