@@ -135,7 +135,7 @@ def _count_of_others(memory: Memory, other: torch.Tensor) -> int:
     count = 0
     for start in range(0, now.numel(), _CHUNK):
         a, b = (each[start : start + _CHUNK].view(memory.dtype).double() for each in (now, other))
-        near = (a - b).abs() <= tolerance * b.abs() + size
+        near = b.isfinite() & ((a - b).abs() <= tolerance * b.abs() + size)
         count += int((~(near | (a == b) | (a.isnan() & b.isnan()))).sum())
     return count
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, cast
@@ -186,9 +186,14 @@ class Config:
         return f"Config({defines + ', ' if defines else ''}num_warps={self.num_warps}{tail})"
 
 
-def config(defines: Mapping[str, Any] | None = None, num_warps: int = DEFAULT_NUM_WARPS) -> Config:
-    """One point for ``autotune_configs``, as ``triton.config`` of 2021 made it."""
-    return Config(dict(defines or {}), num_warps)
+def config(
+    defines: Mapping[str, Any] | None = None, num_warps: int = DEFAULT_NUM_WARPS, **more: Any
+) -> Config:
+    """One point for ``autotune_configs``, as ``triton.config`` of 2021 made it.
+
+    ``more`` are other fields of ``Config``, as in the line with which tuning ends.
+    """
+    return Config(dict(defines or {}), num_warps, **more)
 
 
 def _warps(value: object) -> int:
@@ -265,7 +270,8 @@ def product(
             raise refusal(message, "TC517", "give it a value")
         for *values, warp, stage, kind in _combinations(axes, warps, stages, kinds):
             merged = {**point.defines, **dict(zip(defines, values, strict=True))}
-            seen[Config(merged, warp, stage, kind)] = None
+            settings = {"num_warps": warp, "num_stages": stage, "precision": kind}
+            seen[replace(point, defines=merged, **settings)] = None
     return tuple(seen)
 
 
