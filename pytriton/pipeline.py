@@ -16,7 +16,7 @@ from pytriton.lang.check import check, kernel_names
 from pytriton.lang.convert import scalar_of
 from pytriton.lang.front import read
 from pytriton.lang.tokens import decode
-from pytriton.lang.typed import Binary, Expr, RangeLoop, Statement, Symbol
+from pytriton.lang.typed import Binary, Dot, Expr, RangeLoop, Statement, Symbol
 from pytriton.lang.types import DOUBLE, PointerType, ScalarType
 from pytriton.lang.walk import expressions, has_memory, walk
 from pytriton.passes import run
@@ -24,6 +24,7 @@ from pytriton.passes.beliefs import warn_of_beliefs
 from pytriton.passes.provenance import Provenance, statements
 from pytriton.passes.remap import can_remap
 from pytriton.passes.remap import remap as remap_ids
+from pytriton.passes.streams import can_stream, stream
 from pytriton.source import Source
 
 __all__ = ["Parameter", "Translation", "translate"]
@@ -72,7 +73,8 @@ class Translation:
     lines: Mapping[int, int] = field(default_factory=dict)  # line of the module -> line of the source
     remappable: bool = False  # it may be translated with ``remap``
     doubles: bool = False  # it computes with double, which is exact: no product is fused into a sum
-    pipelined: bool = False  # a loop of it loads, and is a ``range``
+    pipelined: bool = False  # a loop of it loads for a matrix product, and is a ``range``
+    streams: bool = False  # a loop of it loads for something else, and may do so ahead of its stores
     strays: bool = False  # it writes through pointers that it loaded, or made from numbers
     buffers: Mapping[str, int] = field(default_factory=dict)  # constant buffers of the text -> bytes
 
@@ -87,12 +89,14 @@ def translate(
     strict_literals: bool = False,
     precision: str = "ieee",
     remap: int = 0,
+    num_stages: int | None = None,
 ) -> Translation:
     """One kernel of a Triton-C text (the first, or the one named) as modern Python.
 
     ``defines`` are as in python-api.md, section 1; a list takes its first value. ``name`` is what
     messages call the text. ``precision`` is how ``float @ float`` is computed (``ieee``, ``tf32``, ``tf32x3``,
     ``bf16x3``, ``bf16x6``); with ``remap`` the program ids are taken in groups of so many.
+    ``num_stages`` is for loops that only stream (passes/streams.py); those with products take it from the launch.
     Raises a ``CompileError`` that holds every finding.
     """
     report = Report()
@@ -103,8 +107,10 @@ def translate(
     provenance = Provenance(checked)
     warn_of_beliefs(checked, provenance, report)
     lowered = run(checked, report)
-    grouped = remap_ids(lowered, remap) if remap else lowered
-    module = emit(grouped, Provenance(grouped), precision)
+    changed = remap_ids(lowered, remap) if remap else lowered
+    if num_stages is not None:
+        changed = stream(changed, num_stages)
+    module = emit(changed, Provenance(changed), precision)
     return Translation(
         text=module.text,
         kernel=checked.name,
@@ -117,7 +123,8 @@ def translate(
         warnings=tuple(report.warnings),
         remappable=can_remap(checked),
         doubles=any(map(_is_double, expressions(lowered.body))),
-        pipelined=any(map(_loads, statements(lowered.body))),
+        pipelined=any(map(_is_pipelined, statements(lowered.body))),
+        streams=can_stream(lowered),
         mentioned=front.mentioned,
         lines=MappingProxyType(dict(module.lines)),
         strays=provenance.strays,
@@ -133,9 +140,11 @@ def _source(source: str | bytes | Source, name: str | None, report: Report) -> S
     return Source(source, name or "<kernel>")
 
 
-def _loads(statement: Statement) -> bool:
-    """Whether a statement is a loop that Triton may pipeline."""
-    return isinstance(statement, RangeLoop) and any(map(has_memory, expressions(statement.body)))
+def _is_pipelined(statement: Statement) -> bool:
+    """Whether a statement is a loop that Triton pipelines of its own accord."""
+    if not isinstance(statement, RangeLoop) or not any(map(has_memory, expressions(statement.body))):
+        return False
+    return any(isinstance(node, Dot) for expr in expressions(statement.body) for node in walk(expr))
 
 
 def _is_double(expr: Expr) -> bool:

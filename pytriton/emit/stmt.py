@@ -224,7 +224,10 @@ class Statements:
         lowest = statement.start if (constant(statement.step) or 0) > 0 else statement.stop
         if (constant(lowest) or -1) >= 0 or constant(lowest) == 0:
             self.names.natural.add(statement.symbol)
-        call = Call("range", tuple(self.expressions.node(bound) for bound in bounds))
+        arguments = tuple(self.expressions.node(bound) for bound in bounds)
+        call = Call("range", arguments)
+        if statement.stages is not None:
+            call = Call("tl.range", arguments, (("num_stages", Atom(str(statement.stages))),))
         self._print(f"for {name} in ", call, ":", statement.span, statement.comments)
         self._inner(statement.body)
 

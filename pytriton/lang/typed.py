@@ -392,7 +392,7 @@ class For:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RangeLoop:
-    """``for symbol in range(start, stop, step)``, made by passes/loops.py."""
+    """``for symbol in range(start, stop, step)``, made by passes/loops.py; ``stages``: see passes/streams.py."""
 
     span: Span
     symbol: Symbol
@@ -401,6 +401,7 @@ class RangeLoop:
     step: Expr
     body: Body
     comments: Comments = NO_COMMENTS
+    stages: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,6 +20,7 @@ from pytriton.passes.divisors import divisors
 from pytriton.passes.jumps import jumps
 from pytriton.passes.loops import loops
 from pytriton.passes.pad import pad
+from pytriton.passes.powers import powers
 from pytriton.passes.prefetch import prefetch
 from pytriton.passes.products import products
 from pytriton.passes.split import split
@@ -45,7 +46,7 @@ def _silent(step: Callable[[KernelDef], KernelDef]) -> Pass:
 PASSES: tuple[Pass, ...] = (
     *map(_silent, (products, divisors, pad, jumps, loops, unreached)),
     prefetch,
-    *map(_silent, (upward, barriers, chain, split, temporaries)),
+    *map(_silent, (upward, barriers, chain, powers, split, temporaries)),
 )
 
 

@@ -35,7 +35,9 @@ class Candidate:
         """Translates; raises CompileError."""
         self.config = config
         self.options = Options(config)
-        self.translation = text.translate(config.defines, config.precision, config.remap)
+        self.translation = text.translate(
+            config.defines, config.precision, config.remap, config.num_stages
+        )
         self.binder = binder_for(self.translation)
         self._text = text
         self._lock = Lock()

@@ -18,7 +18,8 @@ __all__ = ["best_few", "own_points", "users_point"]
 _T = TypeVar("_T")
 
 _REFINED: Final = 3  # so many of the user's points
-_STAGES: Final = (2, 4, 5)  # Triton's default is 3
+_STAGES: Final = (2, 4, 5)  # Triton's default is 3, where it pipelines a loop of its own accord
+_STREAM_STAGES: Final = (3, 4)  # and none where it does not: a loop without a product
 _GROUP: Final = 8  # programs along axis 0 that start together
 
 
@@ -27,6 +28,8 @@ def own_points(config: Config, translation: Translation) -> tuple[Config, ...]:
     stages: tuple[int | None, ...] = (config.num_stages,)
     if config.num_stages is None and translation.pipelined:
         stages += _STAGES
+    elif config.num_stages is None and translation.streams:
+        stages += _STREAM_STAGES
     groups = (0, _GROUP) if translation.remappable else (0,)
     points = (replace(config, num_stages=count, remap=group) for group in groups for count in stages)
     return tuple(point for point in points if point != config)

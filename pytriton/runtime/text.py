@@ -27,7 +27,11 @@ class KernelText:
     strict_literals: bool = False
 
     def translate(
-        self, defines: Mapping[str, object], precision: str = "ieee", remap: int = 0
+        self,
+        defines: Mapping[str, object],
+        precision: str = "ieee",
+        remap: int = 0,
+        num_stages: int | None = None,
     ) -> Translation:
         """One module for these defines; raises CompileError."""
         return translate(
@@ -38,6 +42,7 @@ class KernelText:
             strict_literals=self.strict_literals,
             precision=precision,
             remap=remap,
+            num_stages=num_stages,
         )
 
     def for_kernel(self, kernel: str | None) -> KernelText:

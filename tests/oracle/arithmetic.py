@@ -23,18 +23,20 @@ class Rules:
     """How far floats may stray: what "may be Triton's (2 ulp)", "may be fused" allow.
 
     ``fusing``: a product that meets a sum may skip its rounding. ``division``: ulps of float ``/`` and ``sqrt``
-    (double is exact). ``functions``: ulps of ``exp``, ``log`` and the rest. Without ``strays`` every float is
-    taken as it was calculated here.
+    (double is exact). ``functions``: ulps of ``exp``, ``log`` and the rest. ``flushing``: ``exp`` of float may be 0
+    where it is below 2^-126 (beside a matrix product it is ``exp2``). Without ``strays`` every float is taken as it
+    was calculated here.
     """
 
     fusing: bool
     division: float
     functions: float
     strays: bool = True
+    flushing: bool = False
 
 
 INTERPRETER = Rules(fusing=False, division=0, functions=4)
-GPU = Rules(fusing=True, division=2, functions=16)
+GPU = Rules(fusing=True, division=2, functions=16, flushing=True)
 CERTAIN = Rules(fusing=False, division=0, functions=0, strays=False)
 
 _COMPARE: dict[str, Callable[[Array, Array], Array]] = {
@@ -341,6 +343,8 @@ def call(function: str, values: tuple[Value, ...], type_: ScalarType, rules: Rul
     if function in ("exp", "exp2", "sigmoid"):  # the argument is scaled and rounded first
         ulps = ulps + 2 * np.abs(np.where(np.isfinite(wide), wide, 0.0))
     stray = ulps * ulp(data, type_)
+    if function == "exp" and rules.flushing and type_ == FLOAT:
+        stray = np.where(exact < 2.0**-126, np.maximum(stray, exact), stray)
     if function in ("log", "log2", "sin", "cos", "tanh", "erf"):  # near their zeros: absolute
         stray = np.where(wide == 0, stray, np.maximum(stray, rules.functions * 2.0 ** -(_digits(type_) + 1)))
         if function in ("log", "log2"):
