@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, Final
 
 from pytriton.port import library, texts
-from pytriton.port.evaluate import Evaluator, Options, hashed
+from pytriton.port.bind import hashed
+from pytriton.port.evaluate import Evaluator, Options
 from pytriton.port.frames import Frame
 from pytriton.port.library import NOTHING
-from pytriton.port.values import Class, Function, KernelObject, Library, Traced, Unknown, node_of
+from pytriton.port.values import (
+    Class,
+    Function,
+    KernelObject,
+    Library,
+    Traced,
+    Unknown,
+    Usual,
+    leaf,
+    literal,
+    node_of,
+    usual,
+)
 
 __all__ = ["Caller"]
+
+# Functions and methods that give another value each time, or change the object that they belong to.
+_CHANGES: Final = frozenset(
+    "next pop popleft popitem read readline input random randint randrange choice append extend insert remove"
+    " sort reverse clear update add discard resize_ t_ transpose_ squeeze_ unsqueeze_ as_strided_ set_".split()
+)
 
 
 class Caller(Evaluator):
@@ -31,7 +50,7 @@ class Caller(Evaluator):
                 named.update({str(key): one for key, one in value.items()})
             else:
                 rest = value
-        return self._called(function, list(arguments), named, rest, node)
+        return self._called(function, list(arguments), named, rest, node, frame)
 
     def callee(self, node: ast.expr, frame: Frame) -> Any:
         """What is called; a method of a known value is a pair of the value and the name."""
@@ -43,7 +62,7 @@ class Caller(Evaluator):
         return self.value(node, frame)
 
     def _called(
-        self, function: Any, arguments: list[Any], named: dict[str, Any], rest: Any, node: Any
+        self, function: Any, arguments: list[Any], named: dict[str, Any], rest: Any, node: Any, frame: Frame
     ) -> Any:
         unknown = Unknown(
             ast.Call(
@@ -71,11 +90,23 @@ class Caller(Evaluator):
                 )
             case Library():
                 made = library.call(function.name, arguments, named, self.root)
-                return unknown if made is NOTHING else made
+                if type(made) is int and any(isinstance(one, Usual) for one in arguments):
+                    return usual(made, unknown.node)
+                return self._fresh(function.name, unknown) if made is NOTHING else made
             case (base, str(name)):
                 made = self._method(base, name, arguments, named, rest)
                 return unknown if made is NOTHING else made
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES:
+            self.changed(node.func.value, frame)
+            return self._fresh(node.func.attr, unknown)
         return unknown
+
+    def _fresh(self, name: str, unknown: Unknown) -> Unknown:
+        """Calls that give another value each time are not taken for one another."""
+        if name.rsplit(".", 1)[-1] not in _CHANGES:
+            return unknown
+        self.count += 1
+        return leaf(f"{name}_{self.count}")
 
     def _method(self, base: Any, name: str, arguments: list[Any], named: dict[str, Any], rest: Any) -> Any:
         if isinstance(base, str):
@@ -89,6 +120,11 @@ class Caller(Evaluator):
             if name in ("extend", "__iadd__") and isinstance(arguments[0], (list, tuple)):
                 base.extend(arguments[0])
                 return None
+        if name in ("index", "count") and isinstance(base, (list, tuple)) and literal([base, arguments]):
+            try:
+                return getattr(base, name)(*arguments)
+            except (TypeError, ValueError):
+                return NOTHING
         return list(base) if name == "copy" else NOTHING
 
     def _text_method(self, base: str, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:

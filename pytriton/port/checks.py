@@ -38,9 +38,19 @@ def test_module(plan: Plan, written: Written, module: str, where: str, source: s
         function=written.function,
         kernel=plan.ported.name,
         grid=_CALLERS_GRID if plan.grid is None else "",
+        sizes=_sizes(plan),
         checksum="",
     )
     return signed(text)
+
+
+def _sizes(plan: Plan) -> tuple[int, int]:
+    """What the integer parameters are, twice: a number of many powers and an odd one, within constant buffers.
+
+    A buffer is taken to hold words of 4 bytes, as many as some parameter says.
+    """
+    words = [one.buffer // 4 for one in plan.parameters if one.buffer]
+    return min([16, *words]), min([7, *words])
 
 
 def _chosen(plan: Plan) -> Iterator[tuple[Variant, Point]]:

@@ -18,6 +18,7 @@ from typing import Any
 from pytriton.port.checks import test_module
 from pytriton.port.extract import Found, extract
 from pytriton.port.grade import Grade, Result, results
+from pytriton.port.observed import Observation, ProgramError, completed, observe, strangers
 from pytriton.port.report import Row, summary, table, write_report
 from pytriton.port.scan import files, root_of
 from pytriton.port.write import edited
@@ -34,6 +35,10 @@ def add_port(commands: Any) -> None:
     command.add_argument("--check", action="store_true", help="write nothing; 1 if anything is out of date")
     command.add_argument("--report", type=Path, metavar="FILE", help="a report as .html or .json")
     command.add_argument("--with-tests", action="store_true", help="also write tests against the old source")
+    command.add_argument(
+        "--run", metavar="PROGRAM",
+        help="'SCRIPT ARGS' or '-m MODULE ARGS': run it, and port what it makes of texts that cannot be read",
+    )  # fmt: skip
     command.add_argument(
         "-D", dest="defines", action="append", default=[], metavar="NAME=VALUE[,VALUE]",
         help="a define for every text; a list is a sweep",
@@ -61,7 +66,11 @@ def port(options: argparse.Namespace) -> int:
     except FileNotFoundError as error:
         return _usage(f"{error}: no such file or directory")
     root = root_of(options.paths)
-    rows, written = _all(paths, root, options)
+    try:
+        seen = observe(options.run, options.paths) if options.run else []
+    except ProgramError as error:
+        return _usage(str(error))
+    rows, written = _all(_merged(_texts(paths, root)), seen, root, options)
     states = {one.name: _state(options.out / one.name, one.text) for one in written}
     rows = [Row(row.file, row.result, row.module, states.get(row.module or "", "")) for row in rows]
     _output(rows, written, states, options)
@@ -77,15 +86,24 @@ def _usage(message: str) -> int:
     return 2
 
 
-def _all(paths: Sequence[Path], root: Path, options: argparse.Namespace) -> tuple[list[Row], list[_File]]:
-    """Every kernel of every file, and the files to write."""
+def _all(
+    texts: list[Found], seen: Sequence[Observation], root: Path, options: argparse.Namespace
+) -> tuple[list[Row], list[_File]]:
+    """Every kernel of every text, and the files to write."""
     rows: list[Row] = []
     written: list[_File] = []
     taken: set[str] = set()
     given = _given(options.defines)
-    for found in _merged(_texts(paths, root)):
+    told: set[str] = set()  # texts of the run: several texts with holes may lead to one
+    for found in [*texts, *strangers(seen, texts, options.run or "")]:
         shown = _relative(found.path, root)
-        for result in results(found, given, shown):
+        made = results(found, given, shown)
+        if seen and any(result.grade is Grade.PERSON for result in made):
+            better = completed(found, seen, options.run)
+            fresh = [one for one in better if one.text not in told]
+            told.update(str(one.text) for one in better)
+            made = [result for one in fresh for result in results(one, given, shown)] if better else made
+        for result in made:
             module = None
             if result.written is not None:
                 module = _module_name(shown, result.written.function, taken)

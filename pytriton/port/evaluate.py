@@ -7,11 +7,13 @@ What cannot be told becomes an ``Unknown`` whose node is the expression with kno
 from __future__ import annotations
 
 import ast
+import copy
 import operator
 from collections.abc import Callable
 from typing import Any, Final
 
 from pytriton.port import library, texts
+from pytriton.port.bind import Binder, closed, hashed
 from pytriton.port.frames import Frame, StopPath
 from pytriton.port.library import NOTHING
 from pytriton.port.values import (
@@ -26,10 +28,12 @@ from pytriton.port.values import (
     Library,
     Traced,
     Unknown,
+    Usual,
     leaf,
     literal,
     node_of,
     traced,
+    usual,
 )
 
 __all__ = ["Evaluator", "Options"]
@@ -70,11 +74,12 @@ _COMPARE: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
 }
 
 
-class Evaluator:
+class Evaluator(Binder):
     """Evaluates expressions in a frame. Statements and calls of functions are ``interpret.py``'s."""
 
     def __init__(self) -> None:
-        self.holes: list[Unknown] = []
+        super().__init__()
+        self.holes: dict[str, Unknown] = {}  # by their text: equal values are one hole
 
     # What interpret.py gives.
     choices: Any
@@ -85,20 +90,21 @@ class Evaluator:
 
     def hole(self, value: Any) -> str:
         """The mark of an unknown part of a text."""
-        self.holes.append(value if isinstance(value, Unknown) else Unknown(node_of(value)))
-        return HOLE.format(len(self.holes) - 1)
+        unknown = value if isinstance(value, Unknown) else Unknown(node_of(value))
+        self.holes.setdefault(unknown.text, unknown)
+        return HOLE.format(list(self.holes).index(unknown.text))
 
     def value(self, node: ast.expr, frame: Frame) -> Any:
         """The value of any expression."""
         self.choices.step()
         handler = getattr(self, f"on_{type(node).__name__.lower()}", None)
         if handler is None:
-            return Unknown(node)
+            return Unknown(closed(node, frame))
         return handler(node, frame)
 
     def truth(self, value: Any) -> bool:
         """A condition: known, or decided for this run."""
-        if isinstance(value, Unknown):
+        if isinstance(value, (Unknown, Usual)):
             return bool(self.choices.decide(value))
         if isinstance(value, (Options, Library, Function, Class, Instance, KernelObject, Dtype)):
             return True
@@ -150,7 +156,12 @@ class Evaluator:
                 found.append(Unknown(ast.Starred(node_of(value), ast.Load())))
         return tuple(found) if isinstance(node, ast.Tuple) else found
 
-    on_tuple = on_set = on_list
+    on_tuple = on_list
+
+    def on_set(self, node: ast.Set, frame: Frame) -> Any:
+        found = self.on_list(node, frame)
+        known = library.call("set", [found], {}, self.root)
+        return found if known is NOTHING else known
 
     def on_dict(self, node: ast.Dict, frame: Frame) -> Any:
         found: dict[Any, Any] = {}
@@ -177,11 +188,15 @@ class Evaluator:
             case Options():
                 return base.entry(name) if name not in ("d", "D", "defines") else base
             case Instance():
-                found = base.names.get(name, base.kind.find(name))
-                bound = Function(found.node, found.around, base) if isinstance(found, Function) else found
-                return leaf(f"self.{name}") if bound is None and name not in base.names else bound
+                own = name in base.names  # a function among these is no method
+                found = base.names[name] if own else base.kind.find(name)
+                method = isinstance(found, Function) and not own
+                bound = Function(found.node, found.around, base) if method else found
+                return leaf(f"{base.label}.{name}") if bound is None and name not in base.names else bound
             case Class():
                 found = base.find(name)
+                if found is None and name == "apply" and isinstance(base.find("forward"), Function):
+                    return _applied(base.find("forward"))
                 return leaf(f"{base.name}.{name}") if found is None and name not in base.names else found
             case ConfigPoint() if name in ("defines", "num_warps"):
                 return getattr(base, name)
@@ -251,6 +266,8 @@ class Evaluator:
         if isinstance(op, ast.BitOr) and isinstance(left, dict) and isinstance(right, dict):
             return {**left, **right}
         made = self._computed(op, left, right)
+        if type(made) is int and (isinstance(left, Usual) or isinstance(right, Usual)):
+            return usual(made, ast.BinOp(node_of(left), op, node_of(right)))
         if made is not NOTHING:
             return made
         kind = "int" if isinstance(op, (ast.FloorDiv, ast.Mod)) else None
@@ -282,7 +299,9 @@ class Evaluator:
             return not self.truth(value) if known else Unknown(ast.UnaryOp(ast.Not(), node_of(value)), "bool")
         if isinstance(value, (int, float)):
             if isinstance(node.op, ast.Invert):
-                return ~value if isinstance(value, int) else Unknown(node)
+                return ~value if isinstance(value, int) else Unknown(closed(node, frame))
+            if isinstance(value, Usual) and isinstance(node.op, ast.USub):
+                return usual(-value, ast.UnaryOp(node.op, value.node))
             return -value if isinstance(node.op, ast.USub) else value
         return Unknown(ast.UnaryOp(node.op, node_of(value)))
 
@@ -322,7 +341,12 @@ class Evaluator:
             found = self._contained(left, right)
             return None if found is None else found is isinstance(op, ast.In)
         known = all(
-            one is None or (isinstance(one, (str, int, float, list, tuple, Dtype)) and literal(one))
+            one is None
+            or (
+                isinstance(one, (str, int, float, list, tuple, Dtype))
+                and literal(one)
+                and not isinstance(one, Usual)
+            )
             for one in (left, right)
         )
         function = _COMPARE.get(type(op))
@@ -374,7 +398,7 @@ class Evaluator:
 
         if self._each(node.generators, inner, put, found):
             return found if found.condition else list(found)
-        return Unknown(node)
+        return Unknown(closed(node, frame))
 
     on_generatorexp = on_setcomp = on_listcomp
 
@@ -385,7 +409,7 @@ class Evaluator:
         def put() -> None:
             found[hashed(self.value(node.key, inner))] = self.value(node.value, inner)
 
-        return found if self._each(node.generators, inner, put) else Unknown(node)
+        return found if self._each(node.generators, inner, put) else Unknown(closed(node, frame))
 
     def _each(
         self,
@@ -400,7 +424,7 @@ class Evaluator:
         """
         first, *rest = generators
         values = self.value(first.iter, frame)
-        if isinstance(values, dict):
+        if isinstance(values, dict) or (isinstance(values, str) and literal(values)):
             values = list(values)
         if not isinstance(values, (list, tuple)) or len(values) > _MOST_ELEMENTS:
             return False
@@ -419,26 +443,13 @@ class Evaluator:
                     then()
         return True
 
-    def bind(self, target: ast.expr, value: Any, frame: Frame) -> None:
-        """Assign a value to names; the parts of an unknown one are its elements."""
-        if isinstance(target, ast.Name):
-            frame.names[target.id] = value
-        elif isinstance(target, (ast.Tuple, ast.List)):
-            for position, one in enumerate(target.elts):
-                inner = one.value if isinstance(one, ast.Starred) else one
-                part = Unknown(one) if isinstance(one, ast.Starred) else self.entry(value, position)
-                self.bind(inner, part, frame)
-        elif isinstance(target, ast.Attribute):
-            base = self.value(target.value, frame)
-            if isinstance(base, (Instance, Class)):
-                base.names[target.attr] = value
-        elif isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
-            base = self.value(target.value, frame)
-            key = self.value(target.slice, frame)
-            if isinstance(base, dict):
-                base[hashed(key)] = value
-            elif isinstance(base, list) and isinstance(key, int) and -len(base) <= key < len(base):
-                base[key] = value
+
+def _applied(forward: Function) -> Function:
+    """``Op.apply`` of an autograd function: its ``forward``, with a ctx."""
+    assert not isinstance(forward.node, ast.Lambda)
+    plain = copy.copy(forward.node)
+    plain.decorator_list = []
+    return Function(plain, forward.around, Instance(Class("ctx"), label="ctx"))
 
 
 def _unsliced(base: Any, key: Any) -> ast.expr:
@@ -448,15 +459,6 @@ def _unsliced(base: Any, key: Any) -> ast.expr:
         case ast.Subscript(value=whole, slice=ast.Slice(lower=None, step=None)):
             return whole if isinstance(key, int) and key >= 0 else node
     return node
-
-
-def hashed(key: Any) -> Any:
-    """A key for a dict: what is known as itself, the rest by its text."""
-    if isinstance(key, (list, tuple, Unknown, dict)) or not isinstance(
-        key, (str, int, float, Dtype, type(None))
-    ):
-        return ("key", ast.unparse(node_of(key)))
-    return str(key) if isinstance(key, str) else key
 
 
 def _text_line(node: ast.Constant) -> int:

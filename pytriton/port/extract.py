@@ -35,6 +35,7 @@ class Found:
     place: Callable[[int], str] = "line {}".format
     problem: str | None = None
     python: Path | None = None  # the file of the launches, where that is another
+    notes: list[tuple[int, str]] = field(default_factory=list)  # for the report, with a line of the Python
 
 
 _KERNEL: Final = re.compile(r"\bvoid\s+\w+\s*\(")

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pytriton.port.values import Unknown
+from pytriton.port.values import node_of, text_of
 
 __all__ = ["Choices", "Frame", "StopPath", "paths"]
 
 _MOST_PATHS: Final = 64
+_MOST_IN_VAIN: Final = 24
 _MOST_STEPS: Final = 60_000
 
 
@@ -55,17 +56,17 @@ class Choices:
 
     def decide(self, condition: Any) -> bool:
         """Which way an unknown condition goes in this run."""
-        node = condition.node if isinstance(condition, Unknown) else ast.Name(repr(type(condition)))
+        node = node_of(condition)
         turned = False
         while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             node, turned = node.operand, not turned
-        key = ast.unparse(node)
+        key = text_of(node)
         if key not in self.given and key not in self.made:
             self.made[key] = True
         way = self.given[key] if key in self.given else self.made[key]
         match node:
             case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=value)]) if way:
-                self.refined[ast.unparse(left)] = value
+                self.refined[text_of(left)] = value
         return way is not turned
 
     def step(self) -> None:
@@ -82,21 +83,26 @@ class Choices:
 def paths() -> Iterator[Choices]:
     """The runs through a piece of code, until every decision went both ways or there are too many.
 
-    Whoever runs one sets its ``outcome``. A decision that once changed nothing is tried again only when
-    nothing better is left, so that the many conditions without an effect do not hide the few that have one.
+    Whoever runs one sets its ``outcome``, a list. A decision that once brought nothing new is tried again only when
+    nothing better is left, so that the many conditions without an effect do not hide the few that have one; and
+    when such runs bring nothing new again and again, it is enough.
     """
-    pending: list[tuple[dict[str, bool], str | None, Any]] = [({}, None, None)]
+    pending: list[tuple[dict[str, bool], str | None]] = [({}, None)]
     idle: set[str] = set()
+    seen: set[str] = set()
+    vain = 0
     for _ in range(_MOST_PATHS):
-        if not pending:
+        best = next((at for at, one in enumerate(pending) if one[1] not in idle), None)
+        if not pending or (best is None and vain >= _MOST_IN_VAIN):
             return
-        best = next((at for at, one in enumerate(pending) if one[1] not in idle), 0)
-        given, turned, before = pending.pop(best)
+        given, turned = pending.pop(best or 0)
         choices = Choices(given)
         yield choices
-        if turned is not None and choices.outcome == before:
+        vain = vain + 1 if seen.issuperset(choices.outcome or ()) else 0
+        if vain and turned is not None:
             idle.add(turned)
+        seen.update(choices.outcome or ())
         assumed = dict(given)
         for key, way in choices.made.items():
-            pending.append(({**assumed, key: not way}, key, choices.outcome))
+            pending.append(({**assumed, key: not way}, key))
             assumed[key] = way

@@ -16,7 +16,7 @@ from typing import Any, Final
 from pytriton.errors import Report
 from pytriton.lang.tokens import Kind, tokenize
 from pytriton.port.extract import Found
-from pytriton.port.values import ConfigPoint, Dtype, Filtered, KernelObject, Launch, Unknown, literal
+from pytriton.port.values import ConfigPoint, Dtype, Filtered, KernelObject, Launch, Unknown, Usual, literal
 from pytriton.source import Source
 
 __all__ = ["WORDS", "Job", "Use", "gather", "plain"]
@@ -77,10 +77,12 @@ def gather(found: Found, given: Mapping[str, Any]) -> Job:
     """The job of a text. ``given`` are defines of the command line, which win."""
     text, holes, problem = _filled(found)
     words = frozenset(token.text for token in tokenize(Source(text), Report()) if token.kind is Kind.IDENT)
-    job = Job(found, text, [], problem=problem or found.problem if problem or not given else None)
+    unread = problem or found.problem if problem or not given else None
+    job = Job(found, text, [], list(found.notes), unread)
     seen: dict[str, Use] = {}
     for launch in found.launches:
         use = _use(launch, words, holes, given)
+        job.notes += [(use.line, text) for text in _usual(launch, use)]
         key = repr(list(_shown(use)))
         if key in seen:
             use.decisions.extend(one for one in seen[key].decisions if one not in use.decisions)
@@ -95,6 +97,14 @@ def gather(found: Found, given: Mapping[str, Any]) -> Job:
             )
     job.uses = clear or uses or [_bare(words, holes, given)]
     return job
+
+
+def _usual(launch: Launch, use: Use) -> Iterator[str]:
+    """Remarks on numbers that are only the default of a parameter of the old code."""
+    for name, value in {**launch.kernel.defines, **launch.defines}.items():
+        if isinstance(value, Usual) and use.fixed.get(name) == value:
+            was = ast.unparse(value.node)
+            yield f"'{name}' was '{was}', {int(value)} unless a caller says otherwise: ported for {int(value)}"
 
 
 def _filled(found: Found) -> tuple[str, dict[str, Unknown], str | None]:
@@ -124,6 +134,8 @@ def plain(value: Any) -> Any:
     """A value as the translator takes it: text, number, or the word of a dtype."""
     if isinstance(value, Dtype):
         return WORDS.get(value.name, value.name)
+    if isinstance(value, Usual):
+        return int(value)
     return str(value) if isinstance(value, str) else value
 
 

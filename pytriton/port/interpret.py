@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from pytriton.port.bind import hashed
 from pytriton.port.calls import Caller
-from pytriton.port.evaluate import Options, hashed
+from pytriton.port.evaluate import Options
 from pytriton.port.frames import Choices, Frame, StopPath, paths
 from pytriton.port.values import (
     Class,
@@ -26,7 +27,10 @@ from pytriton.port.values import (
     Library,
     Unknown,
     leaf,
+    literal,
     node_of,
+    text_of,
+    usual,
 )
 
 __all__ = ["follow"]
@@ -193,7 +197,7 @@ class Interpreter(Caller):
 
     def do_for(self, node: ast.For, frame: Frame) -> None:
         values = self.value(node.iter, frame)
-        if isinstance(values, dict):
+        if isinstance(values, dict) or (isinstance(values, str) and literal(values)):
             values = list(values)
         if not isinstance(values, (list, tuple)) or len(values) > 256:
             values = [Unknown(ast.Call(ast.Name("next", ast.Load()), [node_of(values)], []))]
@@ -293,6 +297,8 @@ class Interpreter(Caller):
             )
             if arguments is None and isinstance(value, bool):
                 value = leaf(name, "bool")
+            elif arguments is None and type(value) is int:
+                value = usual(value, ast.Name(name, ast.Load()))
             frame.names[name] = value
         if parameters.vararg is not None:
             rest = (arguments or [])[len(positional) :]
@@ -310,16 +316,34 @@ class Interpreter(Caller):
         if isinstance(found, Class) and self.depth < 3:
             self.depth += 1
             try:
-                return self.make(found, None, {})
+                return self.make(found, None, {}, name)
             finally:
                 self.depth -= 1
         return leaf(name, {"bool": "bool", "int": "int"}.get(word) if isinstance(word, str) else None)
 
-    def make(self, kind: Class, arguments: list[Any] | None, named: dict[str, Any]) -> Instance:
-        """An object of a class of the project, after its ``__init__``."""
-        made = Instance(kind)
+    def make(
+        self,
+        kind: Class,
+        arguments: list[Any] | None,
+        named: dict[str, Any],
+        label: str = "",
+        others: frozenset[str] = frozenset(),
+    ) -> Instance:
+        """An object of a class of the project, after its ``__init__``; ``arguments`` None: with unknown ones.
+
+        These are called as the parameters of ``__init__`` are, after the ``label`` of the object if it has one,
+        and after its class if ``others`` use the name.
+        """
+        self.count += not label
+        made = Instance(
+            kind, label=label or (f"{kind.name}_{self.count}" if arguments is not None else "self")
+        )
         found = kind.find("__init__")
         if isinstance(found, Function) and self.depth < _DEEPEST:
+            if arguments is None:
+                for one in _parameters(found.node):
+                    if label or one in others:
+                        named = {one: leaf(f"{label or kind.name}.{one}")} | named
             self.run(Function(found.node, found.around, made), arguments, named)
         return made
 
@@ -377,6 +401,11 @@ def _bound(node: Any, owner: Any) -> bool:
     return owner is not None and bool(arguments) and "staticmethod" not in decorators
 
 
+def _parameters(node: Any) -> list[str]:
+    """The names of a function's parameters but the first, which is the object."""
+    return [one.arg for one in [*node.args.posonlyargs, *node.args.args][1:] + node.args.kwonlyargs]
+
+
 def _only_raises(body: list[ast.stmt]) -> bool:
     return isinstance(body[-1], ast.Raise)
 
@@ -391,7 +420,7 @@ Entry = Callable[[Interpreter, Frame], None]
 def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[Launch], list[Unknown]]:
     """All kernels and launches of a module, and the holes of their texts by number."""
     launches: list[Launch] = []
-    holes: list[Unknown] = []
+    holes: dict[str, Unknown] = {}
     for entry in _entries(tree):
         for choices in paths():
             run = Interpreter(path, root, choices)
@@ -405,21 +434,20 @@ def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[Launch], list
                 pass
             choices.outcome = [_outcome(one) for one in run.launches]
             launches += run.launches
-    return launches, holes
+    return launches, list(holes.values())
 
 
 def _outcome(launch: Launch) -> str:
     """All that a launch says, as text: runs with equal outcomes need not be told apart."""
     kernel = launch.kernel
     said = (kernel.source, kernel.defines, kernel.num_warps, launch.defines, launch.num_warps, launch.grid)
-    return "; ".join(ast.unparse(node_of(_plain(one))) for one in said)
+    return "; ".join(map(_shown, said))
 
 
-def _plain(value: Any) -> Any:
-    """A dict as the list of its entries."""
+def _shown(value: Any) -> str:
     if isinstance(value, dict):
-        return [(str(key), _plain(one)) for key, one in value.items()]
-    return value
+        return "; ".join(f"{key}: {_shown(one)}" for key, one in value.items())
+    return value if isinstance(value, str) else text_of(node_of(value))
 
 
 def _entries(tree: ast.Module) -> Iterator[tuple[str, ...] | None]:
@@ -452,7 +480,8 @@ def _enter(run: Interpreter, frame: Frame, entry: tuple[str, ...]) -> None:
         owner: Any = None
         if _bound(method.node, found):
             decorators = [ast.unparse(one) for one in method.node.decorator_list]  # type: ignore[union-attr]
-            owner = found if "classmethod" in decorators else run.make(found, None, {})
+            others = frozenset(_parameters(method.node))
+            owner = found if "classmethod" in decorators else run.make(found, None, {}, others=others)
         if entry[-1] != "__init__":
             run.run(Function(method.node, method.around, owner), None, {})
     elif isinstance(found, Function) and len(entry) == 1:

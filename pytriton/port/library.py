@@ -19,6 +19,7 @@ from pytriton.port import texts
 from pytriton.port.values import (
     ConfigPoint,
     Dtype,
+    Filtered,
     KernelObject,
     Library,
     Traced,
@@ -235,7 +236,7 @@ def _range(*bounds: Any) -> Any:
 
 
 def _items(value: Any) -> list[Any]:
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple)) or (isinstance(value, str) and literal(value)):
         return list(value)
     if isinstance(value, dict) and None not in value:
         return list(value)
@@ -256,6 +257,25 @@ def _product(*given: Any, repeat: int = 1) -> Any:
     if math.prod(len(one) for one in lists) > 4096:
         return NOTHING
     return list(itertools.product(*lists))
+
+
+def _permutations(value: Any, r: int | None = None) -> Any:
+    items = _items(value)
+    if math.perm(len(items), r) > 4096:
+        return NOTHING
+    return list(itertools.permutations(items, r))
+
+
+def _next(value: Any, *default: Any) -> Any:
+    """The first item; of a list that a condition filters, which one is not known."""
+    if isinstance(value, Filtered):
+        return NOTHING
+    return next(iter(_items(value)), *default)
+
+
+def _set(value: Any = ()) -> Any:
+    """A list without doubles: sets of known values are only counted and searched."""
+    return list(dict.fromkeys(_items(value))) if literal(value) else NOTHING
 
 
 def _sorted(value: Any) -> Any:
@@ -295,12 +315,16 @@ _MODELS: Final[dict[str, Callable[..., Any]]] = {
     "dict": _dict,
     "collections.OrderedDict": _dict,
     "collections.defaultdict": lambda *_: {},
-    "set": lambda value=(): _items(value),
+    "set": _set,
+    "frozenset": _set,
+    "next": _next,
     "sorted": _sorted,
     "reversed": lambda value: _items(value)[::-1],
     "enumerate": lambda value, start=0: [(start + i, one) for i, one in enumerate(_items(value))],
     "zip": lambda *lists, strict=False: list(zip(*map(_items, lists), strict=strict)),
     "itertools.product": _product,
+    "itertools.permutations": _permutations,
+    "itertools.chain": lambda *lists: [one for some in lists for one in _items(some)],
     "copy.copy": lambda value: dict(value) if isinstance(value, dict) else value,
     "copy.deepcopy": lambda value: dict(value) if isinstance(value, dict) else value,
 }

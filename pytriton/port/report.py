@@ -29,12 +29,12 @@ def sums(rows: Sequence[Row]) -> dict[str, Any]:
     """Kernels by grade, lines, constructs, comments. A text with two kernels counts its lines once."""
     grades = Counter(row.result.grade for row in rows)
     ported = [row.result for row in rows if row.result.written]
-    texts = {(row.file, row.result.place): row.result for row in rows}
+    texts = {(row.file, row.result.old): row.result for row in rows}
     constructs: Counter[str] = Counter()
     done: Counter[str] = Counter()
     for key, result in texts.items():
         constructs.update(result.constructs)
-        if all(row.result.written for row in rows if (row.file, row.result.place) == key):
+        if all(row.result.written for row in rows if (row.file, row.result.old) == key):
             done.update(result.constructs)
     comments = sum(result.comments for result in ported)
     return {

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from pytriton.emit.python import Atom, BinOp, Call, Method, Node, Tuple, UnaryOp, show
-from pytriton.port.values import TOO_LONG, Unknown, node_of
+from pytriton.port.values import TOO_LONG, Unknown, Usual, node_of
 
 __all__ = ["Passed", "grid_node", "in_parameters", "show"]
 
@@ -40,7 +40,7 @@ class Passed:
     def __init__(self, arguments: Sequence[Any], identifiers: Sequence[str]) -> None:
         self._names: dict[str, str] = {}
         for value, identifier in zip(arguments, identifiers, strict=False):
-            if not isinstance(value, Unknown):
+            if not isinstance(value, (Unknown, Usual)):
                 continue
             if isinstance(value.node, ast.Starred):
                 break  # nobody knows how many parameters this is

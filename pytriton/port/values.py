@@ -27,10 +27,13 @@ __all__ = [
     "Library",
     "Traced",
     "Unknown",
+    "Usual",
     "leaf",
     "literal",
     "node_of",
+    "text_of",
     "traced",
+    "usual",
 ]
 
 # A part of a text that is not known: an index between two private characters, see ``Interpreter.holes``.
@@ -85,8 +88,16 @@ class Unknown:
 
     @property
     def text(self) -> str:
-        """The expression as Python text: also the identity of the value."""
-        return ast.unparse(self.node)
+        """The expression as Python text: also the identity of the value, so two values never share one."""
+        return text_of(self.node)
+
+
+def text_of(node: ast.expr) -> str:
+    """An expression as Python text, noted at its node like its size."""
+    known: str | None = getattr(node, "text_", None)
+    if known is None:
+        known = node.text_ = ast.unparse(node)  # type: ignore[attr-defined]
+    return known
 
 
 TOO_LONG: Final = "a_long_expression"
@@ -94,7 +105,32 @@ _LARGEST_NODE: Final = 300
 
 
 def _is_large(node: ast.expr) -> bool:
-    return any(count >= _LARGEST_NODE for count, _ in enumerate(ast.walk(node)))
+    return _size(node) > _LARGEST_NODE
+
+
+def _size(node: ast.AST) -> int:
+    """How many nodes an expression has, noted at each: expressions are built from others, never changed."""
+    known: int | None = getattr(node, "size_", None)
+    if known is None:
+        known = 1 + sum(map(_size, ast.iter_child_nodes(node)))
+        node.size_ = known  # type: ignore[attr-defined]
+    return known
+
+
+class Usual(int):
+    """A number that the old code has unless its caller says otherwise: a default, or computed from one.
+
+    As a define it is its value; in a grid it is ``node``, since only the caller knows.
+    """
+
+    node: ast.expr
+
+
+def usual(value: int, node: ast.expr) -> Usual:
+    """A number that an expression usually has."""
+    made = Usual(value)
+    made.node = node
+    return made
 
 
 @dataclass(frozen=True)
@@ -138,10 +174,11 @@ class Class:
 
 @dataclass(eq=False)
 class Instance:
-    """An object of a scanned class."""
+    """An object of a scanned class; ``label`` tells it from others in expressions."""
 
     kind: Class
     names: dict[str, Any] = field(default_factory=dict)
+    label: str = "self"
 
 
 @dataclass(frozen=True)
@@ -208,8 +245,15 @@ def _inside(value: Any) -> Iterator[Any]:
 
 def node_of(value: Any) -> ast.expr:
     """An expression for a value."""
-    if isinstance(value, Unknown):
+    if isinstance(value, (Unknown, Usual)):
         return value.node
+    if isinstance(value, Instance):
+        return ast.Name(value.label, ast.Load())
+    if isinstance(value, Function):
+        name = getattr(value.node, "name", None) or f"lambda_{value.node.lineno}_{value.node.col_offset}"
+        return ast.Name(name, ast.Load())
+    if isinstance(value, dict):
+        return ast.Dict([node_of(key) for key in value], [node_of(one) for one in value.values()])
     if isinstance(value, (list, tuple)):
         kind = ast.List if isinstance(value, list) else ast.Tuple
         return kind([node_of(one) for one in value], ast.Load())

@@ -1,10 +1,14 @@
 """Runs an old source and a module that was ported from it on the same memory, and compares every byte.
 
-Both run on Triton's interpreter. What a kernel does with its arguments is not known here, so each pointer
-points into the middle of a large arena of random elements, and numbers are small: whatever is read is there,
-and what leaves the arenas is an error that names the parameter values, not a crash. Integers in memory are
-from 0 to 3, since kernels use them as indices; memory that atomics or stores of integers change starts at
-zero, since it holds locks. The grid is the ported launcher's own, cut to 1 to 4 programs an axis.
+Both run on Triton's interpreter and then, where there is one, on the GPU. What a kernel does with its
+arguments is not known here, so each pointer points into the middle of a large arena of random elements, and
+numbers are small: whatever is read is there, and what leaves the arenas is an error that names the parameter
+values, not a crash. Integers in memory are from 0 to 3, since kernels use them as indices; memory that atomics
+or stores of integers change starts at zero, since it holds locks. The grid is the ported launcher's own, cut to
+1 to 4 programs an axis.
+
+Such numbers may send two elements of a store, or two programs, to one address. The interpreter runs programs
+one after the other, a GPU does not: there, what the interpreter saw written twice is not compared.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from __future__ import annotations
 import importlib.util
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -77,26 +81,58 @@ def compare(
     made = translate(source, case.defines, kernel=kernel, strict_literals=case.strict_literals)
     seed = zlib.crc32(f"{kernel}{case}{sizes}".encode())
     arguments = [_argument(one, made, sizes, seed + place) for place, one in enumerate(made.parameters)]
-    before = [one.whole.clone() if isinstance(one, _Arena) else None for one in arguments]
-    config = triton.Config(dict(case.config), **_launch_options(case))
-    keywords = dict(case.keywords) | ({} if grid is None else {"grid": tuple(grid)})
+    launch = _Launch(source, kernel, launcher, case, None if grid is None else tuple(grid), made)
     arenas = [one for one in arguments if isinstance(one, _Arena)]
-    with _interpreted(made, arenas) as grids:
-        launcher(*(_passed(one) for one in arguments), config=config, **keywords)
-    assert len(grids) == 1, f"the launcher launched {len(grids)} kernels"
-    ported = [one.whole.clone() if isinstance(one, _Arena) else None for one in arguments]
-    for one, old in zip(arguments, before, strict=True):
-        if isinstance(one, _Arena) and old is not None:
-            one.whole.copy_(old)
-    _run_old(source, kernel, case, made, arguments, grids[0])
-    for parameter, one, new in zip(made.parameters, arguments, ported, strict=True):
+    twice = _Twice(arenas)
+    new, old = launch.both(arguments, _interpreted, _bounded(arenas, twice))
+    for parameter, one, mine, wanted in zip(made.parameters, arguments, new, old, strict=True):
         if isinstance(one, _Arena):
-            _assert_same(parameter.name, new, one)
+            _assert_same(parameter.name, mine, wanted, one.first)
+    if torch.cuda.is_available():
+        there = [one.on("cuda") if isinstance(one, _Arena) else one for one in arguments]
+        new, old = launch.both(there, _compiled)
+        for parameter, one, mine, wanted in zip(made.parameters, arguments, new, old, strict=True):
+            if isinstance(one, _Arena):
+                told = twice.elements(one)
+                mine[told] = wanted[told] = 0
+                _assert_same(f"on the GPU, {parameter.name}", mine, wanted, one.first)
 
 
-def _launch_options(case: Case) -> dict[str, int]:
-    given = {"num_warps": case.num_warps, "num_stages": case.num_stages}
-    return {name: value for name, value in given.items() if value is not None}
+@dataclass(frozen=True, eq=False)
+class _Launch:
+    """The two that are compared, and what both are given."""
+
+    source: str
+    kernel: str
+    launcher: Callable[..., None]
+    case: Case
+    grid: tuple[int, ...] | None
+    made: Translation
+
+    def both(
+        self,
+        arguments: Sequence[Any],
+        running: _Running,
+        watching: AbstractContextManager[None] | None = None,
+    ) -> tuple[list[Any], list[Any]]:
+        """The arenas after the ported launcher ran (and was watched), and after the old source did, on the CPU."""
+        before = [one.whole.clone() if isinstance(one, _Arena) else None for one in arguments]
+        options = {"num_warps": self.case.num_warps, "num_stages": self.case.num_stages}
+        given = {name: value for name, value in options.items() if value is not None}
+        keywords = dict(self.case.keywords) | ({} if self.grid is None else {"grid": self.grid})
+        with running(self.made) as grids, watching or nullcontext():
+            self.launcher(
+                *(_passed(one) for one in arguments),
+                config=triton.Config(dict(self.case.config), **given),
+                **keywords,
+            )
+        assert len(grids) == 1, f"the launcher launched {len(grids)} kernels"
+        ported = [one.whole.cpu().clone() if isinstance(one, _Arena) else None for one in arguments]
+        for one, start in zip(arguments, before, strict=True):
+            if isinstance(one, _Arena) and start is not None:
+                one.whole.copy_(start)
+        _run_old(self.source, self.kernel, self.case, self.made, arguments, grids[0])
+        return ported, [one.whole.cpu().clone() if isinstance(one, _Arena) else None for one in arguments]
 
 
 # Arguments
@@ -113,6 +149,16 @@ class _Arena:
         start = self.whole.data_ptr()
         return (addresses >= start) & (addresses + width <= start + self.whole.nbytes)
 
+    @property
+    def first(self) -> int:
+        """The element of ``whole`` that the pointer points to."""
+        return (self.tensor.data_ptr() - self.whole.data_ptr()) // self.whole.element_size()
+
+    def on(self, device: str) -> _Arena:
+        """A copy of it there."""
+        whole = self.whole.to(device)
+        return _Arena(whole, whole[self.first : self.first + self.tensor.numel()].view(self.tensor.shape))
+
 
 def _passed(one: Any) -> Any:
     return one.tensor if isinstance(one, _Arena) else one
@@ -120,7 +166,7 @@ def _passed(one: Any) -> Any:
 
 def _argument(parameter: Parameter, made: Translation, sizes: Mapping[str, int] | int, seed: int) -> Any:
     if parameter.buffer:
-        return _arena(torch.int8, True, 0, parameter.buffer)
+        return _buffer(parameter.buffer, seed)
     if isinstance(parameter.type, PointerType):
         element = parameter.type.element
         dtype = torch.int64 if isinstance(element, PointerType) else getattr(torch, element.torch)
@@ -128,19 +174,25 @@ def _argument(parameter: Parameter, made: Translation, sizes: Mapping[str, int] 
     return _scalar(parameter, parameter.type, sizes)
 
 
-def _arena(dtype: torch.dtype, written: bool, seed: int, elements: int = _ARENA) -> _Arena:
+def _buffer(size: int, seed: int) -> _Arena:
+    """A constant buffer: so many bytes, small integers if it is read as ``int``."""
+    random = torch.Generator().manual_seed(seed)
+    words = torch.randint(0, 4, (-(-size // 4),), generator=random, dtype=torch.int32)
+    whole = words.view(torch.int8)[:size]
+    return _Arena(whole, whole)
+
+
+def _arena(dtype: torch.dtype, written: bool, seed: int) -> _Arena:
     """Aligned to 64 bytes in its middle, as torch's own memory is at its start."""
     random = torch.Generator().manual_seed(seed)
-    total = (elements if elements < _ARENA else 2 * _ARENA,)
+    total = (2 * _ARENA,)
     if dtype.is_floating_point:
         whole = torch.randn(total, generator=random).to(dtype)
     elif written:
         whole = torch.zeros(total, dtype=dtype)
     else:
         whole = torch.randint(0, 4, total, generator=random).to(dtype)
-    if elements < _ARENA:
-        return _Arena(whole, whole)
-    return _Arena(whole, whole[elements : elements + 2 ** len(_SHAPE)].view(_SHAPE))
+    return _Arena(whole, whole[_ARENA : _ARENA + 2 ** len(_SHAPE)].view(_SHAPE))
 
 
 def _scalar(parameter: Parameter, type_: ScalarType, sizes: Mapping[str, int] | int) -> Any:
@@ -155,34 +207,81 @@ def _scalar(parameter: Parameter, type_: ScalarType, sizes: Mapping[str, int] | 
 # The ported module
 
 
+_Grids = list[tuple[int, int, int]]
+_Running = Callable[[Translation], AbstractContextManager[_Grids]]
+
+
 @contextmanager
-def _interpreted(made: Translation, arenas: Sequence[_Arena]) -> Iterator[list[tuple[int, int, int]]]:
+def _interpreted(made: Translation) -> Iterator[_Grids]:
     """While the body runs, ``@triton.jit`` kernels are interpreted. Gives the grids that were launched."""
-    grids: list[tuple[int, int, int]] = []
+    grids: _Grids = []
 
     def run(function: Any, *values: Any, grid: Any, warmup: bool = False, **named: Any) -> None:
         options = ("num_warps", "num_stages", "num_ctas", "maxnreg", "ir_override")
         numbers = {name: value for name, value in named.items() if name not in options}
-        meta = {**dict(zip(function.arg_names, values, strict=False)), **named}
-        found = tuple(grid(meta) if callable(grid) else grid)
-        x, y, z = (max(1, min(size, _LARGEST_GRID)) for size in (*found, 1, 1)[:3])
+        grids.append(_cut(grid, function, values, named))
         plain = [one.data_ptr() if isinstance(one, torch.Tensor) else one for one in values]
-        with _bounded(arenas):
-            module: Any = SimpleNamespace(python=function.fn)
-            Interpreted(module, made.parameters, numbers).run((x, y, z), plain)
-        grids.append((x, y, z))
+        module: Any = SimpleNamespace(python=function.fn)
+        Interpreted(module, made.parameters, numbers).run(grids[-1], plain)
 
+    with _instead(run):
+        yield grids
+
+
+@contextmanager
+def _compiled(made: Translation) -> Iterator[_Grids]:
+    """While the body runs, ``@triton.jit`` kernels run on the GPU, with a grid that is cut."""
+    grids: _Grids = []
+    compiled = JITFunction.run
+
+    def run(function: Any, *values: Any, grid: Any, warmup: bool = False, **named: Any) -> Any:
+        grids.append(_cut(grid, function, values, named))
+        return compiled(function, *values, grid=grids[-1], warmup=warmup, **named)
+
+    with _instead(run):
+        yield grids
+
+
+@contextmanager
+def _instead(run: Callable[..., Any]) -> Iterator[None]:
     compiled = JITFunction.run
     JITFunction.run = run
     try:
-        yield grids
+        yield
     finally:
         JITFunction.run = compiled
 
 
+def _cut(grid: Any, function: Any, values: Sequence[Any], named: Mapping[str, Any]) -> tuple[int, int, int]:
+    """The grid that the launcher asks for, with few programs an axis."""
+    meta = {**dict(zip(function.arg_names, values, strict=False)), **named}
+    found = tuple(grid(meta) if callable(grid) else grid)
+    x, y, z = (max(1, min(size, _LARGEST_GRID)) for size in (*found, 1, 1)[:3])
+    return x, y, z
+
+
+class _Twice:
+    """Which elements the interpreter's stores met more than once: their order is nobody's promise."""
+
+    def __init__(self, arenas: Sequence[_Arena]) -> None:
+        self._met = {id(one): numpy.zeros(one.whole.nbytes, dtype=numpy.uint16) for one in arenas}
+        self._arenas = arenas
+
+    def stored(self, addresses: Any, width: int) -> None:
+        """Count a store to these addresses."""
+        for one in self._arenas:
+            offsets = addresses[one.contains(addresses, width)] - one.whole.data_ptr()
+            numpy.add.at(self._met[id(one)], offsets, 1)
+
+    def elements(self, arena: _Arena) -> torch.Tensor:
+        """True for each element of an arena that was met more than once."""
+        met = self._met[id(arena)].reshape(-1, arena.whole.element_size()).max(axis=1)
+        return torch.from_numpy(met > 1)
+
+
 @contextmanager
-def _bounded(arenas: Sequence[_Arena]) -> Iterator[None]:
-    """Accesses outside of the arenas are refused."""
+def _bounded(arenas: Sequence[_Arena], twice: _Twice) -> Iterator[None]:
+    """Accesses outside of the arenas are refused, stores counted."""
 
     def check(pointers: Any, mask: Any, access: str) -> None:
         addresses = numpy.asarray(pointers.data).astype(numpy.int64)
@@ -190,9 +289,12 @@ def _bounded(arenas: Sequence[_Arena]) -> Iterator[None]:
         inside = numpy.zeros(addresses.shape, dtype=bool)
         for arena in arenas:
             inside |= arena.contains(addresses, width)
+        met = numpy.ones(addresses.shape, dtype=bool)
         if mask is not None:
-            inside |= ~numpy.broadcast_to(numpy.asarray(mask.data, dtype=bool), addresses.shape)
-        if not inside.all():
+            met = numpy.broadcast_to(numpy.asarray(mask.data, dtype=bool), addresses.shape)
+        if access != "load":
+            twice.stored(addresses[met], width)
+        if not (inside | ~met).all():
             raise AssertionError(f"a {access} leaves the memory of the test: give it smaller sizes")
 
     kept = {name: getattr(InterpreterBuilder, name) for name, _, _ in _ACCESSES}
@@ -244,19 +346,16 @@ def _run_old(
     given = []
     for parameter, one in zip(made.parameters, arguments, strict=True):
         if parameter.buffer:
-            old.set_constant(parameter.name, one.whole.numpy())
+            old.set_constant(parameter.name, one.whole.cpu().numpy())
         else:
             given.append(_passed(one))
     old(*given, grid=grid)
 
 
-def _assert_same(name: str, new: Any, old: _Arena) -> None:
-    """Equal in every element; one NaN is as good as another."""
-    want = old.whole
+def _assert_same(name: str, new: torch.Tensor, want: torch.Tensor, first: int) -> None:
+    """Equal in every element; one NaN is as good as another. ``first``: where the pointer points."""
     same = (new == want) | ((new != new) & (want != want))
     if not bool(same.all()):
         at = int((~same).nonzero()[0])
-        offset = at - (old.tensor.data_ptr() - want.data_ptr()) // want.element_size()
-        raise AssertionError(
-            f"{name}[{offset}] is {new[at].item()}, but the old source gives {want[at].item()}"
-        )
+        values = f"{new[at].item()}, but the old source gives {want[at].item()}"
+        raise AssertionError(f"{name}[{at - first}] is {values}")
