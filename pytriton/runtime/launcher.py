@@ -37,6 +37,7 @@ from pytriton.pipeline import Parameter
 from pytriton.runtime.arguments import accepted_dtypes, range_of, rounding_of
 from pytriton.runtime.launch import LARGEST_GRID, MOST_PROGRAMS, Direct, Style, signed_bytes
 from pytriton.runtime.launcher_gate import check_launcher
+from pytriton.runtime.native import Row, native_launcher, packed_dtypes
 
 __all__ = ["Form", "Launcher", "Shape", "form_of", "launcher_text"]
 
@@ -93,8 +94,7 @@ class Launcher:
         self._records: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         self._keyed = [each.position for each in _arguments(shape) if each.fact]
         namespace = {**_surroundings(shape), "records": self._records, "missed": missed}
-        exec(_compiled(self.text, shape.kernel), namespace)
-        self.call: Call = namespace["launch_" + shape.kernel]
+        self.call: Call = _native(shape, namespace) or _python(shape, self.text, namespace)
 
     def keep(self, key: tuple[Any, ...], facts: Sequence[int], options: Any, direct: Direct) -> None:
         """A record for a key that the long way has served with these facts.
@@ -104,6 +104,22 @@ class Launcher:
         said = key[1 : 1 + len(self._keyed)]
         if direct.style == self._shape.style and said == tuple(facts[at] for at in self._keyed):
             self._records[key] = (options, direct.taking(self._shape.extra), *direct.handles)
+
+
+def _native(shape: Shape, surroundings: Mapping[str, Any]) -> Call | None:
+    arguments = _arguments(shape)
+    rows = [each.row for each in arguments]
+    details = [each.detail for each in arguments]
+    devices = shape.device, shape.sole
+    return native_launcher(
+        rows, details, shape.tuned, shape.style == "packed", shape.extra, devices, surroundings
+    )
+
+
+def _python(shape: Shape, text: str, surroundings: dict[str, Any]) -> Call:
+    exec(_compiled(text, shape.kernel), surroundings)
+    made: Call = surroundings[f"launch_{shape.kernel}"]
+    return made
 
 
 def _surroundings(shape: Shape) -> dict[str, Any]:
@@ -155,7 +171,10 @@ _HANDLES: Final[Mapping[Style, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Argument:
-    """What the text says about one parameter; lines and conditions that it does not need are empty."""
+    """What the text says about one parameter; lines and conditions that it does not need are empty.
+
+    ``row`` and ``detail`` say the same to the C code.
+    """
 
     position: int
     name: str
@@ -165,6 +184,8 @@ class _Argument:
     checks: tuple[str, ...] = ()
     fact: str = ""  # its entry of the key; empty if all that pass the checks are alike
     dtypes: tuple[str, ...] = ()
+    row: Row = ("n", False, False, 0, 0, 1, 0)
+    detail: Any = None
 
 
 def launcher_text(shape: Shape) -> str:
@@ -246,43 +267,46 @@ def _pointer(position: int, parameter: Parameter, name: str, address: str, kind:
     assert isinstance(parameter.type, PointerType)
     if kind == "absent":
         return _Argument(position, name, f"{name} is None", "0")
-    where = address if kind == "tensor" else name
+    where, most = (address if kind == "tensor" else name), (1 << 64) - 1
     promise = [f"not {where} % {parameter.aligned}"] if parameter.aligned > 1 else []
     fact = "" if parameter.aligned % 16 == 0 else f"not {where} & 15"
+    accepted = sorted(accepted_dtypes(parameter.type.element), key=str)
+    row: Row = (kind[0], bool(fact), False, 0, most, max(1, parameter.aligned), packed_dtypes(accepted))
     if kind == "address":
-        checks = (f"0 <= {name} < {1 << 64}", *promise)
-        return _Argument(position, name, f"type({name}) is int", name, (), checks, fact)
-    dtypes = sorted(str(each).removeprefix("torch.") for each in accepted_dtypes(parameter.type.element))
-    dtype = f"{name}.dtype is {dtypes[0]}"
-    if len(dtypes) > 1:
-        dtype = f"{name}.dtype in ({', '.join(dtypes)})"
-    dense = f"({dtype} and {name}.get_device() == device if {address} else not {name}.numel())"
+        checks = (f"0 <= {name} <= {most}", *promise)
+        return _Argument(position, name, f"type({name}) is int", name, (), checks, fact, (), row)
+    dtypes = [str(each).removeprefix("torch.") for each in accepted]
+    dtype = f"{name}.dtype is {dtypes[0]}" if len(dtypes) == 1 else f"{name}.dtype in ({', '.join(dtypes)})"
     return _Argument(
         position,
         name,
         f"type({name}) in tensors",
         address,
         (f"{address} = {name}.data_ptr()",),
-        (dense, *promise),
+        (f"({dtype} and {name}.get_device() == device if {address} else not {name}.numel())", *promise),
         fact,
         tuple(dtypes),
+        row,
     )
 
 
 def _scalar(position: int, parameter: Parameter, type_: ScalarType, name: str, unsigned: bool) -> _Argument:
     if type_.kind == "bool":
-        return _Argument(position, name, f"type({name}) is bool", name)
+        row: Row = ("b", False, False, 0, 0, 1, 0)
+        return _Argument(position, name, f"type({name}) is bool", name, row=row)
     if type_.kind == "float":
-        rounding = f"{_rounding(type_)}(float({name}))" if rounding_of(type_) else f"float({name})"
-        return _Argument(position, name, f"type({name}) in numbers", name, (f"{name} = {rounding}",))
+        rounding, row = rounding_of(type_), ("f", False, False, 0, 0, 1, 0)
+        line = f"{name} = {_rounding(type_)}(float({name}))" if rounding else f"{name} = float({name})"
+        kind = f"type({name}) in numbers"
+        return _Argument(position, name, kind, name, (line,), row=row, detail=rounding)
     low, high = range_of(type_)
-    checks = [f"{low if type_.kind == 'int' else 0} <= {name} <= {high}"]
+    low = low if type_.kind == "int" else 0
+    checks, fact = [f"{low} <= {name} <= {high}"], f"not {name} & 15"
     if parameter.multiple_of > 1:
         checks.append(f"not {name} % {parameter.multiple_of}")
-    value = f"{name} & 255" if unsigned else name
-    fact = f"not {name} & 15"
-    if parameter.multiple_of % 16 == 0:
-        fact = ""
-    elif parameter.multiple_of == 1:
+        fact = "" if parameter.multiple_of % 16 == 0 else fact
+    else:
         fact = f"2 if {name} == 1 else {fact}"
-    return _Argument(position, name, f"type({name}) is int", value, (), tuple(checks), fact)
+    row = (type_.kind[0], bool(fact), unsigned, low, high, max(1, parameter.multiple_of), 0)
+    value = f"{name} & 255" if unsigned else name
+    return _Argument(position, name, f"type({name}) is int", value, (), tuple(checks), fact, (), row)

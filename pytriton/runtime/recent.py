@@ -2,13 +2,15 @@
 
 Programs of 2019 give all defines with each call, twenty of them as a rule. Equal defines give equal code only if
 their types are equal, too: 1, True, 1.0 and '1' are four different defines. A ``Recent`` holds what the last few
-calls gave and compares by Python's own list comparison, in C: names, types and values, and the types inside of
-lists. Lists are copied, so that a user may change them.
+calls gave and compares by Python's own list comparison, in C: names and values, and the types of numbers, also
+inside of lists. Lists are copied, so that a user may change them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from types import NoneType
 from typing import Any, Final, Generic, TypeVar
 
 __all__ = ["Recent"]
@@ -26,12 +28,9 @@ class Recent(Generic[Kept]):
 
     def get(self, defines: Mapping[str, Any] | None, *more: Any) -> Kept | None:
         """What was kept for just these defines and ``more``, such as ``num_warps``; None if it is not known."""
-        if not self._seen:
-            return None
         names, values = ([], [*more]) if defines is None else ([*defines], [*defines.values(), *more])
-        types = [*map(type, values)]
         for given in self._seen:
-            if types == given.types and names == given.names and given.has(values):
+            if values == given.values and names == given.names and given.has_types_of(values):
                 return given.kept
         return None
 
@@ -42,20 +41,24 @@ class Recent(Generic[Kept]):
 
 
 class _Given(Generic[Kept]):
-    """The defines of one call; ``sizes`` are the types inside of lists, by the position of the list."""
+    """The defines of one call. Only numbers can be equal and of different types, alone or inside of lists."""
 
-    __slots__ = ("inner", "kept", "names", "types", "values")
+    __slots__ = ("kept", "lists", "names", "numbers", "types", "values")
 
     def __init__(self, kept: Kept, names: Sequence[str], values: Sequence[Any]) -> None:
         self.kept = kept
         self.names = list(names)
-        self.types = [*map(type, values)]
         self.values = [type(value)(value) if type(value) in (list, tuple) else value for value in values]
+        numbers = [
+            at for at, value in enumerate(values) if not isinstance(value, (str, list, tuple, NoneType))
+        ]
+        self.numbers = itemgetter(*numbers, *numbers[:1]) if numbers else None  # two or more give a tuple
+        self.types = [*map(type, self.numbers(values))] if self.numbers else []
         lists = [(at, value) for at, value in enumerate(self.values) if isinstance(value, (list, tuple))]
-        self.inner = [(at, [*map(type, value)]) for at, value in lists]
+        self.lists = [(at, [*map(type, value)]) for at, value in lists]
 
-    def has(self, values: Sequence[Any]) -> bool:
-        """Whether these are the same values; their types are known to be the same."""
-        if values != self.values:
+    def has_types_of(self, values: Sequence[Any]) -> bool:
+        """Whether these equal values are of the same types, too."""
+        if self.numbers is not None and [*map(type, self.numbers(values))] != self.types:
             return False
-        return all([*map(type, values[at])] == types for at, types in self.inner)
+        return not self.lists or all([*map(type, values[at])] == types for at, types in self.lists)

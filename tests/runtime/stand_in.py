@@ -70,6 +70,7 @@ class StandIn:
         self._launched = ctypes.c_int.in_dll(library, "launched")
         self._parameters = ctypes.c_int.in_dll(library, "parameters")
         self.stream = STREAM
+        self.current = DEVICE
 
     def expect(self, parameters: int) -> None:
         """From now on kernels have so many parameters; what was launched before is forgotten."""
@@ -140,7 +141,7 @@ def standing_in(patch: pytest.MonkeyPatch, folder: Path, devices: int) -> Iterat
     active.get_current_stream = lambda device: made.stream
     for module in (candidate, choose, plan):
         patch.setattr(module, "CPU", NO_DEVICE)
-    patch.setattr(torch.cuda, "current_device", lambda: DEVICE)
+    patch.setattr(torch.cuda, "current_device", lambda: made.current)
     patch.setattr(torch.cuda, "is_available", lambda: True)
     patch.setattr(torch.cuda, "device_count", lambda: devices)
     patch.setattr(torch.cuda, "device", lambda index: contextlib.nullcontext())

@@ -40,9 +40,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("driver")
 
 
-@pytest.fixture(params=[1, 2], ids=["one GPU", "two GPUs"])
+@pytest.fixture(
+    params=itertools.product([1, 2], ["C", "Python"]), ids=lambda param: f"{param[0]} GPU, {param[1]}"
+)
 def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, built: Path) -> Iterator[StandIn]:
-    with standing_in(monkeypatch, built, request.param) as made:
+    """Machines with one GPU and with more have other launchers; each launcher exists in C and in Python."""
+    devices, language = request.param
+    monkeypatch.setenv("PYTRITON_NO_NATIVE", "1" if language == "Python" else "0")
+    with standing_in(monkeypatch, built, devices) as made:
         made.expect(5)
         yield made
 
@@ -186,10 +191,7 @@ class TestWhatIsLaunched:
         monkeypatch.setattr(torch.cuda, "device", device)
         tell(*vectors(), 5, 7, grid=(1,))
         assert not entered
-        current = 3
-        monkeypatch.setattr(torch.cuda, "current_device", lambda: current)
-        for made in tell._default._launchers.values():  # type: ignore[union-attr]
-            made.call.__globals__["current_device"] = lambda: current
+        gpu.current = 3
         tell(*vectors(), 5, 7, grid=(1,))
         assert entered == [DEVICE]
         assert len(gpu.all()) == 2
