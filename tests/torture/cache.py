@@ -1,8 +1,8 @@
 """The cache under torture: ``python -m tests.torture.cache --processes 16 --rounds 50 --seed S``.
 
-In each round that many processes run kernels, store times and pin choices in one directory, while errors are injected
-into them (``faults.py``) and some are killed with SIGKILL at random moments. Two versions of pytriton, imported from
-two places, run side by side. The rounds go through these scenes:
+In each round that many processes run kernels, store times and pin choices in one directory, while errors are
+injected into them (``faults.py``) and some are killed with SIGKILL at random moments. Two versions of pytriton,
+imported from two places, run side by side. The rounds go through these scenes:
 
 ``shared``     one directory, used by all such rounds, errors injected, writes torn, clocks moved
 ``small``      a file system of 128 KiB: real ENOSPC (needs root, to mount it; else left out, and said)
@@ -37,6 +37,9 @@ from tests.torture.work import whole
 ROOT = Path(__file__).resolve().parents[2]
 STRANGER = 65534
 
+# What ``--break`` replaces in one of the two versions.
+IN_PLACE = ("            os.replace(temporary, path)", "            open(path, 'wb').write(content[:9])")
+
 SCENES = ("shared", "small", "shared", "readonly", "shared", "stranger", "shared", "homeless", "open", "link")
 
 
@@ -53,7 +56,10 @@ class Zygote:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"},
             cwd=place,
         )
-        self.said = self._answer()
+
+    def version(self) -> str:
+        """What it has imported; waits until that is done."""
+        return str(self._answer()["version"])
 
     def ask(self, **plan: Any) -> dict[str, Any]:
         assert self._process.stdin is not None
@@ -76,8 +82,9 @@ class Zygote:
 class Torture:
     """``counts`` is what happened; ``failures`` what must not."""
 
-    def __init__(self, root: Path, processes: int, seed: int, steps: int = 6) -> None:
-        self.root, self._processes, self._steps = root, processes, steps
+    def __init__(self, root: Path, processes: int, seed: int, edit: tuple[str, str] = ("", "")) -> None:
+        """``edit`` replaces a text in the second version's ``files.py``, which breaks it on purpose."""
+        self.root, self._processes, self._steps = root, processes, 6
         self._random = random.Random(seed)
         self.counts: Counter[str] = Counter()
         self.failures: list[str] = []
@@ -90,11 +97,14 @@ class Torture:
         front = other / "pytriton" / "__init__.py"
         text = front.read_text()
         front.write_text(text.replace('__version__ = "', '__version__ = "9.'))
+        files = other / "pytriton" / "runtime" / "files.py"
+        assert edit[0] in files.read_text()
+        files.write_text(files.read_text().replace(*edit) if edit[0] else files.read_text())
         (root / "temporary").mkdir()
         os.chmod(root / "temporary", 0o1777)
         os.chmod(root, 0o755)
         self._zygotes = [Zygote(ROOT), Zygote(other)]
-        self.versions = [zygote.said["version"] for zygote in self._zygotes]
+        self.versions = [zygote.version() for zygote in self._zygotes]
         assert len(set(self.versions)) == 2, self.versions
 
     def round(self, number: int, scene: str) -> None:
@@ -104,16 +114,18 @@ class Torture:
             self.counts[f"scene {scene} left out"] += 1
             return
         self.counts[f"scene {scene}"] += 1
-        running = []
+        running, doomed = [], []
         for _ in range(self._processes):
             zygote = self._random.choice(self._zygotes)
             seed = self._random.randrange(1 << 30)
-            answer = zygote.ask(seed=seed, steps=self._steps, events=str(self._events), **plan)
-            running.append((zygote, answer["pid"]))
-        doomed = [pid for _, pid in running if self._random.random() < 0.3]
-        for pid in doomed:
-            time.sleep(self._random.random() * 0.05)
-            os.kill(pid, signal.SIGKILL)  # not reaped yet, so the number is still its own
+            pid = zygote.ask(seed=seed, steps=self._steps, events=str(self._events), **plan)["pid"]
+            running.append((zygote, pid))
+            if self._random.random() < 0.4:
+                doomed.append((time.monotonic() + self._random.random() * 0.2, pid))
+            self._kill(doomed)
+        while doomed:
+            time.sleep(0.001)
+            self._kill(doomed)
         for zygote, pid in running:
             status = zygote.ask(wait=pid)["status"]
             self.counts["processes"] += 1
@@ -122,6 +134,14 @@ class Torture:
                 self.counts["failed"] += 1
         self._read_events()
         self._check(plan, scene, number)
+
+    @staticmethod
+    def _kill(doomed: list[tuple[float, int]]) -> None:
+        """Kill whose time has come. They are not reaped yet, so the numbers are still their own."""
+        for moment, pid in list(doomed):
+            if time.monotonic() >= moment:
+                os.kill(pid, signal.SIGKILL)
+                doomed.remove((moment, pid))
 
     def _set_up(self, scene: str) -> dict[str, Any] | None:
         place = self.root / scene
@@ -155,8 +175,8 @@ class Torture:
             if not place.is_symlink():
                 place.symlink_to(self.root / "target")
             plan |= {"refused": True, "rate": 0.0}
-        elif self._random.random() < 0.3:
-            self._move_clocks(place)
+        elif place.exists():
+            self._disturb(place)
         return plan
 
     def _mount(self, place: Path, readonly: bool) -> bool:
@@ -174,10 +194,13 @@ class Torture:
             place.rmdir()
         return done.returncode == 0
 
-    def _move_clocks(self, place: Path) -> None:
-        """Files come from the past and from the future."""
-        if place.exists():
-            for path in place.iterdir():
+    def _disturb(self, place: Path) -> None:
+        """Somebody removes files, and some come from the past or from the future."""
+        for path in place.iterdir():
+            if self._random.random() < 0.5:
+                path.unlink()
+                self.counts["files removed"] += 1
+            elif self._random.random() < 0.3:
                 moment = time.time() + self._random.choice([-1e9, 1e9])
                 os.utime(path, (moment, moment), follow_symlinks=False)
                 self.counts["files whose clock was moved"] += 1
@@ -227,12 +250,14 @@ class Torture:
         for place in self._mounted:
             subprocess.run(["umount", str(place)], check=True)
         found = whole(self.root / "shared")
+        if found["torn"] > self.counts["torn write: lie"]:  # a disk that lies is found out at the next use
+            self.failures.append(f"{found['torn']} modules are torn")
         self.counts |= Counter({f"files at the end: {name}": count for name, count in found.items()})
 
 
-def torture(processes: int, rounds: int, seed: int, root: Path) -> Torture:
+def torture(processes: int, rounds: int, seed: int, root: Path, edit: tuple[str, str] = ("", "")) -> Torture:
     """All rounds; ``failures`` of the result must be empty."""
-    made = Torture(root, processes, seed)
+    made = Torture(root, processes, seed, edit)
     try:
         for number in range(rounds):
             made.round(number, SCENES[number % len(SCENES)])
@@ -246,10 +271,12 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--break", action="store_true", help="write files in place: the torture must fail")
     given = parser.parse_args()
     started = time.time()
     with tempfile.TemporaryDirectory(prefix="torture-") as root:
-        made = torture(given.processes, given.rounds, given.seed, Path(root))
+        edit = IN_PLACE if vars(given)["break"] else ("", "")
+        made = torture(given.processes, given.rounds, given.seed, Path(root), edit)
     for name, count in sorted(made.counts.items()):
         print(f"{count:8} {name}")
     print(

@@ -1,7 +1,7 @@
 """Errors at the border to the operating system, by a seeded plan.
 
-``Faults(seed, root).installed()`` replaces functions of ``os``, ``open`` and ``fcntl.flock`` by ones that fail now and
-then, as long as the path lies under ``root``. A write may also end half-way: with an error, with the death of the
+``Faults(...).installed()`` replaces functions of ``os``, ``open`` and ``fcntl.flock`` by ones that fail now and
+then, as long as the path lies under a root. A write may also end half-way: with an error, with the death of the
 process, or with a lie (half the bytes are there, and no error is told).
 """
 
@@ -43,7 +43,7 @@ class Faults:
             mock.patch.multiple(os, **{name: self._failing(name, getattr(os, name)) for name in FUNCTIONS}),
             mock.patch.object(builtins, "open", self._failing("open", builtins.open)),
             mock.patch.object(fcntl, "flock", self._flock(fcntl.flock)),
-            mock.patch.object(time, "time", lambda: clock() + shift),
+            mock.patch.object(time, "time", side_effect=lambda: clock() + shift),
         ):
             if shift:
                 self._count("clock moved")

@@ -1,8 +1,8 @@
 """A process that has imported one version of pytriton and forks the tortured processes.
 
-It reads a JSON object a line on stdin, forks a child for it and answers with the child's process number. A child
-writes what goes wrong to the file ``report`` and ends with 0, or with 1 if anything did. At the end of its input the
-zygote waits for its children.
+It reads a JSON object a line on stdin, forks a child for it and answers with the child's process number; asked to
+wait for one, it answers with how that ended. A child adds what happens to the file ``events``, and ends with 0, or
+with 1 if anything went wrong.
 """
 
 from __future__ import annotations
