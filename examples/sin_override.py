@@ -4,14 +4,17 @@
 and from what the kernel writes. `pytriton.override` lets it run wherever PyTorch would run `aten::sin`: models
 need no change, gradients keep working, and at the end of the `with` block all is as before.
 
-    python examples/sin_override.py [directory for the plot and its table]
+    python examples/sin_override.py [directory]
 
-prints the errors against torch, and the GB/s of `torch.sin` before, during and after the replacement.
+prints the errors against torch, and the GB/s of `torch.sin` before, during and after the replacement. The
+directory (a temporary one by default) gets the table as CSV, and as a plot where matplotlib is installed.
 """
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 
 import torch
 
@@ -109,7 +112,9 @@ def main() -> None:
     print(f"{sin}\n")
     print_errors(KEY.lower())
     print()
-    bandwidth.run(print_data=True, save_path=sys.argv[1] if len(sys.argv) > 1 else "")
+    directory = sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="sin_override_")
+    bandwidth.run(print_data=True, save_path=directory)
+    print(f"\nwritten to {directory}: {', '.join(sorted(os.listdir(directory)))}")
 
 
 if __name__ == "__main__":

@@ -158,12 +158,16 @@ class _Table:
         return "\n".join("  ".join(map(str.rjust, row, widths)) for row in table)
 
     def plot(self, path: Path | None, show: bool) -> None:
-        """Draw the lines, with the stretch from min to max shaded; nothing without matplotlib."""
+        """Draw the lines, with the stretch from min to max shaded; a warning without matplotlib."""
         try:
             pyplot = import_module("matplotlib.pyplot")
         except ImportError:
-            if show:
-                warnings.warn("no plot is shown: matplotlib is not installed", RuntimeWarning, stacklevel=3)
+            what = "shown" if path is None else f"written to {path.name}"
+            warnings.warn(
+                f"no plot is {what}: matplotlib is not installed (pip install matplotlib)",
+                RuntimeWarning,
+                stacklevel=3,
+            )
             return
         figure, axes = pyplot.subplots()
         benchmark = self.benchmark
