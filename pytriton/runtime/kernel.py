@@ -250,10 +250,7 @@ class Kernel:
             names = self._parameter_names(configs[0])
             configs = self._heuristics.applied(configs, names, arguments)
             return self._plans.get(configs) or self._kept(configs, configs)
-        try:
-            recent = self._recent.get(defines, num_warps, num_stages)
-        except (RuntimeError, TypeError, ValueError):  # some value is no define: it cannot be compared
-            recent = None
+        recent = self._recent.get(defines, num_warps, num_stages)
         if recent is not None:
             return recent
         key = (_frozen(defines), _frozen_one(num_warps), _frozen_one(num_stages))

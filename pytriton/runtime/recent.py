@@ -29,9 +29,12 @@ class Recent(Generic[Kept]):
     def get(self, defines: Mapping[str, Any] | None, *more: Any) -> Kept | None:
         """What was kept for just these defines and ``more``, such as ``num_warps``; None if it is not known."""
         names, values = ([], [*more]) if defines is None else ([*defines], [*defines.values(), *more])
-        for given in self._seen:
-            if values == given.values and names == given.names and given.has_types_of(values):
-                return given.kept
+        try:
+            for given in self._seen:
+                if values == given.values and names == given.names and given.has_types_of(values):
+                    return given.kept
+        except (RuntimeError, TypeError, ValueError):
+            pass  # an array or the like, which cannot be compared with everything
         return None
 
     def put(self, kept: Kept, defines: Mapping[str, Any] | None, *more: Any) -> None:
