@@ -1,0 +1,169 @@
+"""What the levers do to the machine code, for sm_90; no GPU is needed.
+
+Counts are of instructions in the PTX text: ``wgmma`` (tensor cores), ``cp.async`` (loads that run ahead),
+accesses of 16 bytes, exponentials. What spills is asked of the machine code itself.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import triton
+
+from pytriton.runtime.arguments import BY_16
+from pytriton.runtime.compile import compile_kernel, parse_target
+from pytriton.runtime.options import Config
+from pytriton.runtime.specialize import common_facts
+from pytriton.runtime.text import KernelText
+from pytriton.source import Source
+
+sys.path.append(str(Path(__file__).parents[2] / "examples"))
+TOOLS = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
+
+# The points of benchmarks/ at which the programs run.
+DOT = {"TM": 128, "TN": 256, "TK": 64}
+ATTENTION = {"TYPE": "half", "D": 64, "TM": 128, "TN": 64}
+
+
+def defines_of(example: str, **more: Any) -> dict[str, Any]:
+    """How an example is usually defined."""
+    module = import_module(example)
+    if example == "dot":
+        return {"TYPE": "half", "AT": 0, "BT": 0, **module.A_PLAIN, **module.B_PLAIN, **DOT, **more}
+    if example == "blocksparse_matmul":
+        sparse = {"TYPE": "half", "NAME": "dsd", "DSD": 1, "BLOCK": 64, "TM": 64, "TN": 128, "TK": 64}
+        return {**sparse, **module.A_PLAIN, **module.B_PLAIN, **more}
+    return more
+
+
+@cache
+def _compiled(example: str, config: Config, kernel: str | None, aligned: bool) -> Any:
+    module = import_module(example)
+    source = Source(getattr(module, "SOURCE", None) or module.FORWARD, f"{example}.c")
+    text = KernelText(source, kernel)
+    translation = text.translate(config.defines, config.precision, config.remap, config.num_stages)
+    facts = common_facts(translation.parameters)
+    if aligned:  # sizes and strides are multiples of 16, as a rule
+        facts = (BY_16,) * len(facts)
+    return compile_kernel(translation, facts, config, parse_target("cuda:90"), source)
+
+
+def compiled(
+    example: str,
+    defines: Mapping[str, Any],
+    warps: int,
+    stages: int | None = None,
+    kernel: str | None = None,
+    **more: Any,
+) -> tuple[str, bytes]:
+    """PTX and machine code of an example."""
+    config = Config(defines, warps, stages, **more)
+    found = _compiled(example, config, kernel, aligned=True)
+    return found.asm["ptx"], found.asm["cubin"]
+
+
+def count(pattern: str, ptx: str) -> int:
+    return len(re.findall(pattern, ptx))
+
+
+def stack(machine_code: bytes, tmp_path: Path) -> int:
+    """Bytes of stack: what spilled."""
+    file = tmp_path / "kernel.cubin"
+    file.write_bytes(machine_code)
+    told = subprocess.run(
+        [TOOLS / "cuobjdump", "--dump-resource-usage", file], capture_output=True, text=True, check=True
+    ).stdout
+    found = re.search(r"STACK:(\d+)", told)
+    assert found, told
+    return int(found[1])
+
+
+class TestDot:
+    """Half product of the benchmarks: everything wide, everything ahead, nothing spilt."""
+
+    @pytest.mark.parametrize("remap", [0, 8])
+    def test_as_by_hand(self, remap: int, tmp_path: Path) -> None:
+        ptx, code = compiled("dot", defines_of("dot"), 8, 3, remap=remap)
+        assert count(r"wgmma\.mma_async", ptx) == 4
+        assert count(r"cp\.async\.cg\.shared\.global .*0x10", ptx) == 36
+        assert count(r"ld\.global", ptx) == 0
+        assert count(r"st\.global\.v4", ptx) == count(r"st\.global", ptx) == 16
+        assert stack(code, tmp_path) == 0
+
+    def test_six_products_for_one(self, tmp_path: Path) -> None:
+        """``bf16x6``: float operands split for the tensor cores, which IEEE float does not use."""
+        defines = defines_of("dot", TYPE="float", TM=128, TN=64, TK=32)
+        split, code = compiled("dot", defines, 4, 3, precision="bf16x6")
+        exact, _ = compiled("dot", defines, 4, 3)
+        assert count(r"wgmma\.mma_async", split) >= 6
+        assert count(r"wgmma\.mma_async", exact) == 0
+        assert count(r"cp\.async\.cg", split) == count(r"cp\.async\.cg", exact) > 0
+        assert stack(code, tmp_path) == 0
+
+
+class TestAttention:
+    """The loop has what the hand-written one has: no selects of masks, one instruction an exponential."""
+
+    @pytest.mark.parametrize(("d", "warps"), [(64, 4), (64, 8), (128, 8)])
+    def test_as_by_hand(self, d: int, warps: int, tmp_path: Path) -> None:
+        ptx, code = compiled("attention", {**ATTENTION, "D": d}, warps, 3)
+        assert count(r"ex2\.approx\.ftz\.f32", ptx) > 0
+        assert count(r"ex2\.approx\.f32", ptx) == 0
+        assert count(r"cp\.async\.cg", ptx) > 0
+        assert stack(code, tmp_path) == 0
+        loop = self.loop(ptx)
+        assert count(r"wgmma\.mma_async", loop) > 0
+        assert count(r"selp\.f32", loop) <= 4  # of the largest score of a row, not of each score
+
+    def loop(self, ptx: str) -> str:
+        """What stands between the label to which the first loop jumps back and that jump."""
+        for jump in re.finditer(r"^\s*@%p\d+ bra\s+(\$L__BB\d+_\d+);", ptx, re.M):
+            label = re.search(rf"^{re.escape(jump[1])}:", ptx, re.M)
+            if label and label.start() < jump.start():
+                return ptx[label.start() : jump.start()]
+        raise AssertionError("no loop")
+
+
+def test_masks_of_a_table_are_gone(tmp_path: Path) -> None:
+    """Block-sparse: K is a multiple of TK, so its masks go; what is left is asked outside of the loop."""
+    ptx, code = compiled("blocksparse_matmul", defines_of("blocksparse_matmul"), 4, 3)
+    assert count(r"wgmma\.mma_async", ptx) > 0
+    assert count(r"cp\.async\.cg\.shared\.global .*0x10", ptx) > 0
+    assert stack(code, tmp_path) == 0
+
+
+@pytest.mark.parametrize("kernel", ["forward", "backward"])
+def test_streams_run_ahead(kernel: str, tmp_path: Path) -> None:
+    """Batch norm: loads by asynchronous copies of 16 bytes where tuning asks for stages, else none."""
+    defines = {"TYPE": "float", "TM": 4096}
+    plain, _ = compiled("batch_norm", defines, 16, None, kernel)
+    ahead, code = compiled("batch_norm", defines, 16, 3, kernel)
+    assert count(r"cp\.async", plain) == 0
+    assert count(r"cp\.async\.cg\.shared\.global .*0x10", ahead) > 0
+    assert count(r"st\.global\.v4", ahead) > 0
+    assert stack(code, tmp_path) == 0
+
+
+@pytest.mark.parametrize(
+    ("example", "kernel", "defines"),
+    [
+        ("softmax", "forward", {"TYPE": "float", "ACC": "float", "TN": 4096}),
+        ("layer_norm", "forward", {"TYPE": "half", "TN": 4096}),
+        ("cross_entropy", "forward", {"TYPE": "float", "TN": 8192}),
+        ("cross_entropy", "backward", {"TYPE": "float", "TN": 8192}),
+    ],
+)
+def test_rows_are_wide(example: str, kernel: str, defines: dict[str, Any], tmp_path: Path) -> None:
+    """Memory-bound programs load and store 16 bytes at a time."""
+    ptx, code = compiled(example, defines, 8, None, kernel)
+    assert count(r"ld\.global[\w.:]*\.v4", ptx) > 0
+    assert count(r"st\.global[\w.:]*\.v4", ptx) > 0
+    assert stack(code, tmp_path) == 0
