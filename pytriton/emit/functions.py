@@ -12,9 +12,33 @@ from pytriton.emit.python import BinOp, Call, Node, UnaryOp
 from pytriton.emit.values import Value, promoted
 from pytriton.lang import typed
 from pytriton.lang.typed import Expr
-from pytriton.lang.types import FLOAT, HALF, INT, ElementType, ScalarType, element_of, shape_of
+from pytriton.lang.types import (
+    BFLOAT16,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INT,
+    ElementType,
+    ScalarType,
+    element_of,
+    shape_of,
+)
 
-__all__ = ["Functions"]
+__all__ = ["ROUNDED", "Functions"]
+
+# Functions of a module that rounds floats to integers.
+ROUNDED: Final = {
+    "ieee_ceil": """\
+@triton.jit
+def ieee_ceil(x):
+    # tl.ceil takes numbers below 2^-126 for 0
+    return tl.where((x > 0.0) & (x < 1.0), 1.0, tl.ceil(x))""",
+    "ieee_floor": """\
+@triton.jit
+def ieee_floor(x):
+    # tl.floor takes numbers above -2^-126 for 0
+    return tl.where((x > -1.0) & (x < 0.0), -1.0, tl.floor(x))""",
+}
 
 _FUNCTIONS: Final = {
     "exp": "tl.exp",
@@ -44,6 +68,7 @@ class Functions:
     """The part of ``Expressions`` that prints calls."""
 
     libdevice: bool  # whether the module must import it
+    helpers: set[str]
 
     def lower(self, expr: Expr) -> Value:
         """The expression in Python."""
@@ -96,9 +121,8 @@ class Functions:
             return Value(BinOp("+", product, values[2].node), element)
         if function in ("floor", "ceil") and not element.is_float:
             return values[0]
-        if function in ("floor", "ceil") and element.bits == 16:
-            whole = Call(_FUNCTIONS[function], (self.to(values[0], FLOAT).node,))
-            return self.to(Value(whole, FLOAT), element)
+        if function in ("floor", "ceil"):
+            return self._rounded(function, values[0], element)
         if function == "abs" and element == HALF:
             return self.to(Value(Call("tl.abs", (values[0].node,)), HALF), element)
         if _FUNCTIONS[function].startswith("libdevice"):
@@ -106,6 +130,16 @@ class Functions:
             pairs = zip(values, expr.arguments, strict=True)
             values = [self._spread(value, argument, expr) for value, argument in pairs]
         return Value(Call(_FUNCTIONS[function], tuple(value.node for value in values)), element)
+
+    def _rounded(self, function: str, value: Value, element: ScalarType) -> Value:
+        """``floor`` or ``ceil``, which Triton has for float and double, and with subnormal numbers for double."""
+        if element not in (FLOAT, BFLOAT16):
+            wide = value if element == DOUBLE else self.to(value, FLOAT)
+            whole = Call(_FUNCTIONS[function], (wide.node,))
+        else:
+            self.helpers.add(f"ieee_{function}")
+            whole = Call(f"ieee_{function}", (self.to(value, FLOAT).node,))
+        return self.to(Value(whole, DOUBLE if element == DOUBLE else FLOAT), element)
 
     def _argument(self, function: str, argument: Expr) -> Value:
         """An argument as a tensor; the sign of a zero does not show in some functions."""

@@ -4,6 +4,18 @@ import triton.language as tl
 
 
 @triton.jit
+def ieee_ceil(x):
+    # tl.ceil takes numbers below 2^-126 for 0
+    return tl.where((x > 0.0) & (x < 1.0), 1.0, tl.ceil(x))
+
+
+@triton.jit
+def ieee_floor(x):
+    # tl.floor takes numbers above -2^-126 for 0
+    return tl.where((x > -1.0) & (x < 0.0), -1.0, tl.floor(x))
+
+
+@triton.jit
 def f(
     Y,  # float*
     a,
@@ -21,4 +33,4 @@ def f(
     )
     tl.store(Y + 3, tl.exp(h.to(tl.float32)))
     tl.store(Y + 4, tl.fma(a, a, a))
-    tl.store(Y + 5, tl.floor(a) + tl.ceil(a))
+    tl.store(Y + 5, ieee_floor(a) + ieee_ceil(a))
