@@ -29,6 +29,18 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Any:
     return load
 
 
+def test_every_operator_is_checked() -> None:
+    """Each example with an operator has a test here that gives it to opcheck."""
+    own = Path(__file__).read_text(encoding="utf-8")
+    found = {
+        path.stem for path in EXAMPLES.glob("*.py") if "pytriton.op(" in path.read_text(encoding="utf-8")
+    }
+    assert found >= {"sin_override", "dot_op", "linear_layer"}
+    for name in found:
+        body = own.split(f"\ndef test_{name}(")[1].split("\ndef ")[0]
+        assert "opcheck(" in body
+
+
 @pytest.mark.parametrize("device", DEVICES)
 def test_sin_override(example: Any, device: str) -> None:
     sin = example("sin_override").sin

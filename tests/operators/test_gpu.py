@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 from torch._dynamo.testing import CompileCounterWithBackend
+from torch._dynamo.utils import counters
 from torch.fx.experimental.proxy_tensor import make_fx
 
 import pytriton
@@ -81,10 +82,36 @@ class TestEager:
         assert torch.cuda.current_device() == 0
 
     @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two GPUs")
+    @pytest.mark.parametrize("program", [bare, sweep, operators])
+    def test_other_device_compiled(self, program: Callable[..., Any]) -> None:
+        """One function for both devices, while the first is the current one."""
+        function = torch.compile(program, fullgraph=True)
+        for device in ("cuda:1", "cuda:0", "cuda:1"):
+            x = random(1000).to(device)
+            y = function(x)
+            assert y.device == x.device
+            torch.testing.assert_close(y, program(x))
+        assert torch.cuda.current_device() == 0
+
+    @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two GPUs")
+    def test_other_device_overridden(self) -> None:
+        x = random(1000).to("cuda:1").requires_grad_()
+        wanted = torch.sin(x).detach()
+        with pytriton.override("aten::sin", sin, dispatch_key="CUDA"):
+            y = torch.sin(x)
+            y.sum().backward()
+        torch.testing.assert_close(y.detach(), wanted)
+        torch.testing.assert_close(x.grad, torch.cos(x.detach()))
+
+    @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two GPUs")
     def test_data_parallel(self) -> None:
-        model = torch.nn.DataParallel(Model(sin), device_ids=[0, 1])
-        x = random(1000)
-        torch.testing.assert_close(model(x), torch.sin(x))
+        """A thread for each GPU, forward and backward."""
+        model = torch.nn.DataParallel(torch.nn.Sequential(torch.nn.Linear(8, 8), Model(sin)).cuda(), [0, 1])
+        x = random(10, 8, requires_grad=True)
+        model(x).sum().backward()
+        found, x.grad = x.grad, None
+        torch.sin(model.module[0](x)).sum().backward()
+        torch.testing.assert_close(found, x.grad)
 
     def test_threads(self) -> None:
         wrong: list[BaseException] = []
@@ -144,10 +171,36 @@ class TestCompile:
 
     @pytest.mark.parametrize("program", [bare, sweep, operators])
     def test_reduce_overhead(self, program: Callable[..., Any]) -> None:
+        """The compiled function is recorded as a CUDA graph, and replayed: nothing makes Inductor skip it."""
         function = torch.compile(program, mode="reduce-overhead", fullgraph=True)
+        counters["inductor"].clear()
         for _ in range(4):
             x = random(1000)
             torch.testing.assert_close(function(x).clone(), program(x))
+        assert counters["inductor"]["cudagraph_skips"] == 0
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+            function(x)
+            torch.cuda.synchronize()
+        assert any("GraphLaunch" in event.key for event in profile.key_averages())
+
+    def test_reduce_overhead_of_a_step(self) -> None:
+        """Forward and backward of a training step, recorded as CUDA graphs."""
+
+        def loss(weight: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+            return (sin(x * weight) * cos(weight)).square().mean()
+
+        function = torch.compile(loss, mode="reduce-overhead", fullgraph=True)
+        counters["inductor"].clear()
+        weights = [torch.full((200,), 0.3, device="cuda", requires_grad=True) for _ in range(2)]
+        for _ in range(4):
+            x = random(200)
+            for weight, run in zip(weights, (loss, function), strict=True):
+                run(weight, x).backward()
+                with torch.no_grad():
+                    weight -= 0.1 * weight.grad
+                weight.grad = None
+        torch.testing.assert_close(*weights)
+        assert counters["inductor"]["cudagraph_skips"] == 0
 
     @pytest.mark.parametrize("wide", [False, True])
     @pytest.mark.parametrize("n", [1, -7, 2**31 - 1, 40])
@@ -214,6 +267,40 @@ __global__ void f(long* z, bool b, char c, unsigned char uc, short s, int n, uns
 
         x = random(50)
         torch.testing.assert_close(torch.compile(program, fullgraph=True)(x), torch.sin(x))
+
+    def test_what_stands_beside_a_view_is_restored(self) -> None:
+        """A kernel that adds to the element before the view that it gets: tuning adds nothing."""
+        kernel = pytriton.kernel("""\
+__global__ void f(float* z, int n) {
+  int r[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  *?(r < n)(z - 1 + r) = *?(r < n)(z - 1 + r) + 1;
+}""")
+
+        def program(x: torch.Tensor) -> torch.Tensor:
+            memory = x * 2
+            view = memory[1:]
+            kernel(view, memory.numel(), grid=blocks(memory.numel()), TILE=[32, 64, 128], num_warps=[1, 2])
+            return memory
+
+        x = random(1000)
+        torch.testing.assert_close(program(x), 2 * x + 1)
+        torch.testing.assert_close(torch.compile(program, fullgraph=True)(x), 2 * x + 1)
+
+    def test_opaque_sweep_is_tuned_once(self) -> None:
+        """Under torch.compile a new size alone calls for no new tuning, on either route."""
+        kernel = pytriton.kernel(UNARY, {"TYPE": "float", "FUNCTION": ["sin", "(float)sin"], "TILE": 64})
+
+        def program(x: torch.Tensor) -> torch.Tensor:
+            y = torch.empty_like(x)
+            kernel(y, x, x.numel(), grid=blocks(x.numel()))
+            return y
+
+        function = torch.compile(program, fullgraph=True, dynamic=True)
+        for n in (300, 400, 500):
+            x = random(n)
+            torch.testing.assert_close(function(x), torch.sin(x))
+        plan = kernel.traced_plan(kernel._configs({}, None, None))
+        assert len(plan._chooser.known) == 1
 
     def test_accumulator_is_tuned_without_traces(self) -> None:
         """Inductor measures on copies, as it is told which arguments are written."""
