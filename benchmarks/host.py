@@ -1,9 +1,10 @@
 """Rows about the host: what a call costs, and how long a cold sweep takes.
 
-The launch rows call one kernel of nine arguments, `examples/dot.py` on matrices so small that the GPU is never
-behind: by our launcher, the very text that pytriton generates as a plain `@triton.jit` function, that under a
-`triton.autotune` of two configs, and `torch.add(x, y, out=z)`. Hundred calls are timed at a time, the ways in
-turns; the median counts. The tuning row times first calls, caches empty: 18 points of the same text.
+The launch rows call kernels of nine and eleven arguments, `examples/dot.py` and `examples/matmul_grouped.py`, on
+matrices so small that the GPU is never behind: by our launcher, the very text that pytriton generates as a plain
+`@triton.jit` function, that under a `triton.autotune` of two configs, and `torch.add(x, y, out=z)`. Hundred calls
+are timed at a time, the ways in turns; the median counts. The tuning row times first calls, caches empty: 18
+points of the same text.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from benchmarks.measure import OURS, Settings, relative_error
 from benchmarks.products import HALF_ERROR
 
 import dot as classic  # isort: skip  (examples/, on the path by measure.py)
+import matmul_grouped as grouped  # isort: skip
 
 import pytriton
 
@@ -92,15 +94,23 @@ def _batch(call: Call) -> float:
 
 
 def launch(settings: Settings) -> Iterator[dict[str, Any]]:
-    """Steady calls: defines with the constructor or with the call, a grid or a function, sizes that change."""
+    """Steady calls, as programs of all years make them; each beside the same kernel by plain Triton."""
     n = 64
     a, b = torch.randn(2, n, n, device=settings.device).half()
-    out, x, y, z = (torch.empty_like(a) for _ in range(4))
+    out = torch.empty_like(a)
+    yield from nine_arguments(settings, a, b, out, n)
+    yield from eleven_arguments(settings, a, b, out, n)
+
+
+def nine_arguments(
+    settings: Settings, a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, n: int
+) -> Iterator[dict[str, Any]]:
+    """The product of 2019: defines with the constructor or with each call, grids of all kinds, any sizes."""
     text = classic.text_defines(a.dtype, at=False, bt=False)
     defines = {**text, **TILE}
     fixed = pytriton.kernel(classic.SOURCE, defines, name="launch_fixed")
     free = pytriton.kernel(classic.SOURCE, name="launch_free")
-    jit, constexprs = modern(fixed, defines)
+    swept = pytriton.kernel(classic.SOURCE, defines, [4, 8], name="launch_swept")
     grid = (n // TILE["TM"], n // TILE["TN"])
     arguments = (a, b, out, n, n, n, n, n, n)
     # sizes of the same divisibility; each runs a part of the product
@@ -113,16 +123,49 @@ def launch(settings: Settings) -> Iterator[dict[str, Any]]:
     ways: dict[str, Call] = {
         "defines with the constructor": lambda: fixed(*arguments, grid=grid),
         "the same, the grid a function": lambda: fixed(*arguments, grid=by_grid),
-        "defines with the call": lambda: free(*arguments, grid=grid, defines=defines),
+        "18 defines with each call": lambda: free(*arguments, grid=grid, defines=defines),
+        "the same as keywords, the grid last": lambda: free(*arguments, grid, **defines),
         "sizes change from call to call": lambda: fixed(*sizes[next(turn) & 3], grid=grid),
+        "a sweep of two points": lambda: swept(*arguments, grid=grid),
     }
+    yield from _beside(settings, "9 arguments", ways, fixed, defines, arguments, grid)
+
+
+def eleven_arguments(
+    settings: Settings, a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, n: int
+) -> Iterator[dict[str, Any]]:
+    """The grouped product of 2021: strides are arguments, one is 1; tensors, or addresses."""
+    defines = {"TYPE": a.dtype, **TILE, "GROUP": 2}
+    kernel = pytriton.kernel(grouped.SOURCE, a.device, defines, name="launch_grouped")
+    numbers = (n, n, n, *a.stride(), *b.stride(), out.stride(0))
+    arguments, addresses = (a, b, out, *numbers), (a.data_ptr(), b.data_ptr(), out.data_ptr(), *numbers)
+    grid = ((n // TILE["TM"]) * (n // TILE["TN"]),)
+    ways: dict[str, Call] = {"tensors": lambda: kernel(*arguments, grid=grid)}
+    if not settings.smoke:
+        ways["addresses"] = lambda: kernel(*addresses, grid=grid)
+    yield from _beside(settings, "11 arguments", ways, kernel, defines, arguments, grid)
+
+
+def _beside(
+    settings: Settings,
+    case: str,
+    ways: Mapping[str, Call],
+    kernel: Any,
+    defines: Mapping[str, Any],
+    arguments: Sequence[Any],
+    grid: tuple[int, ...],
+) -> Iterator[dict[str, Any]]:
+    """A row for each of our ways, beside the very text of this kernel under plain Triton, and one call of torch."""
+    a, b, out = (each for each in arguments if isinstance(each, torch.Tensor))
+    jit, constexprs = modern(kernel, defines)
     others: dict[str, Call] = {"@triton.jit": lambda: jit[grid](*arguments, **constexprs)}
     _check([*ways.values(), *others.values()], a, b, out)
     if settings.smoke:
-        yield from (row(case, {OURS: 1.0}, "us", {}) | {"rates": {}} for case in ways)
+        yield from (row(f"{case}: {way}", {OURS: 1.0}, "us", {}) | {"rates": {}} for way in ways)
         return
     tuned = triton.autotune([triton.Config(constexprs, num_warps=warps) for warps in (4, 8)], ["M", "N", "K"])
     autotuned = tuned(jit)
+    x, y, z = (torch.empty_like(a) for _ in range(3))
     others |= {
         "triton.autotune, 2 configs": lambda: autotuned[grid](*arguments),
         "torch.add(x, y, out=z)": lambda: torch.add(x, y, out=z),
@@ -130,8 +173,8 @@ def launch(settings: Settings) -> Iterator[dict[str, Any]]:
     at_most = {"@triton.jit": 0.45, "triton.autotune, 2 configs": 0.32, "torch.add(x, y, out=z)": 1.0}
     measured = microseconds({**ways, **others})
     theirs = {name: measured[name] for name in others}
-    for case in ways:
-        yield row(case, {OURS: measured[case], **theirs}, "us", at_most)
+    for way in ways:
+        yield row(f"{case}: {way}", {OURS: measured[way], **theirs}, "us", at_most)
 
 
 def _check(calls: Sequence[Call], a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> None:

@@ -195,6 +195,11 @@ class TestWhatIsLaunched:
         tell(*vectors(), 5, 7, grid=(1,))
         assert entered == [DEVICE]
         assert len(gpu.all()) == 2
+        # even where the same kernel has run on the device that is current now
+        (launcher,) = tell._default._launchers.values()  # type: ignore[union-attr]
+        launcher._records |= {(3, *key[1:]): record for key, record in launcher._records.items()}
+        tell(*vectors(), 5, 7, grid=(1,))
+        assert entered == [DEVICE] * 2
 
 
 class TestGrids:
