@@ -6,8 +6,10 @@ Cause and cure are the row in ``docs/errors.md``; the example is a case of ``tes
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+import tempfile
 import tomllib
 import warnings
 from pathlib import Path
@@ -77,16 +79,29 @@ def said(text: str, defines: dict[str, Any], kernel: str | None) -> str:
 
 
 def run(snippet: str) -> str:
-    """What a Python example raises; empty where it runs."""
-    names: dict[str, Any] = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    """What a Python example raises or warns of; empty where it runs. ``shared`` is a folder of its own."""
+    kept = dict(os.environ)
+    with warnings.catch_warnings(record=True) as warned, tempfile.TemporaryDirectory() as folder:
+        names: dict[str, Any] = {"shared": Path(folder)}
+        warnings.simplefilter("always")
         exec(PREAMBLE, names)
         try:
             exec(snippet, names)
-        except pytriton.PytritonError as error:
-            return re.sub(r"0x[0-9a-f]{6,}", "0x7f0000000004", str(error))  # addresses differ from run to run
-    return ""
+        except Exception as error:
+            if not re.search(r"\[TC\d{3}\]", str(error)):
+                raise
+            return _steady(str(error), folder)
+        finally:
+            os.environ.clear()
+            os.environ.update(kept)
+    return "\n".join(str(one.message) for one in warned if "[TC" in str(one.message))
+
+
+def _steady(message: str, folder: str) -> str:
+    """A message less what differs from run to run and from machine to machine; torch's own words are left out."""
+    message = re.sub(r"0x[0-9a-f]{6,}", "0x7f0000000004", message.replace(folder, "/tmp/shared"))
+    message = re.sub(r"(generated code is ).*/pytriton/", r"\1~/.cache/pytriton/", message)
+    return message.split("\n\n")[0]
 
 
 def page(code: str, cells: list[str], example: dict[str, Any] | None) -> str:
@@ -96,10 +111,10 @@ def page(code: str, cells: list[str], example: dict[str, Any] | None) -> str:
         short = [("Before", cell[0]), ("After", cell[1])] if len(cell) >= 2 else []
         parts += [f"## {title}\n\n{text}" for title, text in short if text not in ("—", "")]
     elif "python_before" in example:
-        parts.append(_names_in(example["python_before"]))
+        parts += filter(None, [_names_in(example["python_before"])])
         for title, key in (("Before", "python_before"), ("After", "python_after")):
             parts.append(f"## {title}\n\n{_block(example[key], 'python')}")
-            if key == "python_before":
+            if key == "python_before" and not (example.get("quiet") or example.get("gpu")):
                 parts.append(_block(run(example[key]), "text"))
     else:
         text, defines, kernel = before(example)
@@ -119,9 +134,14 @@ def _names_in(snippet: str) -> str:
         "aligned(": "`aligned` is a kernel `fill(float* X __aligned(16), int n)`",
         "SOURCE": "`SOURCE` is the text of a kernel `fill(float* X, int n)` with a define `TILE`",
     }
-    found = next(text for start, text in known.items() if start in snippet)
-    more = "; `plain` are its defines" if "plain" in snippet else ""
-    return f"Here {found}{more}; `x` is a float32 tensor of `n = 64` elements."
+    parts = [
+        next((text for start, text in known.items() if re.search(rf"\b{re.escape(start)}", snippet)), "")
+    ]
+    parts += ["`plain` are its defines"] if "plain" in snippet else []
+    parts += ["`x` is a float32 tensor of `n = 64` elements"] if re.search(r"\bx\b", snippet) else []
+    parts += ["`shared` is a folder"] if "shared" in snippet else []
+    said = "; ".join(filter(None, parts))
+    return f"Here {said}." if said else ""
 
 
 def _sentence(text: str) -> str:

@@ -32,7 +32,15 @@ def _tool() -> ModuleType:
 tool = _tool()
 EXAMPLES = tool.examples()
 TEXTS = [code for code, one in EXAMPLES.items() if "after" in one]
-PYTHON = [code for code, one in EXAMPLES.items() if "python_after" in one]
+PYTHON = [
+    pytest.param(code, marks=[pytest.mark.gpu] if one.get("gpu") else [])
+    for code, one in EXAMPLES.items()
+    if "python_after" in one
+]
+
+# What no user's text or call leads to: bugs of pytriton, a check behind another one (TC320 behind TC315), and
+# a failure of the interpreter that would take the test with it.
+WITHOUT = {"TC320", "TC521", "TC532"}
 
 
 def test_a_page_for_each_code() -> None:
@@ -40,8 +48,8 @@ def test_a_page_for_each_code() -> None:
     assert pages == tool.all_pages(), "run python tools/error_pages.py"
 
 
-def test_examples_are_of_codes_that_exist() -> None:
-    assert set(EXAMPLES) <= set(tool.rows())
+def test_every_code_has_an_example() -> None:
+    assert set(EXAMPLES) == set(tool.rows()) - WITHOUT
 
 
 @pytest.mark.parametrize("code", TEXTS)
