@@ -61,6 +61,14 @@ def sweep(x: torch.Tensor) -> torch.Tensor:
     return y
 
 
+def tiles(x: torch.Tensor) -> torch.Tensor:
+    """A sweep of one text, which Inductor can tune."""
+    y = torch.zeros_like(x)
+    n = x.numel()
+    unary(y, x + 1, n, grid=blocks(n), TYPE=x.dtype, TILE=[16, 32], FUNCTION="sin", num_warps=[1, 2])
+    return y * 2
+
+
 def grid_last(x: torch.Tensor) -> torch.Tensor:
     """2019: the grid as last positional argument, defines as keywords."""
     y = torch.empty_like(x)
@@ -98,7 +106,7 @@ def heuristics(x: torch.Tensor) -> torch.Tensor:
     return y
 
 
-PROGRAMS = [bare, sweep, grid_last, in_place, operators, heuristics]
+PROGRAMS = [bare, sweep, tiles, grid_last, in_place, operators, heuristics]
 
 
 class TestValues:

@@ -18,7 +18,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 import pytriton
 from tests.operators import aot
 from tests.operators.kernels import UNARY, axpy, blocks, cos, elementwise, sin, unary
-from tests.operators.test_compile import PROGRAMS, Model, Sin, bare, operators, sweep
+from tests.operators.test_compile import PROGRAMS, Model, Sin, bare, operators, sweep, tiles
 
 pytestmark = pytest.mark.gpu
 
@@ -82,7 +82,7 @@ class TestEager:
         assert torch.cuda.current_device() == 0
 
     @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two GPUs")
-    @pytest.mark.parametrize("program", [bare, sweep, operators])
+    @pytest.mark.parametrize("program", [bare, sweep, tiles, operators])
     def test_other_device_compiled(self, program: Callable[..., Any]) -> None:
         """One function for both devices, while the first is the current one."""
         function = torch.compile(program, fullgraph=True)
@@ -160,7 +160,7 @@ class TestCompile:
             torch.testing.assert_close(function(x), program(x))
         assert counter.frame_count == 2
 
-    @pytest.mark.parametrize("program", [bare, sweep, operators])
+    @pytest.mark.parametrize("program", [bare, sweep, tiles, operators])
     def test_dynamic_from_the_start(self, program: Callable[..., Any]) -> None:
         counter = CompileCounterWithBackend("inductor")
         function = torch.compile(program, backend=counter, fullgraph=True, dynamic=True)
@@ -169,7 +169,7 @@ class TestCompile:
             torch.testing.assert_close(function(x), program(x))
         assert counter.frame_count == 1
 
-    @pytest.mark.parametrize("program", [bare, sweep, operators])
+    @pytest.mark.parametrize("program", [bare, sweep, tiles, operators])
     def test_reduce_overhead(self, program: Callable[..., Any]) -> None:
         """The compiled function is recorded as a CUDA graph, and replayed: nothing makes Inductor skip it."""
         function = torch.compile(program, mode="reduce-overhead", fullgraph=True)
@@ -380,7 +380,7 @@ class TestExport:
         for done in (plain, aot.run(program, "cuda", tmp_path)):
             assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
 
-    @pytest.mark.parametrize("program", [bare, sweep, operators])
+    @pytest.mark.parametrize("program", [bare, sweep, tiles, operators])
     def test_make_fx(self, program: Callable[..., Any]) -> None:
         graph = make_fx(program, tracing_mode="symbolic")(random(70))
         x = random(400)
