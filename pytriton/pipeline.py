@@ -25,6 +25,7 @@ from pytriton.passes.provenance import Provenance, statements
 from pytriton.passes.remap import can_remap
 from pytriton.passes.remap import remap as remap_ids
 from pytriton.passes.streams import can_stream, stream
+from pytriton.passes.tiles import Tiles, largest_tiles
 from pytriton.source import Source
 
 __all__ = ["Parameter", "Translation", "translate"]
@@ -77,6 +78,7 @@ class Translation:
     streams: bool = False  # a loop of it loads for something else, and may do so ahead of its stores
     strays: bool = False  # it writes through pointers that it loaded, or made from numbers
     buffers: Mapping[str, int] = field(default_factory=dict)  # constant buffers of the text -> bytes
+    tiles: Tiles = field(default_factory=Tiles)  # what its matrix products need at least
 
 
 def translate(
@@ -129,6 +131,7 @@ def translate(
         lines=MappingProxyType(dict(module.lines)),
         strays=provenance.strays,
         buffers=MappingProxyType({symbol.name: symbol.buffer for symbol in checked.buffers}),
+        tiles=largest_tiles(lowered.body),
     )
 
 

@@ -35,9 +35,7 @@ class Candidate:
         """Translates; raises CompileError."""
         self.config = config
         self.options = Options(config)
-        self.translation = text.translate(
-            config.defines, config.precision, config.remap, config.num_stages
-        )
+        self.translation = text.translate(config.defines, config.precision, config.remap, config.num_stages)
         self.binder = binder_for(self.translation)
         self._text = text
         self._lock = Lock()
@@ -68,6 +66,11 @@ class Candidate:
     def compile_for(self, facts: tuple[int, ...], target: Any) -> Any:
         """Triton's ``CompiledKernel`` for a target; raises UnsupportedError."""
         return compile_kernel(self.translation, facts, self.config, target, self._text.source)
+
+    def shared_memory(self, device: int) -> int | None:
+        """Bytes that a kernel needs which was compiled for a device; None where none was."""
+        needs = [kernel.compiled.metadata.shared for (on, _), kernel in self._kernels.items() if on == device]
+        return max(needs, default=None)
 
     def last_compiled(self) -> Any:
         """The kernel that was compiled last by a call, None if there is none."""

@@ -18,12 +18,14 @@ from pytriton.lang.types import PointerType
 from pytriton.runtime.arguments import Bound
 from pytriton.runtime.candidate import CPU, Candidate
 from pytriton.runtime.constants import Constants
+from pytriton.runtime.feasibility import limits_of, spills, too_large
 from pytriton.runtime.launch import Grid, sizes_of
 from pytriton.runtime.locks import Lock
 from pytriton.runtime.options import Config
 from pytriton.runtime.progress import Progress
 from pytriton.runtime.ranks import agree, agreed
 from pytriton.runtime.record import Question, ask
+from pytriton.runtime.refusals import refusal
 from pytriton.runtime.replay import pin, pinned, replaying
 from pytriton.runtime.sweep import Sweep
 from pytriton.runtime.tune import Launch, compile_all, may_measure, time_all
@@ -150,11 +152,12 @@ class Chooser:
 
     def _launches(self, call: _Call, candidates: Sequence[Candidate], progress: Progress) -> list[Launch]:
         """What can be launched of these candidates, compiled; the others are dropped."""
-        bound = {each: self._bind(each, call.arguments) for each in candidates}
+        progress.expect(len(candidates))
+        fitting = self._fitting(call, candidates, progress)
+        bound = {each: self._bind(each, call.arguments) for each in fitting}
         jobs: list[tuple[Candidate, Callable[[], object]]] = [
             (each, partial(each.kernel_on, call.device, facts)) for each, (_, facts, _) in bound.items()
         ]
-        progress.expect(len(jobs))
         launches: list[Launch] = []
         for each, error in compile_all(jobs).items():
             values, facts, _ = bound[each]
@@ -166,6 +169,22 @@ class Chooser:
             if sizes is not None:
                 launches.append(Launch(each, call.device, sizes, values, facts))
         return launches
+
+    def _fitting(self, call: _Call, candidates: Sequence[Candidate], progress: Progress) -> list[Candidate]:
+        """The candidates less those that arithmetic proves too large; those are dropped without compiling."""
+        limits = limits_of(call.device)
+        if limits is None:
+            return list(candidates)
+        compiled = self._sweep.shared_memory(call.device)
+        reasons = {each: too_large(each.translation, each.config, limits, compiled) for each in candidates}
+        if any(not why and not spills(each.translation, each.config) for each, why in reasons.items()):
+            reasons = {each: why or spills(each.translation, each.config) for each, why in reasons.items()}
+        for each, why in reasons.items():
+            if why:
+                kernel = each.translation.kernel
+                self._sweep.dropped[each.config] = refusal(f"{kernel}: {why}", "TC531")
+                progress.tell(each.config, f"{why} [TC531]")
+        return [each for each, why in reasons.items() if not why]
 
     def _times(
         self, call: _Call, launches: Sequence[Launch], budget: float | None, progress: Progress

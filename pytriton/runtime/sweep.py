@@ -72,6 +72,11 @@ class Sweep:
         shape = self.first.translation
         return [*self.configs, *(point for config in self.configs for point in own_points(config, shape))]
 
+    def shared_memory(self, device: int) -> dict[Config, int]:
+        """Bytes of shared memory of those points that were compiled for a device."""
+        found = {config: candidate.shared_memory(device) for config, candidate in self._candidates.items()}
+        return {config: shared for config, shared in found.items() if shared is not None}
+
     def reasons(self) -> dict[Config, float | str]:
         """Why each dropped point was dropped, in a line."""
         return {config: str(error).split("\n")[0] for config, error in self.dropped.items()}

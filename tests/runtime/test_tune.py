@@ -20,6 +20,7 @@ from pytriton.errors import LaunchError, TuneError
 from pytriton.runtime import choose as choose_module
 from pytriton.runtime import record, tune
 from pytriton.runtime.candidate import Candidate
+from pytriton.runtime.feasibility import Limits
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options import Config
 from pytriton.runtime.refusals import refusal
@@ -41,6 +42,7 @@ class FakeGpu:
     measured: list[list[int]] = field(default_factory=list)
     launched: list[tuple[int, Any, Any]] = field(default_factory=list)
     can_save: bool = True
+    shared: int = 1 << 17
     capturing: bool = False
 
     def kernel_on(self, candidate: Candidate, device: int, facts: Any) -> Callable[..., None]:
@@ -76,6 +78,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeGpu:
     fake = FakeGpu(times={16: 3.0, 32: 1.0, 64: 2.0})
     monkeypatch.setattr(Candidate, "kernel_on", lambda *arguments: fake.kernel_on(*arguments))
     monkeypatch.setattr(choose_module, "time_all", fake.time_all)
+    monkeypatch.setattr(choose_module, "limits_of", lambda device: Limits(fake.shared))
     monkeypatch.setattr(choose_module, "save", lambda arguments, device: Saved(()) if fake.can_save else None)
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: fake.capturing)
     monkeypatch.delenv(NO_TUNE_VARIABLE, raising=False)
