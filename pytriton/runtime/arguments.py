@@ -6,7 +6,7 @@ once; it takes a value and gives ``(launch value, fact, device)``:
 
 * the launch value is a Python int (pointers: the address), float or bool;
 * the *fact* is all that compiled code may depend on beside the declaration: one of ``PLAIN``, ``BY_16``
-  (the number or address is a multiple of 16) and ``ONE`` (the integer is 1);
+  (the number or address is a multiple of 16), ``BY_8`` (of 8, but not of 16) and ``ONE`` (the integer is 1);
 * the device is a CUDA index, -1 for the CPU, or None for what lies on no device.
 """
 
@@ -27,7 +27,9 @@ from pytriton.pipeline import Parameter
 from pytriton.runtime.refusals import refusal
 
 __all__ = [
+    "BY_8",
     "BY_16",
+    "DIVISIBLE",
     "ONE",
     "PLAIN",
     "Binder",
@@ -40,6 +42,10 @@ __all__ = [
 PLAIN: Final = 0
 BY_16: Final = 1
 ONE: Final = 2
+BY_8: Final = 3
+
+DIVISIBLE: Final = tuple(BY_16 if low == 0 else BY_8 if low == 8 else PLAIN for low in range(16))
+"""The fact of an address or integer, by its last four bits; 1 is a fact of its own."""
 
 Checked = tuple[Any, int, int | None]
 Checker = Callable[[Any], Checked]
@@ -183,7 +189,7 @@ def _pointer(parameter: Parameter, place: _Place) -> Checker:
                 f"pass a tensor that starts at a multiple of {aligned} bytes, "
                 f"or drop __aligned({aligned}) from the source",
             )
-        return address, PLAIN if address & 15 else BY_16, where
+        return address, DIVISIBLE[address & 15], where
 
     return check
 
@@ -263,7 +269,7 @@ def _integer(parameter: Parameter, type_: ScalarType, place: _Place) -> Checker:
             )
         if value < 0 and type_.kind == "uint":
             value += modulus
-        fact = BY_16 if value & 15 == 0 else ONE if value == 1 else PLAIN
+        fact = ONE if value == 1 else DIVISIBLE[value & 15]
         return value, fact, None
 
     return check

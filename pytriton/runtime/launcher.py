@@ -34,7 +34,7 @@ from pytriton.emit.names import identifier
 from pytriton.emit.templates import render
 from pytriton.lang.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
-from pytriton.runtime.arguments import accepted_dtypes, range_of, rounding_of
+from pytriton.runtime.arguments import DIVISIBLE, accepted_dtypes, range_of, rounding_of
 from pytriton.runtime.launch import LARGEST_GRID, MOST_PROGRAMS, Direct, Style, signed_bytes
 from pytriton.runtime.launcher_gate import check_launcher
 from pytriton.runtime.native import Row, native_launcher, packed_dtypes
@@ -128,6 +128,7 @@ def _surroundings(shape: Shape) -> dict[str, Any]:
     return {
         "current_device": current_device,
         "current_stream": driver.active.get_current_stream,
+        "divisible": DIVISIBLE,
         "hooks": knobs.runtime,
         "tensors": frozenset({torch.Tensor, torch.nn.Parameter}),
         "numbers": frozenset({int, float}),
@@ -159,9 +160,9 @@ def _compiled(text: str, kernel: str) -> CodeType:
 # The text.
 
 _OURS: Final = frozenset(
-    "annotations arguments axes callable current_device current_stream device float function grid grid_x grid_y "
-    "grid_z hooks int key launch len metadata missed numbers options record records sequences signature sizes "
-    "tensors type".split()
+    "annotations arguments axes callable current_device current_stream device divisible float function grid grid_x "
+    "grid_y grid_z hooks int key launch len metadata missed numbers options record records sequences signature "
+    "sizes tensors type".split()
 )
 _HANDLES: Final[Mapping[Style, tuple[str, ...]]] = {
     "flat": ("function", "metadata"),
@@ -269,7 +270,7 @@ def _pointer(position: int, parameter: Parameter, name: str, address: str, kind:
         return _Argument(position, name, f"{name} is None", "0")
     where, most = (address if kind == "tensor" else name), (1 << 64) - 1
     promise = [f"not {where} % {parameter.aligned}"] if parameter.aligned > 1 else []
-    fact = "" if parameter.aligned % 16 == 0 else f"not {where} & 15"
+    fact = "" if parameter.aligned % 16 == 0 else f"divisible[{where} & 15]"
     accepted = sorted(accepted_dtypes(parameter.type.element), key=str)
     row: Row = (kind[0], bool(fact), False, 0, most, max(1, parameter.aligned), packed_dtypes(accepted))
     if kind == "address":
@@ -301,7 +302,7 @@ def _scalar(position: int, parameter: Parameter, type_: ScalarType, name: str, u
         return _Argument(position, name, kind, name, (line,), row=row, detail=rounding)
     low, high = range_of(type_)
     low = low if type_.kind == "int" else 0
-    checks, fact = [f"{low} <= {name} <= {high}"], f"not {name} & 15"
+    checks, fact = [f"{low} <= {name} <= {high}"], f"divisible[{name} & 15]"
     if parameter.multiple_of > 1:
         checks.append(f"not {name} % {parameter.multiple_of}")
         fact = "" if parameter.multiple_of % 16 == 0 else fact

@@ -3,7 +3,8 @@
 Three separate decisions:
 
 * *Types* are the declared ones, never guessed from Python values (``signature_type``).
-* *Divisibility*: an address or integer that is a multiple of 16 is compiled as one. Any other keeps what its
+* *Divisibility*: an address or integer that is a multiple of 16, or of 8, is compiled as one. (Triton itself looks
+  for 16 only; 8 halves are 16 bytes, so with sizes such as 1000 it loses every vector.) Any other keeps what its
   ``__multipleof`` or ``__aligned`` promises; the launcher has checked that, so it is exact.
 * *Ones*: an integer that is 1, a stride as a rule, is compiled as the constant 1 (``pin_ones``). Triton makes
   it a ``constexpr``, a Python number that divides by floor and has neither width nor methods. Here the text
@@ -20,7 +21,7 @@ from typing import Any, Final
 
 from pytriton.lang.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation
-from pytriton.runtime.arguments import BY_16, ONE, PLAIN
+from pytriton.runtime.arguments import BY_8, BY_16, ONE, PLAIN
 
 __all__ = ["Specialization", "common_facts", "pin_ones", "pin_types", "signature_type", "specialize"]
 
@@ -58,6 +59,9 @@ class Specialization:
     attributes: Mapping[tuple[int, ...], list[list[Any]]]
 
 
+_DIVISORS: Final = {BY_16: 16, BY_8: 8}
+
+
 def specialize(
     parameters: Sequence[Parameter],
     constexprs: Mapping[str, int | float],
@@ -79,7 +83,7 @@ def specialize(
     }
     attributes: dict[tuple[int, ...], list[list[Any]]] = {}
     for position, (parameter, fact) in enumerate(zip(parameters, facts, strict=True)):
-        divisor = 16 if fact == BY_16 else _promised(parameter)
+        divisor = max(_DIVISORS.get(fact, 1), _promised(parameter))
         if divisor > 1:
             attributes[position,] = [["tt.divisibility", divisor]]
     return Specialization(signature, constants, attributes)

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from pytriton.errors import LaunchError
-from pytriton.runtime.arguments import BY_16, ONE, PLAIN
+from pytriton.runtime.arguments import BY_8, BY_16, ONE, PLAIN
 from tests.runtime.kernels import binder, parameter
 
 
@@ -88,7 +88,11 @@ class TestScalars:
         [
             ("int n", 0, BY_16),
             ("int n", 1, ONE),
-            ("int n", 8, PLAIN),
+            ("int n", 8, BY_8),
+            ("int n", 1000, BY_8),
+            ("int n", -8, BY_8),
+            ("int n", 4, PLAIN),
+            ("int n", 15, PLAIN),
             ("int n", 48, BY_16),
             ("int n", -16, BY_16),
             ("long n", 1, ONE),

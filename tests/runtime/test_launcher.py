@@ -72,6 +72,11 @@ def vectors() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     return z, x, y
 
 
+def divisors(*numbers: int) -> dict[int, int]:
+    """What code is told of these numbers: whether 16 or else 8 divides them."""
+    return {at: 16 if number % 16 == 0 else 8 for at, number in enumerate(numbers) if number % 8 == 0}
+
+
 @pytest.fixture
 def tell(gpu: StandIn, long_ways: list[int]) -> Kernel:
     """A kernel that has a record already: for aligned tensors, and integers of which nothing is known."""
@@ -110,16 +115,15 @@ class TestWhatIsLaunched:
                 tell(z, x, y, n, w, grid=(1,))
                 seen = gpu.last()
                 assert (seen.integer(N), seen.integer(W, 64)) == (n, w)
-                divisors = gpu.attributes(tell, seen)
-                assert (divisors.get(N), divisors.get(W)) == (None if n % 16 else 16, None if w % 16 else 16)
+                assert gpu.attributes(tell, seen) == {Z: 16, X: 16, Y: 16} | divisors(0, 0, 0, n, w)
                 text = gpu.compiled(tell, seen).src.fn.src
                 assert ("n = tl.full((), 1, tl.int32)" in text) == (n == 1)
                 assert ("w = tl.full((), 1, tl.int64)" in text) == (w == 1)
 
     def test_only_sizes_change(self, gpu: StandIn, tell: Kernel, long_ways: list[int]) -> None:
         for n in range(2, 2000, 7):
-            if n % 16:
-                tell(*vectors(), n, n + 1 if (n + 1) % 16 else n, grid=(n,))
+            if n % 8:
+                tell(*vectors(), n, n + 1 if (n + 1) % 8 else n, grid=(n,))
         assert len(gpu.all()) > 200
         assert not long_ways
 
@@ -131,8 +135,7 @@ class TestWhatIsLaunched:
             tell(*given, 5, 7, grid=(1,))
             seen = gpu.last()
             assert [seen.pointer(at) for at in (Z, X, Y)] == [each.data_ptr() for each in given]
-            aligned = {at for at in (Z, X, Y) if given[at].data_ptr() % 16 == 0}
-            assert set(gpu.attributes(tell, seen)) == aligned
+            assert gpu.attributes(tell, seen) == divisors(*(each.data_ptr() for each in given))
 
     def test_freed_memory(self, gpu: StandIn, tell: Kernel, long_ways: list[int]) -> None:
         """A tensor's address is read at each call: objects come and go, and one object may move."""

@@ -74,7 +74,7 @@ class TestKey:
         kernel = pytriton.kernel(TELL)
         z, x, y = tensors()
         calls.steady(lambda: kernel(z, x, y, first, first, grid=(1,)))
-        for n in (1, 2, 3, 16, 17, 32, 0, -1, -16, 2**31 - 1, -(2**31)):
+        for n in (1, 2, 3, 8, 16, 17, 24, 32, 0, -1, -8, -16, 2**31 - 1, 4 - 2**31):
             for w in (1, 16, 5, 2**31 - 1, 2**31, 2**32 + 1, -(2**40)):
                 z.fill_(-7)
                 kernel(z, x, y, n, w, grid=(1,))
@@ -446,9 +446,9 @@ class TestPlans:
                 kernel(z, (1,), T=type_, V=value)
                 assert z.tolist() == wanted
         defines = {"T": "int", "V": 3}
-        calls.steady(lambda: kernel(ints, grid=1, defines=defines))
+        calls.steady(lambda: kernel(ints, grid=(1,), defines=defines))
         defines["V"] = 4
-        kernel(ints, grid=1, defines=defines)
+        kernel(ints, grid=(1,), defines=defines)
         assert ints.tolist() == [4, 0]
         with pytest.raises(LaunchError, match="TC502"):
-            kernel(floats, grid=1, defines=defines)
+            kernel(floats, grid=(1,), defines=defines)

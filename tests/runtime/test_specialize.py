@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytriton.runtime.arguments import BY_16, ONE, PLAIN
+from pytriton.runtime.arguments import BY_8, BY_16, ONE, PLAIN
 from pytriton.runtime.compile import compile_kernel, parse_target
 from pytriton.runtime.options import Config
 from pytriton.runtime.specialize import common_facts, pin_ones, signature_type, specialize
@@ -65,6 +65,9 @@ def attributes(parameter_: Any, fact: int) -> Any:
     [
         (1, PLAIN, None),
         (1, BY_16, 16),
+        (1, BY_8, 8),
+        (3, BY_8, 8),
+        (8, BY_8, 8),
         (8, PLAIN, 8),
         (8, BY_16, 16),
         (24, PLAIN, 8),
@@ -82,6 +85,8 @@ def test_promises_of_pointers() -> None:
     assert attributes(parameter("float* x", aligned=8), PLAIN) == [["tt.divisibility", 8]]
     assert attributes(parameter("float* x", aligned=8), BY_16) == [["tt.divisibility", 16]]
     assert attributes(parameter("float* x"), PLAIN) is None
+    assert attributes(parameter("float* x"), BY_8) == [["tt.divisibility", 8]]
+    assert attributes(parameter("float* x", aligned=4), BY_8) == [["tt.divisibility", 8]]
 
 
 def test_constants() -> None:
@@ -148,6 +153,29 @@ def test_promise_widens_loads() -> None:
     }
     assert "ld.global.v2.b32" in ptx[PLAIN]
     assert "ld.global.v4.b32" in ptx[BY_16]
+
+
+def test_multiples_of_8() -> None:
+    """Sizes and strides such as 1000: eight halves are 16 bytes, and masks and rows start at whole ones."""
+    text = (
+        "@triton.jit\ndef f(z, x, n, stride):\n"
+        "    row = tl.program_id(0) * stride\n    r = tl.arange(0, 1024)\n"
+        "    tl.store(z + row + r, tl.load(x + row + r, mask=r < n), mask=r < n)\n"
+    )
+    translation = handmade(text, "half* z", "half* x", "int n", "int stride")
+    widest = {}
+    for fact in (PLAIN, BY_8, BY_16):
+        facts = (BY_16, BY_16, fact, fact)
+        ptx = compile_kernel(translation, facts, Config(), parse_target("cuda:90"), Source("")).asm["ptx"]
+        widest[fact] = "ld.global.v4.b32" in ptx and "st.global.v4.b32" in ptx
+    assert widest == {PLAIN: False, BY_8: True, BY_16: True}
+
+
+def test_pointers_at_multiples_of_8() -> None:
+    text = "@triton.jit\ndef f(z, x):\n    r = tl.arange(0, 1024)\n    tl.store(z + r, tl.load(x + r))\n"
+    translation = handmade(text, "float* z", "float* x")
+    compiled = compile_kernel(translation, (BY_16, BY_8), Config(), parse_target("cuda:80"), Source(""))
+    assert "ld.global.v2.b32" in compiled.asm["ptx"]
 
 
 def test_scalars_of_every_type_compile() -> None:
