@@ -5,6 +5,7 @@ Attributes become the promises of a ``Symbol``; one that does not exist is an er
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -275,9 +276,16 @@ def _is_calloc(value: syntax.Expr | None) -> bool:
     return False
 
 
+_LONG_FORM: Final = re.compile(r"__attribute__\s*\(\(\s*$")
+
+
 def _declaration_text(specifiers: syntax.Specifiers, declarator: syntax.Declarator) -> str:
-    """A parameter as written, on one line: ``int lda __multipleof(8)``."""
-    text = " ".join(specifiers.span.to(declarator.span).text.split())
-    return text + ")" * (
-        text.count("(") - text.count(")")
-    )  # of __attribute__((...)), behind the last promise
+    """A parameter as written, on one line: ``int lda __multipleof(8)``, ``__noalias float *X``."""
+    span = specifiers.span.to(declarator.span)
+    for attribute in specifiers.attributes:
+        span = span.to(attribute.span)
+    before = _LONG_FORM.search(span.source.text, max(0, span.start - 40), span.start)
+    start = before.start() if before else span.start
+    text = " ".join(span.source.text[start : span.end].split())
+    # `__attribute__((...))` behind the name ends behind its last promise.
+    return text + ")" * (text.count("(") - text.count(")"))

@@ -72,6 +72,7 @@ class Expressions(Calls):
         self.before: list[Statement] = []
         self.behind: list[Statement] | None = None
         self._unknown: set[str] = set()
+        self.blamed = []
         self._branches = 0
         self.kernel_body: syntax.Block | None = None
 
@@ -295,7 +296,7 @@ class Expressions(Calls):
             alike = isinstance(left, Constexpr) and isinstance(right, Constexpr) and left.name == right.name
             name = left.name if isinstance(left, Constexpr) and alike else ""
             help_ = f"'...' binds tighter than '*': write 'n * {name} + 0 ... {name}'" if name else None
-            self.report.error("TC306", f"'{start} ... {stop}' has {what}", node.span, help=help_)
+            self.wrong_size("TC306", f"'{start} ... {stop}' has {what}", node.span, left, right, help=help_)
             return failed(node.span)
         length = right if start == 0 else Binary(node.span, INT, "-", right, left)
         type_ = BlockType(INT, (Size(stop - start, length),))

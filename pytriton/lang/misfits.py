@@ -277,6 +277,10 @@ def _cure(stop: Stop) -> str | None:
     parameter = _PARAMETERS.get("TYPE" if stop.kind() in _IN_TYPE else text)
     if parameter and len(stop.open) == 1 and stop.open[0].type == "LPAR":
         return parameter
+    if stop.kind() == "IDENT" and {"COMMA", "RPAR"} <= stop.accepts and len(stop.open) == 1:
+        near = closest(f"__{text}", _ATTRIBUTES) if text.islower() else None  # the parameters of a kernel
+        given = f"give it in defines, as in defines={{'{text[:60]}': '__multipleof(8)'}}"
+        return f"did you mean '{near}'?" if near else f"{given}; '' for no attribute"
     if text == "{" and before == ")":
         return _unknown_statement(stop)
     if found is not None and text in ("=", ";") and found.span.expansion is not None:

@@ -89,6 +89,7 @@ class Operators:
     """The operators, reporting to ``report``."""
 
     report: Report
+    blamed: list[frozenset[str]]  # defines that gave a wrong size: each is said once
 
     # ---------------------------------------------------------------- arithmetic
 
@@ -328,7 +329,21 @@ class Operators:
 
     def values(self, expr: Expr) -> tuple[str, ...]:
         """The note that tells the values of the defines in an expression."""
-        return _given({node.name: node.value for node in walk(expr) if isinstance(node, Constexpr)})
+        return _given(_defines(expr))
+
+    def wrong_size(self, code: str, message: str, span: Span, *exprs: Expr, help: str | None = None) -> None:
+        """Report a wrong size or bound, but only the first one that is the fault of its defines."""
+        found = {name: value for expr in exprs for name, value in _defines(expr).items()}
+        if any(known <= found.keys() for known in self.blamed):
+            return
+        if found:
+            self.blamed.append(frozenset(found))
+        self.report.error(code, message, span, *_given(found), help=help)
+
+
+def _defines(expr: Expr) -> dict[str, int | float]:
+    """The defines in an expression with their values."""
+    return {node.name: node.value for node in walk(expr) if isinstance(node, Constexpr)}
 
 
 def _conversion_help(value: Expr, type_: Type) -> str | None:

@@ -60,7 +60,11 @@ class TypeNames(Operators):
         help = f"give '{variable}' in defines instead of as a variable" if variable else None
         value = constant(expr)
         found = f", not {value}" if isinstance(value, float) else ""
-        self.report.error("TC305", f"{what} must be an integer constant{found}", node.span, help=help)
+        message = f"{what} must be an integer constant{found}"
+        if isinstance(value, float):
+            self.wrong_size("TC305", message, node.span, expr, help=help)
+        else:
+            self.report.error("TC305", message, node.span, help=help)
 
     def shape(self, nodes: Sequence[syntax.Expr]) -> tuple[int, ...] | None:
         """The sizes of a block; () where there are none."""
@@ -71,7 +75,7 @@ class TypeNames(Operators):
                 return None
             value, expr = found
             if value < 1:
-                self.report.error("TC306", f"a block size must be at least 1, not {value}", node.span)
+                self.wrong_size("TC306", f"a block size must be at least 1, not {value}", node.span, expr)
                 return None
             sizes.append(Size(value, expr))
         if not nodes:
@@ -84,7 +88,8 @@ class TypeNames(Operators):
         if count > LARGEST_BLOCK:
             message = f"a block of {count} elements is too large"
             help_ = f"a block has at most {LARGEST_BLOCK} elements"
-            self.report.error("TC306", message, span, help=help_)
+            exprs = [size.expr for size in sizes if isinstance(size, Size) and size.expr is not None]
+            self.wrong_size("TC306", message, span, *exprs, help=help_)
             return None
         return tuple(sizes)
 
