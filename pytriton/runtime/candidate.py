@@ -17,7 +17,7 @@ from pytriton.runtime.failures import Generated, does_not_fit
 from pytriton.runtime.interpret import Interpreted
 from pytriton.runtime.launch import DeviceKernel, Direct, Grid
 from pytriton.runtime.load import load
-from pytriton.runtime.locks import Lock
+from pytriton.runtime.locks import Lock, check_not_forked, renew_in_children
 from pytriton.runtime.options import Config, Options
 from pytriton.runtime.text import KernelText
 
@@ -40,6 +40,11 @@ class Candidate:
         self._text = text
         self._lock = Lock()
         self._kernels: dict[tuple[int, tuple[int, ...]], DeviceKernel] = {}
+        renew_in_children(self)
+
+    def renew(self) -> None:
+        """Forget what was loaded onto GPUs by the process that forked this one."""
+        self._kernels = {}
 
     def launch(self, device: int, grid: Grid, values: Sequence[Any], facts: tuple[int, ...]) -> None:
         """Run it once. The arguments are checked, the grid has no zero."""
@@ -78,6 +83,7 @@ class Candidate:
         return kernels[-1].compiled if kernels else None
 
     def _compile_on(self, device: int, facts: tuple[int, ...]) -> DeviceKernel:
+        check_not_forked(self.translation.kernel)
         with torch.cuda.device(device):
             compiled = self.compile_for(facts, driver.active.get_current_target())
         constexprs = self.translation.constexprs

@@ -20,7 +20,7 @@ from pytriton.runtime.candidate import CPU, Candidate
 from pytriton.runtime.constants import Constants
 from pytriton.runtime.feasibility import limits_of, spills, too_large
 from pytriton.runtime.launch import Grid, sizes_of
-from pytriton.runtime.locks import Lock
+from pytriton.runtime.locks import Lock, check_not_forked
 from pytriton.runtime.options import Config
 from pytriton.runtime.progress import Progress
 from pytriton.runtime.ranks import agree, agreed
@@ -73,6 +73,7 @@ class Chooser:
             if device == CPU:
                 chosen = self._sweep.first  # the interpreter's speed says nothing
             else:
+                check_not_forked(self._sweep.first.translation.kernel)
                 measuring = may_measure()
                 question = self._question(call) if measuring or replaying() else None
                 pinned_one = None if question is None else self._pinned(question, call)

@@ -1,8 +1,10 @@
-"""Locks that a forked child finds open.
+"""What a forked child must not inherit: locks that are held, and what lies on GPUs.
 
 ``fork`` copies the memory of all threads, but only the thread that called it goes on. A lock that another
 one held would stay locked in the child for ever. What our locks guard is always whole (an entry of a
-dictionary is either there or not), so the child may simply start with fresh ones.
+dictionary is either there or not), so the child may simply start with fresh ones. And CUDA cannot be used
+in a child if it was used before: a launch there would hang. So kernels that were loaded are forgotten, and
+a call on a GPU is refused.
 """
 
 from __future__ import annotations
@@ -11,9 +13,37 @@ import os
 import threading
 import weakref
 from types import TracebackType
-from typing import Final
+from typing import Final, Protocol
 
-__all__ = ["Lock"]
+import torch
+
+from pytriton.runtime.refusals import refusal
+
+__all__ = ["Lock", "Renewed", "check_not_forked", "renew_in_children"]
+
+
+class Renewed(Protocol):
+    """An object that forgets, in a forked child, what belongs to the parent."""
+
+    def renew(self) -> None: ...
+
+
+_all: Final[weakref.WeakSet[Renewed]] = weakref.WeakSet()
+
+
+def renew_in_children(one: Renewed) -> None:
+    """Call its ``renew`` in each forked child, as long as it lives."""
+    _all.add(one)
+
+
+def check_not_forked(kernel: str) -> None:
+    """Raise LaunchError in a child that was forked after CUDA was used."""
+    if torch.cuda._is_in_bad_fork():
+        raise refusal(
+            f"{kernel}: CUDA was used before this process was forked, so it cannot be used here",
+            "TC523",
+            "start workers with multiprocessing.get_context('spawn'), or fork before the first use of a GPU",
+        )
 
 
 class Lock:
@@ -23,7 +53,7 @@ class Lock:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        _all.add(self)
+        renew_in_children(self)
 
     def __enter__(self) -> None:
         self._lock.acquire()
@@ -41,12 +71,9 @@ class Lock:
         self._lock = threading.RLock()
 
 
-_all: Final[weakref.WeakSet[Lock]] = weakref.WeakSet()
-
-
 def _renew_all() -> None:
-    for lock in list(_all):
-        lock.renew()
+    for one in list(_all):
+        one.renew()
 
 
 if hasattr(os, "register_at_fork"):

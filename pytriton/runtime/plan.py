@@ -22,7 +22,7 @@ from pytriton.runtime.choose import Chooser, PlanSettings, grid_of, written_by
 from pytriton.runtime.constants import Constants
 from pytriton.runtime.launch import Style, sole_device, style_here
 from pytriton.runtime.launcher import Form, Launcher, Shape, form_of, launcher_text
-from pytriton.runtime.locks import Lock
+from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options import Config
 from pytriton.runtime.origin import warn_once
 from pytriton.runtime.refusals import refusal
@@ -61,6 +61,12 @@ class Plan:
         self._launchers: dict[Form, Launcher] = {}
         self.call: Callable[[Sequence[Any], Any], None] = self._long_way
         """Launch once: takes the arguments and the grid. The shortest way that is known."""
+        renew_in_children(self)
+
+    def renew(self) -> None:
+        """In a forked child the short ways lead to the parent's GPUs: forget them."""
+        self._launchers = {}
+        self.call = self._long_way
 
     def bench(self, arguments: Sequence[Any], grid: Any, repetitions: int) -> int | None:
         """Launch once, and measure: the best time in nanoseconds, None where there is nothing to launch."""

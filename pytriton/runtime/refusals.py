@@ -13,6 +13,7 @@ The codes (each has a page in ``docs/``)::
     TC509  a broken __aligned                     TC519  a constant buffer that is unknown or too small
     TC510  a tensor without memory                TC520  a cache directory that others can write
     TC522  a pickled kernel of another version    TC521  generated code that the gate refused (a bug of ours)
+    TC523  CUDA in a forked child
     TC530  generated code that Triton refused     TC531  a kernel that does not fit the device
     TC532  a failure while the interpreter ran    TC540  what can be no operator
     TC541  a write that the schema does not show  TC542  a result that shares memory

@@ -185,6 +185,23 @@ class TestFork:
         assert order == ["interpreted"]
         thread.join()
 
+    def test_gpus_are_out_of_reach(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What was loaded before is forgotten in the child, not in the parent."""
+        kernel = pytriton.kernel(ADD, {"TILE": [16, 32]}, device="cuda:0")
+        plan = kernel._plan((), None, None, None)
+        plan.first._kernels[0, ()] = "loaded"  # type: ignore[assignment]
+        plan.call = lambda *_: None  # the short way
+
+        def refused() -> bool:
+            monkeypatch.setattr(torch.cuda, "_is_in_bad_fork", lambda: True)
+            with pytest.raises(pytriton.LaunchError, match=r"add: CUDA was used before .* \[TC523\]"):
+                kernel(4096, 4096, 4096, N, grid=grid)
+            return not plan.first._kernels and added(kernel)
+
+        in_a_child(refused)
+        assert plan.first._kernels == {(0, ()): "loaded"}
+        kernel(4096, 4096, 4096, N, grid=grid)
+
     def test_a_lock_is_taken_twice_by_one_thread_and_once_by_two(self) -> None:
         lock = Lock()
         seen: list[str] = []
