@@ -84,7 +84,7 @@ def ask(
         fixed={name: one for name, one in settings[0].items() if all(s.get(name) == one for s in settings)},
         device=device_name(device),
         arguments=arguments,
-        facts="".join("abc"[fact] for fact in facts),
+        facts="".join("abcd"[fact] for fact in facts),
     )
 
 

@@ -156,12 +156,13 @@ class TestWhatIsLaunched:
         """Each scalar has its own width and rounding. (Triton 3.6 cannot be given a negative char.)"""
         kernel = pytriton.kernel(
             "__global__ void f(float* z, char c, unsigned char u, short s, unsigned int v, bool b, half h, "
-            "float f, double d) { *z = c + u + s + (float)v + (b ? 1 : 0) + (float)h + f + (float)d; }"
+            "float f, double d, bfloat16 g) "
+            "{ *z = c + u + s + (float)v + (b ? 1 : 0) + (float)h + f + (float)d + (float)g; }"
         )
-        gpu.expect(9)
+        gpu.expect(10)
         z = torch.zeros(4)
         for _ in range(4):
-            kernel(z, -100, 200, -30000, 2**32 - 2, True, 0.1, 0.5, 2, grid=(1,))
+            kernel(z, -100, 200, -30000, 2**32 - 2, True, 0.1, 0.5, 2, 1.005859375, grid=(1,))
         assert len(long_ways) == 2
         for seen in gpu.all():
             assert (seen.integer(1, 8), seen.integer(2, 8) & 0xFF) == (-100, 200)
@@ -171,6 +172,7 @@ class TestWhatIsLaunched:
             single = numpy.array([seen.parameters[7] & 0xFFFFFFFF], numpy.uint32).view(numpy.float32)[0]
             double = numpy.array([seen.parameters[8]], numpy.uint64).view(numpy.float64)[0]
             assert (half, single, double) == (numpy.float16(0.1), 0.5, 2.0)
+            assert seen.parameters[9] & 0xFFFF == 0x3F81  # to nearest; Triton itself would cut it to 1
 
     def test_stream(self, gpu: StandIn, tell: Kernel, long_ways: list[int]) -> None:
         for stream in (0, 7, 2**63):
@@ -233,7 +235,10 @@ class TestGrids:
 
     @pytest.mark.parametrize(
         "grid",
-        [(), (1, 2, 3, 4), (-1,), (1, 65536), (2**31,), (2.0,), "ab", {0: 3}, (torch.zeros(2),), ("a",)],
+        [
+            *((), (1, 2, 3, 4), (2.0,), "ab", {0: 3}, (torch.zeros(2),), ("a",)),
+            *((-1,), (-1, -1), (1, 65536), (2**31,), (2**16, 2**15), (2**31 - 1, 65535, 65535)),
+        ],
     )
     def test_refused(self, gpu: StandIn, tell: Kernel, grid: Any) -> None:
         with pytest.raises(LaunchError, match=r"TC51[12]"):
@@ -424,6 +429,20 @@ class TestPlans:
         for _ in range(5):
             kernel(*(torch.zeros(512) for _ in range(3)), 96, grid=(1,))
         assert len(long_ways) == 5
+
+    def test_a_key_that_contradicts_the_facts(self, gpu: StandIn, tell: Kernel) -> None:
+        """Should text and long way ever disagree about a fact, there is no record, and calls are only slow."""
+        (launcher,) = tell._default._launchers.values()  # type: ignore[union-attr]
+        (loaded,) = tell._default.first._kernels.values()  # type: ignore[union-attr]
+        ((key, record),) = launcher._records.items()
+        facts = tuple(int(fact) for fact in key[1:])
+        launcher._records.clear()
+        for at in range(len(facts)):
+            wrong = (*facts[:at], (facts[at] + 1) % 4, *facts[at + 1 :])
+            launcher.keep(key, wrong, record[0], loaded.direct)
+            assert not launcher._records
+        launcher.keep(key, facts, record[0], loaded.direct)
+        assert list(launcher._records) == [key]
 
     def test_threads(self, gpu: StandIn, tell: Kernel) -> None:
         """Every thread's launches carry its own numbers and pointers."""
