@@ -2,7 +2,8 @@
 
 For one body and each way to make an operator of it, calls are timed in turn, many short rounds, and the best
 round counts: on a busy machine that is the least disturbed one. Nothing is launched (the grid has a zero), so
-that what is left is the operator. The column *of custom_op* is the ratio to `torch.library.custom_op`.
+that what is left is the operator. The column *of custom_op* is the ratio to `torch.library.custom_op`. Where a
+gradient is asked for, the bare call stands in a `torch.autograd.Function`, as it must to have one at all.
 
     python -m benchmarks.operators
 """
@@ -58,7 +59,17 @@ def best(calls: Sequence[tuple[Callable[..., Any], Sequence[Any]]]) -> list[floa
     return times
 
 
-def ways(function: Callable[..., Any], gradient: bool) -> list[Callable[..., Any]]:
+def in_a_graph(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The body with a gradient, without an operator."""
+    members = {
+        "forward": staticmethod(lambda ctx, *args: function(*args)),
+        "backward": staticmethod(backward),
+    }
+    made: Any = type("Around", (torch.autograd.Function,), members)
+    return made.apply
+
+
+def ways(function: Callable[..., Any], gradient: bool, wanted: bool) -> list[Callable[..., Any]]:
     """The body; an operator of pytriton; the same by its name in torch.ops; one of custom_op."""
     name = f"benchmark_operators::{function.__name__}{'_gradient' if gradient else ''}"
     ours = pytriton.op(name, function)
@@ -66,7 +77,7 @@ def ways(function: Callable[..., Any], gradient: bool) -> list[Callable[..., Any
     if gradient:
         ours.register_autograd(backward)
         theirs.register_autograd(backward)
-    return [function, ours, ours.overload, theirs]
+    return [in_a_graph(function) if wanted else function, ours, ours.overload, theirs]
 
 
 def main() -> None:
@@ -81,7 +92,7 @@ def main() -> None:
         (add, True, False, (x, y)),
         (add, True, True, (x.clone().requires_grad_(), y)),
     ):
-        body, *others = best([(way, arguments) for way in ways(function, gradient)])
+        body, *others = best([(way, arguments) for way in ways(function, gradient, wanted)])
         ours, by_name, theirs = (other - body for other in others)
         schema = pytriton.op("benchmark_operators::shown", function).schema
         shown = f"{schema}{', gradient' * gradient}{' asked for' * wanted}"
