@@ -40,6 +40,7 @@ class Names:
         self._names: dict[Symbol, str] = {}
         self._open: set[str] = set()
         self._closed: dict[str, object] = {}
+        self._next: dict[tuple[str, object], int] = {}  # lower numbers are taken, until something is closed
         self._defines = {name: identifier(name, _LAUNCH) for name in sorted(defines)}
         taken = set(self._defines.values())
         for symbol in parameters:
@@ -82,14 +83,18 @@ class Names:
             opened.append(symbol)
 
     def _close(self, opened: list[Symbol]) -> None:
+        if opened:
+            self._next.clear()
         for symbol in opened:
             self._open.discard(self._names[symbol])
             self._closed[self._names[symbol]] = symbol.type
 
     def _choose(self, symbol: Symbol) -> str:
         base = identifier(symbol.name)
-        name, number = base, 0
+        number = self._next.get((base, symbol.type), 0)
+        name = f"{base}_{number}" if number else base
         while name in self._open or self._closed.get(name, symbol.type) != symbol.type:
             number += 1
             name = f"{base}_{number}"
+        self._next[base, symbol.type] = number
         return name

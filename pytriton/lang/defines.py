@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from pytriton.errors import Report
@@ -134,11 +135,34 @@ def _number(value: object) -> int | float | None:
 
 def _from_number(name: str, number: int | float, spelled: str) -> Macro:
     """A symbolic define. Its body, the spelled number, is only asked for by ``#`` and ``##``."""
-    tokens = tokenize(Source(spelled, f"define {name}"), Report())
-    return Macro(name, _inner(tokens), value=number, given=True)
+    return Macro(name, _digits(name, spelled), value=number, given=True)
+
+
+@lru_cache(maxsize=512)
+def _digits(name: str, spelled: str) -> tuple[Token, ...]:
+    return _inner(tokenize(Source(spelled, f"define {name}"), Report()))
 
 
 def _from_text(name: str, text: str, report: Report) -> Macro | None:
+    """What a text means; what was without fault, and is short, is kept for the next call."""
+    macro = _texts.get((name, text))
+    if macro is None:
+        before = len(report.errors) + len(report.warnings)
+        macro = _read_text(name, text, report)
+        faultless = macro is not None and len(report.errors) + len(report.warnings) == before
+        if macro is not None and faultless and len(text) <= _LONGEST:
+            if len(_texts) >= _MOST_TEXTS:
+                _texts.clear()
+            _texts[name, text] = macro
+    return macro
+
+
+_LONGEST: Final = 200
+_MOST_TEXTS: Final = 512
+_texts: Final[dict[tuple[str, str], Macro]] = {}
+
+
+def _read_text(name: str, text: str, report: Report) -> Macro | None:
     source = Source(text, f"define {name}")
     tokens = tokenize(source, report)
     body = _inner(tokens)

@@ -56,14 +56,15 @@ TC163 no blank between a macro's name and its body
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from typing import Final
 
 from pytriton.errors import Report
+from pytriton.frozen import dataclass
 from pytriton.lang.conditions import evaluate
 from pytriton.lang.defines import PRELUDE, given_macros
 from pytriton.lang.expand import Expander
@@ -137,7 +138,7 @@ def preprocess_given(
     )
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class _Conditional:
     """An open ``#if``. ``taken``: an arm of it was read. ``other``: the ``else``, once seen."""
 
@@ -146,14 +147,14 @@ class _Conditional:
     other: Token | None = None
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class _File:
     """One text being read: a cursor, the open ``#if``s, and the offsets of what was dropped."""
 
     tokens: list[Token]
     at: int = 0
-    conditionals: list[_Conditional] = field(default_factory=list)
-    dropped: list[tuple[int, int]] = field(default_factory=list)
+    conditionals: list[_Conditional] = dataclasses.field(default_factory=list)
+    dropped: list[tuple[int, int]] = dataclasses.field(default_factory=list)
 
 
 class _Stream:

@@ -107,6 +107,13 @@ def rebuild(expr: Expr, change: dict[Symbol, Expr]) -> Expr:
 
 def with_children(expr: _E, change: Callable[[Expr], Expr]) -> _E:
     """The expression with its direct operands changed; the same object where none is."""
+    optional, operands = _OPERANDS[expr.__class__]
+    if not optional:
+        before = operands(expr)
+        after = [change(operand) for operand in before]
+        if all(map(operator.is_, before, after)):
+            return expr
+        return replace(expr, **dict(zip(_EXPR_FIELDS[expr.__class__], after, strict=True)))  # type: ignore[arg-type]
     found: dict[str, object] = {}
     for name in _EXPR_FIELDS[expr.__class__]:
         value = getattr(expr, name)

@@ -16,10 +16,10 @@ what a kernel may cost is limited: beyond that, a body is taken to do all that i
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
-from pytriton.frozen import replace
+from pytriton.frozen import dataclass, replace
 from pytriton.lang.typed import (
     Assign,
     Atomic,
@@ -86,12 +86,12 @@ class _Doing:
     operations: set[str]
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class _State:
     """The accesses since the last barrier, and whether a lock was taken since."""
 
-    reads: list[_Access] = field(default_factory=list)
-    writes: list[_Access] = field(default_factory=list)
+    reads: list[_Access] = dataclasses.field(default_factory=list)
+    writes: list[_Access] = dataclasses.field(default_factory=list)
     acquired: bool = False
 
     def copy(self) -> _State:

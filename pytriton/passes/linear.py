@@ -22,7 +22,7 @@ from pytriton.lang.types import (
     shape_of,
     with_element,
 )
-from pytriton.lang.walk import children, names, same, with_children
+from pytriton.lang.walk import children, names, same, walk, with_children
 from pytriton.passes.rewrite import alike, larger_than, negated
 
 __all__ = ["Sum", "equal", "is_true", "moved", "settle", "sum_of"]
@@ -122,9 +122,13 @@ def is_true(expr: Expr) -> bool:
 
 def settle(expr: Expr, facts: Sequence[Expr]) -> Expr:
     """The expression without those conditions in it that follow from the facts."""
-    if not facts:
+    if not facts or not any(element_of(node.type) == BOOL for node in walk(expr)):  # type: ignore[arg-type]
         return expr
-    expr = with_children(expr, lambda operand: settle(operand, facts))
+    return _settled(expr, facts)
+
+
+def _settled(expr: Expr, facts: Sequence[Expr]) -> Expr:
+    expr = with_children(expr, lambda operand: _settled(operand, facts))
     match expr:
         case Binary(operator="&&", left=left, right=right):
             for one, other in ((left, right), (right, left)):

@@ -7,10 +7,11 @@ before they set them anew, by whatever follows the blocks around it, and by the 
 
 from __future__ import annotations
 
+import dataclasses
 from bisect import bisect_right
 from collections.abc import Collection
-from dataclasses import dataclass, field
 
+from pytriton.frozen import dataclass
 from pytriton.lang.typed import Assign, Body, Declare, For, If, RangeLoop, Statement, Symbol
 from pytriton.lang.walk import bodies, expressions, names
 
@@ -47,13 +48,13 @@ class Later:
         return places[index][1] if index < len(places) else None
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class Block:
     """One block of statements, and what may be read after it."""
 
     body: Body
     outer: Later | None
-    _mentions: Mentions = field(default_factory=dict)
+    _mentions: Mentions = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for position, statement in enumerate(self.body):

@@ -8,8 +8,8 @@ the turn that serve nothing else, so that the moved statements read as they did.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from pytriton.lang.typed import Assign, Atomic, Declare, Expr, If, Name, Statement, Symbol
 from pytriton.lang.types import BOOL, element_of
@@ -29,15 +29,15 @@ class Unmovable(Exception):
     """The statements cannot run in the next turn: some statement of this turn needs them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Line:
     """One statement of a turn. ``guard``: the ``if`` that it stands in, which holds unless the turn is the last."""
 
     statement: Statement
     guard: If | None = None
-    reads: frozenset[Symbol] = field(init=False)
-    sets: frozenset[Symbol] = field(init=False)
-    movable: bool = field(init=False)  # it only computes the value of one variable
+    reads: frozenset[Symbol] = dataclasses.field(init=False)
+    sets: frozenset[Symbol] = dataclasses.field(init=False)
+    movable: bool = dataclasses.field(init=False)  # it only computes the value of one variable
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reads", frozenset(reads((self.statement,))))
@@ -117,7 +117,7 @@ def _temporaries(lines: Sequence[Line], chosen: set[int], local: set[Symbol]) ->
     ]
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class Slice:
     """Statements of a turn that move to the start of the next one."""
 
@@ -125,8 +125,10 @@ class Slice:
     chosen: tuple[int, ...]
     turn: Turn
     local: frozenset[Symbol]  # declared in the turn
-    targets: frozenset[Symbol] = field(init=False)
-    loaded: frozenset[int] = field(init=False)  # those of the chosen that are more than temporaries
+    targets: frozenset[Symbol] = dataclasses.field(init=False)
+    loaded: frozenset[int] = dataclasses.field(
+        init=False
+    )  # those of the chosen that are more than temporaries
 
     def __post_init__(self) -> None:
         self.targets = frozenset().union(*(self.lines[place].sets for place in self.chosen))
