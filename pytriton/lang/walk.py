@@ -37,6 +37,7 @@ __all__ = [
     "children",
     "expressions",
     "has_memory",
+    "map_bodies",
     "map_body",
     "map_expressions",
     "map_statements",
@@ -257,6 +258,22 @@ def map_statements(body: Body, change: Callable[[Statement], Body]) -> Body:
 def map_body(body: Body, change: Callable[[Statement], Statement]) -> Body:
     """The statements changed one by one, inner blocks first; the same object where nothing changed."""
     return map_statements(body, lambda statement: (change(statement),))
+
+
+def map_bodies(body: Body, change: Callable[[Body], Body]) -> Body:
+    """The block and those inside it changed, inner ones first; the same object where nothing changed."""
+    inner = tuple(_with_bodies(statement, change) for statement in body)
+    return change(body if all(map(operator.is_, inner, body)) else inner)
+
+
+def _with_bodies(statement: Statement, change: Callable[[Body], Body]) -> Statement:
+    found: dict[str, Any] = {}
+    for name in _BODY_FIELDS[type(statement)]:
+        inner = getattr(statement, name)
+        new = map_bodies(inner, change)
+        if new is not inner:
+            found[name] = new
+    return replace(statement, **found) if found else statement
 
 
 def _map_inner(statement: Statement, change: Callable[[Statement], Body]) -> Statement:

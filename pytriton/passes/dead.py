@@ -1,17 +1,19 @@
 """Removes the variables that a pass has made useless: read before it, and by nothing after it.
 
-A variable that the user never read stays; it is the user's. Comments stay as well.
+A variable that the user never read stays; it is the user's. The comment above a statement that goes is given to the
+next line, if that has none of its own: it may head them both. Else it goes as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from pytriton.frozen import replace
 from pytriton.lang.typed import Assign, Atomic, Body, Declare, Evaluate, KernelDef, Remark, Statement, Symbol
-from pytriton.lang.walk import bodies, expressions, map_statements, reads, walk
+from pytriton.lang.walk import bodies, expressions, map_bodies, reads, walk
 
-__all__ = ["remark", "swept"]
+__all__ = ["remark", "swept", "without"]
 
 
 def swept(before: KernelDef, after: KernelDef) -> KernelDef:
@@ -20,7 +22,8 @@ def swept(before: KernelDef, after: KernelDef) -> KernelDef:
         return after
     once = reads(before.body)
     while unread := _removable(after.body, once - reads(after.body)):
-        after = replace(after, body=map_statements(after.body, _Without(unread)))
+        trimmed = partial(without, gone=_Assigns(unread))
+        after = replace(after, body=map_bodies(after.body, trimmed))
     return after
 
 
@@ -44,14 +47,30 @@ def _assignments(body: Body) -> Iterator[Declare | Assign]:
             yield from _assignments(inner)
 
 
-class _Without:
-    def __init__(self, unread: set[Symbol]) -> None:
-        self.unread = unread
+class _Assigns:
+    def __init__(self, symbols: set[Symbol]) -> None:
+        self.symbols = symbols
 
-    def __call__(self, statement: Statement) -> Body:
-        if isinstance(statement, Declare | Assign) and statement.symbol in self.unread:
-            return remark(statement)
-        return (statement,)
+    def __call__(self, statement: Statement) -> bool:
+        return isinstance(statement, Declare | Assign) and statement.symbol in self.symbols
+
+
+def without(body: Body, gone: Callable[[Statement], bool]) -> Body:
+    """The statements of a block that stay, with the comments that they take over."""
+    result: list[Statement] = []
+    heading: tuple[str, ...] = ()
+    last = 0
+    for statement in body:
+        if gone(statement):
+            heading = statement.comments.above or (heading if statement.span.line == last + 1 else ())
+            last = statement.span.source.position(max(statement.span.start, statement.span.end - 1))[0]
+            continue
+        comments = statement.comments
+        if heading and not comments.above and statement.span.line == last + 1:
+            statement = replace(statement, comments=replace(comments, above=heading))
+        heading = ()
+        result.append(statement)
+    return body if len(result) == len(body) else tuple(result)
 
 
 def remark(statement: Declare | Assign | Evaluate) -> Body:

@@ -25,7 +25,7 @@ from pytriton.lang.typed import (
     Symbol,
 )
 from pytriton.lang.walk import assigned, expressions, map_body, map_expressions, reads, rebuild, walk
-from pytriton.passes.dead import remark
+from pytriton.passes.dead import remark, without
 from pytriton.passes.match import Match
 from pytriton.passes.rewrite import has_load
 from pytriton.passes.slices import Line
@@ -125,16 +125,17 @@ def _without_detours(
 def _head(match: Match, before: Body, removed: Collection[int], homeless: Collection[Symbol]) -> Body:
     """The statements before the loop: new variables in, what the first turn computes out."""
     result: list[Statement] = []
+    gone: list[Statement] = []
     for place, statement in enumerate(before):
         result += [
             Declare(new.first.span, new.symbol, new.first) for new in match.carried if new.place == place
         ]
-        gone = place in removed or (isinstance(statement, Declare) and statement.symbol in homeless)
-        if not gone:
-            result.append(statement)
-        elif isinstance(statement, Declare | Assign) and statement.symbol not in match.part.targets:
-            result += remark(statement)
-    return tuple(result)
+        if place in removed or (isinstance(statement, Declare) and statement.symbol in homeless):
+            if isinstance(statement, Declare | Assign) and statement.symbol in match.part.targets:
+                statement = replace(statement, comments=Comments())  # they go where it goes
+            gone.append(statement)
+        result.append(statement)
+    return without(tuple(result), lambda statement: any(statement is one for one in gone))
 
 
 # ---------------------------------------------------------------- the start of the turn
