@@ -20,6 +20,7 @@ from pytriton.runtime.load import load
 from pytriton.runtime.locks import Lock, check_not_forked, renew_in_children
 from pytriton.runtime.options import Config, Options
 from pytriton.runtime.text import KernelText
+from pytriton.runtime.triton_cache import usable_cache
 
 __all__ = ["CPU", "Candidate"]
 
@@ -84,6 +85,7 @@ class Candidate:
 
     def _compile_on(self, device: int, facts: tuple[int, ...]) -> DeviceKernel:
         check_not_forked(self.translation.kernel)
+        usable_cache()
         with torch.cuda.device(device):
             compiled = self.compile_for(facts, driver.active.get_current_target())
         constexprs = self.translation.constexprs

@@ -28,6 +28,7 @@ from pytriton.runtime.record import Question, ask
 from pytriton.runtime.refusals import refusal
 from pytriton.runtime.replay import pin, pinned, replaying
 from pytriton.runtime.sweep import Sweep
+from pytriton.runtime.triton_cache import usable_cache
 from pytriton.runtime.tune import Launch, compile_all, may_measure, time_all
 from pytriton.runtime.tuning import PlanSettings, Tuning
 from pytriton.runtime.written import Saved, Written, save
@@ -74,6 +75,7 @@ class Chooser:
                 chosen = self._sweep.first  # the interpreter's speed says nothing
             else:
                 check_not_forked(self._sweep.first.translation.kernel)
+                usable_cache()
                 measuring = may_measure()
                 question = self._question(call) if measuring or replaying() else None
                 pinned_one = None if question is None else self._pinned(question, call)

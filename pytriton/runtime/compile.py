@@ -23,6 +23,7 @@ from pytriton.runtime.mlir import complaint
 from pytriton.runtime.options import Config
 from pytriton.runtime.refusals import refusal
 from pytriton.runtime.specialize import pin_ones, specialize
+from pytriton.runtime.triton_cache import move_cache, usable_cache
 from pytriton.source import Source
 
 __all__ = ["ASSEMBLY_MODES", "assembly", "compile_kernel", "parse_target"]
@@ -85,7 +86,7 @@ class _Attempt:
     def compiled(self, target: Any) -> Any:
         source = ASTSource(fn=self._module.compiled, **self._source)
         with compiling():
-            return triton.compile(source, target=target, options=self._options)
+            return _compiled(source, target, self._options)
 
     def refused(self, error: Exception, target: Any, source: Source) -> CompileError:
         heard = None
@@ -97,6 +98,17 @@ class _Attempt:
 def _says_nothing(error: Exception) -> bool:
     """Whether an error comes from MLIR, which prints what is wrong instead of raising it."""
     return type(error) is RuntimeError
+
+
+def _compiled(ast_source: Any, target: Any, options: Mapping[str, object]) -> Any:
+    """What Triton makes of it; where it cannot write to its own cache, that moves into ours for this process."""
+    usable_cache()
+    try:
+        return triton.compile(ast_source, target=target, options=options)
+    except OSError as error:
+        if not move_cache(error):
+            raise
+        return triton.compile(ast_source, target=target, options=options)
 
 
 def _options(translation: Translation, config: Config) -> Mapping[str, object]:
