@@ -58,6 +58,55 @@ class TestEager:
         made(torch.ones(3), out=out)
         assert out.tolist() == [3.0] * 3
 
+    def test_optional(self) -> None:
+        """Absent tensors, texts and booleans; what has another type than declared is converted by torch."""
+
+        def f(
+            x: torch.Tensor,
+            y: torch.Tensor | None = None,
+            a: float = 2.0,
+            name: str = "sin",
+            plus: bool = True,
+        ) -> torch.Tensor:
+            z = elementwise(x, name)
+            if y is not None and plus:
+                axpy(z, y, a, z.numel(), grid=blocks(z.numel()))
+            return z
+
+        made = pytriton.op("pytriton_tests::optional", f)
+        assert "Tensor? y=None" in made.schema
+        x, y = torch.randn(5), torch.randn(5)
+        for arguments, keywords, wanted in (
+            ((x,), {}, torch.sin(x)),
+            ((x, None, 3.0, "cos"), {}, torch.cos(x)),
+            ((x, y), {}, torch.sin(x) + 2 * y),
+            ((x, y, 3), {}, torch.sin(x) + 3 * y),
+            ((x, y, True), {}, torch.sin(x) + y),
+            ((x,), {"plus": True, "y": y, "a": -1.0}, torch.sin(x) - y),
+            ((x, y, 1.0, "sin", False), {}, torch.sin(x)),
+            ((x, y.double().float().neg().conj(), 1.0), {}, torch.sin(x) - y),
+        ):
+            torch.testing.assert_close(made(*arguments, **keywords), wanted)
+            torch.testing.assert_close(made.overload(*arguments, **keywords), wanted)
+        y = torch.complex(y, y).conj().imag
+        assert y.is_neg()
+        torch.testing.assert_close(made(x, y), torch.sin(x) + 2 * y)
+        with pytest.raises((TypeError, RuntimeError), match="name"):
+            made(x, y, 1.0, 5)
+
+    def test_parameters_of_any_name(self) -> None:
+        """Names that the written function uses itself, too."""
+
+        def f(self: torch.Tensor, _modes: torch.Tensor, __self: float = 2.0) -> torch.Tensor:
+            z = _modes.clone()
+            axpy(z, self, __self, z.numel(), grid=blocks(z.numel()))
+            return z
+
+        made = pytriton.op("pytriton_tests::names", f)
+        x, y = torch.randn(5), torch.randn(5)
+        torch.testing.assert_close(made(x, y), 2 * x + y)
+        torch.testing.assert_close(made(self=x, _modes=y), 2 * x + y)
+
     def test_lists(self) -> None:
         def f(many: list[torch.Tensor], x: torch.Tensor) -> list[torch.Tensor]:
             for y in many:
@@ -128,6 +177,18 @@ class TestRegistrations:
         assert len(calls) == 3
         made.register_kernel(["cpu", "cuda"])(torch.sin)
         assert torch.equal(made(x), torch.sin(x))
+
+    def test_kernel_is_for_dense_tensors(self, device: str) -> None:
+        """As by the dispatcher: a sparse tensor goes to the function, whose kernel cannot read it."""
+        made = pytriton.op("pytriton_tests::dense_kernel", lambda_sin)
+        made.register_kernel(device)(torch.cos)
+        x = torch.randn(5)
+        with torch.inference_mode():
+            assert torch.equal(made(x.clone()), torch.cos(x))
+        for call in (made, made.overload):
+            assert torch.equal(call(x), torch.cos(x))
+            with pytest.raises((LaunchError, RuntimeError)):
+                call(x.to_sparse())
 
     def test_derived_fake(self) -> None:
         for x in SAMPLES:

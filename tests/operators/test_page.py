@@ -49,9 +49,12 @@ def test_no_cell_is_empty() -> None:
     only_gpu = {about for about, (cpu, _) in table.items() if cpu in ("", "-")}
     assert only_gpu == {
         '`mode="reduce-overhead"`',
+        '`mode="reduce-overhead"`, training step',
         "CUDA graphs by hand",
         "side streams",
         "several GPUs in one process",
+        "several GPUs, compiled",
+        "several GPUs, overridden",
         "DataParallel",
     }
 
