@@ -1,10 +1,10 @@
 """How long translating takes, and how long a call that was made before takes until its launch.
 
 Everything here runs without a GPU. Words: *fresh* is a new Python process in which torch and triton
-cannot be imported; *cold* is a text that this process has never seen (a comment differs), *warm*
-the same text and defines again; a *further point* is the same text with other tile sizes. The
-generated kernels are what long Triton-C kernels look like: stages of masked loads, reductions,
-arithmetic, loops and conditions, with comments and directives between.
+cannot be imported, and the bytecode is there, as after pip; *cold* is a text that this process has
+never seen (a comment differs), *warm* the same text and defines again; a *further point* is the same
+text with other tile sizes. The generated kernels are what long Triton-C kernels look like: stages of
+masked loads, reductions, arithmetic, loops and conditions, with comments and directives between.
 
     python -m benchmarks.translate [--json FILE]
 """
@@ -21,6 +21,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -90,14 +91,28 @@ done = time.perf_counter()
 json.dump([(imported - start) * 1e3, (done - imported) * 1e3], sys.stdout)
 """
 
+# Runs in a fresh process: one translation, then the peak of its memory.
+PEAK = """
+import json, re, sys
+source, defines = json.load(sys.stdin)
+sys.modules["torch"] = sys.modules["triton"] = None
+import pytriton
+pytriton.translate(source, defines)
+print(int(re.search(r"VmHWM:\\s*(\\d+) kB", open("/proc/self/status").read())[1]) / 1e3)
+"""
+
 GENERATED_DEFINES = {"TYPE": "half", "TM": 32, "TN": 64, "SCALED": True}
 
 
-def generated(lines: int) -> str:
-    """A kernel of about so many lines."""
-    per_stage = STAGE.count("\n")
-    count = round((lines - HEADER.count("\n") - FOOTER.count("\n")) / per_stage)
-    stages = (STAGE.replace("@", str(number)) for number in range(count))
+# Behind each statement of a stage, in texts longer than the 30,000 tokens of code that one text may have.
+REMARK = "  // a remark, as long texts have many\n"
+
+
+def generated(lines: int, remarks: bool = False) -> str:
+    """A kernel of about so many lines; ``remarks``: every other line is a comment."""
+    stage = STAGE.replace(";\n", ";\n" + REMARK) if remarks else STAGE
+    count = round((lines - HEADER.count("\n") - FOOTER.count("\n")) / stage.count("\n"))
+    stages = (stage.replace("@", str(number)) for number in range(count))
     return HEADER + "".join(stages) + FOOTER
 
 
@@ -120,21 +135,33 @@ def milliseconds(action: Callable[[], object], repeat: int) -> float:
     return statistics.median(times) * 1e3
 
 
+def child(program: str, given: object, **environment: str) -> Any:
+    """What a program that reads and writes JSON answers in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+    )
+    return json.loads(done.stdout)
+
+
 def fresh_process(repeat: int = 7) -> tuple[float, float]:
     """Milliseconds to import pytriton, and to translate dot for the first time."""
-    runs = []
-    for _ in range(repeat):
-        done = subprocess.run(
-            [sys.executable, "-c", FRESH],
-            input=json.dumps(dot_text()),
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=ROOT,
-        )
-        runs.append(json.loads(done.stdout))
+    with tempfile.TemporaryDirectory() as bytecode:
+        kept = {"PYTHONPYCACHEPREFIX": bytecode, "PYTHONDONTWRITEBYTECODE": ""}
+        child(FRESH, dot_text(), **kept)  # writes it
+        runs = [child(FRESH, dot_text(), **kept) for _ in range(repeat)]
     imports, translations = zip(*runs, strict=True)
     return statistics.median(imports), statistics.median(translations)
+
+
+def peak(source: str) -> float:
+    """The most memory, in MB, that a fresh process ever has that translates a generated kernel; Linux only."""
+    return float(child(PEAK, (source, GENERATED_DEFINES)))
 
 
 def cold(source: str, defines: dict[str, Any], repeat: int) -> float:
@@ -219,12 +246,13 @@ def measure() -> list[tuple[str, float, str]]:
         ("dot, warm", warm(source, defines, 50), "ms"),
         ("dot, a further point of a sweep", further_point(source, defines), "ms"),
     ]
-    for lines, repeat in ((200, 9), (2000, 3)):
-        text = generated(lines)
+    for lines, repeat, remarks in ((200, 9, False), (1000, 3, False), (3000, 3, False), (5000, 3, True)):
+        text = generated(lines, remarks)
         took, actual = cold(text, GENERATED_DEFINES, repeat), text.count("\n")
-        rows.append((f"generated kernel of {actual} lines, cold", took, "ms"))
-        rows.append((f"generated kernel of {actual} lines, cold, per line", took / actual * 1e3, "µs"))
-        rows.append((f"generated kernel of {actual} lines, warm", warm(text, GENERATED_DEFINES, 5), "ms"))
+        what = f"generated kernel of {actual} lines" + ", a third of them remarks" * remarks
+        rows.append((f"{what}, cold", took, "ms"))
+        rows.append((f"{what}, cold, per line", took / actual * 1e3, "µs"))
+    rows.append((f"{what}: peak memory of a fresh process", peak(text), "MB"))
     rows += [
         (f"repeated call until the launch: {name}", took, "µs") for name, took in repeated_call().items()
     ]
