@@ -109,7 +109,8 @@ class Kernel:
             return None
         plan = self._default
         if plan is None or defines or num_warps is not None or num_stages is not None:
-            plan = self._plan(arguments, defines, num_warps, num_stages)
+            recent = self._recent.get(defines, num_warps, num_stages)
+            plan = recent or self._plan(arguments, defines, num_warps, num_stages)
         self._last = plan
         frame = INSIDE.frame
         if frame is None and not bench and not modes_active():
@@ -250,9 +251,6 @@ class Kernel:
             names = self._parameter_names(configs[0])
             configs = self._heuristics.applied(configs, names, arguments)
             return self._plans.get(configs) or self._kept(configs, configs)
-        recent = self._recent.get(defines, num_warps, num_stages)
-        if recent is not None:
-            return recent
         key = (_frozen(defines), _frozen_one(num_warps), _frozen_one(num_stages))
         try:
             plan = self._plans.get(key)

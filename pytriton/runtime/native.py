@@ -18,7 +18,7 @@ from triton.runtime import build
 
 from pytriton.emit.templates import render
 
-__all__ = ["Row", "native_launcher", "packed_dtypes"]
+__all__ = ["Row", "native_launcher", "native_recall", "packed_dtypes"]
 
 NO_NATIVE_VARIABLE: Final = "PYTRITON_NO_NATIVE"
 
@@ -61,7 +61,7 @@ def native_launcher(
     ``rows`` describe the parameters in order; ``details`` are what rounds a floating number, else None;
     ``devices`` the one where calls without tensors run, and the only one there is.
     """
-    module = _module() if os.environ.get(NO_NATIVE_VARIABLE, "") in ("", "0") else None
+    module = _module()
     if module is None:
         return None
     named = [surroundings[name] for name in _NAMES]
@@ -76,8 +76,22 @@ def native_launcher(
     return made
 
 
-@cache
+def native_recall(seen: list[Any]) -> Callable[..., Any] | None:
+    """What looks a call's defines up in ``Recent``'s list; None unless a launcher in C was made before.
+
+    (A program that runs on CPU tensors only is to build nothing.)
+    """
+    module = _module() if _built.cache_info().currsize else None
+    made: Callable[..., Any] | None = None if module is None else module.make_recall(seen)
+    return made
+
+
 def _module() -> Any:
+    return _built() if os.environ.get(NO_NATIVE_VARIABLE, "") in ("", "0") else None
+
+
+@cache
+def _built() -> Any:
     """The compiled module; None where it cannot be built, for whatever reason: nothing depends on it."""
     try:
         return build.compile_module_from_src(render("launcher.c.j2"), "pytriton_launcher")

