@@ -1,6 +1,7 @@
 """One program before all judges, and what came of it.
 
-``ok``: all agree (``undecided``: an integer or a branch hangs on the last digits of a float; nobody was asked).
+``ok``: all agree (``undecided``: an integer or a branch hangs on the last digits of a float, nobody was asked;
+``strays as the text does``: a dead load past an end stayed, as where a store keeps a loop from being undone).
 ``refused``: the translator refused a legal text (its code says at what). ``undefined``: the evaluator found
 undefined behaviour, which the generator should not have made (or the checker did). ``differs``: two judges left
 different memory. ``crashed``: an exception that is no finding of the translator.
@@ -18,6 +19,7 @@ from tests.fuzz.kernels import Options, generate
 from tests.oracle.arithmetic import GPU
 from tests.oracle.evaluator import ROUNDING, Undefined
 from tests.oracle.judges import (
+    OUTSIDE,
     Case,
     Difference,
     checked,
@@ -77,9 +79,15 @@ def judged(case: Case, *, plain: bool = True, device: str = "cpu") -> Verdict:
             return Verdict("ok", "undecided")
         return _emitted(case, memory, device, device=device)[0]
     verdict, text = _emitted(case, memory, "emitted module")
+    if memory.strayed and OUTSIDE in verdict.message:
+        # the text itself loads past an end and throws that away, and the loop could not be undone
+        verdict, text = _emitted(case, memory, "emitted module", False)
+        if verdict.ok:
+            verdict = Verdict("ok", "strays as the text does")
     if verdict.ok and plain:
         with without_passes():
-            verdict, _ = _emitted(case, memory, "module without passes", not memory.strayed, known=text)
+            other, _ = _emitted(case, memory, "module without passes", not memory.strayed, known=text)
+        return verdict if other.ok else other
     return verdict
 
 

@@ -146,7 +146,11 @@ class Streams(Statements):
         update = f"{total} += {value};" if c.below(3) else f"{total} = {total} * 3 + ({value});"
         lines = [*loop.before, *(line for o in operands for line in o.before)]
         lines += [f"{self.declared(total_type, total, shape)} = 0;", f"{loop.head} {{"]
-        hidden = [Variable(o.value.name, o.value.type, o.value.shape, fixed=True) for o in operands]
+        hidden = [
+            Variable(o.value.name, o.value.type, o.value.shape, fixed=True)
+            for o in operands
+            if o.use == o.value.name  # else some elements are unspecified
+        ]
         work = self.inside(loop, [*hidden, Variable(total, total_type, shape, fixed=True)])
         body = [line for o in operands for line in o.top + o.early]
         body += [update, *work] if c.chance(2) else [*work, update]

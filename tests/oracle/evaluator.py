@@ -67,7 +67,7 @@ def run(
     unspecified are 0 ("we give 0"): what this translator promises beyond the language.
 
     Where a program is defined if every float is as calculated here, and not if it strays, ``ROUNDING`` ends the
-    message: an integer or a branch hangs on the last digits.
+    message: an integer or a branch hangs on the last digits (or on the bits of a NaN).
     """
     try:
         return _run(kernel, buffers, arguments, grid, rules, backwards, promises, zeros)
@@ -327,7 +327,7 @@ class _Program:
         bad = value.bad
         if value.error is not None:
             bad = both(bad, value.error > 0)
-        if have.is_float:
+        if have.is_float and self.rules.strays:
             bad = both(bad, np.isnan(data))  # which NaN it is, nobody says
         bits = {1: np.uint8, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
         if dtype_of(have).itemsize * 8 == have.bits or have == BOOL:

@@ -22,7 +22,7 @@ from pytriton.lang import typed
 from pytriton.lang.check import check
 from pytriton.lang.parse import parse
 from pytriton.lang.preprocess import preprocess
-from pytriton.lang.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, TYPE_WORDS, ScalarType
+from pytriton.lang.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, TYPE_WORDS, ScalarType, element_of
 from pytriton.lang.walk import bodies
 from pytriton.source import Source
 from tests.oracle.evaluator import Address, run
@@ -31,6 +31,7 @@ from tests.oracle.values import Array
 
 __all__ = [
     "NEEDED",
+    "OUTSIDE",
     "Buffer",
     "Case",
     "Difference",
@@ -54,6 +55,7 @@ NEEDED = {
     "temporaries": "what the emitter says twice would run twice",
 }
 GUARD = 8192  # bytes on either side of a buffer
+OUTSIDE = "touches an address outside every buffer"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +125,8 @@ def checked(source: str, defines: Mapping[str, object] | None = None) -> typed.K
 def misjudged(tree: typed.KernelDef, exact: frozenset[str]) -> list[str]:
     """The variables of ``exact`` whose initialiser the checker converts: it gave the expression another type.
 
-    (``m ? *p : 0.5`` may be one load, which is converted then.)
+    (``m ? *p : 0.5`` may be one load, which is converted then. A choice of truth values is one to the checker and
+    an int to C: every operator promotes it, so nothing can tell.)
     """
     found: list[str] = []
     pending = list(tree.body)
@@ -133,7 +136,10 @@ def misjudged(tree: typed.KernelDef, exact: frozenset[str]) -> list[str]:
             pending += inner
         if isinstance(statement, typed.Declare) and statement.symbol.name in exact:
             value = statement.value
-            folded = isinstance(value, typed.Cast) and isinstance(value.operand, typed.Load)
+            folded = isinstance(value, typed.Cast) and (
+                isinstance(value.operand, typed.Load)
+                or (isinstance(value.operand, typed.Select) and element_of(value.operand.type) == BOOL)
+            )
             if isinstance(value, typed.Cast | typed.Broadcast | typed.Reshape) and not folded:
                 found.append(f"{statement.symbol.type} {statement.symbol.name} from {value.operand.type}")
     return found
@@ -216,7 +222,7 @@ class _Watch:
         for start, stop in self.allowed:
             fine |= (active >= start) & (active + width <= stop)
         if not fine.all():
-            raise Difference(f"the emitted module's {what} touches an address outside every buffer")
+            raise Difference(f"the emitted module's {what} {OUTSIDE}")
 
     def load(self, pointers: Array, mask: Array, other: Array, dtype: np.dtype) -> Array:
         self._look("load", pointers, mask, np.dtype(dtype).itemsize)
