@@ -5,6 +5,7 @@ A new kernel object stands for a new process: it knows nothing but what lies on 
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Callable
@@ -17,7 +18,7 @@ import triton
 
 import pytriton
 from pytriton.errors import TuneError
-from pytriton.runtime import choose, record, replay
+from pytriton.runtime import choose, files, record, replay
 from pytriton.runtime.candidate import Candidate
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options import Config
@@ -362,6 +363,55 @@ class TestReplay:
         file.chmod(0o400)
         with pytest.warns(RuntimeWarning, match="cannot add to PYTRITON_REPLAY"):
             call(make())
+
+    @pytest.mark.parametrize("cut", [1, 2, 50, -2])
+    def test_a_torn_last_line(self, gpu: FakeGpu, file: Path, cut: int) -> None:
+        """Its writer was killed, or the disk full: it says nothing, and the next writer cuts it off."""
+        call(call(make()), 200)
+        first, second = file.read_bytes().splitlines(keepends=True)
+        file.write_bytes(first + second[:cut])
+        gpu.measured.clear()
+        assert call(make()).best_config == BEST
+        assert gpu.measured == []
+        call(make(), 300)
+        (kept, added) = [json.loads(line) for line in file.read_text().splitlines()]
+        assert (kept["arguments"], added["arguments"]) == ({"n": 100}, {"n": 300})
+
+    def test_a_last_line_that_a_person_left_open(self, gpu: FakeGpu, file: Path) -> None:
+        call(make())
+        file.write_text(file.read_text().replace("TILE=32", "TILE=64").strip())
+        assert call(make()).best_config == Config({"TILE": 64})
+        call(make(), 200)
+        assert [json.loads(line)["arguments"] for line in file.read_text().splitlines()] == [
+            {"n": 100},
+            {"n": 200},
+        ]
+
+    def test_a_disk_that_fills_up(self, file: Path) -> None:
+        """Half a line fits: it is taken back, and the error told."""
+        file.write_bytes(b'{"choice": "a"}\n')
+
+        class Full:
+            def __init__(self, file: Any) -> None:
+                self._file = file
+
+            def write(self, line: bytes) -> int:
+                return int(self._file.write(line[:5]))
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(self._file, name)
+
+            def __enter__(self) -> Any:
+                return self
+
+            def __exit__(self, *_: object) -> None:
+                self._file.close()
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("builtins.open", lambda *given, **named: Full(io.FileIO(given[0], "a+")))
+            with pytest.raises(OSError, match="No space left"):
+                files.append_line(file, b'{"choice": "b"}\n', lambda tail: True)
+        assert file.read_bytes() == b'{"choice": "a"}\n'
 
     def test_a_directory(self, gpu: FakeGpu, file: Path) -> None:
         file.mkdir()

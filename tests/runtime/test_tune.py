@@ -6,6 +6,9 @@ The candidates' machine code and the clock are stubbed; calls pass addresses, to
 from __future__ import annotations
 
 import contextlib
+import os
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,8 +69,8 @@ class FakeGpu:
         found: dict[Candidate, float | str] = {
             one.candidate: self.times[one.candidate.options.TILE] for one in launches
         }
-        for candidate, time in found.items():
-            told(candidate, time)
+        for one in found.items():
+            told(*one)
         return found
 
 
@@ -323,6 +326,46 @@ class TestTimeAll:
         tune.time_all(self.launches(1000), Saved(()), None)
         assert clock == {1000: [2, 5]}
 
+    def test_one_sweep_at_a_time(self, clock: dict[int, list[int]], monkeypatch: pytest.MonkeyPatch) -> None:
+        """Two threads that tune two kernels would time each other."""
+        running: list[int] = []
+        most: list[int] = []
+
+        def first_launches(*_: Any) -> dict[Any, str]:
+            running.append(1)
+            time.sleep(0.02)
+            most.append(len(running))
+            running.pop()
+            return {}
+
+        monkeypatch.setattr(tune, "_first_launches", first_launches)
+        work = [
+            threading.Thread(target=tune.time_all, args=(self.launches(1, 2), Saved(()), None))
+            for _ in range(4)
+        ]
+        for thread in work:
+            thread.start()
+        for thread in work:
+            thread.join(20)
+        assert most == [1, 1, 1, 1]
+
+    def test_told_as_soon_as_measured(self, clock: dict[int, list[int]]) -> None:
+        told: list[tuple[Any, Any]] = []
+        tune.time_all(self.launches(5, 4), Saved(()), None, lambda *one: told.append(one))
+        assert told == [(5, 5.0), (4, 4.0)]
+
+    def test_near_ties_take_turns(self, clock: dict[int, list[int]], monkeypatch: pytest.MonkeyPatch) -> None:
+        """Those within 6 % of the best are measured again, in five rounds; the others are not."""
+        order: list[int] = []
+
+        def milliseconds(launch: Any, saved: Saved, cache: Any, count: int) -> list[float]:
+            order.append(launch.candidate)
+            return [{1: 1.0, 2: 1.05, 3: 1.2}[launch.candidate]] * count
+
+        monkeypatch.setattr(tune, "_milliseconds", milliseconds)
+        tune.time_all(self.launches(3, 2, 1), Saved(()), None)
+        assert order == [3, 3, 2, 2, 1, 1, *([1, 2] * 5)]
+
     def test_budget(self, clock: dict[int, list[int]]) -> None:
         times = tune.time_all(self.launches(5, 4, 3), Saved(()), 0.0)
         assert list(times.values()) == [5.0, "over the budget", "over the budget"]
@@ -341,6 +384,23 @@ def test_no_memory_left_to_clear_the_cache_with(monkeypatch: pytest.MonkeyPatch)
 
 
 class TestCompileAll:
+    @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core")
+    def test_side_by_side(self) -> None:
+        """Two compilations that wait for each other both end."""
+        meeting = threading.Barrier(2)
+        outcomes = tune.compile_all([(name, lambda: meeting.wait(20)) for name in "ab"])  # type: ignore[misc]
+        assert list(outcomes.values()) == [None, None]
+
+    def test_no_new_threads_while_python_shuts_down(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(*_: Any) -> Any:
+            raise RuntimeError("cannot schedule new futures after interpreter shutdown")
+
+        monkeypatch.setattr(tune.ThreadPoolExecutor, "map", refuse)
+        monkeypatch.setattr(tune.sys, "is_finalizing", lambda: True)
+        done: list[int] = []
+        assert tune.compile_all([("a", lambda: done.append(1))]) == {"a": None}  # type: ignore[list-item]
+        assert done == [1]
+
     def test_errors_of_ours_are_collected(self) -> None:
         def fail() -> None:
             raise refusal("too large", "TC531")
