@@ -18,19 +18,27 @@ from pytriton.port.scan import MARK
 from pytriton.port.variants import Point, Variant
 from pytriton.port.write import Written, signed
 
-__all__ = ["test_module"]
+__all__ = ["named", "test_module"]
 
 _MOST: Final = 8
 _CALLERS_GRID: Final = ", grid=(2, 2, 2)"
 
 
-def test_module(plan: Plan, written: Written, module: str, where: str, source: str) -> str:
-    """The text of the test file that stands beside ``module``, a path below its folder."""
+_MODULE: Final = "@MODULE@"
+
+
+def named(text: str, module: str) -> str:
+    """The finished test for the module at this path, which is below the test's folder."""
+    return signed(text.replace(_MODULE, module))
+
+
+def test_module(plan: Plan, written: Written, where: str, source: str) -> str:
+    """The text of the test file of a module, less the module's path (see ``named``)."""
     cases = [_case(plan, variant, point) for variant, point in _chosen(plan)][:_MOST]
-    text = render(
+    return render(
         "port_test.py.j2",
         mark=MARK,
-        module=module,
+        module=_MODULE,
         where=where,
         source=_literal(source),
         cases=cases,
@@ -41,7 +49,6 @@ def test_module(plan: Plan, written: Written, module: str, where: str, source: s
         sizes=_sizes(plan),
         checksum="",
     )
-    return signed(text)
 
 
 def _sizes(plan: Plan) -> tuple[int, int]:

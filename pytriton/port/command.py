@@ -11,14 +11,15 @@ import difflib
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pytriton.port.checks import test_module
+from pytriton.port.checks import named, test_module
 from pytriton.port.extract import Found, extract
 from pytriton.port.grade import Grade, Result, results
 from pytriton.port.observed import Observation, ProgramError, completed, observe, strangers
+from pytriton.port.parallel import each
 from pytriton.port.report import Row, summary, table, write_report
 from pytriton.port.scan import files, root_of
 from pytriton.port.write import edited
@@ -86,39 +87,73 @@ def _usage(message: str) -> int:
     return 2
 
 
+@dataclass(frozen=True)
+class _Made:
+    """A kernel that went through: its result, the file it is shown as, and its test as far as it is known."""
+
+    shown: str
+    result: Result
+    test: str
+
+
 def _all(
     texts: list[Found], seen: Sequence[Observation], root: Path, options: argparse.Namespace
 ) -> tuple[list[Row], list[_File]]:
     """Every kernel of every text, and the files to write."""
+    texts = [*texts, *strangers(seen, texts, options.run or "")]
+    every = _made(texts, root, options)
+    if seen:
+        every = _completed(texts, every, seen, root, options)
     rows: list[Row] = []
     written: list[_File] = []
     taken: set[str] = set()
-    given = _given(options.defines)
-    told: set[str] = set()  # texts of the run: several texts with holes may lead to one
-    for found in [*texts, *strangers(seen, texts, options.run or "")]:
-        shown = _relative(found.path, root)
-        made = results(found, given, shown)
-        if seen and any(result.grade is Grade.PERSON for result in made):
-            better = completed(found, seen, options.run)
-            fresh = [one for one in better if one.text not in told]
-            told.update(str(one.text) for one in better)
-            made = [result for one in fresh for result in results(one, given, shown)] if better else made
-        for result in made:
-            module = None
-            if result.written is not None:
-                module = _module_name(shown, result.written.function, taken)
-                written.append(_File(module, result.written.text))
-                if options.with_tests:
-                    written.append(_test(result, module, f"{shown}, {result.place}"))
-            rows.append(Row(shown, result, module, ""))
+    for one in (one for some in every for one in some):
+        module = None
+        if one.result.written is not None:
+            module = _module_name(one.shown, one.result.written.function, taken)
+            written.append(_File(module, one.result.written.text))
+            if one.test:
+                name = "test_" + re.sub(r"[^\w]+", "_", module.removesuffix(".py")) + ".py"
+                written.append(_File(name, named(one.test, module)))
+        rows.append(Row(one.shown, one.result, module, ""))
     return rows, written
 
 
-def _test(result: Result, module: str, where: str) -> _File:
-    assert result.plan is not None
-    assert result.written is not None
-    name = "test_" + re.sub(r"[^\w]+", "_", module.removesuffix(".py")) + ".py"
-    return _File(name, test_module(result.plan, result.written, module, where, result.old))
+def _made(texts: Sequence[Found], root: Path, options: argparse.Namespace) -> list[list[_Made]]:
+    """The kernels of each text."""
+    given = _given(options.defines)
+
+    def work(found: Found) -> list[_Made]:
+        shown = _relative(found.path, root)
+        return [_with_test(shown, one, options.with_tests) for one in results(found, given, shown)]
+
+    return each(work, texts)
+
+
+def _with_test(shown: str, result: Result, wanted: bool) -> _Made:
+    test = ""
+    if wanted and result.plan is not None and result.written is not None:
+        test = test_module(result.plan, result.written, f"{shown}, {result.place}", result.old)
+    return _Made(shown, replace(result, plan=None), test)  # a plan is large, and done with
+
+
+def _completed(
+    texts: Sequence[Found],
+    every: Sequence[list[_Made]],
+    seen: Sequence[Observation],
+    root: Path,
+    options: argparse.Namespace,
+) -> list[list[_Made]]:
+    """The same, with what a run made of texts that need a person otherwise; each text once."""
+    kept: list[list[_Made]] = []
+    fresh: dict[str, Found] = {}
+    for found, some in zip(texts, every, strict=True):
+        person = any(one.result.grade is Grade.PERSON for one in some)
+        better = completed(found, seen, options.run) if person else []
+        kept.append([] if better else some)
+        for one in better:
+            fresh.setdefault(str(one.text), one)
+    return kept + _made(list(fresh.values()), root, options)
 
 
 def _texts(paths: Sequence[Path], root: Path) -> Iterator[Found]:

@@ -147,16 +147,22 @@ _BUFFER: Final = re.compile(r"\bcalloc\s*\(\s*(0[xX][0-9a-fA-F]+|\d+)\s*\)")
 def _filled(template: Traced, text: str) -> Traced | None:
     """The run's text with the lines that its parts have in the code; None if it is not made of this template."""
     parts = re.split("(\ue000\\d+\ue001)", template)
-    pattern = "".join("(.*?)" if number % 2 else re.escape(part) for number, part in enumerate(parts))
-    match = re.fullmatch(pattern, text, re.DOTALL)
-    if match is None:
+    first, *_, last = parts
+    ends = text.startswith(first) and text.endswith(last) and len(first) + len(last) <= len(text)
+    if len(parts) == 1 or not ends:
         return None
-    pieces: list[tuple[str, int]] = []
-    offset = 0
-    for number, part in enumerate(parts):
-        filling = match[(number + 1) // 2] if number % 2 else part
-        pieces.append((filling, template.line_at(offset)))
-        offset += len(part)
+    pieces = [(first, template.line_at(0))]
+    at, offset = len(first), len(first)
+    for number in range(1, len(parts), 2):
+        hole, literal = parts[number], parts[number + 1]
+        # the leftmost place serves: what comes later can only gain by it
+        end = len(text) - len(last)
+        found = end if number + 2 == len(parts) else text.find(literal, at, end)
+        if found < at:
+            return None
+        pieces.append((text[at:found], template.line_at(offset)))
+        pieces.append((literal, template.line_at(offset + len(hole))))
+        at, offset = found + len(literal), offset + len(hole) + len(literal)
     return traced(pieces)
 
 
