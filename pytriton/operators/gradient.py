@@ -52,7 +52,8 @@ class Gradient:
         self._lists = any(_is_list(one.type) for one in (*schema.arguments, *schema.returns))
         self._written = [at for at, one in enumerate(schema.arguments) if one.is_write]
         name = f"{overload._opname}_backward"
-        self.eager: Callable[..., Any] = _applied(name, self._forward, self._backward)
+        applied = _applied(name, self._forward, self._backward)
+        self.eager: Callable[..., Any] = overload if self._lists else applied
         self._apply = _applied(name, self._forward_below, self._backward_of_dispatched)
 
     def formula(self, backward: Callable[..., Any], setup_context: Callable[..., Any] | None) -> None:

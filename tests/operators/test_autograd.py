@@ -115,6 +115,69 @@ def test_written_arguments() -> None:
     torch.testing.assert_close(y, 2 * x.detach())
 
 
+def test_results_in_a_list() -> None:
+    def both(x: torch.Tensor) -> list[torch.Tensor]:
+        return [elementwise(x, "sin"), elementwise(x, "cos")]
+
+    made = pytriton.op("pytriton_tests::both", both)
+
+    def backward(ctx: Any, grads: list[torch.Tensor]) -> torch.Tensor:
+        (x,) = ctx.saved_tensors
+        return grads[0] * torch.cos(x) - grads[1] * torch.sin(x)
+
+    made.register_autograd(backward, setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs))
+    assert gradcheck(lambda x: tuple(made(x)), (double(5),))
+
+
+def test_checkpoint_and_hooks() -> None:
+    """What is saved for a gradient goes through the hooks of autograd."""
+    packed: list[torch.Tensor] = []
+    x = torch.randn(7, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(
+        lambda one: packed.append(one) or len(packed) - 1, packed.__getitem__
+    ):
+        y = sin(x)
+    y.sum().backward()
+    assert len(packed) == 1
+    found, x.grad = x.grad, None
+    for reentrant in (False, True):
+        torch.utils.checkpoint.checkpoint(lambda x: sin(exp(x)), x, use_reentrant=reentrant).sum().backward()
+        wanted = torch.cos(torch.exp(x.detach())) * torch.exp(x.detach())
+        torch.testing.assert_close(x.grad, wanted)
+        x.grad = None
+    torch.testing.assert_close(found, torch.cos(x.detach()))
+    with torch.autograd.set_detect_anomaly(True):
+        sin(x).sum().backward()
+    torch.testing.assert_close(x.grad, found)
+
+
+def test_several_results() -> None:
+    """One of them whole numbers, which have no gradient; one whose gradient is not asked for."""
+
+    def three(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        return elementwise(x, "sin"), elementwise(x, "cos"), (x > 0).int()
+
+    made = pytriton.op("pytriton_tests::three", three)
+
+    def backward(ctx: Any, *grads: torch.Tensor | None) -> torch.Tensor:
+        (x,) = ctx.saved_tensors
+        assert grads[1] is None
+        assert grads[2] is None
+        return grads[0] * torch.cos(x)
+
+    def setup(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+        ctx.set_materialize_grads(False)
+
+    made.register_autograd(backward, setup_context=setup)
+    for call in (made, made.overload):
+        x = torch.randn(5, requires_grad=True)
+        y, z, signs = call(x)
+        assert (y.requires_grad, z.requires_grad, signs.requires_grad) == (True, True, False)
+        y.mul_(2).sum().backward()
+        torch.testing.assert_close(x.grad, 2 * torch.cos(x.detach()))
+
+
 def without_formula(x: torch.Tensor) -> torch.Tensor:
     return elementwise(x, "sin")
 
