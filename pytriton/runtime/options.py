@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, cast
@@ -178,12 +178,21 @@ class Config:
     def __hash__(self) -> int:
         return hash(self._key)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        told = {one.name: getattr(self, one.name) for one in fields(self)}
+        return _config_of, ({**told, "defines": dict(self.defines)},)
+
     def __repr__(self) -> str:
         defines = ", ".join(f"{name}={value!r}" for name, value in self.defines.items())
         tail = "" if self.num_stages is None else f", num_stages={self.num_stages}"
         tail += "" if self.precision == "ieee" else f", precision={self.precision!r}"
         tail += f", remap={self.remap}" if self.remap else ""
         return f"Config({defines + ', ' if defines else ''}num_warps={self.num_warps}{tail})"
+
+
+def _config_of(told: Mapping[str, Any]) -> Config:
+    """A config that was pickled or copied."""
+    return Config(**told)
 
 
 def config(

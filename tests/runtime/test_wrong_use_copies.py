@@ -203,6 +203,17 @@ def test_what_a_newer_version_pickled_is_refused(change: dict[str, Any], said: s
     assert help_.startswith(f"help: this is pytriton {pytriton.__version__}: ")
 
 
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda config: pickle.loads(pickle.dumps(config))]
+)
+def test_configs(again: Any) -> None:
+    """What tuning chose can be kept by the user, too."""
+    config = Config({"TILE": 16, "TYPE": torch.half, "MODE": "a b"}, 8, 3, "tf32", remap=8)
+    other = again(config)
+    assert other == config
+    assert repr(other) == repr(config)
+
+
 def test_more_than_is_known_is_no_harm() -> None:
     """A newer version may tell more, as long as it keeps the format."""
     state = {**scaling().__reduce__()[1][0], "remark": "hello"}
