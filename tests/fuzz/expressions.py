@@ -126,6 +126,8 @@ class Expressions:
             return E(f"({type_.word}){value}f", PREFIX, type_)
         small = str(c.pick((1, 2, 3, 0, 5, 7, 10, 100)))
         if type_ == INT or bare:
+            if self.frame.named and c.chance(6) and not bare:
+                return E(c.pick(("FIVE", "MINUS", "SIX")), POSTFIX, INT)
             if self.frame.spelled and c.chance(6) and not bare:
                 return E(c.pick(sorted(self.frame.spelled.values())), POSTFIX, INT)
             odd = ("0x1f", "0b101", "'a'", "017", "2147483647", "65536", "0x7fff0001")
@@ -199,8 +201,8 @@ class Expressions:
             forms += [(3, self.reduction), (2, self.guarded)]
         if type_ in (FLOAT, DOUBLE):
             forms.append((2, self.real_function))
-        if len(shape) == 2 and type_ in (FLOAT, DOUBLE, INT):
-            forms.append((4, self.product))
+        if len(shape) in (2, 3) and (type_ in (FLOAT, DOUBLE, INT) or type_.bits >= 32):
+            forms.append((4 if len(shape) == 2 else 1, self.product))
         if shape:
             forms += [(2, self.permutation), (3 if 1 in shape else 0, self.expansion)]
         if type_.bits >= 8:
@@ -255,15 +257,8 @@ class Expressions:
         if type_.floating:
             operator = c.pick(("+", "-", "*", "/"))
             if c.chance(4):
-                words = (
-                    "0.5",
-                    "2.0",
-                    "1.5",
-                    "0.1",
-                    "1e1",
-                    "3.",
-                    *(("KF",) if self.defines_for(type_) else ()),
-                )
+                words = ("0.5", "2.0", "1.5", "0.1", "1e1", "3.")
+                words += ("KF",) if self.defines_for(type_) else ()
                 weak = E(c.pick(words), POSTFIX, type_)
                 other = self.some(type_, shape, depth)
                 pair = (weak, other) if c.chance(3) else (other, weak)
@@ -410,18 +405,23 @@ class Expressions:
         return E(f"{inner.at(POSTFIX)}[{', '.join(f'^{k}' for k in order)}]", POSTFIX, type_, shape)
 
     def product(self, type_: Scalar, shape: Shape, depth: int) -> E | None:
-        rows, columns = shape
-        sizes = [s for s in self.frame.sizes if s * max(rows, columns) <= MOST]
+        """``a @ b``; axes behind the first two are batches."""
+        rows, columns, *batch = shape
+        most = MOST // prod(batch)
+        sizes = [s for s in self.frame.sizes if s * max(rows, columns) <= most]
         if not sizes:
             return None
         inner = self.c.pick(sizes)
-        if type_ == INT:
-            left = right = CHAR
+        if not type_.floating:
+            left = right = CHAR if type_ == INT and self.c.below(2) else type_
         elif type_ == DOUBLE:
             left, right = DOUBLE, self.c.pick((DOUBLE, FLOAT))
         else:
             left, right = self.c.pick(((HALF, HALF), (FLOAT, FLOAT), (BFLOAT16, BFLOAT16), (HALF, FLOAT)))
-        a, b = self.some(left, (rows, inner), depth), self.some(right, (inner, columns), depth)
+        a, b = (
+            self.some(kind, (*sizes_, *batch), depth)
+            for kind, sizes_ in ((left, (rows, inner)), (right, (inner, columns)))
+        )
         if self.c.chance(5):
             return E(f"dot({a.text}, {b.text})", POSTFIX, type_, shape)
         return E(f"{a.at(PRODUCT)} @ {b.at(RANGE)}", PRODUCT, type_, shape)

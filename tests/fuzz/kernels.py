@@ -62,6 +62,7 @@ def generate(c: Choices, options: Options | None = None) -> Case:
             *(f"  int r{size}[{size}] = 0 ... {size};" for size in sorted(frame.ranges)),
             *("  " + line for line in _noisy(c, body)),
             "}",
+            *(("__global__ void other(int *pid, float r) { *pid = r; }",) if c.chance(8) else ()),
             "",
         ]
     )
@@ -108,6 +109,13 @@ def _prologue(c: Choices, frame: Frame) -> tuple[list[str], dict[str, object], l
     if c.chance(4):
         noise += ["#define TWICE(x) ((x) * 2)", "#define JOIN(a, b) a##b"]
         frame.macros = True
+    if c.chance(5):
+        noise += ["enum { FIVE = 5, SIX_OF_ENUM, MINUS = -3 };", "static const int SIX = SIX_OF_ENUM;"]
+        frame.named = True
+    if c.chance(5):
+        type_ = c.pick(frame.types)
+        noise.append(f"typedef {type_.word} alias_t;")
+        frame.aliases[type_.word] = "alias_t"
     lines = [f"int pid = {_PROGRAM[len(frame.grid)]};"]
     frame.declare(Variable("pid", INT, (), fixed=True))
     frame.ranges |= set(frame.sizes)
@@ -206,7 +214,8 @@ def _launch(c: Choices, frame: Frame, text: str, defines: dict[str, object]) -> 
     arguments: list[Address | int | float | None] = []
     for parameter in frame.parameters:
         if parameter.pointer:
-            arguments.append(Address(parameter.buffer, parameter.offset))
+            absent = frame.role(parameter) == "absent"
+            arguments.append(None if absent else Address(parameter.buffer, parameter.offset))
         else:
             arguments.append(parameter.value)
     return Case(text, buffers, tuple(arguments), frame.grid, defines, frozenset(frame.exact))

@@ -67,6 +67,8 @@ class Frame:
     avoid: frozenset[str] = frozenset()
     macros: bool = False
     constants: bool = False  # many literals and defines
+    named: bool = False  # the text has an enum and a static const
+    aliases: dict[str, str] = field(default_factory=dict)  # words of types -> names of a typedef
     spelled: dict[int, str] = field(default_factory=dict)  # size -> the name that stands for it
     parameters: list[Parameter] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
@@ -100,7 +102,12 @@ class Frame:
 
     def spell(self, type_: Scalar, shape: Shape) -> str:
         """``float[8, TN]``; the word alone for a scalar."""
-        return type_.word + (f"[{', '.join(map(self.size, shape))}]" if shape else "")
+        return self.word(type_) + (f"[{', '.join(map(self.size, shape))}]" if shape else "")
+
+    def word(self, type_: Scalar) -> str:
+        """The word of a type, or the name that a typedef gives it."""
+        name = self.aliases.get(type_.word)
+        return name if name is not None and self.choices.below(2) else type_.word
 
     def iota(self, shape: Shape) -> str:
         """An index block that counts the elements of a shape in row-major order, as a sum."""

@@ -72,6 +72,8 @@ class Statements(Expressions):
                 (1, self.late_assignment),
                 (1, self.owned_atomic),
                 (1, self.pointers),
+                (1, self.effect),
+                (1, self.absent),
             ]
             if depth > 0:
                 kinds += [(3, self.branch), (3, self.loop), (1, self.inner_block), (3, self.stream)]
@@ -102,7 +104,7 @@ class Statements(Expressions):
 
     def declared(self, type_: Scalar, name: str, shape: Shape) -> str:
         sizes = f"[{', '.join(map(self.frame.size, shape))}]" if shape else ""
-        return f"{type_.word} {name}{sizes}"
+        return f"{self.frame.word(type_)} {name}{sizes}"
 
     def targets(self) -> list[Variable]:
         return [v for v in self.frame.visible() if not v.fixed]
@@ -117,6 +119,40 @@ class Statements(Expressions):
         if variable.type.bits > 1 and not variable.shape and self.c.chance(6):
             return [self.c.pick((f"{variable.name}++;", f"--{variable.name};"))]
         return [f"{variable.name} = {self.initialiser(variable.type, variable.shape).text};"]
+
+    def effect(self, depth: int) -> list[str]:
+        """An assignment or a step inside an expression that names the variable once."""
+        c = self.c
+        targets = [v for v in self.targets() if not v.shape and v.type.kind in "iu" and v.type.bits >= 32]
+        if not targets:
+            return self.assignment(depth)
+        variable = c.pick(targets)
+        self.frame.scopes.append([Variable(v.name, BOOL, (7, 7, 7)) for v in (variable,)])  # hides it
+        value, more = self.expr(variable.type, (), 1), self.expr(variable.type, (), 1)
+        self.frame.scopes.pop()
+        x, name = variable.name, self.frame.fresh("v")
+        inner = c.pick((f"{x}++", f"--{x}", f"({x} = {value.text})", f"({x} += {value.text})"))
+        self.frame.declare(Variable(name, variable.type))
+        if c.chance(3):
+            return [f"{variable.type.word} {name};", f"{name} = {x} = {value.text};"]
+        operator = c.pick(("+", "-", "^"))
+        return [f"{variable.type.word} {name} = {more.at(14)} {operator} {inner};"]
+
+    def absent(self, depth: int) -> list[str]:
+        """A tensor that is not there: nothing is loaded through it."""
+        c, shape, type_ = self.c, self.shape(), self.c.pick(self.frame.types)
+        found = [
+            p
+            for p in self.frame.parameters
+            if p.type == type_ and p.pointer and self.frame.role(p) == "absent"
+        ]
+        pointer = (found[0] if found else self.frame.pointer(type_, "absent", 1, self.frame.fresh("N"))).name
+        name, has = self.frame.fresh("v"), self.frame.fresh("m")
+        other = self.expr(type_, shape, 1)
+        place = f"*({pointer} + {self.frame.iota(shape)})" if shape else f"*{pointer}"
+        load = c.pick((f"{has} ? {place} : {other.text}", f"!{has} ? {other.text} : {place}"))
+        self.frame.declare(Variable(name, type_, shape))
+        return [f"bool {has} = {pointer};", f"{self.declared(type_, name, shape)} = {load};"]
 
     def compound(self, variable: Variable) -> str:
         """``x += e``, where the value converts back without leaving the range."""
