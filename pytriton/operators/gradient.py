@@ -152,7 +152,11 @@ class Gradient:
 
 def _applied(name: str, forward: Callable[..., Any], backward: Callable[..., Any]) -> Callable[..., Any]:
     """The C++ half of ``apply`` of an autograd.Function made of these."""
-    members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    # Compiled autograd walks into plain functions only.
+    members = {
+        "forward": staticmethod(lambda ctx, *args: forward(ctx, *args)),
+        "backward": staticmethod(lambda ctx, *grads: backward(ctx, *grads)),
+    }
     made = type(name, (_Function,), members)
     applied: Callable[..., Any] = super(_Function, made).apply
     return applied

@@ -302,6 +302,14 @@ class TestTraining:
             function(x).sum().backward()
             torch.testing.assert_close(x.grad, 2 * torch.cos(x.detach()))
 
+    @pytest.mark.parametrize("operator", [sin, torch.ops.pytriton_tests.sin], ids=["operator", "ops"])
+    def test_compiled_autograd(self, operator: Any) -> None:
+        """The backward pass of an eager program, compiled."""
+        x = torch.randn(7, requires_grad=True)
+        with torch._dynamo.compiled_autograd._enable(torch.compile(backend="aot_eager", fullgraph=True)):
+            operator(x * 2).sum().backward()
+        torch.testing.assert_close(x.grad, 2 * torch.cos(2 * x.detach()))
+
     def test_bare_call_has_no_gradient(self) -> None:
         """As in an eager program, autograd does not see what a kernel does."""
         x = torch.randn(5, requires_grad=True)
