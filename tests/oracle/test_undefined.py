@@ -42,6 +42,39 @@ UNDEFINED = {
     "a program reads what another stores": ("int p = get_program_id(0); *(Y + p) = *(Y + 1 - p);", 2),
     "a plain load of what another adds to": ("atomic_add(Y, 1); int v = *(Y + 1); *(Y + 1) = v;", 2),
     "a loop without an end": ("while (n == 3) { }", 1),
+    "such an element in a product": (
+        "int r[2] = 0 ... 2; int i[2, 2] = r[:, newaxis] * 2 + r[newaxis, :];"
+        " *(Y + i) = (*?(i < n)(X + i)) @ (*(X + i));",
+        1,
+    ),
+    "such an element as the bound of a loop": (R + "int v = (*?(r < n)(X + r))[+]; while (v > 0) v -= 1;", 1),
+    "such an element moved by a permutation": (
+        "int r[4] = 0 ... 4; int i[4, 4] = r[:, newaxis] * 4 + r[newaxis, :]; int v[4, 4] = *?(i < n)(X + i);"
+        " *(Y + i) = i < n ? ^v : 0;",
+        1,
+    ),
+    "the old value of a masked-off atomic": (R + "*(Y + r) = atomic_add(Y + 8 + r, r, r < n);", 1),
+    "an atomic behind a buffer": ("atomic_add(Y + 16, 1);", 1),
+    "a store between two elements": ("*(int *)((char *)Y + 2) = 1;", 1),
+    "a read through a pointer that was never assigned": ("int *p; *Y = *p;", 1),
+    "a broken promise in a later turn": (
+        "for (int i = 8; i < 16; i += 6) { int v __multipleof(8) = i; *Y = v; }",
+        1,
+    ),
+    "a char of an int that another program stores": (
+        "int p = get_program_id(0); if (p == 0) *Y = 5; else *(char *)(Y + 4) = *((char *)Y + 1);",
+        2,
+    ),
+    "a store behind the release of a lock": (
+        "for (int i = 1; i == 1; i = atomic_cas(Y, 0, 1)); atomic_xchg(Y, 0); *(Y + 1) = *(Y + 1) + 1;",
+        3,
+    ),
+    "two locks for one place": (
+        "int *l = Y + 8 + get_program_id(0); for (int i = 1; i == 1; i = atomic_cas(l, 0, 1));"
+        " *(Y + 1) = *(Y + 1) + 1; atomic_xchg(l, 0);",
+        2,
+    ),
+    "old values of elements that share an address": (R + "*(Y + r) = atomic_add(Y + 8 + r / 2, 1);", 1),
 }
 
 DEFINED = {
@@ -56,6 +89,19 @@ DEFINED = {
     "a lock orders plain accesses": (
         "for (int i = 1; i == 1; i = atomic_cas(Y, 0, 1)); *(Y + 1) = *(Y + 1) + 1; atomic_xchg(Y, 0);",
         3,
+    ),
+    "a counter hands a place on": (
+        "int p = get_program_id(0); if (p == 0) { *(Y + 1) = 7; atomic_xchg(Y, 1); }"
+        " else { while (atomic_add(Y, 0) == 0) { } *(Y + 2) = *(Y + 1); }",
+        2,
+    ),
+    "an unspecified element under a mask of its own": (
+        R + "int v[8] = *?(r < n)(X + r); int w[8] = v * 2; *?(r < n)(Y + r) = w;",
+        1,
+    ),
+    "a promise kept in every turn": (
+        "for (int i = 0; i < 16; i += 8) { int v __multipleof(8) = i; *Y = v; }",
+        1,
     ),
     "programs read what nobody writes": ("*(Y + get_program_id(0)) = *X;", 3),
 }
