@@ -6,8 +6,11 @@ constants the code of that launch was compiled. ``test_launcher_gpu.py`` asserts
 
 from __future__ import annotations
 
+import gc
 import itertools
+import sys
 import threading
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -429,6 +432,29 @@ class TestPlans:
         for _ in range(5):
             kernel(*(torch.zeros(512) for _ in range(3)), 96, grid=(1,))
         assert len(long_ways) == 5
+
+    def test_nothing_of_a_call_is_kept(self, gpu: StandIn, tell: Kernel) -> None:
+        given = vectors()
+        grid = [3, 2]
+        references = [weakref.ref(each) for each in given]
+        before = sys.getrefcount(grid)
+        for _ in range(50):
+            tell(*given, 5, 2**40 + 1, grid=grid)
+            tell(*given, 5, 2**40 + 1, grid=lambda opt: grid)
+            with pytest.raises(LaunchError):
+                tell(*given, 5, 2**70, grid=grid)
+        assert sys.getrefcount(grid) <= before + 1
+        del given
+        assert [each() for each in references] == [None] * 3
+
+    def test_launchers_are_collected(self, gpu: StandIn) -> None:
+        kernel = pytriton.kernel(TELL)
+        for _ in range(4):
+            kernel(*vectors(), 5, 7, grid=(1,))
+        plan = weakref.ref(kernel._default)
+        del kernel
+        gc.collect()
+        assert plan() is None
 
     def test_a_key_that_contradicts_the_facts(self, gpu: StandIn, tell: Kernel) -> None:
         """Should text and long way ever disagree about a fact, there is no record, and calls are only slow."""
