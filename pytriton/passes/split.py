@@ -263,7 +263,7 @@ class _Whole:
         if all(one is other for one, other in zip(result, body, strict=True)):
             return body
         left = reads(tuple(result))
-        return tuple(_without(statement, self.true - left) for statement in result)
+        return tuple(_without(each, self.true - left) for each in result if not _is_idle(each))
 
     def _note(self, symbol: Symbol, value: Expr) -> None:
         """Remember what a variable is set to in each turn, where that may decide a condition."""
@@ -348,6 +348,14 @@ def _operand(expr: Expand | Broadcast) -> Expr:
 def _truth(expr: Expr) -> Expr:
     """True in the shape of a condition."""
     return Broadcast(expr.span, expr.type, Literal(expr.span, BOOL, 1))
+
+
+def _is_idle(statement: Statement) -> bool:
+    """Whether a variable is set to what it is: ``s = true ? s : other`` without its condition."""
+    match statement:
+        case Assign(symbol=symbol, value=Name(symbol=read), comments=comments):
+            return symbol is read and comments is NO_COMMENTS
+    return False
 
 
 def _without(statement: Statement, gone: set[Symbol]) -> Statement:
