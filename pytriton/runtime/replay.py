@@ -112,6 +112,8 @@ def _choice_of(line: str | bytes) -> dict[str, Any] | None:
 
 def _read(path: Path) -> str:
     """A file's text; raises OSError, or ValueError for one that is too large or no text."""
-    if path.stat().st_size > _LARGEST_FILE:
+    with open(path, "rb") as file:
+        content = file.read(_LARGEST_FILE + 1)
+    if len(content) > _LARGEST_FILE:
         raise ValueError("it is too large")
-    return path.read_text(encoding="utf-8")
+    return content.decode("utf-8")

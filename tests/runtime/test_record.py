@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -357,11 +356,21 @@ class TestReplay:
         with pytest.raises(TuneError, match=r"cannot be read: .* \[TC602\]"):
             call(make())
 
-    @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root writes everywhere")
-    def test_a_file_that_cannot_be_written(self, gpu: FakeGpu, file: Path) -> None:
-        file.write_text("")
-        file.chmod(0o400)
-        with pytest.warns(RuntimeWarning, match="cannot add to PYTRITON_REPLAY"):
+    def test_a_file_that_cannot_be_written(
+        self, gpu: FakeGpu, file: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: Any) -> None:
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(replay, "append_line", refuse)
+        with pytest.warns(RuntimeWarning, match="cannot add to PYTRITON_REPLAY=.*: Permission denied"):
+            assert call(make()).best_config == BEST
+
+    @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no such device here")
+    def test_a_file_without_end(self, gpu: FakeGpu, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv(replay.REPLAY_VARIABLE, "/dev/zero")
+        monkeypatch.setattr(replay, "_LARGEST_FILE", 1 << 16)
+        with pytest.raises(TuneError, match=r"/dev/zero cannot be read: it is too large \[TC602\]"):
             call(make())
 
     @pytest.mark.parametrize("cut", [1, 2, 50, -2])
