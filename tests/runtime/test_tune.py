@@ -383,6 +383,38 @@ def test_no_memory_left_to_clear_the_cache_with(monkeypatch: pytest.MonkeyPatch)
     assert tune._level_2_cache(0) is None
 
 
+def test_memory_is_put_back_outside_the_timed_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Restore, clear the cache, and only then start the clock."""
+    order: list[str] = []
+
+    class Event:
+        count = 0
+
+        def __init__(self) -> None:
+            Event.count += 1
+            self.name = "start" if Event.count % 2 else "end"
+
+        def record(self) -> None:
+            order.append(self.name)
+
+        def elapsed_time(self, other: Event) -> float:
+            return 1.0
+
+    class Memory:
+        def restore(self) -> None:
+            order.append("restore")
+
+    class Cache:
+        def zero_(self) -> None:
+            order.append("clear")
+
+    monkeypatch.setattr(tune, "_event", Event)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: order.append("wait"))
+    found = tune._milliseconds(lambda: order.append("launch"), Memory(), Cache(), 2)  # type: ignore[arg-type]
+    assert found == [1.0, 1.0]
+    assert order == ["restore", "clear", "start", "launch", "end"] * 2 + ["wait"]
+
+
 class TestCompileAll:
     @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core")
     def test_side_by_side(self) -> None:
