@@ -176,6 +176,46 @@ FOUND: dict[str, Found] = {
             ("void f(int *Y, int *X) { *Y = 1.0f / 3 < 0.33333334f; }", [1], "int32"),
         ),
     ),
+    "broadcast_atomics": Found(
+        "the interpreter of Triton 3.6 to 3.8 reads the operands of an atomic as if they lay side by side",
+        (("void f(int *Y, int *X) { atomic_add(Y + 0 ... 8, (int[8])(int[1])*X); }", [5] * 8, "int32"),),
+    ),
+    "unsigned_inverted": Found(
+        "the interpreter of Triton 3.6 to 3.8 asks NumPy 2 for -1 in an unsigned type",
+        (
+            (
+                "void f(int *Y, int *X) { unsigned v[8] = *(X + 0 ... 8); *(Y + 0 ... 8) = ~v >> 1; }",
+                [5] * 8,
+                "int32",
+            ),
+        ),
+    ),
+    "wrapping_sums": Found(
+        "a sum of int32 is one of int64 to NumPy, and what does not fit was refused",
+        (("void f(int *Y, int *X) { *Y = (*(X + 0 ... 4))[+]; }", [2147483647] * 4, "int32"),),
+    ),
+    "late_pointers": Found(
+        "a pointer without an initialiser was made of 0 in 32 bits, which no Triton compiles",
+        (
+            (
+                "void f(int *Y, int *X) { int *p; if (*X > 0) p = X; else p = X + 1; *Y = *p; }",
+                [5, 6],
+                "int32",
+            ),
+        ),
+    ),
+    "double_chains": Found(
+        "the accumulator of a product of doubles, for which Triton up to 3.8 wants its type said",
+        (
+            (
+                "void f(double *Y, double *X) { int r[2] = 0 ... 2;"
+                " int i[2, 2] = r[:, newaxis] * 2 + r[newaxis, :];"
+                " double v[2, 2] = *(X + i); v += v @ v; *(Y + i) = v; }",
+                [0.5, -1.5, 2.0, 3.25],
+                "float64",
+            ),
+        ),
+    ),
 }
 
 OPEN = frozenset(name for name, found in FOUND.items() if found.open)
