@@ -15,8 +15,8 @@ from pytriton.emit.products import WIDEN
 from pytriton.emit.stmt import Statements
 from pytriton.frozen import dataclass
 from pytriton.lang import typed
-from pytriton.lang.typed import Comments, KernelDef, Symbol
-from pytriton.lang.types import FLOAT, INT, PointerType
+from pytriton.lang.typed import Comments, Expr, KernelDef, Symbol
+from pytriton.lang.types import FLOAT, INT, PointerType, Type, shape_of
 from pytriton.lang.walk import assigned, expressions, walk
 from pytriton.passes.provenance import Provenance
 
@@ -107,21 +107,27 @@ def _note(symbol: Symbol) -> str:
 def _defines(kernel: KernelDef) -> frozenset[str]:
     """Every define that may be printed: in expressions, and in the sizes of blocks."""
     found: set[str] = set()
-    pending = list(expressions(kernel.body))
-    locals_ = assigned(kernel.body)
-    sized = [symbol.type for symbol in locals_]
-    promised = (symbol.multiple_of for symbol in locals_)
-    pending += [size.expr for size in promised if isinstance(size, typed.Size) and size.expr is not None]
-    while pending or sized:
-        if pending:
-            for node in walk(pending.pop()):
-                if isinstance(node, typed.Constexpr):
-                    found.add(node.name)
-                sized.append(node.type)  # type: ignore[arg-type]
-            continue
-        for size in getattr(sized.pop(), "shape", ()):
-            if isinstance(size, typed.Size) and size.expr is not None:
-                for node in walk(size.expr):
-                    if isinstance(node, typed.Constexpr):
-                        found.add(node.name)
+    seen: dict[int, object] = {}  # shapes, and what gave their sizes; kept, so that their ids are theirs
+
+    def look(expr: Expr) -> None:
+        found.update([node.name for node in walk(expr) if isinstance(node, typed.Constexpr)])
+
+    def measure(type_: Type) -> None:
+        shape = shape_of(type_)
+        if id(shape) in seen:
+            return
+        seen[id(shape)] = shape
+        for size in shape:
+            if isinstance(size, typed.Size) and size.expr is not None and id(size.expr) not in seen:
+                seen[id(size.expr)] = size.expr
+                look(size.expr)
+
+    for symbol in assigned(kernel.body):
+        measure(symbol.type)
+        if isinstance(symbol.multiple_of, typed.Size) and symbol.multiple_of.expr is not None:
+            look(symbol.multiple_of.expr)
+    for expr in expressions(kernel.body):
+        look(expr)
+        for node in walk(expr):
+            measure(node.type)
     return frozenset(found)

@@ -42,9 +42,10 @@ class CommentCursor:
         if self._next >= len(self._comments):
             return ()
         comment = self._comments[self._next]
-        between = span.source.text[span.end : comment.span.start]
-        if comment.own_line or comment.span.start < span.end or "\n" in between:
+        text, start, end = span.source.text, span.end, comment.span.start
+        if comment.own_line or end < start or text.find("\n", start, end) >= 0:
             return ()
+        between = text[start:end]
         if any(char not in " \t\r;,)" for char in between):
             return ()
         lines = _lines(comment.text)

@@ -40,7 +40,10 @@ class Scope:
 
     def find(self, name: str) -> Symbol | None:
         """The symbol that a name means here."""
-        return next((names[name] for names in reversed(self._symbols) if name in names), None)
+        for names in reversed(self._symbols):
+            if name in names:
+                return names[name]
+        return None
 
     def type(self, name: str) -> TypedefType | None:
         """The type that a typedef name means here."""

@@ -161,10 +161,12 @@ def assigned(body: Body) -> set[Symbol]:
     """The symbols that the statements declare or assign, inner blocks included."""
     found: set[Symbol] = set()
     for statement in body:
-        if statement.__class__ in _ASSIGNING:
-            found.add(statement.symbol)
-        for inner in bodies(statement):
-            found |= assigned(inner)
+        cls = statement.__class__
+        if cls in _ASSIGNING:
+            found.add(statement.symbol)  # type: ignore[union-attr]
+        if cls in _INNER:
+            for inner in _INNER[cls](statement):
+                found |= assigned(inner)
     return found
 
 
@@ -201,10 +203,12 @@ def assigned_once(body: Body) -> list[Statement]:
     pending = list(body)
     while pending:
         statement = pending.pop()
-        if statement.__class__ in _ASSIGNING:
-            found.setdefault(statement.symbol, []).append(statement)
-        for inner in bodies(statement):
-            pending += inner
+        cls = statement.__class__
+        if cls in _ASSIGNING:
+            found.setdefault(statement.symbol, []).append(statement)  # type: ignore[union-attr]
+        if cls in _INNER:
+            for inner in _INNER[cls](statement):
+                pending += inner
     return [statements[0] for statements in found.values() if len(statements) == 1]
 
 

@@ -7,6 +7,8 @@ question whether a load and a store may touch the same bytes.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from pytriton.lang.typed import (
     Assign,
     Atomic,
@@ -49,8 +51,22 @@ class Provenance:
                 if after != before or symbol not in self._roots:
                     self._roots[symbol] = after
                     changed = True
-        self.strays = False  # whether memory is written that no parameter points to
-        self.reads, self.writes = self._effects(kernel.body)
+        self._body = kernel.body
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The parameters through which memory is read."""
+        return self._effects[0]
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The parameters through which memory is written."""
+        return self._effects[1]
+
+    @property
+    def strays(self) -> bool:
+        """Whether memory is written that no parameter points to."""
+        return self._effects[2]
 
     def roots(self, pointer: Expr) -> Roots:
         """The parameters that a pointer may point into."""
@@ -89,9 +105,11 @@ class Provenance:
             for node in walk(expr)
         )
 
-    def _effects(self, body: Body) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    @cached_property
+    def _effects(self) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
         reads: set[Symbol] = set()
         writes: set[Symbol] = set()
+        strays = False
         everything = {symbol for symbol in self._parameters if isinstance(symbol.type, PointerType)}
 
         def reach(pointer: Expr) -> set[Symbol]:
@@ -99,22 +117,24 @@ class Provenance:
             return everything if roots is None else set(roots)
 
         def written(pointer: Expr) -> None:
+            nonlocal strays
             writes.update(reach(pointer))
-            self.strays |= self.roots(pointer) is None
+            strays |= self.roots(pointer) is None
 
-        for expr in expressions(body):
+        for expr in expressions(self._body):
             for node in walk(expr):
-                if isinstance(node, Load | Atomic):
+                if isinstance(node, (Load, Atomic)):
                     reads |= reach(node.pointer)
-                if isinstance(node, Atomic):
-                    written(node.pointer)
-        for statement in statements(body):
+                    if isinstance(node, Atomic):
+                        written(node.pointer)
+        for statement in statements(self._body):
             if isinstance(statement, Store):
                 written(statement.pointer)
         ordered = [symbol for symbol in self._parameters if symbol in everything]
         return (
             tuple(symbol.name for symbol in ordered if symbol in reads),
             tuple(symbol.name for symbol in ordered if symbol in writes),
+            strays,
         )
 
 
