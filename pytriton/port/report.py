@@ -37,6 +37,8 @@ def sums(rows: Sequence[Row]) -> dict[str, Any]:
         if all(row.result.written for row in rows if (row.file, row.result.old) == key):
             done.update(result.constructs)
     comments = sum(result.comments for result in ported)
+    moved = sum(len(one.written.moved) for one in ported if one.written)
+    lost = sum(len(one.written.lost) for one in ported if one.written)
     return {
         "kernels": {grade.value: grades[grade] for grade in Grade},
         "files": len({row.file for row in rows}),
@@ -45,8 +47,9 @@ def sums(rows: Sequence[Row]) -> dict[str, Any]:
         "constructs": {name: [done[name], count] for name, count in sorted(constructs.items())},
         "comments": {
             "in ported kernels": comments,
-            "at their statement": comments - sum(len(one.written.moved) for one in ported if one.written),
-            "at the head of the module": sum(len(one.written.moved) for one in ported if one.written),
+            "at their statement": comments - moved,
+            "at the head of the module": moved - lost,
+            "lost": lost,
         },
     }
 
@@ -81,7 +84,7 @@ def summary(rows: Sequence[Row]) -> str:
         f"{found['lines of Triton-C']} lines of Triton-C, {found['lines of Python']} lines of Python; "
         f"{done} of {every} constructs are in texts of which every kernel was ported\n"
         f"{comments['in ported kernels']} comments: {comments['at their statement']} at their statement, "
-        f"{comments['at the head of the module']} at the head of the module, 0 lost"
+        f"{comments['at the head of the module']} at the head of the module, {comments['lost']} lost"
     )
 
 

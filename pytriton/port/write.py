@@ -37,6 +37,7 @@ class Written:
     kernels: tuple[str, ...]
     comments: int  # in the source
     moved: tuple[str, ...]  # comments that have no statement to stand at: they head the module
+    lost: tuple[str, ...]  # comments that the module does not have: none, if all is well
 
 
 def write(plan: Plan, where: str, source: str, foreign: Sequence[str] = ()) -> Written:
@@ -66,7 +67,8 @@ def write(plan: Plan, where: str, source: str, foreign: Sequence[str] = ()) -> W
         **_launcher(plan, names, function),
     }
     text = re.sub(r"[ ]+$", "", render("port.py.j2", **values, checksum=""), flags=re.MULTILINE)
-    return Written(signed(text), function, tuple(names.values()), len(every), moved)
+    lost = tuple(one for one in every if one not in foreign and one not in text)
+    return Written(signed(text), function, tuple(names.values()), len(every), moved, lost)
 
 
 def signed(text: str) -> str:
@@ -291,7 +293,11 @@ def _launcher(plan: Plan, names: dict[Variant, str], function: str) -> dict[str,
 def _explained(plan: Plan) -> list[str]:
     """What the keywords mean, a line or two each."""
     lines = ["Pointers take tensors (None: address 0), numbers are checked as C would hold them."]
-    lines += [f"{one.name}: {one.buffer} bytes" for one in plan.parameters if one.buffer]
+    lines += [
+        f"{one.name}: the constant buffer, which had {one.buffer} bytes"
+        for one in plan.parameters
+        if one.buffer
+    ]
     for name, keyword in plan.selectors:
         if name.startswith(POWER):
             continue

@@ -160,6 +160,7 @@ def test_comments_survive(repository: Path) -> None:
             assert [comment for comment in old if comment not in entry["new"]] == []
     sums = report(repository)["sums"]["comments"]
     assert sums["at their statement"] >= 0.95 * sums["in ported kernels"] > 0
+    assert sums["lost"] == 0
 
 
 def test_twice_changes_nothing(repository: Path) -> None:
