@@ -176,6 +176,31 @@ class TestTransforms:
         (mine,), (theirs,) = (torch.func.vjp(one, x)[1](cotangent) for one in (operator, native))
         torch.testing.assert_close(mine, theirs)
 
+    @pytest.mark.parametrize("operator", [sin, torch.ops.pytriton_tests.sin], ids=["operator", "ops"])
+    def test_what_torch_func_leaves_behind(self, operator: Any) -> None:
+        """A pullback runs when its level is gone; what it gives belongs to the graph around."""
+        x, cotangent = torch.randn(5), torch.randn(5)
+        found = []
+        for function in (operator, torch.sin):
+            leaf = x.clone().requires_grad_()
+            _, pullback = torch.func.vjp(lambda x: function(x * 2), leaf)  # noqa: B023
+            (first,) = pullback(cotangent)
+            first.sum().backward()
+            found.append((first.detach(), leaf.grad))
+        torch.testing.assert_close(found[0], found[1])
+
+    @pytest.mark.parametrize("operator", [sin, torch.ops.pytriton_tests.sin], ids=["operator", "ops"])
+    def test_dead_wrappers(self, operator: Any) -> None:
+        leaf, kept = torch.randn(5, requires_grad=True), []
+        torch.func.grad(lambda x: (kept.append(x), x.sum())[1])(leaf)
+        (dead,) = kept
+        y = operator(dead)
+        torch.testing.assert_close(y, torch.sin(leaf))
+        y.sum().backward()
+        torch.testing.assert_close(leaf.grad, torch.cos(leaf.detach()))
+        with torch.no_grad():
+            torch.testing.assert_close(operator(dead), torch.sin(leaf))
+
     def test_grad_in_vmap(self) -> None:
         """Gradients of each sample: the operator and that of its gradient have rules for vmap."""
         x, w = torch.randn(3, 4), torch.randn(4)

@@ -68,6 +68,7 @@ class TestEager:
             name: str = "sin",
             plus: bool = True,
         ) -> torch.Tensor:
+            assert (type(a), type(plus)) == (float, bool)
             z = elementwise(x, name)
             if y is not None and plus:
                 axpy(z, y, a, z.numel(), grid=blocks(z.numel()))
@@ -127,6 +128,15 @@ class TestEager:
         assert not y.requires_grad
         torch.testing.assert_close(y, torch.sin(x.detach()))
 
+    def test_inference_tensor_is_written(self) -> None:
+        """It has no version, in inference mode and after it."""
+        with torch.inference_mode():
+            y = torch.ones(3)
+            add_scaled_(y, torch.ones(3))
+        assert y.is_inference()
+        add_scaled_(y, torch.ones(3), 2.0)
+        assert y.tolist() == [4.0] * 3
+
     def test_negative_view(self) -> None:
         """The imaginary part of a conjugate is negated when it is read: its memory holds other numbers."""
         x = torch.complex(torch.ones(3), torch.tensor([1.0, 2.0, 3.0])).conj().imag
@@ -181,7 +191,8 @@ class TestRegistrations:
     def test_kernel_is_for_dense_tensors(self, device: str) -> None:
         """As by the dispatcher: a sparse tensor goes to the function, whose kernel cannot read it."""
         made = pytriton.op("pytriton_tests::dense_kernel", lambda_sin)
-        made.register_kernel(device)(torch.cos)
+        given: list[Any] = []
+        made.register_kernel(device)(lambda x: given.append(x) or torch.cos(x))
         x = torch.randn(5)
         with torch.inference_mode():
             assert torch.equal(made(x.clone()), torch.cos(x))
@@ -189,6 +200,7 @@ class TestRegistrations:
             assert torch.equal(call(x), torch.cos(x))
             with pytest.raises((LaunchError, RuntimeError)):
                 call(x.to_sparse())
+        assert not any(one.is_sparse for one in given)
 
     def test_derived_fake(self) -> None:
         for x in SAMPLES:
