@@ -96,8 +96,8 @@ JUMPS = {
     " 15) = 1;",
     "return in nested loops": "for (int i = 0; i < 3; i++) { for (int j = 0; j < 3; j++)"
     " { if (i + j == 3) return; *(Y + i * 4 + j) = 1; } *(Y + 12 + i) = 2; } *(Y + 15) = 1;",
-    "return behind a break": "int i = 0; while (1) { if (i == 7) break; if (i == n + pid) return; *(Y + i) = 1; i++; }"
-    " *(Y + 15) = 1;",
+    "return behind a break": "int i = 0; while (1) { if (i == 7) break;"
+    " if (i == n + pid) return; *(Y + i) = 1; i++; } *(Y + 15) = 1;",
     "a loop that is not entered": "for (int i = n; i < 3; i++) *(Y + i) = 1; *(Y + 9) = 1;",
     "a bound assigned before": "n = n - 2; for (int i = 0; i < n; i++) *(Y + i) = i;",
     "a bound that changes": "for (int i = 0; i < n; i++) { *(Y + i) = i; n -= 1; }",
