@@ -27,6 +27,7 @@ from pytriton.lang.walk import bodies
 from pytriton.source import Source
 from tests.oracle.evaluator import Address, run
 from tests.oracle.memory import Memory
+from tests.oracle.threads import Threads
 from tests.oracle.values import Array
 
 __all__ = [
@@ -162,11 +163,17 @@ def text_of(kernel: pytriton.Kernel) -> str:
 
 
 def emitted(
-    case: Case, kernel: pytriton.Kernel | None = None, *, watch: bool = True, device: str = "cpu"
+    case: Case,
+    kernel: pytriton.Kernel | None = None,
+    *,
+    watch: bool = True,
+    barriers: bool = True,
+    device: str = "cpu",
 ) -> list[Array]:
     """The bytes of every buffer after the launch, by the emitted module on Triton's interpreter or a GPU.
 
-    ``kernel``: ``made(case)``. ``watch``: raise where the interpreter touches memory outside the buffers.
+    ``kernel``: ``made(case)``. ``watch``: raise where the interpreter touches memory outside the buffers, and with
+    ``barriers`` where threads of one program meet without one.
     """
     kernel = kernel or made(case)
     raws, tensors = [], []
@@ -177,7 +184,10 @@ def emitted(
         tensors.append(raw[GUARD : GUARD + buffer.bytes.size])
     passed = [_argument(case, argument, tensors) for argument in case.arguments]
     allowed = [(tensor.data_ptr(), tensor.data_ptr() + tensor.numel()) for tensor in tensors]
-    with _watched(allowed) if watch and device == "cpu" else nullcontext(), np.errstate(all="ignore"):
+    with (
+        _watched(allowed, barriers) if watch and device == "cpu" else nullcontext(),
+        np.errstate(all="ignore"),
+    ):
         kernel(*passed, grid=case.grid)
     for raw, buffer in zip(raws, case.buffers, strict=True):
         end = GUARD + buffer.bytes.size
@@ -208,8 +218,10 @@ def without_passes() -> Iterator[None]:
 class _Watch:
     """Triton's interpreter functions, with a look at every address first."""
 
-    def __init__(self, real: object, allowed: Sequence[tuple[int, int]]) -> None:
-        self.real, self.allowed = real, allowed
+    def __init__(
+        self, real: object, allowed: Sequence[tuple[int, int]], threads: Threads, grid: object
+    ) -> None:
+        self.real, self.allowed, self.threads, self.grid = real, allowed, threads, grid
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.real, name)
@@ -223,6 +235,8 @@ class _Watch:
             fine |= (active >= start) & (active + width <= stop)
         if not fine.all():
             raise Difference(f"the emitted module's {what} {OUTSIDE}")
+        program = tuple(self.grid.grid_idx)  # type: ignore[attr-defined]
+        self.threads.access(what, addresses, mask, width, program, write=what != "load")
 
     def load(self, pointers: Array, mask: Array, other: Array, dtype: np.dtype) -> Array:
         self._look("load", pointers, mask, np.dtype(dtype).itemsize)
@@ -244,15 +258,18 @@ class _Watch:
 
 
 @contextmanager
-def _watched(allowed: Sequence[tuple[int, int]]) -> Iterator[None]:
+def _watched(allowed: Sequence[tuple[int, int]], barriers: bool) -> Iterator[None]:
     from triton.runtime import interpreter
 
-    real = interpreter._interpreter
-    interpreter._interpreter = _Watch(real, allowed)
+    builder = interpreter.interpreter_builder
+    threads = Threads(allowed if barriers else ())
+    real, barrier = interpreter._interpreter, interpreter.InterpreterBuilder.create_barrier
+    interpreter._interpreter = _Watch(real, allowed, threads, builder)
+    interpreter.InterpreterBuilder.create_barrier = lambda _: threads.barrier()
     try:
         yield
     finally:
-        interpreter._interpreter = real
+        interpreter._interpreter, interpreter.InterpreterBuilder.create_barrier = real, barrier
 
 
 # ---------------------------------------------------------------- comparison

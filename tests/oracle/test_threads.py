@@ -1,0 +1,47 @@
+"""The judge of barriers: silent on what is translated, loud where the pass that puts barriers is switched off."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pytriton.passes
+from pytriton.errors import PytritonError
+from tests.oracle.judges import compare, emitted, evaluated, launch
+
+R = "int r[8] = 0 ... 8; "
+# A text, and whether threads meet in it without a barrier.
+TEXTS = {
+    "read back elsewhere": (R + "*(Y + r) = r; *(Y + 8 + r) = *(Y + 7 - r);", True),
+    "read back through the same pointers": (R + "*(Y + r) = r; *(Y + 8 + r) = *(Y + r);", False),
+    "written over what is read": (R + "int x[8] = *(Y + r); *(Y + 7 - r) = x;", True),
+    "written twice": (R + "*(Y + r) = 1; *(Y + 1 + r) = 2;", True),
+    "steps as long as the block": (
+        R + "for (int i = 0; i < 2; i++) { *(Y + i * 8 + r) = *(Y + i * 8 + r) + 1; }",
+        False,
+    ),
+    "steps shorter than the block": (
+        R + "for (int i = 0; i < 3; i++) { *(Y + i * 4 + r) = *(Y + i * 4 + r) + 1; }",
+        True,
+    ),
+    "a step back": (R + "for (int i = 3; i > 0; i--) { *(Y + i + r) = *(Y + i - 1 + r); }", True),
+    "bytes of an int": (R + "*(Y + r) = r; *(Y + 8 + r) = *((char *)Y + r);", True),
+    "atomics": (R + "atomic_add(Y + r, 1); atomic_add(Y + 7 - r, 2);", False),
+}
+
+
+@pytest.mark.parametrize("about", TEXTS)
+@pytest.mark.filterwarnings("ignore")
+def test_threads(about: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    body, meets = TEXTS[about]
+    x = np.arange(32, dtype=np.int32)
+    case = launch(f"void f(int *X, int *Y) {{ {body} }}", x, x.copy())
+    compare(case, evaluated(case), emitted(case))
+    kept = tuple(step for step in pytriton.passes.PASSES if step.__name__ != "barriers")
+    monkeypatch.setattr(pytriton.passes, "PASSES", kept)
+    if not meets:
+        compare(case, evaluated(case), emitted(case))
+        return
+    with pytest.raises(PytritonError, match="meets what another thread did"):
+        emitted(case)
+    compare(case, evaluated(case), emitted(case, barriers=False))
