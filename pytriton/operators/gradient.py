@@ -15,7 +15,6 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import torch
-from torch._functorch import utils as functorch_utils
 from torch._library import utils as library_utils
 from torch._library.autograd import make_autograd_impl
 from torch.autograd import forward_ad
@@ -30,7 +29,6 @@ _unpack_dual: Final[Any] = forward_ad.unpack_dual
 _below_autograd: Final = _C._AutoDispatchBelowAutograd
 _any_requires_grad: Final = _C._any_requires_grad
 _transforms: Final = _C._are_functorch_transforms_active
-_alive: Final[Any] = functorch_utils.unwrap_dead_wrappers  # what torch.func leaves behind
 _allowed: Final = _C._functorch.get_single_level_autograd_function_allowed
 _allow: Final = _C._functorch.set_single_level_autograd_function_allowed
 
@@ -99,7 +97,7 @@ class Gradient:
                     )
                 return lists(keys, *args, **kwargs)
             if not _transforms():
-                return apply(*_alive(args), (keys, kwargs))
+                return apply(*args, (keys, kwargs))
             before = _allowed()
             _allow(True)
             try:
