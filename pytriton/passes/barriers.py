@@ -42,11 +42,12 @@ from pytriton.lang.typed import (
     While,
 )
 from pytriton.lang.types import VOID, BlockType, PointerType, ScalarType
-from pytriton.lang.walk import assigned, expressions, names, walk
+from pytriton.lang.walk import assigned, expressions, names, walk, with_children
 from pytriton.passes.disjoint import Distances
 from pytriton.passes.keys import Keys
 from pytriton.passes.owners import Owners
 from pytriton.passes.provenance import Provenance, statements
+from pytriton.passes.rewrite import has_load
 from pytriton.passes.steps import Loop, Steps
 
 __all__ = ["barriers"]
@@ -298,8 +299,8 @@ class _Order:
         return changed <= time
 
     def _meets_itself(self, store: Store, written: _Access) -> bool:
-        """Whether a store may overwrite what the value that it stores is loaded from."""
-        loads = (node for node in walk(store.value) if isinstance(node, Load))
+        """Whether a store may overwrite what its value, its mask or its pointers are loaded from."""
+        loads = (node for expr in expressions((store,)) for node in walk(expr) if isinstance(node, Load))
         return any(
             self._conflict(
                 _Access(load.pointer, False, time=self._clock, statement=store, load=load), written
@@ -340,13 +341,26 @@ def _own_nodes(statement: Statement) -> Iterator[Expr]:
         yield from walk(expr)
 
 
-def _split(store: Store) -> tuple[Declare, Store]:
-    """``*p = value`` as two statements."""
-    assert isinstance(store.value.type, ScalarType | PointerType | BlockType)
-    symbol = Symbol("value", store.value.type, store.span)
-    declare = Declare(store.span, symbol, store.value, store.comments)
-    value = Name(store.value.span, store.value.type, symbol)
-    return declare, replace(store, value=value, comments=Comments())
+def _split(store: Store) -> Body:
+    """``*?(mask)pointer = value`` with all that it loads in statements of their own."""
+    made: list[Declare] = []
+
+    def hoisted(name: str, expr: Expr) -> Name:
+        assert isinstance(expr.type, ScalarType | PointerType | BlockType)
+        symbol = Symbol(name, expr.type, store.span)
+        made.append(Declare(store.span, symbol, expr, Comments() if made else store.comments))
+        return Name(expr.span, expr.type, symbol)
+
+    def without_loads(expr: Expr) -> Expr:
+        return hoisted("index", expr) if isinstance(expr, Load) else with_children(expr, without_loads)
+
+    value, mask = store.value, store.mask
+    if has_load(value):
+        value = hoisted("value", value)
+    if mask is not None and has_load(mask):
+        mask = hoisted("mask", mask)
+    pointer = without_loads(store.pointer)
+    return (*made, replace(store, pointer=pointer, value=value, mask=mask, comments=Comments()))
 
 
 def _is_barrier(statement: Statement) -> bool:
