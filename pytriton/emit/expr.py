@@ -383,9 +383,9 @@ class Expressions(Functions, Products):
                 value = Value(Method(value.node, "to", (Atom("tl.int64"),)), LONG)
             zero = Atom("0.0" if isinstance(value.element, ScalarType) and value.element.is_float else "0")
             return Value(BinOp("!=", value.node, zero), BOOL, value.strong, value.weak)
-        if isinstance(element, PointerType) and isinstance(value.element, ScalarType):
-            if value.weak or value.element.bits < 64:  # Triton makes a pointer of 64 bits only
-                value = self._strong(self.to(value, LONG))
+        number = value.element if isinstance(value.element, ScalarType) else None
+        if isinstance(element, PointerType) and number is not None and (value.weak or number.bits < 64):
+            value = self._strong(self.to(value, LONG))  # Triton makes a pointer of 64 bits only
         if value.weak:
             return Value(Call("tl.cast", (value.node, dtype(element))), element)
         return Value(Method(value.node, "to", (dtype(element),)), element)

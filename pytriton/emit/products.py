@@ -59,7 +59,9 @@ class Products:
         common = scalar_of(expr.left.type)
         assert common is not None
         element = element_of(expr.type)  # type: ignore[arg-type]
-        keywords = (("input_precision", Atom(f'"{self.precision}"')),) if common == FLOAT else ()
+        keywords: tuple[tuple[str, Node], ...] = ()
+        if common == FLOAT:
+            keywords = (("input_precision", Atom(f'"{self.precision}"')),)
         batch = shape_of(expr.type)[2:]
         if batch:
             operands = tuple(map(self._batch_first, (left, right), (expr.left, expr.right)))
