@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -374,10 +375,23 @@ def _fma(values: tuple[Value, ...], type_: ScalarType, bad: Array | None, rules:
         return result
     # one rounding or two: both are Triton's `a * b + c`
     wide = [_wide(value.data, type_) for value in values]
-    once = rounded(wide[0] * wide[1] + wide[2], type_)
+    once = _exactly(*wide) if type_ == DOUBLE else rounded(wide[0] * wide[1] + wide[2], type_)
     apart = np.abs(once.astype(np.float64) - result.data)
     stray = result.spread() + np.where(np.isfinite(apart), apart, 0.0)
     return Value(result.data, both(bad, result.bad), stray if stray.any() else None)
+
+
+def _once(a: float, b: float, c: float) -> float:
+    """a * b + c with one rounding; where it is not finite, with two."""
+    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+        return a * b + c
+    try:
+        return float(Fraction(a) * Fraction(b) + Fraction(c))
+    except OverflowError:
+        return a * b + c
+
+
+_exactly = np.vectorize(_once, otypes=[np.float64])
 
 
 def _power(values: tuple[Value, ...], type_: ScalarType, bad: Array | None, rules: Rules) -> Value:

@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pytriton.lang.types import BFLOAT16, FLOAT, HALF, TYPE_WORDS, ScalarType
+from pytriton.lang.types import BFLOAT16, DOUBLE, FLOAT, HALF, TYPE_WORDS, ScalarType
+from tests.oracle.arithmetic import INTERPRETER, call
 from tests.oracle.values import Value, _from_integer, converted, round_bfloat16, rounded, ulp
 
 
@@ -45,3 +46,10 @@ def test_float_to_integer_out_of_range_is_unspecified() -> None:
     assert result.bad is not None
     assert result.bad.tolist() == [True, False, True, True]
     assert result.data[1] == -1
+
+
+def test_fma_of_double_may_be_rounded_once() -> None:
+    values = tuple(Value(np.array([0.1, 2.0])) for _ in range(3))
+    result = call("fma", values, DOUBLE, INTERPRETER)
+    assert result.error is not None
+    assert result.error.tolist() == [abs((0.1 * 0.1 + 0.1) - 0.11), 0.0]
