@@ -74,6 +74,27 @@ class Binder:
             self.count += 1
             frame.names[node.id] = leaf(f"{node.id}_changed_{self.count}")
 
+    def carried(self, body: list[ast.stmt], frame: Frame) -> None:
+        """Names that the body of a loop assigns: after an unknown number of turns they stand for something else."""
+        for name in _assigned(body):
+            if name not in frame.names:
+                continue
+            value = frame.names[name]
+            if value is None or isinstance(value, (Unknown, bool, int, float, str)):
+                self.count += 1
+                kind = "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else None
+                frame.names[name] = leaf(f"{name}_changed_{self.count}", kind)
+
+
+def _assigned(body: list[ast.stmt]) -> list[str]:
+    names = (
+        node.id
+        for statement in body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    return list(dict.fromkeys(names))
+
 
 class _Closing(ast.NodeTransformer):
     """Names of a frame -> what they stand for."""

@@ -197,24 +197,29 @@ class Interpreter(Caller):
 
     def do_for(self, node: ast.For, frame: Frame) -> None:
         values = self.value(node.iter, frame)
+        known = True
         if isinstance(values, dict) or (isinstance(values, str) and literal(values)):
             values = list(values)
         if not isinstance(values, (list, tuple)) or len(values) > 256:
             values = [Unknown(ast.Call(ast.Name("next", ast.Load()), [node_of(values)], []))]
+            self.carried(node.body, frame)
+            known = False
         for value in values:
             self.bind(node.target, value, frame)
             try:
                 self.body(node.body, frame)
             except _Leave:
                 continue
+        if not known:
+            self.carried(node.body, frame)
         self.body(node.orelse, frame)
 
     def do_while(self, node: ast.While, frame: Frame) -> None:
-        try:
+        self.carried(node.body, frame)
+        with contextlib.suppress(_Leave):
             self.value(node.test, frame)
             self.body(node.body, frame)
-        except _Leave:
-            pass
+        self.carried(node.body, frame)
 
     def do_with(self, node: ast.With, frame: Frame) -> None:
         for item in node.items:

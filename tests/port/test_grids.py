@@ -86,6 +86,16 @@ CASES = {
         ["x", "sum([dims[l] for l in x.a])", "sum([dims[l] for l in x.b])"],
         "(sum([dims[l] for l in x.b]),)",
     ),
+    "a number that a loop doubles": (
+        "def f(x, n):\n    size = 1\n    while size < n:\n        size *= 2\n    k(x, n, size, grid=(size,))\n",
+        ["x", "n", "size_changed_2"],
+        "(size_changed_2,)",
+    ),
+    "a parameter that a loop halves": (
+        "def f(x, n, turns):\n    m = n\n    for _ in range(turns):\n        n //= 2\n    k(x, m, 1, grid=(n,))\n",
+        ["x", "n", "1"],
+        "(n_changed_2,)",
+    ),
     "what a starred target takes": (
         "def f(x):\n    n, *rest = x.shape\n    k(x, n, rest[0], grid=(rest[0],))\n",
         ["x", "x.shape[0]", "x.shape[1:][0]"],
