@@ -24,7 +24,7 @@ from pytriton.lang.types import (
     shape_of,
 )
 
-__all__ = ["LARGEST", "ROUNDED", "Functions"]
+__all__ = ["ROUNDED", "Functions"]
 
 # Functions of a module that rounds floats to integers.
 ROUNDED: Final = {
@@ -39,17 +39,6 @@ def ieee_floor(x):
     # tl.floor takes numbers above -2^-126 for 0
     return tl.where((x > -1.0) & (x < 0.0), -1.0, tl.floor(x))""",
 }
-
-# The function of a module that takes the maximum of a product before it scales it (passes/scores.py).
-LARGEST: Final = """\
-@triton.jit
-def max_of_product(x, factor, axis: tl.constexpr):
-    # max(x * factor): of a positive factor the largest x times the factor, which is the same
-    if (factor > 0.0) & (factor < float("inf")):
-        largest = tl.max(x, axis=axis) * factor
-    else:
-        largest = tl.max(x * factor, axis=axis)
-    return largest"""
 
 _FUNCTIONS: Final = {
     "exp": "tl.exp",
@@ -126,11 +115,6 @@ class Functions:
         assert isinstance(element, ScalarType)
         if function in ("min", "max"):
             return self._extremum(expr, element)
-        if function == "max_of_product":
-            self.helpers.add(function)
-            block, factor, axis = expr.arguments
-            nodes = self.tensor(block).node, self.tensor(factor).node
-            return Value(Call(function, nodes, (("axis", self.node(axis)),)), element)
         values = [self._argument(function, argument) for argument in expr.arguments]
         if function == "fma" and not element.is_float:
             product = BinOp("*", values[0].node, values[1].node)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from pytriton.emit.functions import LARGEST, ROUNDED
+from pytriton.emit.functions import ROUNDED
 from pytriton.emit.names import Names, identifier
 from pytriton.emit.products import WIDEN
 from pytriton.emit.stmt import Statements
@@ -55,7 +55,7 @@ def emit(kernel: KernelDef, provenance: Provenance, precision: str = "ieee") -> 
 
 
 _HEADLINE: Final = "Translated from Triton-C by pytriton."
-_HELPERS: Final = {"widen": WIDEN, "max_of_product": LARGEST, **ROUNDED}
+_HELPERS: Final = {"widen": WIDEN, **ROUNDED}
 
 
 def _head(kernel: KernelDef, names: Names, function: str, libdevice: bool, helpers: set[str]) -> str:

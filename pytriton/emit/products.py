@@ -74,7 +74,9 @@ class Products:
         arguments = [left, right]
         if expr.accumulator is not None:
             arguments.append(self.tensor(expr.accumulator).node)
-            if element == DOUBLE:  # up to Triton 3.8 the accumulator is compared with this, float if not given
+            if (
+                element == DOUBLE
+            ):  # up to Triton 3.8 the accumulator is compared with this, float if not given
                 keywords = (("out_dtype", dtype(element)),)
         return Value(Call("tl.dot", tuple(arguments), keywords), element)
 

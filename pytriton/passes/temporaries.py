@@ -108,7 +108,5 @@ def _name(operand: Expr) -> str:
     match operand:
         case Reduce(operand=Name(symbol=symbol), operator=operator):
             return f"{symbol.name}_{'sum' if operator == '+' else operator}"
-        case Call(function="max_of_product", arguments=(Name(symbol=symbol), *_)):
-            return f"{symbol.name.removesuffix('_bare')}_max"  # passes/scores.py
         case _:
             return "value"
