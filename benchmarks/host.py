@@ -142,7 +142,7 @@ def eleven_arguments(
     grid = ((n // TILE["TM"]) * (n // TILE["TN"]),)
     ways: dict[str, Call] = {"tensors": lambda: kernel(*arguments, grid=grid)}
     if not settings.smoke:
-        alone = pytriton.kernel(grouped.SOURCE, a.device, defines, name="launch_addresses")  # one form: the first
+        alone = pytriton.kernel(grouped.SOURCE, a.device, defines, name="launch_addresses")
         ways["addresses"] = lambda: alone(*addresses, grid=grid)
     yield from _beside(settings, "11 arguments", ways, kernel, defines, arguments, grid)
 
