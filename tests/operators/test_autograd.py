@@ -132,7 +132,7 @@ def test_results_in_a_list() -> None:
 def test_checkpoint_and_hooks() -> None:
     """What is saved for a gradient goes through the hooks of autograd."""
     packed: list[torch.Tensor] = []
-    x = torch.randn(7, requires_grad=True)
+    x = double(7)
     with torch.autograd.graph.saved_tensors_hooks(
         lambda one: packed.append(one) or len(packed) - 1, packed.__getitem__
     ):

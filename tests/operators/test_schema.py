@@ -261,8 +261,10 @@ class TestChecks:
             made(torch.ones(5))
 
     def test_hidden_kernel_by_address(self) -> None:
+        hidden = [pytriton.kernel(AXPY, device="cpu", defines={"TILE": 16})]  # an address has no device
+
         def f(x: torch.Tensor) -> torch.Tensor:
-            kernels[0](x.data_ptr() + 4, x.data_ptr(), 1.0, 3, grid=1)
+            hidden[0](x.data_ptr() + 4, x.data_ptr(), 1.0, 3, grid=1)
             return torch.empty_like(x)
 
         made = pytriton.op("pytriton_tests::hidden_address", f)
