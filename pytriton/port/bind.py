@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from pytriton.port.frames import Frame
-from pytriton.port.values import Class, Dtype, Instance, Unknown, leaf, node_of, text_of
+from pytriton.port.values import Class, Dtype, Instance, Unknown, leaf, node_of, text_of, usual
 
-__all__ = ["Binder", "closed", "hashed"]
+__all__ = ["Binder", "closed", "hashed", "labelled", "parameters"]
 
 
 class Binder:
@@ -120,3 +120,18 @@ def hashed(key: Any) -> Any:
     ):
         return ("key", text_of(node_of(key)))
     return str(key) if isinstance(key, str) else key
+
+
+def parameters(node: Any) -> list[str]:
+    """The names of a function's parameters but the first, which is the object."""
+    return [one.arg for one in [*node.args.posonlyargs, *node.args.args][1:] + node.args.kwonlyargs]
+
+
+def labelled(node: Any, parameter: str, label: str) -> Any:
+    """An unknown parameter of ``__init__``, after its object; its default is what it usually is."""
+    arguments = node.args
+    names = [one.arg for one in [*arguments.posonlyargs, *arguments.args]]
+    found = dict(zip(reversed(names), reversed(arguments.defaults), strict=False)).get(parameter)
+    if isinstance(found, ast.Constant) and type(found.value) is int:
+        return usual(found.value, ast.Name(f"{label}.{parameter}", ast.Load()))
+    return leaf(f"{label}.{parameter}")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from pytriton.port.bind import hashed
+from pytriton.port.bind import hashed, labelled, parameters
 from pytriton.port.calls import Caller
 from pytriton.port.evaluate import Options
 from pytriton.port.frames import Choices, Frame, StopPath, paths
@@ -346,9 +346,9 @@ class Interpreter(Caller):
         found = kind.find("__init__")
         if isinstance(found, Function) and self.depth < _DEEPEST:
             if arguments is None:
-                for one in _parameters(found.node):
+                for one in parameters(found.node):
                     if label or one in others:
-                        named = {one: leaf(f"{label or kind.name}.{one}")} | named
+                        named = {one: labelled(found.node, one, label or kind.name)} | named
             self.run(Function(found.node, found.around, made), arguments, named)
         return made
 
@@ -404,11 +404,6 @@ def _bound(node: Any, owner: Any) -> bool:
     decorators = [ast.unparse(one) for one in getattr(node, "decorator_list", ())]
     arguments = [*node.args.posonlyargs, *node.args.args]
     return owner is not None and bool(arguments) and "staticmethod" not in decorators
-
-
-def _parameters(node: Any) -> list[str]:
-    """The names of a function's parameters but the first, which is the object."""
-    return [one.arg for one in [*node.args.posonlyargs, *node.args.args][1:] + node.args.kwonlyargs]
 
 
 def _only_raises(body: list[ast.stmt]) -> bool:
@@ -485,7 +480,7 @@ def _enter(run: Interpreter, frame: Frame, entry: tuple[str, ...]) -> None:
         owner: Any = None
         if _bound(method.node, found):
             decorators = [ast.unparse(one) for one in method.node.decorator_list]  # type: ignore[union-attr]
-            others = frozenset(_parameters(method.node))
+            others = frozenset(parameters(method.node))
             owner = found if "classmethod" in decorators else run.make(found, None, {}, others=others)
         if entry[-1] != "__init__":
             run.run(Function(method.node, method.around, owner), None, {})

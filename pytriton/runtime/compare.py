@@ -9,7 +9,7 @@ or stores of integers change starts at zero, since it holds locks. The grid is t
 
 Such numbers may send two elements of a store, or two programs, to one address. The interpreter runs programs
 one after the other, a GPU does not: there, what the interpreter saw written twice is not compared, nor anything
-if an integer is divided by zero.
+if an integer is divided by zero, or if the text promises that what it loads is a multiple.
 """
 
 from __future__ import annotations
