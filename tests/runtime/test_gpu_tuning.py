@@ -13,6 +13,7 @@ import pytest
 import torch
 
 import pytriton
+from pytriton.runtime import origin
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("_measured_anew")]
 
@@ -222,8 +223,9 @@ __global__ void f(float* Y, float* X, int n) {
 
 
 @each_way
-def test_a_config_that_computes_something_else(by: Pass) -> None:
+def test_a_config_that_computes_something_else(by: Pass, monkeypatch: pytest.MonkeyPatch) -> None:
     """It leaves out one element of 5000. Where the outputs are compared, it cannot be chosen, and it is named."""
+    monkeypatch.setattr(origin, "_told", set())  # it is said once a process
     kernel = pytriton.kernel(WRONG, "cuda", TILES)
     x, y = torch.randn(N, device="cuda"), torch.full((N,), 7.0, device="cuda")
     with pytest.warns(
@@ -233,7 +235,7 @@ def test_a_config_that_computes_something_else(by: Pass) -> None:
     assert torch.equal(y, x)
     reasons = {config.defines["TILE"]: why for config, why in kernel.timings.items() if isinstance(why, str)}
     assert reasons == {256: "computes something else than the others: 1 elements of 'Y' [TC603]"}
-    assert measured(kernel, 3) or reasons
+    assert sum(isinstance(time, float) for time in kernel.timings.values()) == 3
 
 
 def test_another_order_of_sums_is_the_same() -> None:
