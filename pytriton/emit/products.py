@@ -15,7 +15,7 @@ from pytriton.lang import typed
 from pytriton.lang.convert import scalar_of
 from pytriton.lang.operators import least_depth
 from pytriton.lang.typed import Expr
-from pytriton.lang.types import DOUBLE, FLOAT, element_of, shape_of
+from pytriton.lang.types import FLOAT, element_of, shape_of
 
 __all__ = ["WIDEN", "Products", "numbers"]
 
@@ -74,9 +74,7 @@ class Products:
         arguments = [left, right]
         if expr.accumulator is not None:
             arguments.append(self.tensor(expr.accumulator).node)
-            if (
-                element == DOUBLE
-            ):  # up to Triton 3.8 the accumulator is compared with this, float if not given
+            if element != FLOAT:  # up to Triton 3.8 the accumulator is compared with this
                 keywords = (("out_dtype", dtype(element)),)
         return Value(Call("tl.dot", tuple(arguments), keywords), element)
 

@@ -34,7 +34,8 @@ def _expr(expr: Expr) -> Expr:
     right = _expanded(convert(expr.right, element), (True, False, False, *batch))
     shape = broadcast_shapes(shape_of(left.type), shape_of(right.type))
     assert shape is not None
-    whole = Binary(expr.span, BlockType(element, shape), "*", left, right)
+    # In the other order Triton 3.6 makes a product of matrices of it again, one without batch axes.
+    whole = Binary(expr.span, BlockType(element, shape), "*", right, left)
     return Reduce(expr.span, expr.type, "+", whole, 1)
 
 

@@ -35,7 +35,7 @@ def f(
         tl.sum(
             tl.where(
                 in_K[None, :, None, None],
-                a.to(tl.float32)[:, :, None, :] * b.to(tl.float32)[None, :, :, :],
+                b.to(tl.float32)[None, :, :, :] * a.to(tl.float32)[:, :, None, :],
                 0.0,
             ),
             axis=1,

@@ -17,6 +17,6 @@ def f(
     k = tl.arange(0, K)
     a = tl.load(A + m[:, None] * K + k[None, :])
     b = tl.load(B + k[:, None] * N + n[None, :])
-    c = tl.sum(a[:, :, None] * b[None, :, :], axis=1)
+    c = tl.sum(b[None, :, :] * a[:, :, None], axis=1)
     tl.debug_barrier()
     tl.store(C + m[:, None] * N + n[None, :], c)

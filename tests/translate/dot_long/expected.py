@@ -22,7 +22,7 @@ def f(
     tl.debug_barrier()
     tl.store(
         C + m[:, None] * N + n[None, :],
-        tl.sum(a[:, :, None] * b.to(tl.int64)[None, :, :], axis=1) + 1,
+        tl.sum(b.to(tl.int64)[None, :, :] * a[:, :, None], axis=1) + 1,
         mask=in_N[None, :],
     )
     tl.debug_barrier()
@@ -32,7 +32,7 @@ def f(
     tl.store(
         C + M * N + m[:, None] * N + n[None, :],
         tl.sum(
-            d.to(tl.int32)[:, :, None] * (b > 0).to(tl.int32)[None, :, :], axis=1
+            (b > 0).to(tl.int32)[None, :, :] * d.to(tl.int32)[:, :, None], axis=1
         ).to(C.dtype.element_ty),
         mask=in_N[None, :],
     )
