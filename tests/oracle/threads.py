@@ -86,6 +86,10 @@ class Threads:
         return np.argsort(self.starts)
 
     def _meet(self, what: str, every: Array, who: Array, when: Array, whose: Array) -> None:
-        met = (when[every] == self.epoch) & ((whose[every] != who) | (who == MANY))
+        other = whose[every]
+        first = ((who == ATOMIC) & (other == FIRST)) | (
+            (who == FIRST) & (other == ATOMIC)
+        )  # scalars, one thread
+        met = (when[every] == self.epoch) & ((other != who) | (who == MANY)) & ~first
         if met.any():
             raise Meeting(f"the emitted module's {what} meets what another thread did, without a barrier")

@@ -1,0 +1,37 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def widen_lhs(x):
+    # [M, K] -> [M, 2 * K] with a zero behind each element: tl.dot needs a larger K
+    joined = tl.join(x, tl.zeros_like(x))
+    return tl.reshape(joined, (x.shape[0], 2 * x.shape[1]))
+
+
+@triton.jit
+def widen_rhs(x):
+    # [K, N] -> [2 * K, N] with a row of zeros behind each row, to match widen_lhs
+    joined = tl.permute(tl.join(x, tl.zeros_like(x)), (0, 2, 1))
+    return tl.reshape(joined, (2 * x.shape[0], x.shape[1]))
+
+
+# a product of chars adds to an accumulator of int
+@triton.jit
+def f(
+    X,  # char*
+    Y,  # int*
+):
+    r = tl.arange(0, 4)
+    at = r[:, None] * 4 + r[None, :]
+    x = tl.load(X + at)
+    y = tl.load(Y + at)
+    y = tl.dot(
+        widen_lhs(widen_lhs(widen_lhs(x))),
+        widen_rhs(widen_rhs(widen_rhs(x))),
+        y,
+        out_dtype=tl.int32,
+    )
+    tl.debug_barrier()
+    tl.store(Y + at, y)
