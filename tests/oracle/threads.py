@@ -72,7 +72,8 @@ class Threads:
         who = np.repeat(thread, width)
         self._meet(what, every, who, self.wrote, self.writer)
         if write:
-            self._meet(what, every, who, self.read, self.reader)
+            if what != "atomic":  # its operand waits for what it was summed from
+                self._meet(what, every, who, self.read, self.reader)
             self.wrote[every], self.writer[every] = self.epoch, who
             return
         twice = np.unique(every).size != every.size
