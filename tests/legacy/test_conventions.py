@@ -134,7 +134,18 @@ def test_2020_values_of_defines(value: Any) -> None:
     assert x.item() == (7 if isinstance(value, torch.dtype) else 1 if value is True else 16)
 
 
-@pytest.mark.parametrize("grid", [3, (3,), [3], (3, 1), [3, 1, 1], lambda opt: (3,), lambda opt: 3], ids=repr)
+GRIDS: dict[str, Any] = {
+    "number": 3,
+    "tuple": (3,),
+    "list": [3],
+    "two axes": (3, 1),
+    "three axes": [3, 1, 1],
+    "function of the options": lambda opt: (3,),
+    "function that gives a number": lambda opt: 3,
+}
+
+
+@pytest.mark.parametrize("grid", GRIDS.values(), ids=GRIDS)
 def test_2020_grids(grid: Any) -> None:
     src = "__global__ void f(int *X) { *(X + get_program_id(0)) = get_num_programs(0); }"
     x = torch.zeros(4, dtype=torch.int32)

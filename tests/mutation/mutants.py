@@ -438,8 +438,8 @@ _EMITTER = (
         "tf32",
         _emit("products"),
         "float @ float is computed in TF32",
-        "if common == FLOAT else ()",
-        "if common is None else ()",
+        "if common == FLOAT:",
+        "if common is None:",
     ),
     Mutant(
         "shallow-product",
