@@ -56,21 +56,28 @@ class _Assigns:
 
 
 def without(body: Body, gone: Callable[[Statement], bool]) -> Body:
-    """The statements of a block that stay, with the comments that they take over."""
+    """The statements of a block that stay, with the comments that they take over.
+
+    The next line is that of the source: a pass may have moved what stands there.
+    """
+    leaving = sorted(filter(gone, body), key=lambda statement: statement.span.start)
+    if not leaving:
+        return body
+    headings: dict[int, tuple[str, ...]] = {}  # line: what stood above the removed lines before it
+    for statement in leaving:
+        heading = statement.comments.above or headings.pop(statement.span.line, ())
+        last = statement.span.source.position(max(statement.span.start, statement.span.end - 1))[0]
+        headings[last + 1] = heading
     result: list[Statement] = []
-    heading: tuple[str, ...] = ()
-    last = 0
     for statement in body:
         if gone(statement):
-            heading = statement.comments.above or (heading if statement.span.line == last + 1 else ())
-            last = statement.span.source.position(max(statement.span.start, statement.span.end - 1))[0]
             continue
         comments = statement.comments
-        if heading and not comments.above and statement.span.line == last + 1:
+        heading = () if comments.above else headings.pop(statement.span.line, ())
+        if heading:
             statement = replace(statement, comments=replace(comments, above=heading))
-        heading = ()
         result.append(statement)
-    return body if len(result) == len(body) else tuple(result)
+    return tuple(result)
 
 
 def remark(statement: Declare | Assign | Evaluate) -> Body:
