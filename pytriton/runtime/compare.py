@@ -9,12 +9,16 @@ or stores of integers change starts at zero, since it holds locks. The grid is t
 
 Such numbers may send two elements of a store, or two programs, to one address. The interpreter runs programs
 one after the other, a GPU does not: there, what the interpreter saw written twice is not compared, nor anything
-if an integer is divided by zero, or if the text promises that what it loads is a multiple.
+if an integer is divided by zero. For a GPU, a text that promises that what it loads is a multiple runs
+once more on the interpreter, with memory that keeps the promise (loops are long then), and only that memory
+goes to the GPU.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import math
+import re
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,6 +44,7 @@ __all__ = ["Case", "compare", "load_ported"]
 _ARENA: Final = 1 << 18  # elements before and behind each pointer
 _SHAPE: Final = (2,) * 6  # of every tensor, since a grid may ask for any of its axes
 _LARGEST_GRID: Final = 4  # per axis: the interpreter takes a millisecond a program
+_LARGEST_OF_MULTIPLES: Final = 2  # the same where integers in memory, and so loops, are large
 
 
 @dataclass(frozen=True)
@@ -81,20 +86,30 @@ def compare(
     ``grid`` is passed to a launcher that asks for one.
     """
     made = translate(source, case.defines, kernel=kernel, strict_literals=case.strict_literals)
-    seed = zlib.crc32(f"{kernel}{case}{sizes}".encode())
-    arguments = [_argument(one, made, sizes, seed + place) for place, one in enumerate(made.parameters)]
-    launch = _Launch(source, kernel, launcher, case, None if grid is None else tuple(grid), made)
+    given = None if grid is None else tuple(grid)
+    promised = _promised(made, case.config) if torch.cuda.is_available() else 1
+    for step in dict.fromkeys((1, promised)):
+        largest = _LARGEST_GRID if step == 1 else _LARGEST_OF_MULTIPLES
+        launch = _Launch(source, kernel, launcher, case, given, made, largest)
+        _compare(launch, sizes, step, gpu=step == promised and torch.cuda.is_available())
+
+
+def _compare(launch: _Launch, sizes: Mapping[str, int] | int, step: int, gpu: bool) -> None:
+    """Compare once. ``step``: of what memory of integers holds."""
+    made, kernel = launch.made, launch.kernel
+    seed = zlib.crc32(f"{kernel}{launch.case}{sizes}".encode())
+    arguments = [_argument(one, made, sizes, seed + place, step) for place, one in enumerate(made.parameters)]
     arenas = [one for one in arguments if isinstance(one, _Arena)]
     twice = _Twice(arenas)
     new, old = launch.both(arguments, _interpreted, _bounded(arenas, twice))
     for parameter, one, mine, wanted in zip(made.parameters, arguments, new, old, strict=True):
         if isinstance(one, _Arena):
             _assert_same(parameter.name, mine, wanted, one.first)
-    if torch.cuda.is_available() and twice.by_zero:
+    if gpu and twice.by_zero:
         warnings.warn(
-            f"{kernel} divides an integer by zero with {sizes}: not compared on the GPU", stacklevel=2
+            f"{kernel} divides an integer by zero with {sizes}: not compared on the GPU", stacklevel=3
         )
-    elif torch.cuda.is_available():
+    elif gpu:
         there = [one.on("cuda") if isinstance(one, _Arena) else one for one in arguments]
         new, old = launch.both(there, _compiled)
         for parameter, one, mine, wanted in zip(made.parameters, arguments, new, old, strict=True):
@@ -114,6 +129,7 @@ class _Launch:
     case: Case
     grid: tuple[int, ...] | None
     made: Translation
+    largest: int  # how many programs an axis
 
     def both(
         self,
@@ -126,7 +142,7 @@ class _Launch:
         options = {"num_warps": self.case.num_warps, "num_stages": self.case.num_stages}
         given = {name: value for name, value in options.items() if value is not None}
         keywords = dict(self.case.keywords) | ({} if self.grid is None else {"grid": self.grid})
-        with running(self.made) as grids, watching or nullcontext():
+        with running(self.made, self.largest) as grids, watching or nullcontext():
             self.launcher(
                 *(_passed(one) for one in arguments),
                 config=triton.Config(dict(self.case.config), **given),
@@ -170,13 +186,21 @@ def _passed(one: Any) -> Any:
     return one.tensor if isinstance(one, _Arena) else one
 
 
-def _argument(parameter: Parameter, made: Translation, sizes: Mapping[str, int] | int, seed: int) -> Any:
+def _promised(made: Translation, config: Mapping[str, Any]) -> int:
+    """What integers in memory must be multiples of, as the text promises it; 1 if it promises nothing."""
+    found = re.findall(r"\btl\.multiple_of\(.*\btl\.load\(.*, (\w+)\)", made.text)
+    return math.lcm(*(int(one) if one.isdigit() else int(config[one]) for one in found))
+
+
+def _argument(
+    parameter: Parameter, made: Translation, sizes: Mapping[str, int] | int, seed: int, step: int
+) -> Any:
     if parameter.buffer:
         return _buffer(parameter.buffer, seed)
     if isinstance(parameter.type, PointerType):
         element = parameter.type.element
         dtype = torch.int64 if isinstance(element, PointerType) else getattr(torch, element.torch)
-        return _arena(dtype, parameter.name in made.writes, seed)
+        return _arena(dtype, parameter.name in made.writes, seed, step)
     return _scalar(parameter, parameter.type, sizes)
 
 
@@ -188,7 +212,7 @@ def _buffer(size: int, seed: int) -> _Arena:
     return _Arena(whole, whole)
 
 
-def _arena(dtype: torch.dtype, written: bool, seed: int) -> _Arena:
+def _arena(dtype: torch.dtype, written: bool, seed: int, step: int) -> _Arena:
     """Aligned to 64 bytes in its middle, as torch's own memory is at its start."""
     random = torch.Generator().manual_seed(seed)
     total = (2 * _ARENA,)
@@ -197,7 +221,8 @@ def _arena(dtype: torch.dtype, written: bool, seed: int) -> _Arena:
     elif written:
         whole = torch.zeros(total, dtype=dtype)
     else:
-        whole = torch.randint(0, 4, total, generator=random).to(dtype)
+        most = 4 if step == 1 else 2  # multiples may be how often a loop turns
+        whole = (step * torch.randint(0, most, total, generator=random)).to(dtype)
     return _Arena(whole, whole[_ARENA : _ARENA + 2 ** len(_SHAPE)].view(_SHAPE))
 
 
@@ -214,18 +239,18 @@ def _scalar(parameter: Parameter, type_: ScalarType, sizes: Mapping[str, int] | 
 
 
 _Grids = list[tuple[int, int, int]]
-_Running = Callable[[Translation], AbstractContextManager[_Grids]]
+_Running = Callable[[Translation, int], AbstractContextManager[_Grids]]
 
 
 @contextmanager
-def _interpreted(made: Translation) -> Iterator[_Grids]:
+def _interpreted(made: Translation, largest: int) -> Iterator[_Grids]:
     """While the body runs, ``@triton.jit`` kernels are interpreted. Gives the grids that were launched."""
     grids: _Grids = []
 
     def run(function: Any, *values: Any, grid: Any, warmup: bool = False, **named: Any) -> None:
         options = ("num_warps", "num_stages", "num_ctas", "maxnreg", "ir_override")
         numbers = {name: value for name, value in named.items() if name not in options}
-        grids.append(_cut(grid, function, values, named))
+        grids.append(_cut(grid, function, values, named, largest))
         plain = [one.data_ptr() if isinstance(one, torch.Tensor) else one for one in values]
         module: Any = SimpleNamespace(python=function.fn)
         Interpreted(module, made.parameters, numbers).run(grids[-1], plain)
@@ -235,13 +260,13 @@ def _interpreted(made: Translation) -> Iterator[_Grids]:
 
 
 @contextmanager
-def _compiled(made: Translation) -> Iterator[_Grids]:
+def _compiled(made: Translation, largest: int) -> Iterator[_Grids]:
     """While the body runs, ``@triton.jit`` kernels run on the GPU, with a grid that is cut."""
     grids: _Grids = []
     compiled = JITFunction.run
 
     def run(function: Any, *values: Any, grid: Any, warmup: bool = False, **named: Any) -> Any:
-        grids.append(_cut(grid, function, values, named))
+        grids.append(_cut(grid, function, values, named, largest))
         return compiled(function, *values, grid=grids[-1], warmup=warmup, **named)
 
     with _instead(run):
@@ -258,11 +283,13 @@ def _instead(run: Callable[..., Any]) -> Iterator[None]:
         JITFunction.run = compiled
 
 
-def _cut(grid: Any, function: Any, values: Sequence[Any], named: Mapping[str, Any]) -> tuple[int, int, int]:
+def _cut(
+    grid: Any, function: Any, values: Sequence[Any], named: Mapping[str, Any], largest: int
+) -> tuple[int, int, int]:
     """The grid that the launcher asks for, with few programs an axis."""
     meta = {**dict(zip(function.arg_names, values, strict=False)), **named}
     found = tuple(grid(meta) if callable(grid) else grid)
-    x, y, z = (max(1, min(size, _LARGEST_GRID)) for size in (*found, 1, 1)[:3])
+    x, y, z = (max(1, min(size, largest)) for size in (*found, 1, 1)[:3])
     return x, y, z
 
 
