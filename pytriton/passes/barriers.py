@@ -63,6 +63,8 @@ def barriers(kernel: KernelDef) -> KernelDef:
 _MOST = 32
 # Statements that may be looked at, beside two looks at each: enough for four loops around 300 statements.
 _MOST_LOOKS = 5_000
+# Looks at one loop; nearly all need two or three.
+_MOST_TURNS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,15 @@ class _State:
                 self.add(access)
         self.acquired |= other.acquired
 
+    def joined(self, other: _State) -> _State:
+        """Itself, with the accesses of another state that it has none like."""
+        known = set(map(_identity, self.reads + self.writes))
+        for access in other.reads + other.writes:
+            if _identity(access) not in known:
+                self.add(access)
+        self.acquired |= other.acquired
+        return self
+
     def carried(self, entry: _State, loop: Loop) -> None:
         """What was not there when a turn of the loop began happened in an earlier turn of it."""
         known = set(map(id, entry.reads + entry.writes))
@@ -127,6 +138,33 @@ class _State:
         self.reads, self.writes, self.acquired = [], [], False
 
 
+# The accesses of a state by their identity, and what changed since.
+_Seen = list[tuple[tuple[int, ...], set[Symbol]]]
+
+
+def _identity(access: _Access) -> tuple[int, ...]:
+    """Tells accesses apart, but not by when they were seen."""
+    return (
+        *map(id, (access.pointer, access.statement, access.load, access.turn)),
+        access.writes,
+        access.atomic,
+    )
+
+
+def _covers(entry: _State, started: _Seen, after: _State, ended: _Seen) -> bool:
+    """Whether a turn that started in one state has left nothing that was not in it."""
+    if after.acquired and not entry.acquired:
+        return False
+    known: dict[tuple[int, ...], list[set[Symbol]]] = {}
+    for identity, since in started:
+        known.setdefault(identity, []).append(since)
+    crowded = {False: len(entry.reads) > _MOST, True: len(entry.writes) > _MOST}
+    return all(
+        crowded[access.writes] or any(since <= older for older in known.get(identity, ()))
+        for access, (identity, since) in zip(after.reads + after.writes, ended, strict=True)
+    )
+
+
 class _Order:
     def __init__(self, kernel: KernelDef) -> None:
         self.provenance = Provenance(kernel)
@@ -140,6 +178,7 @@ class _Order:
         self._assigned: dict[Symbol, int] = {}  # when a variable was assigned last
         self._names: dict[int, tuple[Expr, frozenset[Symbol]]] = {}  # the pointer is kept, so that its id is
         self._doings: dict[int, _Doing] = {}  # by the id of the statement, which each holds
+        self._splits: dict[int, tuple[Store, Body]] = {}  # by the id of the store, which each holds
         self._changed: dict[int, tuple[int, int]] = {}  # when it was asked, and the answer
 
     def body(self, body: Body, state: _State) -> Body:
@@ -155,7 +194,7 @@ class _Order:
             own = [replace(access, time=self._clock) for access in doing.accesses]
             if isinstance(statement, Store) and self._meets_itself(statement, own[-1]):
                 # What is stored was loaded in the same statement: the barrier goes in between.
-                result += self.body(_split(statement), state)
+                result += self.body(self._parts_of(statement), state)
                 continue
             if self._needs_barrier(doing.operations, own, state):
                 result.append(Evaluate(statement.span, Call(statement.span, VOID, "barrier", ())))
@@ -204,31 +243,48 @@ class _Order:
                 return statement
 
     def _loop(self, loop: Loop, parts: tuple[Body, ...], state: _State) -> list[Body]:
-        """The parts of a turn with their barriers; ``state`` becomes the one behind the loop."""
+        """The parts of a turn with their barriers; ``state`` becomes the one behind the loop.
+
+        A turn starts in the state before the loop or behind a turn. Where a barrier goes depends on that state,
+        and with a barrier in another place another state is behind the turn: so the parts are looked at until
+        nothing is behind them that they did not start with.
+        """
         whole = tuple(statement for part in parts for statement in part)
         self.steps.enter(loop, self._values)
         self._forget(whole)
-        entry = self._entry(whole, state, loop)
-        result = [self.body(part, state) for part in parts]
-        self._forget(whole)
+        moving = assigned(whole) | ({loop.symbol} if isinstance(loop, RangeLoop) else set())
+        condition = None if isinstance(loop, RangeLoop) else loop.condition
+        test = (Evaluate(loop.span, condition),) if condition is not None else ()
+        before, entry = state.copy(), state.copy()
+        for look in range(_MOST_TURNS, -1, -1):
+            if look == 0 or self._looks <= 0:
+                look = 0
+                entry = before.copy()
+                self._in_any_order(whole, entry)
+            if isinstance(loop, RangeLoop):  # each turn has another value of it
+                self._clock += 1
+                self._assigned[loop.symbol] = self._clock
+            started = self._seen(entry, moving)
+            after = entry.copy()
+            result = [self.body(part, after) for part in parts]
+            result[-1] += self.body(test, after)[:-1]  # the barrier in front of the test, if it needs one
+            self._forget(whole)
+            carried = after.copy()
+            carried.carried(before, loop)
+            if look == 0 or _covers(entry, started, carried, self._seen(carried, moving)):
+                break
+            entry = before.copy().joined(carried).joined(entry)
+        state.reads, state.writes, state.acquired = after.reads, after.writes, after.acquired
         state.join(entry)
         state.left(loop)
         return result
 
-    def _entry(self, body: Body, state: _State, loop: Loop) -> _State:
-        """Let a loop's body start in the state before it or after itself; a copy of that state."""
-        after = state.copy()
-        if self._looks > 0:
-            self.body(body, after)
-            self._forget(body)
-            after.carried(state, loop)
-        else:
-            self._in_any_order(body, after)
-        if isinstance(loop, RangeLoop):  # the next turn has another value of it
-            self._clock += 1
-            self._assigned[loop.symbol] = self._clock
-        state.join(after)
-        return state.copy()
+    def _seen(self, state: _State, moving: set[Symbol]) -> _Seen:
+        """The accesses of a state, each with the variables of a loop that were assigned since."""
+        return [
+            (_identity(access), {symbol for symbol in moving if self._assigned.get(symbol, 0) > access.time})
+            for access in state.reads + state.writes
+        ]
 
     def _in_any_order(self, body: Body, state: _State) -> None:
         """Let everything in a body have happened, and every variable have changed after that."""
@@ -307,6 +363,13 @@ class _Order:
             )
             for load in loads
         )
+
+    def _parts_of(self, store: Store) -> Body:
+        """A store in parts, made once, so that every look at a loop finds the same ones."""
+        found = self._splits.get(id(store))
+        if found is None:
+            found = self._splits[id(store)] = (store, _split(store))
+        return found[1]
 
     def _known(self, statement: Statement) -> _Doing:
         """What a statement does, worked out once."""

@@ -216,6 +216,18 @@ FOUND: dict[str, Found] = {
             ),
         ),
     ),
+    "barriers_that_move": Found(
+        "a barrier found by a turn from before the loop hid what a later turn meets",
+        (
+            (
+                "void f(int *Y, int *X __noalias) { int r[64] = 0 ... 64; int w[64] = 0; *(Y + r) = 1;"
+                " for (int i = 0; i < 3; i++) { int v[64] = *(X + r + i * 65);"
+                " *?(r < 17)(X + r + i * 65 + 64) = v + 1; if (*Y) w += *(X + r + i * 65); } *(Y + r) = w; }",
+                list(range(300)),
+                "int32",
+            ),
+        ),
+    ),
 }
 
 OPEN = frozenset(name for name, found in FOUND.items() if found.open)

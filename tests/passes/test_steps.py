@@ -119,6 +119,33 @@ def test_together(body: str) -> None:
     assert barriers(body) > 0
 
 
+# A turn starts in what the turns before really left, whatever way they went: language.md, section 8.
+NEXT_TURN = {
+    "a barrier that moves": RANGE + "int w[T] = 0; *(Y + r) = 1; for (int i = 0; i < 3; i++)"
+    " { int v[T] = *(Z + r + i * 17); *(Z + r + i * 17 + T) = v + 1; if (*D) w += *(Z + r + i * 17); }",
+    "a turn that skips the store": "float *p[T] = Y + 0 ... T; float w[T] = 0; for (int i = 0; i < M; i++)"
+    " { w += *p; p += N; if (*(Z + i)) *p = i; }",
+}
+TESTS = {
+    "while": "while (*Z) { *(Z + 0 ... T) = 0; }",
+    "for": "for (int i = 0; *(Z + i) > 3; i++) *(Z + 0 ... T) = 0;",
+}
+
+
+@pytest.mark.parametrize("body", NEXT_TURN.values(), ids=NEXT_TURN)
+def test_the_start_of_the_next_turn(body: str) -> None:
+    head = HEAD.replace("int *Z", "int *D, int *Z __noalias")
+    text = pytriton.translate(head + body + "\n}\n", DEFINES).text
+    loop = text[text.index("    for ") :].splitlines()
+    assert loop[1].strip() == "tl.debug_barrier()", text
+
+
+@pytest.mark.parametrize("body", TESTS.values(), ids=TESTS)
+def test_a_test_that_reads_what_the_turn_stored(body: str) -> None:
+    text = pytriton.translate(HEAD + body + "\n}\n", DEFINES).text
+    assert text.rstrip().endswith("tl.debug_barrier()"), text
+
+
 def wrapped(number: int) -> int:
     return (number + 2**31) % 2**32 - 2**31
 
