@@ -41,6 +41,7 @@ from pytriton.runtime.plan import Plan
 from pytriton.runtime.ranks import several_ranks
 from pytriton.runtime.refusals import refusal
 from pytriton.runtime.specialize import pin_types
+from pytriton.runtime.storage import is_whole
 
 __all__ = ["call_traced", "enrol", "is_traced", "modes_active"]
 
@@ -102,7 +103,7 @@ def call_traced(
         planned.refuse_count(arguments)
     kinds = [_kind(argument) for argument in arguments]
     key = [operator.index(arguments[at]) for at in planned.key]
-    whole = all(_is_whole(arguments[at]) for at in planned.tuned_writes)
+    whole = all(is_whole(arguments[at]) for at in planned.tuned_writes)
     route = getattr(ROUTES, _route(planned.name, kinds, key, whole))
     route.launch(arguments, [_three(grid, options) for options in planned.options])
 
@@ -132,16 +133,6 @@ def _kind(argument: Any) -> Any:
     if isinstance(argument, (float, torch.SymFloat)):
         return float
     return type(argument)
-
-
-def _is_whole(argument: Any) -> bool:
-    """Whether a written tensor is all of its memory, so that a copy of it holds all that a kernel may write."""
-    if not isinstance(argument, torch.Tensor):
-        return True
-    if isinstance(argument, FunctionalTensor):
-        argument = torch._from_functional_tensor(argument.elem)
-    size: Any = argument.untyped_storage().size()
-    return bool(argument.numel() * argument.dtype.itemsize == size)
 
 
 def _three(grid: Any, options: Any) -> tuple[Any, Any, Any]:
