@@ -61,7 +61,7 @@ def barriers(kernel: KernelDef) -> KernelDef:
 
 # With more accesses than this since the last barrier, comparing them costs more than a barrier.
 _MOST = 32
-# Statements that may be looked at, beside two looks at each: enough for four loops around 300 statements.
+# Statements that may be looked at, beside two looks at each.
 _MOST_LOOKS = 5_000
 # Looks at one loop; nearly all need two or three.
 _MOST_TURNS = 6

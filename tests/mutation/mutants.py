@@ -343,9 +343,9 @@ _PASSES = (
     Mutant(
         "no-barrier-between-turns",
         _pass("barriers"),
-        "a loop's second turn is not compared with its first",
-        "state.join(after)\n        return state.copy()",
-        "return state.copy()",
+        "a loop is looked at once, from the state before it",
+        "if look == 0 or _covers(entry, started, carried, self._seen(carried, moving)):",
+        "if True:",
     ),
     Mutant(
         "identical-though-changed",

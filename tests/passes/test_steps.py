@@ -121,9 +121,9 @@ def test_together(body: str) -> None:
 
 # A turn starts in what the turns before really left, whatever way they went: language.md, section 8.
 NEXT_TURN = {
-    "a barrier that moves": RANGE + "int w[T] = 0; *(Y + r) = 1; for (int i = 0; i < 3; i++)"
+    "a barrier that moves": RANGE + "int w[T] = 0; *(D + r) = 1; for (int i = 0; i < 3; i++)"
     " { int v[T] = *(Z + r + i * 17); *(Z + r + i * 17 + T) = v + 1; if (*D) w += *(Z + r + i * 17); }",
-    "a turn that skips the store": "float *p[T] = Y + 0 ... T; float w[T] = 0; for (int i = 0; i < M; i++)"
+    "a turn that skips the store": "float *p[2048] = Y + 0 ... 2048; float w[2048] = 0; for (int i = 0; i < M; i++)"
     " { w += *p; p += N; if (*(Z + i)) *p = i; }",
 }
 TESTS = {
