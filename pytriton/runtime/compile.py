@@ -12,6 +12,7 @@ from typing import Any, Final
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
+from triton.runtime.errors import PTXASError
 
 from pytriton.errors import CompileError
 from pytriton.pipeline import Translation
@@ -54,7 +55,8 @@ def compile_kernel(
     looser = tuple(PLAIN if fact == ONE else fact for fact in facts)
     attempts = [_Attempt(translation, config, tuple(facts))]
     if looser != attempts[0].facts:
-        # Triton 3.6 fails on a load in a loop that it can tell is never entered, as where a bound is 1.
+        # Triton 3.6 fails on a load in a loop that it can tell is never entered, as where a bound is 1; its ptxas
+        # crashes on attention to a single key.
         attempts.append(_Attempt(translation, config, looser))
     failures: list[Exception] = []
     for attempt in attempts:
@@ -62,7 +64,7 @@ def compile_kernel(
             return attempt.compiled(target)
         except Exception as error:
             failures.append(error)
-            if not _says_nothing(error):
+            if not (_says_nothing(error) or isinstance(error, PTXASError)):
                 break
     raise attempts[0].refused(failures[0], target, source) from failures[0]
 

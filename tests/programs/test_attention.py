@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 import torch
-from attention import SMALL, attention, defines, kernel
+from attention import SMALL, SOURCE, attention, defines, kernel
 from bounds import assert_close
+
+import pytriton
+from pytriton.runtime.arguments import BY_16, ONE, PLAIN
+from pytriton.runtime.compile import compile_kernel, parse_target
+from pytriton.runtime.options import Config
+from pytriton.source import Source
 
 TYPES = [torch.float16, torch.bfloat16, torch.float32]
 BY_TYPE = pytest.mark.parametrize("dtype", TYPES, ids=["half", "bfloat16", "float"])
@@ -30,7 +36,7 @@ def reference(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool = 
 
 
 # one point, as a sweep is for speed; test_tuned has one
-ONE = {"TM": 64, "TN": 32}
+POINT = {"TM": 64, "TN": 32}
 
 
 def check(heads: int, m: int, n: int, d: int, dtype: torch.dtype, device: str, causal: bool) -> None:
@@ -38,7 +44,7 @@ def check(heads: int, m: int, n: int, d: int, dtype: torch.dtype, device: str, c
     k, v = torch.randn(2, heads, n, d, device=device).to(dtype)
     # probabilities are rounded to the type before they meet V, and so is the result
     want = reference(q, k, v, causal)
-    tiles = ONE if device == "cuda" else None
+    tiles = POINT if device == "cuda" else None
     assert_close(attention(q, k, v, causal, tiles=tiles), want, scale=2 * want)
 
 
@@ -110,3 +116,13 @@ def test_a_nan_in_a_key_reaches_those_who_see_it(device: str) -> None:
     got = attention(q, k, v, causal=True, tiles=SMALL)
     assert not bool(got[0, :20].isnan().any())
     assert bool(got[0, 20:].isnan().all())
+
+
+def test_a_single_key_compiles() -> None:
+    """With one query and one key, both compiled as the constant 1, the ptxas of Triton 3.6 crashes."""
+    given = defines(torch.float16, 16, True, POINT)
+    source = Source(SOURCE, "attention.c")
+    translation = pytriton.translate(source, given)
+    known = {"M": ONE, "N": ONE, "scale": PLAIN}
+    facts = [known.get(parameter.name, BY_16) for parameter in translation.parameters]
+    assert compile_kernel(translation, facts, Config(), parse_target("cuda:90"), source)
