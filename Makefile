@@ -20,7 +20,7 @@ ENV := .venv/.ready
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check golden matrix bench fuzz clean
+.PHONY: help demo test slow check golden matrix bench fuzz clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -30,6 +30,9 @@ demo: $(ENV)  ## a matrix product of 2019: its source, its translation, its tuni
 
 test: $(ENV)  ## all tests; those marked gpu skip without a CUDA device
 	$(PY) -m pytest $(PYTEST_FLAGS)
+
+slow: $(ENV)  ## what make test leaves out because it takes minutes
+	$(PY) -m pytest $(PYTEST_FLAGS) --slow -m slow
 
 check: $(ENV)  ## lint, format and types
 	$(PY) -m ruff check .

@@ -18,6 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite expected outputs (not with CI set)"
     )
+    parser.addoption("--slow", action="store_true", help="also run what takes minutes")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -25,7 +26,11 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--update-golden is refused while CI is set")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--slow"):
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason="takes minutes; --slow runs it"))
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if marked and not _cuda_available():
         for item in marked:

@@ -50,7 +50,11 @@ def ported(folder: Path, path: Path, *more: str) -> dict[str, Any]:
     return data
 
 
-@pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.name)
+SLOW = ("examples", "sparse2020", "sparse2021")
+PATHS = [pytest.param(path, marks=[pytest.mark.slow] * (path.name in SLOW), id=path.name) for path in KERNELS]
+
+
+@pytest.mark.parametrize("path", PATHS)
 def test_everything_is_ported_with_its_comments(path: Path, tmp_path: Path) -> None:
     """Comments stand at the statement that they explain; none is lost."""
     data = ported(tmp_path, path)

@@ -12,6 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "porting.md"
 
@@ -24,6 +26,7 @@ STATUS = {
 }
 
 
+@pytest.mark.slow
 def test_the_walk(tmp_path: Path) -> None:
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
