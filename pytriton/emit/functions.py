@@ -116,6 +116,9 @@ class Functions:
         if function in ("min", "max"):
             return self._extremum(expr, element)
         values = [self._argument(function, argument) for argument in expr.arguments]
+        if function == "cut_from_loads":
+            self.helpers.add(function)
+            return Value(Call(function, (values[0].node,)), element)
         if function == "fma" and not element.is_float:
             product = BinOp("*", values[0].node, values[1].node)
             return Value(BinOp("+", product, values[2].node), element)

@@ -11,7 +11,7 @@ from typing import Final
 
 from pytriton.emit.functions import ROUNDED
 from pytriton.emit.names import Names, identifier
-from pytriton.emit.products import WIDEN
+from pytriton.emit.products import CUT, WIDEN
 from pytriton.emit.stmt import Statements
 from pytriton.frozen import dataclass
 from pytriton.lang import typed
@@ -55,7 +55,7 @@ def emit(kernel: KernelDef, provenance: Provenance, precision: str = "ieee") -> 
 
 
 _HEADLINE: Final = "Translated from Triton-C by pytriton."
-_HELPERS: Final = {"widen": WIDEN, **ROUNDED}
+_HELPERS: Final = {"cut_from_loads": CUT, "widen": WIDEN, **ROUNDED}
 
 
 def _head(kernel: KernelDef, names: Names, function: str, libdevice: bool, helpers: set[str]) -> str:

@@ -15,7 +15,7 @@ from pytriton.lang.walk import bodies
 
 __all__ = ["Names", "identifier"]
 
-_HELPERS: Final = ("widen_lhs", "widen_rhs", "ieee_ceil", "ieee_floor")
+_HELPERS: Final = ("cut_from_loads", "widen_lhs", "widen_rhs", "ieee_ceil", "ieee_floor")
 _TAKEN: Final = frozenset([*keyword.kwlist, "tl", "triton", "libdevice", "range", "float", *_HELPERS])
 # Names that a launch `kernel[grid](..., num_warps=4)` gives a meaning of its own.
 _LAUNCH: Final = frozenset("grid warmup num_warps num_stages num_ctas stream device self".split())

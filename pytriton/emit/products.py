@@ -17,7 +17,7 @@ from pytriton.lang.operators import least_depth
 from pytriton.lang.typed import Expr
 from pytriton.lang.types import FLOAT, element_of, shape_of
 
-__all__ = ["WIDEN", "Products", "numbers"]
+__all__ = ["CUT", "WIDEN", "Products", "numbers"]
 
 # Functions of a module whose products lack depth.
 WIDEN: Final = """\
@@ -33,6 +33,15 @@ def widen_rhs(x):
     # [K, N] -> [2 * K, N] with a row of zeros behind each row, to match widen_lhs
     joined = tl.permute(tl.join(x, tl.zeros_like(x)), (0, 2, 1))
     return tl.reshape(joined, (2 * x.shape[0], x.shape[1]))"""
+
+
+# The function of a module with products of double that passes/products.py keeps apart from narrow loads.
+CUT: Final = """\
+@triton.jit
+def cut_from_loads(x):
+    # x, by sums of one number each: Triton refuses products of double with narrow loads right behind them
+    bits = tl.sum(tl.expand_dims(x.to(tl.int64, bitcast=True), -1), axis=-1)
+    return bits.to(tl.float64, bitcast=True)"""
 
 
 def numbers(values: tuple[int, ...]) -> Tuple:

@@ -3,30 +3,118 @@
 Triton multiplies blocks of float, double, half, bfloat16 and char; with a batch axis only where the inner size is
 16 (char: 32) or more. Any other ``a @ b`` becomes ``(a[:, :, newaxis] * b[newaxis, :, :])[:, +, :]`` in the type
 of the result: exact and wrapping for integers, in float for half. Slow, and right on every target.
+
+Products of double are Triton's, but it refuses one ("fp64 don't support largeK MMA") where a load of a block of few
+bits stands behind an operand: it follows operations on elements, and views of them, back to loads, through their
+addresses too, and lets a register hold as many numbers as it would of the narrowest. 16 bits or fewer are too
+narrow, and 32 where the inner size is widened (emit/products.py). Such an operand becomes
+``cut_from_loads(operand)``: the same numbers by way of sums, at which Triton stops looking.
 """
 
 from __future__ import annotations
 
 from pytriton.frozen import replace
-from pytriton.lang.convert import convert
-from pytriton.lang.operators import has_product
-from pytriton.lang.typed import Binary, Dot, Expand, Expr, KernelDef, Reduce
-from pytriton.lang.types import BlockType, ScalarType, broadcast_shapes, element_of, shape_of
-from pytriton.lang.walk import map_expressions, with_children
+from pytriton.lang.convert import convert, scalar_of
+from pytriton.lang.operators import has_product, least_depth, padded
+from pytriton.lang.typed import (
+    Assign,
+    Binary,
+    Body,
+    Call,
+    Declare,
+    Dot,
+    Expand,
+    Expr,
+    KernelDef,
+    Load,
+    Name,
+    Reduce,
+    Statement,
+    Symbol,
+)
+from pytriton.lang.types import (
+    DOUBLE,
+    BlockType,
+    ScalarType,
+    broadcast_shapes,
+    element_of,
+    shape_of,
+)
+from pytriton.lang.walk import bodies, children, map_expressions, with_children
 
 __all__ = ["products"]
 
 
 def products(kernel: KernelDef) -> KernelDef:
     """The kernel with only such products as Triton has."""
-    body = map_expressions(kernel.body, _expr)
+    behind = _Behind(kernel.body)
+
+    def change(expr: Expr) -> Expr:
+        expr = with_children(expr, change)
+        if not isinstance(expr, Dot):
+            return expr
+        if not has_product(expr):
+            return _summed(expr)
+        return _apart(expr, behind) if scalar_of(expr.type) == DOUBLE else expr
+
+    body = map_expressions(kernel.body, change)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
-def _expr(expr: Expr) -> Expr:
-    expr = with_children(expr, _expr)
-    if not isinstance(expr, Dot) or has_product(expr):
-        return expr
+def _apart(product: Dot, behind: _Behind) -> Dot:
+    """A product of double that Triton does not refuse for the loads behind it."""
+    depth = padded(shape_of(product.left.type)[1])
+    refused = 32 if depth < least_depth(DOUBLE) else 16
+
+    def operand(expr: Expr) -> Expr:
+        narrow = behind.narrowest_load(expr) <= refused
+        return Call(expr.span, expr.type, "cut_from_loads", (expr,)) if narrow else expr
+
+    left, right = operand(product.left), operand(product.right)
+    if left is product.left and right is product.right:
+        return product
+    return replace(product, left=left, right=right)
+
+
+class _Behind:
+    """What a value is computed from, whichever way its variables were assigned."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+        self._values: dict[Symbol, list[Expr]] | None = None
+
+    def narrowest_load(self, expr: Expr) -> int:
+        """The bits of an element of the narrowest block that was loaded for a value or an address of it."""
+        narrowest = 64
+        seen: set[Symbol] = set()
+        pending = [expr]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, Reduce | Dot):
+                continue  # Triton does not look behind these
+            if isinstance(node, Name) and node.symbol not in seen:
+                seen.add(node.symbol)
+                pending += self._assigned().get(node.symbol, ())
+            if isinstance(node, Load) and isinstance(node.type, BlockType):
+                element = node.type.element
+                narrowest = min(narrowest, element.bits if isinstance(element, ScalarType) else 64)
+            pending += children(node)
+        return narrowest
+
+    def _assigned(self) -> dict[Symbol, list[Expr]]:
+        if self._values is None:
+            self._values = {}
+            pending: list[Statement] = list(self._body)
+            while pending:
+                statement = pending.pop()
+                if isinstance(statement, Declare | Assign) and statement.value is not None:
+                    self._values.setdefault(statement.symbol, []).append(statement.value)
+                for inner in bodies(statement):
+                    pending += inner
+        return self._values
+
+
+def _summed(expr: Dot) -> Expr:
     element = element_of(expr.type)  # type: ignore[arg-type]
     assert isinstance(element, ScalarType)
     batch = (False,) * (len(shape_of(expr.type)) - 2)
