@@ -246,6 +246,11 @@ def constant(expr: Expr) -> int | float | None:
         case Call(function="next_power_of_2", arguments=(size,)):
             inner = constant(size)
             return None if inner is None else 1 << (int(inner) - 1).bit_length()
+        case Call(function="min" | "max" as function, arguments=(left, right)):
+            pair = constant(left), constant(right)
+            if isinstance(pair[0], int) and isinstance(pair[1], int):
+                return min(pair) if function == "min" else max(pair)  # type: ignore[type-var]
+            return None
         case Select(condition=condition, yes=yes, no=no):
             chosen = constant(condition)
             return None if chosen is None else constant(yes if chosen else no)

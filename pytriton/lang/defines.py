@@ -190,9 +190,10 @@ _FLOAT: Final = re.compile(r"(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+
 def _plain_number(body: tuple[Token, ...]) -> int | float | None:
     """The value of a body such as ``64``, ``-1``, ``0x40`` or ``1e-5``; None for every other.
 
-    A suffix (``64u``, ``1.0f``) gives a number a type of its own, so the text keeps it.
+    A suffix (``64u``, ``1.0f``) gives a number a type of its own, so the text keeps it. So does a blank behind the
+    sign: ``- 3`` is written to follow an operand.
     """
-    sign = -1 if len(body) == 2 and body[0].text == "-" else 1
+    sign = -1 if len(body) == 2 and body[0].text == "-" and not body[1].spaced else 1
     if len(body) != (2 if sign < 0 else 1) or body[-1].kind is not Kind.NUMBER:
         return None
     text = body[-1].text

@@ -18,6 +18,7 @@ from pytriton.lang.literals import integer_type, negated, number
 from pytriton.lang.masks import masked
 from pytriton.lang.operators import LARGEST_BLOCK, failed
 from pytriton.lang.scope import Scope
+from pytriton.lang.type_names import as_size
 from pytriton.lang.typed import (
     Atomic,
     Binary,
@@ -298,6 +299,7 @@ class Expressions(Calls):
             help_ = f"'...' binds tighter than '*': write 'n * {name} + 0 ... {name}'" if name else None
             self.wrong_size("TC306", f"'{start} ... {stop}' has {what}", node.span, left, right, help=help_)
             return failed(node.span)
+        left, right = as_size(left), as_size(right)
         length = right if start == 0 else Binary(node.span, INT, "-", right, left)
         type_ = BlockType(INT, (Size(stop - start, length),))
         return Range(node.span, type_, convert(left, INT), convert(right, INT))

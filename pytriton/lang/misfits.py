@@ -266,6 +266,8 @@ def _cure(stop: Stop) -> str | None:
     expression = {"IDENT", "NUMBER"} <= stop.accepts
     if text in _OTHER_WORDS:
         return _OTHER_WORDS[text]
+    if text == "(" and stop.text(1) == "*" and stop.text(4) == "(" and stop.kind(-1) in _IN_TYPE:
+        return "there are no pointers to functions: write a macro"
     if (before, text) in _OTHER_OPERATORS:
         return f"write '{_OTHER_OPERATORS[before, text]}'"
     if (

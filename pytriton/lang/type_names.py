@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from pytriton.lang import syntax
-from pytriton.lang.convert import constant, scalar_of
+from pytriton.lang.convert import constant, scalar_of, wrap
 from pytriton.lang.operators import LARGEST_BLOCK, Operators, padded
 from pytriton.lang.scope import Scope
-from pytriton.lang.typed import Expr, Name, Size
+from pytriton.lang.typed import Binary, Call, Cast, Expr, Literal, Name, Select, Size
 from pytriton.lang.types import (
     ERROR,
     INT,
@@ -26,11 +26,29 @@ from pytriton.lang.types import (
 from pytriton.lang.walk import walk
 from pytriton.source import Span
 
-__all__ = ["TypeNames", "ValueType"]
+__all__ = ["TypeNames", "ValueType", "as_size"]
 
 ValueType = ScalarType | PointerType | BlockType
 _WORDS: Final = frozenset(word for words in TYPE_WORDS for word in words) | {"void"}
 _MOST_STARS: Final = 8
+_TRUTHS: Final = frozenset(("<", ">", "<=", ">=", "==", "!=", "&&", "||"))
+
+
+def as_size(expr: Expr) -> Expr:
+    """An integer constant as a block's size or the bound of a range is printed.
+
+    Triton takes arithmetic on constexprs there, but no conversion, no truth value and no choice: such an expression
+    is printed as its number.
+    """
+    for node in walk(expr):
+        choice = isinstance(node, Select | Cast) or (
+            isinstance(node, Call) and node.function in ("min", "max")
+        )
+        if choice or (isinstance(node, Binary) and node.operator in _TRUTHS):
+            value = constant(expr)
+            assert isinstance(value, int)
+            return Literal(expr.span, INT, wrap(value, INT))
+    return expr
 
 
 class TypeNames(Operators):
@@ -77,7 +95,7 @@ class TypeNames(Operators):
             if value < 1:
                 self.wrong_size("TC306", f"a block size must be at least 1, not {value}", node.span, expr)
                 return None
-            sizes.append(Size(value, expr))
+            sizes.append(Size(value, as_size(expr)))
         if not nodes:
             return ()
         span = nodes[0].span.to(nodes[-1].span)
