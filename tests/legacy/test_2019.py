@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gc
-import threading
 from typing import Any
 
 import pytest
 import torch
 
 import pytriton as triton
+from tests.together import in_threads
 
 # A product with an axis of each kind: macros choose the types, the layout and the tile.
 DOT = """\
@@ -178,11 +178,7 @@ def test_2019_function_in_threads() -> None:
             Several.apply(torch.zeros(1), 1.0, shift=float(number))[0].item() for _ in range(200)
         }
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(10, 14)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(10, 14))
     assert found == {number: {float(number)} for number in range(10, 14)}
 
 

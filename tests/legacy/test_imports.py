@@ -9,7 +9,6 @@ import os
 import pkgutil
 import subprocess
 import sys
-import threading
 import types
 import zipfile
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ import torch
 
 import pytriton
 from pytriton.legacy import imports
+from tests.together import in_threads
 
 ROOT = Path(__file__).parents[2]
 
@@ -234,19 +234,13 @@ def test_threads(place: Path) -> None:
         write(place, **{f"old_thread{number}": "import triton\nfrom triton.testing import do_bench\n"})
         write(place, **{f"new_thread{number}": "import triton\nfrom triton.language import load\n"})
     pytriton.legacy_imports(*(f"old_thread{number}" for number in range(8)))
-    start = threading.Barrier(16)
     found: dict[str, Any] = {}
 
     def work(name: str) -> None:
-        start.wait()
         found[name] = importlib.import_module(name).triton
 
     names = [f"{age}_thread{number}" for number in range(8) for age in ("old", "new")]
-    threads = [threading.Thread(target=work, args=(name,)) for name in names]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, names)
     real = real_triton()
     assert found == {name: pytriton if name.startswith("old") else real for name in names}
 

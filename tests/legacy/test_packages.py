@@ -14,7 +14,6 @@ import re
 import shlex
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -24,6 +23,7 @@ import pytest
 import torch
 
 import pytriton
+from tests.together import in_threads
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = Path(__file__).parent / "packages"
@@ -399,11 +399,7 @@ def test_sparse_kernels_in_threads(name: str) -> None:
     def work(index: int) -> None:
         found[index] = attention(q[index], k[index], k[index])
 
-    threads = [threading.Thread(target=work, args=(index,)) for index in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(4))
     for index in range(4):
         wanted = torch.softmax(q[index] @ k[index].transpose(2, 3) / 4, dim=-1) @ k[index]
         torch.testing.assert_close(found[index], wanted, rtol=1e-4, atol=1e-5)

@@ -1,9 +1,9 @@
 """``python -m tests.mutation``: do the tests notice when the translator is wrong?
 
 Each mutant (mutants.py) is put into a copy of the checkout, and the tests of ``make test`` run there until one
-fails: first the golden texts alone, then everything else, so that a mutant which only the texts notice is told from
-one that some computed number shows. Prints a line a mutant, writes the table with ``--write``; exits 1 if one
-survived.
+fails: the golden texts, then the tests nearest to the edit (near.py), and where both pass all the others. So a
+mutant that is caught costs seconds, and one that only the texts notice is told from one that some computed number
+shows. Prints a line a mutant, writes the table with ``--write``; exits 1 if one survived.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from json import dumps
+from datetime import UTC, datetime
+from json import dumps, loads
 from pathlib import Path
 from queue import SimpleQueue
 
 from tests.mutation.mutants import MUTANTS, Mutant
+from tests.mutation.near import near
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "mutation.md"
 TEXTS = "tests/translate/test_translate.py::test_text"
-# What is quick and near the edits comes first; the rest of tests/ follows.
-FIRST = ("passes", "conversions", "translate", "oracle", "fuzz", "programs", "runtime", "errors")
 _LEFT_OUT = (
     ".git",
     ".venv",
@@ -48,7 +49,8 @@ _LEFT_OUT = (
 class Outcome:
     """What a mutant met: whether the golden texts differ, the first other test that fails, and how long that took.
 
-    ``number`` is empty if every other test passed, and ``None`` if the time was over before.
+    ``number`` is empty if no other test that ran failed (all ran where the texts are alike, else those near the
+    edit), and ``None`` if the time was over before.
     """
 
     mutant: Mutant
@@ -82,26 +84,61 @@ def main() -> int:
     print(_summary(outcomes))
     if arguments.write:
         head = PAGE.read_text().split("| mutant |")[0]
-        PAGE.write_text(head + table(outcomes))
+        PAGE.write_text(head + table(outcomes) + _recorded())
     return 0 if all(outcome.caught for outcome in outcomes) else 1
 
 
+class Copy:
+    """A copy of the checkout, and a process in it that runs pytest again and again (zygote.py)."""
+
+    def __init__(self, path: Path, exclude: list[str], timeout: float) -> None:
+        shutil.copytree(ROOT, path, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+        self.path, self.timeout = path, timeout
+        self._less = [f"--deselect={one}" for one in exclude]
+        self._output = path / "output-of-pytest"
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.mutation.zygote"],
+            cwd=path,
+            env={**os.environ, "PYTHONPATH": _path(path), "CI": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def first_failure(self, *arguments: str) -> str | None:
+        """The first test that fails; "" if all pass, None if there was not enough time. A hanging test fails."""
+        plain = ["-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-W", "ignore"]
+        asked = {"arguments": [*plain, *self._less, *arguments], "output": str(self._output)}
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(dumps({**asked, "timeout": self.timeout}), file=self._process.stdin, flush=True)
+        status = loads(self._process.stdout.readline())
+        if status in (0, None):
+            return "" if status == 0 else None
+        found = re.search(r"^(?:FAILED|ERROR) (\S+)", self._output.read_text(), re.MULTILINE)
+        return found[1] if found else f"pytest ended with {status}"
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
 def run(mutants: list[Mutant], jobs: int, timeout: float, exclude: list[str]) -> Iterator[Outcome]:
-    """The outcome of each mutant, in the order in which they end; ``jobs`` of them at once."""
-    with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-        copies: SimpleQueue[Path] = SimpleQueue()
+    """The outcome of each mutant, in their order; ``jobs`` of them at once."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mutation-")))
+        copies: SimpleQueue[Copy] = SimpleQueue()
         for job in range(min(jobs, len(mutants))):
-            copy = Path(folder) / str(job)
-            shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+            copy = Copy(folder / str(job), exclude, timeout)
+            stack.callback(copy.close)
             copies.put(copy)
-        broken = _first_failure(copy, ["--collect-only", "tests"], timeout)
+        broken = copy.first_failure("--collect-only", "tests")
         if broken != "":
             raise SystemExit(f"without any mutant, this cannot be collected: {broken}")
 
         def one(mutant: Mutant) -> Outcome:
             copy = copies.get()
             try:
-                return _outcome(mutant, copy, timeout, exclude)
+                return _outcome(mutant, copy)
             finally:
                 copies.put(copy)
 
@@ -109,20 +146,21 @@ def run(mutants: list[Mutant], jobs: int, timeout: float, exclude: list[str]) ->
             yield from pool.map(one, mutants)
 
 
-def _outcome(mutant: Mutant, copy: Path, timeout: float, exclude: list[str]) -> Outcome:
-    path = copy / mutant.path
+def _outcome(mutant: Mutant, copy: Copy) -> Outcome:
+    path = copy.path / mutant.path
     sound = path.read_text()
     if sound.count(mutant.old) != 1:
         raise LookupError(f"{mutant.name}: its text does not stand exactly once in {mutant.path}")
     path.write_text(sound.replace(mutant.old, mutant.new))
     start = time.monotonic()
     try:
-        text = _first_failure(copy, [TEXTS], timeout) != ""
-        tests = [f"tests/{name}" for name in FIRST]
-        tests += sorted(
-            {f"tests/{one.name}" for one in (copy / "tests").iterdir() if _is_test(one)} - {*tests}
-        )
-        number = _first_failure(copy, [*tests, *(f"--deselect={one}" for one in (TEXTS, *exclude))], timeout)
+        text = copy.first_failure(TEXTS) != ""
+        close = near(mutant.path)
+        number = copy.first_failure(*close, f"--deselect={TEXTS}")
+        if number == "" and not text:
+            tests = copy.path / "tests"
+            others = sorted(f"tests/{one.name}" for one in tests.iterdir() if _is_test(one))
+            number = copy.first_failure(*others, *(f"--deselect={one}" for one in (TEXTS, *close)))
     finally:
         path.write_text(sound)
     return Outcome(mutant, text, number, time.monotonic() - start)
@@ -130,30 +168,6 @@ def _outcome(mutant: Mutant, copy: Path, timeout: float, exclude: list[str]) -> 
 
 def _is_test(path: Path) -> bool:
     return path.name.startswith("test_") if path.is_file() else any(path.glob("test_*.py"))
-
-
-def _first_failure(copy: Path, arguments: list[str], timeout: float) -> str | None:
-    """The first test that fails; "" if all pass, None if there was not enough time. A hanging test fails."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider"]
-    environment = {**os.environ, "PYTHONPATH": _path(copy), "CI": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        done = subprocess.run(
-            [*command, "-W", "ignore", *arguments],
-            cwd=copy,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    if done.returncode == 0:
-        return ""
-    found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
-    if found is None:
-        return f"pytest ended with {done.returncode}"
-    return found[1]
 
 
 def _path(copy: Path) -> str:
@@ -183,15 +197,26 @@ def _summary(outcomes: list[Outcome]) -> str:
 def table(outcomes: list[Outcome]) -> str:
     """The outcomes as a table in Markdown."""
     rows = [
-        "| mutant | where | what it takes away | golden texts | first other test that fails |",
-        "|" + "---|" * 5,
+        "| mutant | where | what it takes away | golden texts | first other test that fails | s |",
+        "|" + "---|" * 6,
     ]
     for outcome in outcomes:
         mutant = outcome.mutant
         other = f"`{outcome.number.removeprefix('tests/')}`" if outcome.number else "none"
         text = "differ" if outcome.text else "alike"
-        rows.append(f"| {mutant.name} | {Path(mutant.path).name} | {mutant.breaks} | {text} | {other} |")
-    return "\n".join([*rows, "", _summary(outcomes), ""])
+        where = mutant.path.removeprefix("pytriton/")
+        rows.append(
+            f"| {mutant.name} | {where} | {mutant.breaks} | {text} | {other} | {outcome.seconds:.0f} |"
+        )
+    missed = [outcome.mutant.name for outcome in outcomes if not outcome.caught]
+    return "\n".join([*rows, "", f"{_summary(outcomes)}. Missed: {', '.join(missed) or 'none'}.", ""])
+
+
+def _recorded() -> str:
+    """When and of which commit the table is."""
+    git = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
+    commit = subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
+    return f"\nRecorded on {datetime.now(UTC):%Y-%m-%d} at commit {commit or 'unknown'}.\n"
 
 
 if __name__ == "__main__":

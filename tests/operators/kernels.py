@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -87,3 +88,22 @@ def add_scaled_(y: torch.Tensor, x: torch.Tensor, a: float = 1.0) -> None:
     """y += a * x, both contiguous."""
     n = y.numel()
     axpy(y, x, a, n, grid=blocks(n))
+
+
+def loss(weight: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """A number whose gradient by the weight needs the gradients of both operators."""
+    return (sin(x * weight) * cos(weight)).square().mean()
+
+
+def trains_alike(compiled: Callable[..., torch.Tensor], n: int, device: str, steps: int = 3) -> None:
+    """Forward, backward and update with the compiled ``loss`` and the eager one end with the same n weights."""
+    eager, other = (torch.full((n,), 0.3, device=device, requires_grad=True) for _ in range(2))
+    for step in range(steps):
+        x = torch.randn(n, generator=torch.Generator().manual_seed(step)).to(device)
+        for weight, run in ((eager, loss), (other, compiled)):
+            run(weight, x).backward()
+            with torch.no_grad():
+                weight -= 0.1 * weight.grad  # type: ignore[operator]
+            weight.grad = None
+    assert not bool((eager == 0.3).any())
+    torch.testing.assert_close(eager, other)

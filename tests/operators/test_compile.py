@@ -15,7 +15,18 @@ from torch._dynamo.testing import CompileCounterWithBackend
 from torch.fx.experimental.proxy_tensor import make_fx
 
 import pytriton
-from tests.operators.kernels import UNARY, add_scaled_, axpy, blocks, cos, elementwise, exp, sin, unary
+from tests.operators.kernels import (
+    UNARY,
+    add_scaled_,
+    axpy,
+    blocks,
+    elementwise,
+    exp,
+    loss,
+    sin,
+    trains_alike,
+    unary,
+)
 
 BACKENDS = ("aot_eager", "inductor")
 
@@ -280,20 +291,8 @@ class TestTraining:
     @pytest.mark.parametrize("backend", BACKENDS)
     def test_step(self, backend: str) -> None:
         """Forward, backward and update, compiled and eager, end with the same weights."""
-
-        def loss(weight: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-            return (sin(x * weight) * cos(weight)).square().mean()
-
         function, counter = compiled(loss, backend)
-        weights = [torch.full((20,), 0.3, requires_grad=True) for _ in range(2)]
-        for step in range(3):
-            x = torch.randn(20, generator=torch.Generator().manual_seed(step))
-            for weight, run in zip(weights, (loss, function), strict=True):
-                run(weight, x).backward()
-                with torch.no_grad():
-                    weight -= 0.1 * weight.grad
-                weight.grad = None
-        torch.testing.assert_close(*weights)
+        trains_alike(function, 20, "cpu")
         assert counter.frame_count == 1
 
     @pytest.mark.parametrize("backend", BACKENDS)

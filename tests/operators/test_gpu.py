@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -17,8 +16,9 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 import pytriton
 from tests.operators import aot
-from tests.operators.kernels import UNARY, axpy, blocks, cos, elementwise, sin, unary
+from tests.operators.kernels import UNARY, axpy, blocks, elementwise, loss, sin, trains_alike, unary
 from tests.operators.test_compile import PROGRAMS, Model, Sin, bare, operators, sweep, tiles
+from tests.together import in_threads
 
 pytestmark = pytest.mark.gpu
 
@@ -114,23 +114,13 @@ class TestEager:
         torch.testing.assert_close(found, x.grad)
 
     def test_threads(self) -> None:
-        wrong: list[BaseException] = []
+        def work(_: int) -> None:
+            with torch.cuda.stream(torch.cuda.Stream()):
+                x = random(1000)
+                for _ in range(20):
+                    torch.testing.assert_close(sin(x), torch.sin(x))
 
-        def work() -> None:
-            try:
-                with torch.cuda.stream(torch.cuda.Stream()):
-                    x = random(1000)
-                    for _ in range(20):
-                        torch.testing.assert_close(sin(x), torch.sin(x))
-            except BaseException as error:
-                wrong.append(error)
-
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert wrong == []
+        in_threads(work, range(4))
 
 
 class TestOverride:
@@ -185,21 +175,8 @@ class TestCompile:
 
     def test_reduce_overhead_of_a_step(self) -> None:
         """Forward and backward of a training step, recorded as CUDA graphs."""
-
-        def loss(weight: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-            return (sin(x * weight) * cos(weight)).square().mean()
-
-        function = torch.compile(loss, mode="reduce-overhead", fullgraph=True)
         counters["inductor"].clear()
-        weights = [torch.full((200,), 0.3, device="cuda", requires_grad=True) for _ in range(2)]
-        for _ in range(4):
-            x = random(200)
-            for weight, run in zip(weights, (loss, function), strict=True):
-                run(weight, x).backward()
-                with torch.no_grad():
-                    weight -= 0.1 * weight.grad
-                weight.grad = None
-        torch.testing.assert_close(*weights)
+        trains_alike(torch.compile(loss, mode="reduce-overhead", fullgraph=True), 200, "cuda", steps=4)
         assert counters["inductor"]["cudagraph_skips"] == 0
 
     @pytest.mark.parametrize("wide", [False, True])
@@ -341,19 +318,7 @@ __global__ void f(float* z, float* x, int n) {
 
 class TestTraining:
     def test_step(self) -> None:
-        def loss(weight: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-            return (sin(x * weight) * cos(weight)).square().mean()
-
-        function = torch.compile(loss, fullgraph=True)
-        weights = [torch.full((200,), 0.3, device="cuda", requires_grad=True) for _ in range(2)]
-        for _ in range(3):
-            x = random(200)
-            for weight, run in zip(weights, (loss, function), strict=True):
-                run(weight, x).backward()
-                with torch.no_grad():
-                    weight -= 0.1 * weight.grad
-                weight.grad = None
-        torch.testing.assert_close(*weights)
+        trains_alike(torch.compile(loss, fullgraph=True), 200, "cuda")
 
     def test_autograd_function(self) -> None:
         function = torch.compile(lambda x: Sin.apply(x) * 2, fullgraph=True)

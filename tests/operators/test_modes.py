@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any, ClassVar
 
 import pytest
@@ -14,6 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import pytriton
 from tests.operators.kernels import add_scaled_, elementwise, exp, sin
+from tests.together import in_threads
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -291,22 +291,13 @@ class TestProfiler:
 class TestThreads:
     def test_many(self) -> None:
         """Each thread checks its own launches against its own operator."""
-        wrong: list[BaseException] = []
 
         def work(seed: int) -> None:
-            try:
-                x = torch.randn(40, generator=torch.Generator().manual_seed(seed))
-                for _ in range(3):
-                    torch.testing.assert_close(sin(x), torch.sin(x))
-                    y = torch.zeros(40)
-                    add_scaled_(y, x, 2.0)
-                    torch.testing.assert_close(y, 2 * x)
-            except BaseException as error:
-                wrong.append(error)
+            x = torch.randn(40, generator=torch.Generator().manual_seed(seed))
+            for _ in range(3):
+                torch.testing.assert_close(sin(x), torch.sin(x))
+                y = torch.zeros(40)
+                add_scaled_(y, x, 2.0)
+                torch.testing.assert_close(y, 2 * x)
 
-        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert wrong == []
+        in_threads(work, range(4))

@@ -17,6 +17,22 @@ __global__ void add(float* z, float* x __readonly, float* y __readonly, int n) {
 """
 
 
+def greedy(stored: str) -> str:
+    """A kernel ``f(float* z, half* x)`` that stores what is said of ``a @ b``, as in ``= a @ b``.
+
+    For T = 2048 the operands take 512 kB, more than the shared memory of any GPU; z has 64 * 64 elements.
+    """
+    return f"""\
+__global__ void f(float* z, half* x) {{
+  int r[64] = 0 ... 64;
+  int k[T] = 0 ... T;
+  half a[64, T] = *(x + r[:, newaxis] * T + k[newaxis, :]);
+  half b[T, 64] = *(x + k[:, newaxis] * 64 + r[newaxis, :]);
+  *(z + r[:, newaxis] * 64 + r[newaxis, :]) {stored};
+}}
+"""
+
+
 def type_of(words: str) -> ScalarType | PointerType:
     """``half*`` -> the type."""
     if words.endswith("*"):

@@ -9,7 +9,7 @@ import torch
 
 import pytriton
 from pytriton.errors import LaunchError, TuneError
-from tests.runtime.kernels import ADD
+from tests.runtime.kernels import ADD, greedy
 
 pytestmark = pytest.mark.gpu
 
@@ -136,16 +136,6 @@ __global__ void f(float* z, float* x, int n) {
   *?(r < n)(z + r) = *?(r < n)(z + r) + *?(r < n)(x + r);
 }
 """
-# For T = 2048 the operands take 512 kB, more than the shared memory of any GPU.
-GREEDY = """\
-__global__ void f(float* z, half* x) {
-  int r[64] = 0 ... 64;
-  int k[T] = 0 ... T;
-  half a[64, T] = *(x + r[:, newaxis] * T + k[newaxis, :]);
-  half b[T, 64] = *(x + k[:, newaxis] * 64 + r[newaxis, :]);
-  *(z + r[:, newaxis] * 64 + r[newaxis, :]) = a @ b;
-}
-"""
 
 
 class TestTuning:
@@ -168,7 +158,7 @@ class TestTuning:
         assert bool((whole[:N] == 1).all() and (whole[2 * N :] == 1).all())
 
     def test_what_does_not_fit_is_dropped(self) -> None:
-        kernel = pytriton.kernel(GREEDY, {"T": [2048, 64]})
+        kernel = pytriton.kernel(greedy("= a @ b"), {"T": [2048, 64]})
         x, z = torch.randn(64 * 2048, device="cuda").half(), torch.zeros(64, 64, device="cuda")
         kernel(z, x, grid=1)
         assert kernel.best_config is not None
@@ -178,9 +168,9 @@ class TestTuning:
     def test_nothing_fits(self) -> None:
         x, z = torch.randn(64 * 2048, device="cuda").half(), torch.zeros(64, 64, device="cuda")
         with pytest.raises(LaunchError, match=r"needs \d+ of shared memory, but the device has"):
-            pytriton.kernel(GREEDY, {"T": 2048})(z, x, grid=1)
+            pytriton.kernel(greedy("= a @ b"), {"T": 2048})(z, x, grid=1)
         with pytest.raises(TuneError, match="TC601"):
-            pytriton.kernel(GREEDY, {"T": 2048}, [4, 8])(z, x, grid=1)
+            pytriton.kernel(greedy("= a @ b"), {"T": 2048}, [4, 8])(z, x, grid=1)
 
     def test_bench(self) -> None:
         z, x, _ = vectors()

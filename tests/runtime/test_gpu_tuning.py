@@ -14,6 +14,7 @@ import torch
 
 import pytriton
 from pytriton.runtime import origin
+from tests.runtime.kernels import greedy
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("_measured_anew")]
 
@@ -196,15 +197,7 @@ def test_in_a_side_stream() -> None:
 
 def test_a_candidate_that_fails_leaves_no_trace() -> None:
     """One point asks for more threads' worth of shared memory than there is; the others are compared."""
-    text = """\
-__global__ void f(float* z, half* x) {
-  int r[64] = 0 ... 64;
-  int k[T] = 0 ... T;
-  half a[64, T] = *(x + r[:, newaxis] * T + k[newaxis, :]);
-  half b[T, 64] = *(x + k[:, newaxis] * 64 + r[newaxis, :]);
-  *(z + r[:, newaxis] * 64 + r[newaxis, :]) += (a @ b) * 0 + 1;
-}"""
-    kernel = pytriton.kernel(text, {"T": [2048, 64]}, [4, 8])
+    kernel = pytriton.kernel(greedy("+= (a @ b) * 0 + 1"), {"T": [2048, 64]}, [4, 8])
     x, z = torch.zeros(64 * 2048, device="cuda").half(), torch.zeros(64, 64, device="cuda")
     kernel(z, x, grid=1)
     assert bool((z == 1).all())

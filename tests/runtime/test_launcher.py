@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import itertools
 import sys
-import threading
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +28,7 @@ from pytriton.runtime.launcher_gate import check_launcher
 from pytriton.runtime.plan import Plan
 from tests.runtime.kernels import ADD, binder, parameter
 from tests.runtime.stand_in import DEVICE, StandIn, standing_in
+from tests.together import in_threads
 
 TELL = """\
 __global__ void tell(long* z, float* x, float* y, int n, long w) {
@@ -481,11 +481,7 @@ class TestPlans:
             for turn in range(300):
                 tell(*arguments, grid=(turn + 1, arguments[N]))
 
-        threads = [threading.Thread(target=work, args=(each,)) for each in given]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(work, given)
         seen = [
             (*(each.pointer(at) for at in (Z, X, Y)), each.integer(N), each.integer(W, 64), each.grid)
             for each in gpu.all()
@@ -500,19 +496,12 @@ class TestPlans:
     def test_first_calls_in_threads(self, gpu: StandIn, long_ways: list[int]) -> None:
         """However the first calls meet, there is one launcher, and its records are found."""
         kernel = pytriton.kernel(TELL)
-        start = threading.Barrier(8)
 
-        def work() -> None:
-            given = vectors()
-            start.wait()
+        def work(given: tuple[torch.Tensor, ...]) -> None:
             for _ in range(20):
                 kernel(*given, 5, 7, grid=(1,))
 
-        threads = [threading.Thread(target=work) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(work, [vectors() for _ in range(8)])
         assert len(gpu.all()) == 160
         long_ways.clear()
         kernel(*vectors(), 5, 7, grid=(1,))

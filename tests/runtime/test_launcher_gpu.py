@@ -6,7 +6,6 @@ first has a record that could be used wrongly, and then makes the call that must
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +18,7 @@ import pytriton
 from pytriton.errors import LaunchError
 from pytriton.runtime.plan import Plan
 from tests.runtime.kernels import ADD
+from tests.together import in_threads
 
 pytestmark = pytest.mark.gpu
 
@@ -334,7 +334,6 @@ class TestSurroundings:
 
     def test_threads(self, calls: Calls) -> None:
         kernel = pytriton.kernel(TELL)
-        wrong: list[Any] = []
 
         def work(seed: int) -> None:
             with torch.cuda.stream(torch.cuda.Stream()):
@@ -343,15 +342,9 @@ class TestSurroundings:
                     n, w = (turn % 40) - 3, 1 + turn % 3 * 2**33
                     given = (x, x[1:])[turn % 2]
                     kernel(z, given, y, n + seed, w, grid=(lambda opt: 1) if turn % 5 else (1,))
-                    if z.tolist() != [n + seed, w, 3, 4, int((n + seed - 4) / 2)]:
-                        wrong.append((seed, turn, z.tolist()))
+                    assert z.tolist() == [n + seed, w, 3, 4, int((n + seed - 4) / 2)], (seed, turn)
 
-        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert not wrong
+        in_threads(work, range(8))
 
     def test_cuda_graphs(self, calls: Calls) -> None:
         kernel = pytriton.kernel(ADD, {"TILE": 128})

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ import torch
 
 import pytriton
 from pytriton.errors import LaunchError
-from tests.runtime.kernels import ADD
+from tests.runtime.kernels import ADD, greedy
+from tests.together import in_threads
 
 pytestmark = pytest.mark.gpu
 
@@ -150,17 +150,8 @@ class TestGrids:
 class TestFailures:
     """After each of them the same kernel object works."""
 
-    DOT = """\
-__global__ void f(float* z, half* x) {
-  int r[64] = 0 ... 64;
-  int k[T] = 0 ... T;
-  half a[64, T] = *(x + r[:, newaxis] * T + k[newaxis, :]);
-  half b[T, 64] = *(x + k[:, newaxis] * 64 + r[newaxis, :]);
-  *(z + r[:, newaxis] * 64 + r[newaxis, :]) = (a @ b) * 0 + 1;
-}"""
-
     def test_too_much_shared_memory(self) -> None:
-        kernel = pytriton.kernel(self.DOT)
+        kernel = pytriton.kernel(greedy("= (a @ b) * 0 + 1"))
         x, z = torch.zeros(64 * 4096, device="cuda").half(), torch.zeros(64, 64, device="cuda")
         for _ in range(2):
             with pytest.raises(LaunchError, match=r"it needs \d+ of shared memory, .*TC531"):
@@ -290,29 +281,18 @@ def test_after_fork(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_threads_with_streams() -> None:
     """One kernel with a sweep, first called by eight threads at once, each on its own stream."""
     kernel = pytriton.kernel(ADD, {"TILE": [64, 128, 256]}, [2, 4])
-    failures: list[BaseException] = []
-    start = threading.Barrier(8)
 
     def work(seed: int) -> None:
-        try:
-            start.wait()
-            stream: Any = torch.cuda.Stream()
-            with torch.cuda.stream(stream):
-                for n in (N, 7, 4099 + seed):
-                    for _ in range(20):
-                        x, y = torch.randn(n, device="cuda"), torch.randn(n, device="cuda")
-                        z = torch.full((n,), torch.nan, device="cuda")
-                        kernel(z, x, y, n, grid=lambda opt, n=n: (pytriton.cdiv(n, opt.TILE),))
-                        assert torch.equal(z, x + y)
-        except BaseException as error:
-            failures.append(error)
+        stream: Any = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            for n in (N, 7, 4099 + seed):
+                for _ in range(20):
+                    x, y = torch.randn(n, device="cuda"), torch.randn(n, device="cuda")
+                    z = torch.full((n,), torch.nan, device="cuda")
+                    kernel(z, x, y, n, grid=lambda opt, n=n: (pytriton.cdiv(n, opt.TILE),))
+                    assert torch.equal(z, x + y)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(100)
-    assert failures == []
+    in_threads(work, range(8))
 
 
 def test_memory_that_is_freed_and_used_again() -> None:

@@ -10,7 +10,8 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from pytriton.runtime import exclusion
 from pytriton.runtime.exclusion import compiling, interpreting
 from pytriton.runtime.locks import Lock
 from tests.runtime.kernels import ADD
+from tests.together import held, in_threads
 
 ROOT = Path(__file__).parents[2]
 N = 50
@@ -77,25 +79,13 @@ class TestThreads:
     def test_one_kernel(self) -> None:
         """Eight threads make plans for the same and for different defines at once."""
         kernel = pytriton.kernel(ADD)
-        start = threading.Barrier(8)
-        wrong: list[Any] = []
 
         def work(number: int) -> None:
-            try:
-                start.wait()
-                for turn in range(6):
-                    tile = 16 << (turn + number * (number % 2)) % 3
-                    if not added(kernel, {"TILE": tile}):
-                        wrong.append((number, tile))
-            except BaseException as error:
-                wrong.append(error)
+            for turn in range(6):
+                tile = 16 << (turn + number * (number % 2)) % 3
+                assert added(kernel, {"TILE": tile}), (number, tile)
 
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-        assert wrong == []
+        in_threads(work, range(8))
         assert len(kernel._plans) == 3
 
     def test_compiling_beside_interpreting(self) -> None:
@@ -133,58 +123,28 @@ class TestFork:
     def test_locks_of_other_threads(self) -> None:
         """They are open in the child, whose other threads do not exist."""
         kernel = pytriton.kernel(ADD, {"TILE": 16})
-        held, done = threading.Event(), threading.Event()
-
-        def hold() -> None:
-            with kernel._lock, kernel._plan((), None, None, None)._lock:
-                held.set()
-                done.wait(60)
-
-        thread = threading.Thread(target=hold)
-        thread.start()
-        held.wait(60)
-        try:
+        with held(kernel._lock, kernel._plan((), None, None, None)._lock):
             in_a_child(lambda: added(kernel, {"TILE": 32}))
-        finally:
-            done.set()
-            thread.join()
 
     def test_while_another_thread_compiles(self) -> None:
-        held, done = threading.Event(), threading.Event()
-
-        def compile_() -> None:
-            with compiling():
-                held.set()
-                done.wait(60)
-
-        thread = threading.Thread(target=compile_)
-        thread.start()
-        held.wait(60)
-        try:
+        with held(compiling()):
             in_a_child(lambda: added(pytriton.kernel(ADD, {"TILE": 16})))
-        finally:
-            done.set()
-            thread.join()
         assert exclusion._compilers == 0
 
     def test_while_another_thread_interprets(self) -> None:
         """The fork waits: a child would keep the interpreter's functions in the compiler for ever."""
-        held, done = threading.Event(), threading.Event()
         order: list[str] = []
 
-        def interpret() -> None:
+        @contextmanager
+        def interpreted() -> Iterator[None]:
             with interpreting():
-                held.set()
-                done.wait(60)
+                yield
                 order.append("interpreted")
 
-        thread = threading.Thread(target=interpret)
-        thread.start()
-        held.wait(60)
-        threading.Timer(0.2, done.set).start()
-        in_a_child(lambda: "f32" in pytriton.kernel(ADD, {"TILE": 16}).asm("ttir", target="cuda:90"))
-        assert order == ["interpreted"]
-        thread.join()
+        with held(interpreted()) as leave:
+            threading.Timer(0.2, leave.set).start()
+            in_a_child(lambda: "f32" in pytriton.kernel(ADD, {"TILE": 16}).asm("ttir", target="cuda:90"))
+            assert order == ["interpreted"]
 
     def test_gpus_are_out_of_reach(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """What was loaded before is forgotten in the child, not in the parent."""

@@ -1,0 +1,57 @@
+"""Which tests look at a file of pytriton most closely: a mutant of it meets these first, quick ones in front."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+__all__ = ["near"]
+
+_COMPUTED = "tests/translate/test_translate.py::test_computes"
+_REFUSED = "tests/errors/test_errors.py"
+_FOUND = "tests/fuzz/test_found.py"
+_JUDGED = ("tests/oracle/test_goldens.py", "tests/fuzz/test_fuzz.py")
+_PREFETCHED = (
+    "tests/passes/test_prefetch.py",
+    "tests/passes/test_prefetch_kept.py",
+    "tests/passes/test_split.py",
+    "tests/passes/test_loops.py",
+)
+_ORDERED = ("tests/oracle/test_threads.py", "tests/passes/test_steps.py")
+_PREPROCESSED = ("tests/test_preprocess.py", "tests/fuzz/test_macros.py")
+
+# By folder; by file where other tests than those of the folder come first.
+_FOLDERS = {
+    "pytriton": ("tests/translate", "tests/runtime"),
+    "pytriton/lang": ("tests/conversions", _REFUSED, _COMPUTED, _FOUND, *_JUDGED),
+    "pytriton/passes": (_COMPUTED, _FOUND, "tests/passes", *_ORDERED, *_JUDGED, "tests/programs"),
+    "pytriton/emit": ("tests/conversions", _COMPUTED, _FOUND, *_JUDGED),
+    "pytriton/runtime": ("tests/runtime",),
+}
+_FILES = {
+    "pytriton/lang/expand.py": _PREPROCESSED,
+    "pytriton/lang/macros.py": _PREPROCESSED,
+    "pytriton/lang/preprocess.py": _PREPROCESSED,
+    "pytriton/lang/tokens.py": ("tests/test_tokens.py", *_PREPROCESSED),
+    "pytriton/lang/masks.py": (_COMPUTED, _FOUND),
+    **dict.fromkeys(
+        [f"pytriton/passes/{name}.py" for name in ("barriers", "disjoint", "owners", "steps")], _ORDERED
+    ),
+    **dict.fromkeys(
+        [
+            f"pytriton/passes/{name}.py"
+            for name in ("history", "linear", "loops", "match", "moved", "prefetch", "slices", "split")
+        ],
+        _PREFETCHED,
+    ),
+    "pytriton/passes/powers.py": ("tests/passes/test_powers.py",),
+    "pytriton/passes/provenance.py": ("tests/passes/test_provenance.py", *_ORDERED),
+    "pytriton/passes/remap.py": ("tests/passes/test_remap.py",),
+    "pytriton/passes/streams.py": ("tests/passes/test_streams.py",),
+    "pytriton/passes/unreached.py": ("tests/passes/test_unreached.py",),
+}
+
+
+def near(path: str) -> tuple[str, ...]:
+    """The tests for an edit of the file; a test stands once, and what it holds with it."""
+    folder = _FOLDERS[str(PurePosixPath(path).parent)]
+    return tuple(dict.fromkeys((*_FILES.get(path, ()), *folder)))
