@@ -23,6 +23,7 @@ from pytriton.passes.pad import pad
 from pytriton.passes.powers import powers
 from pytriton.passes.prefetch import prefetch
 from pytriton.passes.products import products
+from pytriton.passes.recheck import recheck
 from pytriton.passes.split import split
 from pytriton.passes.temporaries import temporaries
 from pytriton.passes.unreached import unreached
@@ -46,7 +47,7 @@ def _silent(step: Callable[[KernelDef], KernelDef]) -> Pass:
 PASSES: tuple[Pass, ...] = (
     *map(_silent, (products, divisors, pad, jumps, loops, unreached)),
     prefetch,
-    *map(_silent, (upward, barriers, chain, powers, split, temporaries)),
+    *map(_silent, (upward, barriers, chain, powers, split, recheck, temporaries)),
 )
 
 

@@ -13,9 +13,7 @@ from dataclasses import replace
 
 from pytriton.lang.typed import (
     Binary,
-    Body,
     Call,
-    Dot,
     Expr,
     For,
     KernelDef,
@@ -25,7 +23,8 @@ from pytriton.lang.typed import (
     While,
 )
 from pytriton.lang.types import FLOAT, element_of
-from pytriton.lang.walk import expressions, map_body, map_expressions, walk, with_children
+from pytriton.lang.walk import map_body, map_expressions, with_children
+from pytriton.passes.rewrite import multiplies
 
 __all__ = ["powers"]
 
@@ -39,14 +38,10 @@ def powers(kernel: KernelDef) -> KernelDef:
 
 
 def _statement(statement: Statement) -> Statement:
-    if not isinstance(statement, RangeLoop | For | While) or not _multiplies(statement.body):
+    if not isinstance(statement, RangeLoop | For | While) or not multiplies(statement.body):
         return statement
     body = map_expressions(statement.body, _expr)
     return statement if body is statement.body else replace(statement, body=body)
-
-
-def _multiplies(body: Body) -> bool:
-    return any(isinstance(node, Dot) for expr in expressions(body) for node in walk(expr))
 
 
 def _expr(expr: Expr) -> Expr:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import fields
 
 from pytriton.lang.typed import (
+    Body,
+    Dot,
     Expr,
     Literal,
     Load,
     Unary,
 )
-from pytriton.lang.walk import children, walk
+from pytriton.lang.walk import children, expressions, walk
 
-__all__ = ["alike", "has_load", "larger_than", "negated"]
+__all__ = ["alike", "has_load", "larger_than", "multiplies", "negated"]
 
 
 def alike(left: Expr, right: Expr) -> bool:
@@ -36,6 +38,11 @@ def larger_than(expr: Expr, limit: int) -> bool:
         pending += children(pending.pop())
         count += 1
     return count > limit
+
+
+def multiplies(body: Body) -> bool:
+    """Whether statements, or those inside them, multiply matrices."""
+    return any(node.__class__ is Dot for expr in expressions(body) for node in walk(expr))
 
 
 def negated(expr: Expr) -> Expr:

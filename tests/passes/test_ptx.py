@@ -123,6 +123,14 @@ class TestAttention:
         assert count(r"wgmma\.mma_async", loop) > 0
         assert count(r"selp\.f32", loop) <= 4  # of the largest score of a row, not of each score
 
+    @pytest.mark.parametrize(("d", "warps"), [(64, 4), (64, 8), (128, 8)])
+    def test_no_mask_is_kept_over_the_loop(self, d: int, warps: int) -> None:
+        """Of rows, a predicate for each load of queries, 4 or 8 in a thread that has 7 (passes/recheck.py)."""
+        ptx, _ = compiled("attention", {**ATTENTION, "D": d}, warps, 3)
+        before, after = ptx.split(self.loop(ptx))
+        kept = set(re.findall(r"setp\S*\s+(%p\d+)", before)) & set(re.findall(r"%p\d+\b", after))
+        assert kept == set()
+
     def loop(self, ptx: str) -> str:
         """What stands between the label to which the first loop jumps back and that jump."""
         for jump in re.finditer(r"^\s*@%p\d+ bra\s+(\$L__BB\d+_\d+);", ptx, re.M):
