@@ -7,15 +7,20 @@ values, not a crash. Integers in memory are from 0 to 3, since kernels use them 
 or stores of integers change starts at zero, since it holds locks. The grid is the ported launcher's own, cut to
 1 to 4 programs an axis.
 
-Such numbers may send two elements of a store, or two programs, to one address. The interpreter runs programs
-one after the other, a GPU does not: there, what the interpreter saw written twice is not compared, nor anything
-if an integer is divided by zero. For a GPU, a text that promises that what it loads is a multiple runs
-once more on the interpreter, with memory that keeps the promise (loops are long then), and only that memory
-goes to the GPU.
+The kernel's author never meant such memory. Two elements of a store, or two programs, may go to one address;
+programs may share a lock but not what it guards; a lock may be another program's counter, and never open. On the
+interpreter, which runs programs one after the other, both texts do the same all the same. A GPU has no such order
+(``watch``): there, elements that were stored to more than once are not compared; if a program reads what another
+one writes, one program is launched, which no other can disturb; and nothing is launched if an integer is divided
+by zero. Where a lock stays closed, the interpreter also runs one program only.
+
+For a GPU, a text that promises that what it loads is a multiple runs once more on the interpreter, with memory
+that keeps the promise (loops are long then), and only that memory goes to the GPU.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import math
 import re
@@ -23,23 +28,23 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, Final
 
-import numpy
 import torch
 import triton
-from triton.runtime.interpreter import InterpreterBuilder
+from triton.runtime.errors import InterpreterError
 from triton.runtime.jit import JITFunction
 
 from pytriton.lang.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation, translate
 from pytriton.runtime.interpret import Interpreted
 from pytriton.runtime.kernel import kernel as old_kernel
+from pytriton.runtime.watch import Arena, Watch
 
-__all__ = ["Case", "compare", "load_ported"]
+__all__ = ["Case", "Machine", "compare", "compare_on", "load_ported"]
 
 _ARENA: Final = 1 << 18  # elements before and behind each pointer
 _SHAPE: Final = (2,) * 6  # of every tensor, since a grid may ask for any of its axes
@@ -60,6 +65,19 @@ class Case:
     num_warps: int | None = None
     num_stages: int | None = None
     strict_literals: bool = False
+
+
+_Grids = list[tuple[int, int, int]]
+_Running = Callable[[Translation, int], AbstractContextManager[_Grids]]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What runs both after the interpreter did: a GPU. In ``running``, ``@triton.jit`` kernels run there."""
+
+    name: str
+    device: str
+    running: _Running
 
 
 def load_ported(path: Path) -> ModuleType:
@@ -85,38 +103,79 @@ def compare(
     ``sizes`` gives the integer parameters by name, or one value for all; promises are kept by rounding up.
     ``grid`` is passed to a launcher that asks for one.
     """
+    machine = Machine("on the GPU, ", "cuda", _compiled) if torch.cuda.is_available() else None
+    compare_on(machine, source, kernel, launcher, case, sizes, grid)
+
+
+def compare_on(
+    machine: Machine | None,
+    source: str,
+    kernel: str,
+    launcher: Callable[..., None],
+    case: Case,
+    sizes: Mapping[str, int] | int = 16,
+    grid: Sequence[int] | None = None,
+) -> None:
+    """``compare``, with any machine in the GPU's place."""
     made = translate(source, case.defines, kernel=kernel, strict_literals=case.strict_literals)
     given = None if grid is None else tuple(grid)
-    promised = _promised(made, case.config) if torch.cuda.is_available() else 1
+    promised = _promised(made, case.config) if machine else 1
     for step in dict.fromkeys((1, promised)):
         largest = _LARGEST_GRID if step == 1 else _LARGEST_OF_MULTIPLES
         launch = _Launch(source, kernel, launcher, case, given, made, largest)
-        _compare(launch, sizes, step, gpu=step == promised and torch.cuda.is_available())
+        _compare(launch, sizes, step, machine if step == promised else None)
 
 
-def _compare(launch: _Launch, sizes: Mapping[str, int] | int, step: int, gpu: bool) -> None:
+def _compare(launch: _Launch, sizes: Mapping[str, int] | int, step: int, machine: Machine | None) -> None:
     """Compare once. ``step``: of what memory of integers holds."""
     made, kernel = launch.made, launch.kernel
     seed = zlib.crc32(f"{kernel}{launch.case}{sizes}".encode())
     arguments = [_argument(one, made, sizes, seed + place, step) for place, one in enumerate(made.parameters)]
-    arenas = [one for one in arguments if isinstance(one, _Arena)]
-    twice = _Twice(arenas)
-    new, old = launch.both(arguments, _interpreted, _bounded(arenas, twice))
-    for parameter, one, mine, wanted in zip(made.parameters, arguments, new, old, strict=True):
-        if isinstance(one, _Arena):
-            _assert_same(parameter.name, mine, wanted, one.first)
-    if gpu and twice.by_zero:
-        warnings.warn(
-            f"{kernel} divides an integer by zero with {sizes}: not compared on the GPU", stacklevel=3
-        )
-    elif gpu:
-        there = [one.on("cuda") if isinstance(one, _Arena) else one for one in arguments]
-        new, old = launch.both(there, _compiled)
+    launch, watch = _interpreted_both(launch, arguments, alone=False)
+    if watch.waits:
+        warnings.warn(f"{kernel}: a lock stays closed with {sizes}: one program is compared", stacklevel=4)
+    if watch.waits or (machine and watch.meet):
+        launch, watch = _interpreted_both(launch, arguments, alone=True)
+    if machine and (watch.by_zero or watch.torn):
+        why = "divides an integer by zero" if watch.by_zero else "reads what one store wrote twice"
+        warnings.warn(f"{kernel} {why} with {sizes}: not compared on the GPU", stacklevel=4)
+    elif machine:
+        there = [one.on(machine.device) if isinstance(one, Arena) else one for one in arguments]
+        new, old = launch.both(there, machine.running)
         for parameter, one, mine, wanted in zip(made.parameters, arguments, new, old, strict=True):
-            if isinstance(one, _Arena):
-                told = twice.elements(one)
+            if isinstance(one, Arena):
+                told = watch.several(one)
                 mine[told] = wanted[told] = 0
-                _assert_same(f"on the GPU, {parameter.name}", mine, wanted, one.first)
+                _assert_same(f"{machine.name}{parameter.name}", mine, wanted, one.first)
+
+
+def _interpreted_both(launch: _Launch, arguments: Sequence[Any], alone: bool) -> tuple[_Launch, Watch]:
+    """Compare on the interpreter; the launch and what was seen of it. ``alone``: one program only.
+
+    A lock that stays closed is an error only if the program is alone.
+    """
+    launch = replace(launch, largest=1) if alone else launch
+    arenas = [one for one in arguments if isinstance(one, Arena)]
+    watch = Watch(arenas, _uses_old_values(launch.made.text))
+    try:
+        new, old = launch.both(arguments, _interpreted, watch.looking())
+    except InterpreterError:
+        if alone or not watch.waits:
+            raise
+        return launch, watch
+    for parameter, one, mine, wanted in zip(launch.made.parameters, arguments, new, old, strict=True):
+        if isinstance(one, Arena):
+            _assert_same(parameter.name, mine, wanted, one.first)
+    return launch, watch
+
+
+def _uses_old_values(text: str) -> bool:
+    """Whether the old value is used that an atomic gives back, those of ``tl.atomic_cas`` aside."""
+    nodes = list(ast.walk(ast.parse(text)))
+    thrown = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    calls = [node for node in nodes if isinstance(node, ast.Call) and id(node) not in thrown]
+    names = {node.func.attr for node in calls if isinstance(node.func, ast.Attribute)}
+    return any(name.startswith("atomic_") for name in names - {"atomic_cas"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,53 +196,46 @@ class _Launch:
         running: _Running,
         watching: AbstractContextManager[None] | None = None,
     ) -> tuple[list[Any], list[Any]]:
-        """The arenas after the ported launcher ran (and was watched), and after the old source did, on the CPU."""
-        before = [one.whole.clone() if isinstance(one, _Arena) else None for one in arguments]
+        """The arenas after the ported launcher ran (and was watched), and after the old source did, on the CPU.
+
+        They are left as they were before.
+        """
+        before = _copies(arguments)
         options = {"num_warps": self.case.num_warps, "num_stages": self.case.num_stages}
         given = {name: value for name, value in options.items() if value is not None}
         keywords = dict(self.case.keywords) | ({} if self.grid is None else {"grid": self.grid})
-        with running(self.made, self.largest) as grids, watching or nullcontext():
-            self.launcher(
-                *(_passed(one) for one in arguments),
-                config=triton.Config(dict(self.case.config), **given),
-                **keywords,
-            )
-        assert len(grids) == 1, f"the launcher launched {len(grids)} kernels"
-        ported = [one.whole.cpu().clone() if isinstance(one, _Arena) else None for one in arguments]
-        for one, start in zip(arguments, before, strict=True):
-            if isinstance(one, _Arena) and start is not None:
-                one.whole.copy_(start)
-        _run_old(self.source, self.kernel, self.case, self.made, arguments, grids[0])
-        return ported, [one.whole.cpu().clone() if isinstance(one, _Arena) else None for one in arguments]
+        try:
+            with running(self.made, self.largest) as grids, watching or nullcontext():
+                self.launcher(
+                    *(_passed(one) for one in arguments),
+                    config=triton.Config(dict(self.case.config), **given),
+                    **keywords,
+                )
+            assert len(grids) == 1, f"the launcher launched {len(grids)} kernels"
+            ported = _copies(arguments)
+            _restore(arguments, before)
+            _run_old(self.source, self.kernel, self.case, self.made, arguments, grids[0])
+            return ported, _copies(arguments)
+        finally:
+            _restore(arguments, before)
+
+
+def _copies(arguments: Sequence[Any]) -> list[Any]:
+    """What the arenas hold, on the CPU; None for numbers."""
+    return [one.whole.cpu().clone() if isinstance(one, Arena) else None for one in arguments]
+
+
+def _restore(arguments: Sequence[Any], before: Sequence[Any]) -> None:
+    for one, start in zip(arguments, before, strict=True):
+        if isinstance(one, Arena):
+            one.whole.copy_(start)
 
 
 # Arguments
 
 
-@dataclass(frozen=True, eq=False)
-class _Arena:
-    """Memory around a pointer: ``whole`` is all of it, ``tensor`` begins in its middle."""
-
-    whole: torch.Tensor
-    tensor: torch.Tensor
-
-    def contains(self, addresses: Any, width: int) -> Any:
-        start = self.whole.data_ptr()
-        return (addresses >= start) & (addresses + width <= start + self.whole.nbytes)
-
-    @property
-    def first(self) -> int:
-        """The element of ``whole`` that the pointer points to."""
-        return (self.tensor.data_ptr() - self.whole.data_ptr()) // self.whole.element_size()
-
-    def on(self, device: str) -> _Arena:
-        """A copy of it there."""
-        whole = self.whole.to(device)
-        return _Arena(whole, whole[self.first : self.first + self.tensor.numel()].view(self.tensor.shape))
-
-
 def _passed(one: Any) -> Any:
-    return one.tensor if isinstance(one, _Arena) else one
+    return one.tensor if isinstance(one, Arena) else one
 
 
 def _promised(made: Translation, config: Mapping[str, Any]) -> int:
@@ -204,15 +256,15 @@ def _argument(
     return _scalar(parameter, parameter.type, sizes)
 
 
-def _buffer(size: int, seed: int) -> _Arena:
+def _buffer(size: int, seed: int) -> Arena:
     """A constant buffer: so many bytes, small integers if it is read as ``int``."""
     random = torch.Generator().manual_seed(seed)
     words = torch.randint(0, 4, (-(-size // 4),), generator=random, dtype=torch.int32)
     whole = words.view(torch.int8)[:size]
-    return _Arena(whole, whole)
+    return Arena(whole, whole)
 
 
-def _arena(dtype: torch.dtype, written: bool, seed: int, step: int) -> _Arena:
+def _arena(dtype: torch.dtype, written: bool, seed: int, step: int) -> Arena:
     """Aligned to 64 bytes in its middle, as torch's own memory is at its start."""
     random = torch.Generator().manual_seed(seed)
     total = (2 * _ARENA,)
@@ -223,7 +275,7 @@ def _arena(dtype: torch.dtype, written: bool, seed: int, step: int) -> _Arena:
     else:
         most = 4 if step == 1 else 2  # multiples may be how often a loop turns
         whole = (step * torch.randint(0, most, total, generator=random)).to(dtype)
-    return _Arena(whole, whole[_ARENA : _ARENA + 2 ** len(_SHAPE)].view(_SHAPE))
+    return Arena(whole, whole[_ARENA : _ARENA + 2 ** len(_SHAPE)].view(_SHAPE))
 
 
 def _scalar(parameter: Parameter, type_: ScalarType, sizes: Mapping[str, int] | int) -> Any:
@@ -236,10 +288,6 @@ def _scalar(parameter: Parameter, type_: ScalarType, sizes: Mapping[str, int] | 
 
 
 # The ported module
-
-
-_Grids = list[tuple[int, int, int]]
-_Running = Callable[[Translation, int], AbstractContextManager[_Grids]]
 
 
 @contextmanager
@@ -291,84 +339,6 @@ def _cut(
     found = tuple(grid(meta) if callable(grid) else grid)
     x, y, z = (max(1, min(size, largest)) for size in (*found, 1, 1)[:3])
     return x, y, z
-
-
-class _Twice:
-    """Which elements the interpreter's stores met more than once: their order is nobody's promise."""
-
-    def __init__(self, arenas: Sequence[_Arena]) -> None:
-        self._met = {id(one): numpy.zeros(one.whole.nbytes, dtype=numpy.uint16) for one in arenas}
-        self._arenas = arenas
-        self.by_zero = False  # an integer was divided by zero: no two machines agree on the rest
-
-    def stored(self, addresses: Any, width: int) -> None:
-        """Count a store to these addresses."""
-        for one in self._arenas:
-            offsets = addresses[one.contains(addresses, width)] - one.whole.data_ptr()
-            numpy.add.at(self._met[id(one)], offsets, 1)
-
-    def elements(self, arena: _Arena) -> torch.Tensor:
-        """True for each element of an arena that was met more than once."""
-        met = self._met[id(arena)].reshape(-1, arena.whole.element_size()).max(axis=1)
-        return torch.from_numpy(met > 1)
-
-
-@contextmanager
-def _bounded(arenas: Sequence[_Arena], twice: _Twice) -> Iterator[None]:
-    """Accesses outside of the arenas are refused, stores counted."""
-
-    def check(pointers: Any, mask: Any, access: str) -> None:
-        addresses = numpy.asarray(pointers.data).astype(numpy.int64)
-        width = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
-        inside = numpy.zeros(addresses.shape, dtype=bool)
-        for arena in arenas:
-            inside |= arena.contains(addresses, width)
-        met = numpy.ones(addresses.shape, dtype=bool)
-        if mask is not None:
-            met = numpy.broadcast_to(numpy.asarray(mask.data, dtype=bool), addresses.shape)
-        if access != "load":
-            twice.stored(addresses[met], width)
-        if not (inside | ~met).all():
-            raise AssertionError(f"a {access} leaves the memory of the test: give it smaller sizes")
-
-    names = [*(name for name, _, _ in _ACCESSES), *_DIVISIONS]
-    kept = {name: getattr(InterpreterBuilder, name) for name in names}
-
-    def checked(name: str, at: int, access: str) -> Callable[..., Any]:
-        def call(builder: Any, *given: Any) -> Any:
-            pointers = next(one for one in given if hasattr(one, "get_element_ty"))
-            check(pointers, given[at] if at >= 0 else None, access)
-            return kept[name](builder, *given)
-
-        return call
-
-    def dividing(name: str) -> Callable[..., Any]:
-        def call(builder: Any, left: Any, right: Any) -> Any:
-            divisor = numpy.asarray(right.data)
-            twice.by_zero |= bool(numpy.issubdtype(divisor.dtype, numpy.integer) and (divisor == 0).any())
-            return kept[name](builder, left, right)
-
-        return call
-
-    for name, at, access in _ACCESSES:
-        setattr(InterpreterBuilder, name, checked(name, at, access))
-    for name in _DIVISIONS:
-        setattr(InterpreterBuilder, name, dividing(name))
-    try:
-        yield
-    finally:
-        for name, original in kept.items():
-            setattr(InterpreterBuilder, name, original)
-
-
-# The interpreter's accesses, and where each has its mask.
-_ACCESSES: Final = (
-    ("create_masked_load", 1, "load"),
-    ("create_masked_store", 2, "store"),
-    ("create_atomic_rmw", 3, "atomic"),
-    ("create_atomic_cas", -1, "atomic"),
-)
-_DIVISIONS: Final = ("create_sdiv", "create_udiv", "create_srem", "create_urem")
 
 
 # The old source
