@@ -168,8 +168,7 @@ def _refuse_braces(stop: Stop, report: Report) -> None:
 
 
 def _refuse_words(stop: Stop, report: Report) -> None:
-    """Words before a type and behind a declared name: those that mean nothing, attributes without a number."""
-    found = stop.token()
+    """Words before a type and beside a declared name: those that mean nothing, attributes without a number."""
     for offset in (-1, 0):
         word = stop.token(offset)
         if word is None or stop.kind(offset) != "IDENT" or stop.kind(offset + 1) != "TYPE":
@@ -178,16 +177,18 @@ def _refuse_words(stop: Stop, report: Report) -> None:
         if known and stop.text(offset - 1) in (";", "{", "}", ""):
             help_ = _OTHER_WORDS.get(word.text, "remove it; a kernel starts with '__global__'")
             report.fatal("TC203", f"'{word.text[:60]}' means nothing before a type", word.span, help=help_)
-    if found is None or stop.kind() != "IDENT" or not found.text.startswith("__"):
+    at = -1 if stop.text(-1).startswith("__") else 0  # in front of the declared name, or behind it
+    word, name = stop.token(at), stop.kind(-1 - at)
+    if word is None or not (stop.kind(at) == name == "IDENT") or not word.text.startswith("__"):
         return
-    if stop.kind(-1) != "IDENT" or stop.kind(-2) not in _IN_TYPE:
+    if stop.kind(-2) not in _IN_TYPE:
         return
-    if found.text in ("__aligned", "__multipleof"):
-        message = f"'{found.text}' takes one number"
-        report.fatal("TC317", message, found.span, help=f"write '{found.text}(16)'")
-    near = closest(found.text, _ATTRIBUTES)
+    if word.text in ("__aligned", "__multipleof"):
+        message = f"'{word.text}' takes one number"
+        report.fatal("TC317", message, word.span, help=f"write '{word.text}(16)'")
+    near = closest(word.text, _ATTRIBUTES)
     help_ = f"did you mean '{near}'?" if near else f"there are {', '.join(_ATTRIBUTES)}"
-    report.fatal("TC317", f"there is no attribute '{found.text}'", found.span, help=help_)
+    report.fatal("TC317", f"there is no attribute '{word.text}'", word.span, help=help_)
 
 
 def _refuse_types(stop: Stop, report: Report) -> None:

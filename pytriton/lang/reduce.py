@@ -100,8 +100,8 @@ class Builder:
     def qualifier_promise(self, parts: list[Any]) -> syntax.Attribute:
         return syntax.Attribute(parts[0].span, parts[0].text)
 
-    def pointer(self, parts: list[Any]) -> tuple[Token, ...]:
-        return tuple(parts)
+    def pointer(self, parts: list[Any]) -> tuple[Token | syntax.Attribute, ...]:
+        return tuple(item for part in parts for item in (part if isinstance(part, tuple) else (part,)))
 
     def shape(self, parts: list[Any]) -> tuple[syntax.Expr, ...]:
         return _nodes(parts)
@@ -134,7 +134,7 @@ class Builder:
 
     def type_name(self, parts: list[Any]) -> syntax.TypeName:
         specifiers, pointer, shape = parts
-        stars = sum(token.text == "*" for token in pointer)
+        stars = _stars(pointer)
         last = shape[-1].span if shape else pointer[-1].span if pointer else specifiers.span
         return syntax.TypeName(specifiers.span.to(last), specifiers, stars, shape or ())
 
@@ -245,28 +245,32 @@ class Builder:
     decrement = increment
 
 
+def _stars(pointer: tuple[Token | syntax.Attribute, ...]) -> int:
+    return sum(isinstance(part, Token) and part.text == "*" for part in pointer)
+
+
 def _declarator(
     start: Span,
-    pointer: tuple[Token, ...],
+    pointer: tuple[Token | syntax.Attribute, ...],
     name: Token | None,
     shape: tuple[syntax.Expr, ...] | None,
     trailing: tuple[syntax.Attribute, ...],
     initializer: syntax.Expr | None = None,
     parameters: tuple[tuple[syntax.Specifiers, syntax.Declarator], ...] | None = None,
 ) -> syntax.Declarator:
-    """A declarator; qualifiers between the stars count as attributes (``* restrict p``)."""
-    stars = sum(token.text == "*" for token in pointer)
+    """A declarator; qualifiers between the stars count as attributes (``* restrict p``), as attributes do."""
     qualifiers = tuple(
-        syntax.Attribute(token.span, token.text)
-        for index, token in enumerate(pointer)
+        syntax.Attribute(part.span, part.text) if isinstance(part, Token) else part
+        for index, part in enumerate(pointer)
         # A `const` in front of another star is about what the pointer points to.
-        if token.text != "*" and (token.text != "const" or all(one.text != "*" for one in pointer[index:]))
+        if not isinstance(part, Token)
+        or (part.text != "*" and (part.text != "const" or not _stars(pointer[index:])))
     )
     parts = [item.span for item in (*(shape or ()), *trailing)]
     span = start.to(parts[-1] if parts else name.span if name is not None else start)
     return syntax.Declarator(
         span,
-        stars,
+        _stars(pointer),
         name,
         shape or (),
         qualifiers + trailing,

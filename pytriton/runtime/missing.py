@@ -43,11 +43,14 @@ def _unknown_names(tokens: list[Token]) -> frozenset[str]:
     """Names like ``TYPE`` that the text neither declares nor defines."""
     used: set[str] = set()
     bound: set[str] = set()
+    listed = False  # within the braces of an enum
     for before, token in zip([None, *tokens], tokens, strict=False):
+        listed = token.text == "enum" or (listed and token.text != "}")
         if token.kind is not Kind.IDENT or not _LIKE_A_DEFINE.fullmatch(token.text):
             continue
         used.add(token.text)
-        if before is not None and (before.text in _TYPES or before.text in ("*", "define")):
+        declares = {*_TYPES, "*", "define", *("{," if listed else "")}
+        if before is not None and before.text in declares:
             bound.add(token.text)
     return frozenset(used - bound)
 

@@ -1,0 +1,3 @@
+__global__ void copy(float* __readony X, float* __aligned Y) {
+  *Y = *X;
+}
