@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from operator import and_, or_, xor
 
 import pytest
 
 from tests.conversions.c_arithmetic import binary, operators_for, select, spell, unary
-from tests.conversions.c_types import FLOATS, TYPES, CType
+from tests.conversions.c_types import BOOL, FLOATS, INT, TYPES, CType
 from tests.conversions.probes import Input, Probe, check
 from tests.conversions.samples import FEW
 
@@ -75,3 +76,18 @@ def test_unary(device: str, kind: CType) -> None:
     given = [Input("X", kind, values + [0] * (16 - len(values)))]
     check(device, f"{kind} x[16] = *(X + r);", given, probes, size=16)
     check(device, f"{kind} x = *(X + r);", given, probes, grid=len(values))
+
+
+def test_bits_of_a_truth_value_and_a_number_taken_for_a_truth_value(device: str) -> None:
+    """``b & 6`` of a bool is an int, 0 whatever b is: there is no telling it from ``b`` by the truth of 6."""
+    flags = [0, 1, 1, 0, 0, 1, 0, 1]
+    probes = []
+    for number in (0, 1, 2, 3, 6, -1):
+        for symbol, bits in (("&", and_), ("|", or_), ("^", xor)):
+            truth = [int(bits(flag, number) != 0) for flag in flags]
+            other = [int(bits(number, 1 - flag) != 0) for flag in flags]
+            probes.append(Probe(f"(bool)(b {symbol} {number})", INT, truth, inputs=flags))
+            probes.append(Probe(f"({number} {symbol} !b) ? 1 : 0", INT, other, inputs=flags))
+    given = [Input("X", BOOL, flags)]
+    check(device, "bool b[8] = *(X + r);", given, probes, size=8)
+    check(device, "bool b = *(X + r);", given, probes, grid=8)

@@ -1,9 +1,10 @@
 """``python -m tests.mutation``: do the tests notice when the translator is wrong?
 
 Each mutant (mutants.py) is put into a copy of the checkout, and the tests of ``make test`` run there until one
-fails: the golden texts, then the tests nearest to the edit (near.py), and where both pass all the others. So a
-mutant that is caught costs seconds, and one that only the texts notice is told from one that some computed number
-shows. Prints a line a mutant, writes the table with ``--write``; exits 1 if one survived.
+fails: the golden texts, what the cases whose texts differ compute, the tests nearest to the edit (near.py), and
+where all pass all the others. So a mutant that is caught costs seconds, and one that only the texts notice is told
+from one that some computed number shows. Prints a line a mutant, writes the table with ``--write``; exits 1 if one
+survived.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from tests.mutation.near import near
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "mutation.md"
-TEXTS = "tests/translate/test_translate.py::test_text"
+GOLDENS = "tests/translate/test_translate.py"
+TEXTS = f"{GOLDENS}::test_text"
 _LEFT_OUT = (
     ".git",
     ".venv",
@@ -70,12 +72,18 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="copies that are tested at once")
     parser.add_argument("--timeout", type=float, default=3600, help="seconds for the tests of one mutant")
     parser.add_argument("--exclude", nargs="*", default=[], help="tests that fail here without a mutant, too")
-    parser.add_argument("--json", type=Path, help="where to write the outcomes")
+    parser.add_argument(
+        "--near", action="store_true", help="only the golden texts and the tests near the edit"
+    )
+    parser.add_argument("--json", type=Path, help="where the outcomes are kept; those caught there stand")
     parser.add_argument("--write", action="store_true", help="write the table in docs/mutation.md")
     arguments = parser.parse_args()
     chosen = [mutant for mutant in MUTANTS if not arguments.names or mutant.name in arguments.names]
-    outcomes = []
-    for outcome in run(chosen, arguments.jobs, arguments.timeout, arguments.exclude):
+    outcomes = [outcome for outcome in _kept(arguments.json) if outcome.mutant in chosen]
+    chosen = [mutant for mutant in chosen if mutant not in [outcome.mutant for outcome in outcomes]]
+    for outcome in run(
+        chosen, arguments.jobs, arguments.timeout, arguments.exclude, everything=not arguments.near
+    ):
         outcomes.append(outcome)
         print(_line(outcome), flush=True)
         if arguments.json:
@@ -86,6 +94,13 @@ def main() -> int:
         head = PAGE.read_text().split("| mutant |")[0]
         PAGE.write_text(head + table(outcomes) + _recorded())
     return 0 if all(outcome.caught for outcome in outcomes) else 1
+
+
+def _kept(path: Path | None) -> list[Outcome]:
+    """What an earlier run found caught; a mutant that is written otherwise now counts as new."""
+    told = loads(path.read_text()) if path and path.exists() else []
+    outcomes = [Outcome(**{**one, "mutant": Mutant(**one["mutant"])}) for one in told]
+    return [outcome for outcome in outcomes if outcome.caught]
 
 
 class Copy:
@@ -106,24 +121,33 @@ class Copy:
         )
 
     def first_failure(self, *arguments: str) -> str | None:
-        """The first test that fails; "" if all pass, None if there was not enough time. A hanging test fails."""
-        plain = ["-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-W", "ignore"]
+        """The first test that fails; "" if all pass, None if there was not enough time."""
+        failed = self.failures("-x", *arguments)
+        return failed if failed is None else (*failed, "")[0]
+
+    def failures(self, *arguments: str) -> list[str] | None:
+        """The tests that fail; None if there was not enough time."""
+        plain = ["-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-W", "ignore"]
         asked = {"arguments": [*plain, *self._less, *arguments], "output": str(self._output)}
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(dumps({**asked, "timeout": self.timeout}), file=self._process.stdin, flush=True)
         status = loads(self._process.stdout.readline())
         if status in (0, None):
-            return "" if status == 0 else None
-        found = re.search(r"^(?:FAILED|ERROR) (\S+)", self._output.read_text(), re.MULTILINE)
-        return found[1] if found else f"pytest ended with {status}"
+            return [] if status == 0 else None
+        found = re.findall(r"^(?:FAILED|ERROR) (\S+)", self._output.read_text(), re.MULTILINE)
+        return found or [f"pytest ended with {status}"]
 
     def close(self) -> None:
         self._process.communicate()
 
 
-def run(mutants: list[Mutant], jobs: int, timeout: float, exclude: list[str]) -> Iterator[Outcome]:
+def run(
+    mutants: list[Mutant], jobs: int, timeout: float, exclude: list[str], *, everything: bool
+) -> Iterator[Outcome]:
     """The outcome of each mutant, in their order; ``jobs`` of them at once."""
+    if not mutants:
+        return
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mutation-")))
         copies: SimpleQueue[Copy] = SimpleQueue()
@@ -138,7 +162,7 @@ def run(mutants: list[Mutant], jobs: int, timeout: float, exclude: list[str]) ->
         def one(mutant: Mutant) -> Outcome:
             copy = copies.get()
             try:
-                return _outcome(mutant, copy)
+                return _outcome(mutant, copy, everything=everything)
             finally:
                 copies.put(copy)
 
@@ -146,7 +170,7 @@ def run(mutants: list[Mutant], jobs: int, timeout: float, exclude: list[str]) ->
             yield from pool.map(one, mutants)
 
 
-def _outcome(mutant: Mutant, copy: Copy) -> Outcome:
+def _outcome(mutant: Mutant, copy: Copy, *, everything: bool) -> Outcome:
     path = copy.path / mutant.path
     sound = path.read_text()
     if sound.count(mutant.old) != 1:
@@ -154,16 +178,21 @@ def _outcome(mutant: Mutant, copy: Copy) -> Outcome:
     path.write_text(sound.replace(mutant.old, mutant.new))
     start = time.monotonic()
     try:
-        text = copy.first_failure(TEXTS) != ""
+        texts = copy.failures(TEXTS)
+        cases = re.findall(r"::test_text\[([^]]+)]", " ".join(texts or ()))
         close = near(mutant.path)
-        number = copy.first_failure(*close, f"--deselect={TEXTS}")
-        if number == "" and not text:
-            tests = copy.path / "tests"
-            others = sorted(f"tests/{one.name}" for one in tests.iterdir() if _is_test(one))
+        number = (
+            copy.first_failure(*(f"{GOLDENS}::test_computes[cpu-{case}]" for case in cases)) if cases else ""
+        )
+        for tests in close:
+            number = number if number != "" else copy.first_failure(tests, f"--deselect={TEXTS}")
+        if everything and number == "" and texts == []:
+            folder = copy.path / "tests"
+            others = sorted(f"tests/{one.name}" for one in folder.iterdir() if _is_test(one))
             number = copy.first_failure(*others, *(f"--deselect={one}" for one in (TEXTS, *close)))
     finally:
         path.write_text(sound)
-    return Outcome(mutant, text, number, time.monotonic() - start)
+    return Outcome(mutant, texts != [], number, time.monotonic() - start)
 
 
 def _is_test(path: Path) -> bool:
