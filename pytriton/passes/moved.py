@@ -72,6 +72,11 @@ def moved(
     head = _head(match, before, removed, homeless)
     used = _mentioned((*top, *rest, *match.part.turn.begin)) | assigned(later)
     head = _without_detours(head, match, used, live)
+    read = reads((*head, replace(loop, body=(*top, *rest))))
+    unread = {one.symbol for one in head if isinstance(one, Declare)} - read
+    unread = {symbol for symbol in unread if not live(symbol)}
+    freed = unread & reads(tuple(before[place] for place in removed))
+    head, top = _handed_down(head, top, unread, freed)
     loop = replace(loop, body=(*top, *rest))
     shared = {symbol: Symbol(symbol.name, symbol.type, symbol.span) for symbol in homeless & assigned(later)}
     if shared:
@@ -81,6 +86,26 @@ def moved(
         Declare(symbol.span, symbol, None) for symbol in sorted(shared, key=lambda s: s.span.start)
     )
     return Moved(head, loop, top, behind)
+
+
+def _handed_down(
+    head: Body, top: list[Statement], unread: Collection[Symbol], freed: Collection[Symbol]
+) -> tuple[Body, list[Statement]]:
+    """The comment above a mask or a pointer that only the moved loads read stands above those now.
+
+    Unless the next line stays: the comment may head that, too (see ``dead.without``). ``unread``: what will not
+    stay; ``freed``: what this move has left unread.
+    """
+    kept = {one.span.line for one in head if not (isinstance(one, Declare) and one.symbol in unread)}
+    result: list[Statement] = []
+    for one in head:
+        last = one.span.source.position(max(one.span.start, one.span.end - 1))[0]
+        freely = isinstance(one, Declare) and one.symbol in freed and last + 1 not in kept
+        if freely and one.comments.above and not top[0].comments.above:
+            top = [replace(top[0], comments=replace(top[0].comments, above=one.comments.above)), *top[1:]]
+            one = replace(one, comments=replace(one.comments, above=()))
+        result.append(one)
+    return tuple(result), top
 
 
 def _mentioned(statements: Iterable[Statement]) -> set[Symbol]:

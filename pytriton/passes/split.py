@@ -168,7 +168,10 @@ class _Split:
         for statement in reversed(body):
             if isinstance(statement, Remark):
                 continue
-            if isinstance(statement, Assign) and statement.symbol not in elsewhere | reads(tuple(result)):
+            left = tuple(result)
+            if isinstance(statement, Declare | Assign) and statement.symbol not in (
+                elsewhere | reads(left) | assigned(left)
+            ):
                 continue
             result.append(replace(statement, comments=NO_COMMENTS))
         return tuple(reversed(result))

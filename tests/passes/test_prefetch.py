@@ -216,3 +216,36 @@ def test_mask_carried_under_an_if_that_always_holds(n: int, m: int) -> None:
     for at in range(8, n, 8):
         wanted += torch.where(torch.arange(8) < n - at, x[at : at + 8], 0)
     torch.testing.assert_close(c, wanted, rtol=0, atol=1e-6)
+
+
+COMMENTED = """
+void f(float *X, float *Y, int n) {{
+  int r[16] = 0 ... 16;
+  float *px[16] = X + r;
+  float y[16] = 0;
+  // what the first turn adds
+  bool check[16] = r < n;{between}
+  float x[16] = check ? *px : 0;
+  for (int k = n; k > 0; k -= 16) {{
+    y += x;
+    px += 16;
+    bool check[16] = r < k - 16;
+    x = check ? *px : 0;
+  }}
+  *(Y + r) = y{after};
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "after", "below"),
+    [
+        ("", "", "        x = tl.load(px, mask=r < k, other=0.0)\n"),
+        ("\n  int more = n + 1;", " + more", "    more = n + 1\n"),
+    ],
+)
+def test_the_comment_above_a_mask_that_goes(between: str, after: str, below: str) -> None:
+    """It heads the load that needed the mask, unless the next line stays, which it may head as well."""
+    text = pytriton.translate(COMMENTED.format(between=between, after=after)).text
+    assert f"# what the first turn adds\n{below}" in text
+    assert text.count("# what the first turn adds") == 1

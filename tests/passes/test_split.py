@@ -59,6 +59,9 @@ SPLIT = {
     "in variables": text(mask="check", checks="int at[T] = k + i; bool check[T] = at < K;"),
     "two variables": text(mask="check", checks="bool check[T] = k + i < K;"),
     "with another mask": text(mask_a="(k + i < K)[newaxis, :] && (i < M)[:, newaxis]"),
+    "a step of its own": text().replace(
+        "pa += T;", "int step = 2 * T; int twice = step; step = twice / 2; pa += step;"
+    ),
     "bound set before": text(before="K = K - M + M;"),
 }
 WHOLE = {
@@ -91,6 +94,15 @@ def test_split(name: str) -> None:
     assert not re.search(r"< K|< k|> k|K - k", loop.split("for k in ")[1]), loop
     assert "if whole < K:" in rest or "if rest > 0:" in rest
     assert rest.count("mask=") == 2
+
+
+def test_what_only_another_turn_reads_is_not_in_the_last() -> None:
+    loop, rest = generated(SPLIT["a step of its own"]).split("    # what is left, under its masks\n")
+    assert (
+        "        step = 2 * T\n        twice = step\n        step = twice // 2\n        pa += step\n" in loop
+    )
+    assert "step" not in rest
+    assert "twice" not in rest
 
 
 @pytest.mark.parametrize("name", WHOLE)
