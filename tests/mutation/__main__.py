@@ -26,7 +26,8 @@ from json import dumps, loads
 from pathlib import Path
 from queue import SimpleQueue
 
-from tests.mutation.mutants import MUTANTS, Mutant
+from tests.mutation.mutant import Mutant
+from tests.mutation.mutants import MUTANTS
 from tests.mutation.near import near
 
 ROOT = Path(__file__).parents[2]

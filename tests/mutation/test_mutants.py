@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutation.mutants import MUTANTS, Mutant
+from tests.mutation.mutant import Mutant
+from tests.mutation.mutants import MUTANTS
+from tests.mutation.near import near
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,6 +20,7 @@ def test_mutant_fits(mutant: Mutant) -> None:
     assert sound.count(mutant.old) == 1
     assert mutant.old != mutant.new
     ast.parse(sound.replace(mutant.old, mutant.new))
+    assert all((ROOT / tests.partition("::")[0]).exists() for tests in near(mutant.path))
 
 
 def test_mutants_are_enough_and_named_apart() -> None:
