@@ -1,11 +1,13 @@
-"""Takes out what never runs in loops: a ``while`` whose first test fails, a branch of an ``if`` that is decided.
+"""Takes out what never runs: a loop whose first test fails, a branch of an ``if`` that is decided.
 
-``for (i = 0; i < 0; i++)`` is what a macro or a tile may leave. It costs nothing, but Triton 3.6 fails on a load
-or a store in a ``while`` that it can tell is never entered: TritonGPUCoalesce asks for facts about pointers that
-its analysis, rightly, never visited. So what can be told from the text goes before Triton sees it.
+``for (i = 0; i < 0; i++)`` is what a macro or a tile may leave, and so is ``if (lda * K != K * lda)``. It costs
+nothing, but Triton 3.6 fails on a load or a store in code that it can tell is never entered, where it finds out
+after it has folded constants: TritonGPUCoalesce asks for facts about pointers that its analysis, rightly, never
+visited. So what can be told from the text goes before Triton sees it.
 
-What is known at a place is a number for each integer variable that has one whenever that place is reached. A loop
-starts with what holds before it and after each turn: assumed first, then checked by running over the body.
+What is known at a place is the number of each variable's value there (numbering.py). A loop starts with what holds
+before it and after each turn: assumed first, then checked by running over the body. Outside of loops a branch on
+constants stays: Triton takes it out itself, and in time.
 """
 
 from __future__ import annotations
@@ -15,47 +17,68 @@ from dataclasses import replace
 from pytriton.lang.convert import constant
 from pytriton.lang.typed import (
     Assign,
+    Atomic,
     Body,
     Declare,
     Expr,
     For,
     If,
     KernelDef,
-    Literal,
     RangeLoop,
     Remark,
     Statement,
     Symbol,
     While,
 )
-from pytriton.lang.types import ScalarType
-from pytriton.lang.walk import assigned, bodies, has_memory, rebuild
+from pytriton.lang.walk import assigned, bodies, names, walk
 from pytriton.passes.dead import swept
+from pytriton.passes.numbering import Known, Numbering
 
 __all__ = ["unreached"]
 
 _MOST_LOOKS = 2000  # statements looked at before loops are taken to change all that they assign
 
-Known = dict[Symbol, Expr]  # literals
-
 
 def unreached(kernel: KernelDef) -> KernelDef:
-    """The kernel without the loops, and the branches in loops, that never run."""
-    if not any(_has_while(statement) for statement in kernel.body):
+    """The kernel without the loops and the branches that never run."""
+    deciding = _deciding(kernel.body)
+    if deciding is None:
         return kernel
-    body = _Reached().body(kernel.body, {}, inside=False)
+    body = _Reached(deciding).body(kernel.body, {}, inside=False)
     return kernel if body is kernel.body else swept(kernel, replace(kernel, body=body))
 
 
-def _has_while(statement: Statement) -> bool:
-    if isinstance(statement, While | For):
-        return True
-    return any(_has_while(inner) for body in bodies(statement) for inner in body)
+def _deciding(body: Body) -> set[Symbol] | None:
+    """The variables on which a branch or a loop hangs, and those that they are computed from; None without any."""
+    values: dict[Symbol, list[Expr]] = {}
+    conditions: list[Expr] = []
+    pending: list[Statement] = list(body)
+    while pending:
+        statement = pending.pop()
+        if isinstance(statement, Declare | Assign) and statement.value is not None:
+            values.setdefault(statement.symbol, []).append(statement.value)
+        elif isinstance(statement, If | While | For) and statement.condition is not None:
+            conditions.append(statement.condition)
+        for inner in bodies(statement):
+            pending += inner
+    if not conditions:
+        return None
+    found: set[Symbol] = set()
+    waiting = conditions
+    while waiting:
+        new = names(waiting.pop()) - found
+        found |= new
+        for symbol in new:
+            waiting += values.get(symbol, ())
+    return found
 
 
 class _Reached:
-    def __init__(self) -> None:
+    def __init__(self, deciding: set[Symbol]) -> None:
         self._looks = _MOST_LOOKS
+        self._deciding = deciding
+        self._numbering = Numbering()
+        self._late: set[Symbol] = set()  # variables that may hold constants which Triton finds out late
 
     def body(self, body: Body, known: Known, *, inside: bool) -> Body:
         """What may run of the statements; ``known`` becomes what is known behind them."""
@@ -64,20 +87,23 @@ class _Reached:
         for statement in body:
             match statement:
                 case Declare(symbol=symbol) | Assign(symbol=symbol):
-                    _learn(known, symbol, statement.value)
+                    self._learn(known, symbol, statement.value)
                     result.append(statement)
                 case If():
                     result += self._if(statement, known, inside=inside)
                 case While() | For() | RangeLoop():
                     result += self._loop(statement, known, inside=inside)
                 case _:
+                    self._numbering.written()
                     result.append(statement)
         same = len(result) == len(body) and all(a is b for a, b in zip(result, body, strict=True))
         return body if same else tuple(result)
 
     def _if(self, statement: If, known: Known, *, inside: bool) -> Body:
-        decided = _number(statement.condition, known) if inside else None
-        if decided is not None and constant(statement.condition) is None:
+        decided = self._decided(statement.condition, known)
+        if decided is not None and (
+            self._numbering.late or (inside and constant(statement.condition) is None)
+        ):
             taken = statement.then if decided else statement.otherwise
             comments = statement.comments
             above: Body = (Remark(statement.span, comments),) if comments.above or comments.behind else ()
@@ -85,7 +111,7 @@ class _Reached:
         other = dict(known)
         then = self.body(statement.then, known, inside=inside)
         otherwise = self.body(statement.otherwise, other, inside=inside)
-        _meet(known, other)
+        self._meet(known, other, statement.then + statement.otherwise, self._numbering.new())
         if then is statement.then and otherwise is statement.otherwise:
             return (statement,)
         return (replace(statement, then=then, otherwise=otherwise),)
@@ -96,54 +122,64 @@ class _Reached:
         if isinstance(loop, For):
             init, step = self.body(loop.init, known, inside=inside), loop.step
         condition = None if isinstance(loop, RangeLoop) else loop.condition
-        if condition is not None and _number(condition, known) == 0:
+        if condition is not None and self._decided(condition, known) == 0:
             return init
-        if isinstance(loop, RangeLoop):
-            known.pop(loop.symbol, None)
-        self._assume(loop.body + step, known)
-        start = dict(known)
-        body = self.body(loop.body, start, inside=True)
-        if isinstance(loop, RangeLoop):
-            known.pop(loop.symbol, None)
+        self._assume(loop, loop.body + step, known)
+        body = self.body(loop.body, dict(known), inside=True)
+        self._numbering.written()
         if body is loop.body and (not isinstance(loop, For) or init is loop.init):
             return (loop,)
         return (replace(loop, init=init, body=body) if isinstance(loop, For) else replace(loop, body=body),)
 
-    def _assume(self, body: Body, known: Known) -> None:
-        """Forget what does not hold at the start of every turn."""
+    def _assume(self, loop: While | For | RangeLoop, body: Body, known: Known) -> None:
+        """Forget what does not hold at the start of every turn; behind the loop, the last of them, it holds too."""
+        self._numbering.written()
+        turn = self._numbering.new()
+        if isinstance(loop, RangeLoop):
+            known[loop.symbol] = turn
         while self._looks > 0:
             after = dict(known)
             self.body(body, after, inside=True)
-            before = len(known)
-            _meet(known, after)
-            if len(known) == before:
+            if not self._meet(known, after, body, turn):
                 return
         for symbol in assigned(body):
-            known.pop(symbol, None)
+            known[symbol] = self._numbering.new()
+
+    def _learn(self, known: Known, symbol: Symbol, value: Expr | None) -> None:
+        if symbol not in self._deciding:
+            if value is not None and _acts(value):
+                self._numbering.written()
+        elif value is None:
+            known[symbol] = self._numbering.new()
+        else:
+            self._numbering.late = False
+            known[symbol] = self._numbering.of(value, known)
+            if self._numbering.late or names(value) & self._late:
+                self._late.add(symbol)
+
+    def _decided(self, condition: Expr, known: Known) -> int | float | None:
+        """What a condition is every time, where that is known."""
+        if _acts(condition):
+            self._numbering.written()
+            return None
+        self._numbering.late = bool(names(condition) & self._late)
+        return self._numbering.constant(self._numbering.of(condition, known))
+
+    def _meet(self, known: Known, other: Known, body: Body, place: int) -> bool:
+        """Leave in ``known`` what holds in both, after one of two ways through ``body``; whether that is less.
+
+        ``place`` is a number for where they meet. Nodes may stand at several places, so they are none.
+        """
+        less = False
+        for symbol in assigned(body) & self._deciding:
+            mine = self._numbering.value_of(symbol, known)
+            either = self._numbering.either(place, symbol)
+            if mine not in (self._numbering.value_of(symbol, other), either):
+                known[symbol] = either
+                less = True
+        return less
 
 
-def _learn(known: Known, symbol: Symbol, value: Expr | None) -> None:
-    number = None if value is None or not _is_integer(symbol) else _number(value, known)
-    if value is None or number is None:
-        known.pop(symbol, None)
-    else:
-        assert isinstance(symbol.type, ScalarType)
-        known[symbol] = Literal(value.span, symbol.type, number)
-
-
-def _is_integer(symbol: Symbol) -> bool:
-    return isinstance(symbol.type, ScalarType) and not symbol.type.is_float
-
-
-def _number(expr: Expr, known: Known) -> int | None:
-    if has_memory(expr):
-        return None  # an atomic acts, whatever its value is multiplied with
-    value = constant(rebuild(expr, known))
-    return value if isinstance(value, int) else None
-
-
-def _meet(known: Known, other: Known) -> None:
-    """Leave what is known in both."""
-    for symbol in list(known):
-        if symbol not in other or constant(known[symbol]) != constant(other[symbol]):
-            del known[symbol]
+def _acts(expr: Expr) -> bool:
+    """Whether an expression does more than give a value."""
+    return any(isinstance(node, Atomic) for node in walk(expr))
