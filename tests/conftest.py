@@ -21,7 +21,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="also run what takes minutes")
 
 
+# What the user of this shell wants of kernels is no test's concern; Triton reads the first when it is imported.
+FOREIGN = ("TRITON_INTERPRET", "TRITON_DEBUG", "TRITON_DEFAULT_FP_FUSION", "TRITON_KERNEL_OVERRIDE")
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    for name in list(os.environ):
+        if name in FOREIGN or (name.startswith("PYTRITON_") and name != "PYTRITON_MATRIX"):
+            del os.environ[name]
     if config.getoption("--update-golden") and os.environ.get("CI"):
         raise pytest.UsageError("--update-golden is refused while CI is set")
 

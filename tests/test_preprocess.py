@@ -771,9 +771,9 @@ QUOTE = "#define S_(x) #x\n#define S(x) S_(x)\n"
     ],
 )
 def test_hostile_texts_are_cheap(text: str, code: str | None) -> None:
-    start = time.perf_counter()
+    start = time.process_time()  # whatever else the machine does
     found = findings(text, E="").errors
-    assert time.perf_counter() - start < 5  # about 1 s each; what blows up takes minutes
+    assert time.process_time() - start < 5  # about 1 s each; what blows up takes minutes
     assert (found[0].code if found else None) == code
     assert all(len(error.render()) < 3000 for error in found)
 

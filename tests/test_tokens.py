@@ -294,6 +294,6 @@ def test_any_text_is_covered_by_its_tokens(text: str) -> None:
     ],
 )
 def test_nothing_is_quadratic(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()  # whatever else the machine does
     errors(text)
-    assert time.perf_counter() - start < 5  # a quadratic lexer takes minutes
+    assert time.process_time() - start < 5  # a quadratic lexer takes minutes

@@ -45,11 +45,11 @@ READING = (
         "for position, operator in reductions:",
     ),
     Mutant(
-        "reduces-as-it-is",
+        "sum-stays-narrow",
         _lang("subscripts"),
-        "sums of bool, char and short are not promoted",
-        "operand = convert(settle(operand), promote(scalar))",
-        "operand = settle(operand)",
+        "sums and maxima of bool, char and short are not promoted",
+        "type_ = with_element(promote(scalar), shape[:axis] + shape[axis + 1 :])",
+        "type_ = with_element(scalar, shape[:axis] + shape[axis + 1 :])",
     ),
     Mutant(
         "assigned-unconverted",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import itertools
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,6 +21,13 @@ ASKED = Question("dot", "", {}, "NVIDIA H200, 132 multiprocessors", {"M": 4096, 
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
+
+
+@pytest.fixture(autouse=True)
+def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look at the clock is 1.3 s later."""
+    seconds = itertools.count(100.0, 1.3)
+    monkeypatch.setattr("pytriton.runtime.progress.time", SimpleNamespace(perf_counter=lambda: next(seconds)))
 
 
 def shown(stream: io.StringIO, question: Question | None = ASKED) -> str:
@@ -40,7 +49,7 @@ def test_lines() -> None:
     ]
     code, comment = last.split("  # ")
     assert code == "pytriton.kernel(src, defines={'TM': 128, 'TN': 64, 'TYPE': 'half'}, num_warps=4)"
-    assert comment == "dot: 0.250 ms, best of 3 in 0.0 s, NVIDIA H200, 132 multiprocessors, M=4096, K=64"
+    assert comment == "dot: 0.250 ms, best of 3 in 1.3 s, NVIDIA H200, 132 multiprocessors, M=4096, K=64"
 
 
 def test_a_terminal() -> None:
