@@ -216,6 +216,18 @@ FOUND: dict[str, Found] = {
             ),
         ),
     ),
+    "subnormal_products": Found(
+        "the evaluator took products of subnormal doubles, each rounded, for exact ones (seed 20018994)",
+        (
+            (
+                "void f(double *Y, double *X) { int r[8] = 0 ... 8; int i[8, 8] = r[:, newaxis] * 8 + r;"
+                " double least[8, 8] = bitcast<double>((long[8, 8])1);"
+                " *(Y + i) = *(X + i) @ least; }",
+                [1.0, 1.5] * 32,
+                "float64",
+            ),
+        ),
+    ),
     "barriers_that_move": Found(
         "a barrier found by a turn from before the loop hid what a later turn meets",
         (

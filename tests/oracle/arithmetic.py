@@ -14,7 +14,18 @@ from fractions import Fraction
 import numpy as np
 
 from pytriton.lang.types import BOOL, DOUBLE, FLOAT, ElementType, PointerType, ScalarType
-from tests.oracle.values import Array, Value, both, broadcast, converted, dtype_of, rounded, ulp
+from tests.oracle.values import (
+    SMALLEST,
+    Array,
+    Terms,
+    Value,
+    both,
+    broadcast,
+    converted,
+    dtype_of,
+    rounded,
+    ulp,
+)
 
 __all__ = ["CERTAIN", "GPU", "INTERPRETER", "Rules", "binary", "call", "dot", "reduce", "select", "unary"]
 
@@ -23,10 +34,11 @@ __all__ = ["CERTAIN", "GPU", "INTERPRETER", "Rules", "binary", "call", "dot", "r
 class Rules:
     """How far floats may stray: what "may be Triton's (2 ulp)", "may be fused" allow.
 
-    ``fusing``: a product that meets a sum may skip its rounding. ``division``: ulps of float ``/`` and ``sqrt``
-    (double is exact). ``functions``: ulps of ``exp``, ``log`` and the rest. ``flushing``: ``exp`` of float may be 0
-    where it is below 2^-126 (beside a matrix product it is ``exp2``). Without ``strays`` every float is taken as it
-    was calculated here.
+    ``fusing``: a product that meets a sum may skip its rounding, and what is added to a product of matrices may be
+    one of the terms that are summed up ("chained into one accumulating product"). ``division``: ulps of float ``/``
+    and ``sqrt`` (double is exact). ``functions``: ulps of ``exp``, ``log`` and the rest. ``flushing``: ``exp`` of
+    float may be 0 where it is below 2^-126 (beside a matrix product it is ``exp2``). Without ``strays`` every float
+    is taken as it was calculated here.
     """
 
     fusing: bool
@@ -180,6 +192,10 @@ def _floats(
                 for shadow in (side.error, side.fused):
                     if shadow is not None:
                         stray = shadow if stray is None else stray + shadow
+            for product, other in ((left, b), (right, a)):
+                if operator == "+" and rules.fusing and product.terms is not None:
+                    chained = _chained(product.terms, other, type_)
+                    stray = chained if stray is None else stray + chained
     if stray is not None:
         stray = stray + np.where(stray > 0, ulp(data, type_), 0.0)
         bad = both(bad, ~np.isfinite(stray) & ~np.isnan(data))
@@ -222,22 +238,36 @@ def _granule(data: Array) -> float:
     return float(np.min(np.ldexp(low, exponent - 53)))
 
 
-def summed(terms: Array, axis: int, type_: ScalarType, spread: Array | None, stages: int = 1) -> tuple:
-    """The sum along an axis when it is accumulated in ``type_``, and how far another order may stray.
+def _inexact(terms: Terms, type_: ScalarType) -> Array:
+    """How far sums of the terms in different orders, or with products that are not rounded, may stray.
 
-    Nothing strays where every partial sum is exact, in any order: all terms are multiples of one power of
-    two, and the sum of their sizes still fits.
+    Nothing strays where every partial sum is exact, in any order: all terms are multiples of one power of two, and
+    the sum of their sizes still fits. Elsewhere each rounding adds half a unit of a partial sum, which is no larger
+    than ``size``, or half the smallest number where sums are subnormal.
     """
+    digits = _digits(type_)
+    size = np.where(np.isfinite(terms.size), terms.size, 0.0)
+    each = size * 2.0 ** (1 - digits) + 2.0 ** SMALLEST[type_]
+    return np.where(size > terms.granule * 2.0**digits, terms.count * each, 0.0)
+
+
+def summed(terms: Array, axis: int, type_: ScalarType, spread: Array | None) -> tuple[Array, Array]:
+    """The sum along an axis when it is accumulated in ``type_``, and how far another order may stray."""
     wide = terms.astype(np.float64)
-    total = wide.sum(axis=axis)
-    size = np.abs(wide).sum(axis=axis)
-    digits = 53 if type_ == DOUBLE else 24
-    stray = np.zeros(total.shape) if spread is None else spread.sum(axis=axis)
-    if not np.isfinite(size).all() or size.max(initial=0.0) > _granule(wide) * 2.0**digits:
-        count = terms.shape[axis] + stages
-        inexact = np.where(np.isfinite(size), size, 0.0) > _granule(wide) * 2.0**digits
-        stray = stray + np.where(inexact, count * size * 2.0 ** (1 - digits), 0.0)
-    return total, stray
+    known = Terms(np.abs(wide).sum(axis=axis), terms.shape[axis] + 1, _granule(wide))
+    stray = 0.0 if spread is None else spread.sum(axis=axis)
+    return wide.sum(axis=axis), stray + _inexact(known, type_)
+
+
+def _chained(terms: Terms, other: Array, type_: ScalarType) -> Array:
+    """How far a sum may stray where it is a term of the product of matrices that it is added to.
+
+    Triton adds to the accumulator term by term, from ``other`` on: one rounding more, and partial sums of which
+    ``other`` is a part. So the product may be exact by itself and the sum not.
+    """
+    wide = np.abs(other.astype(np.float64))
+    granule = min(terms.granule, _granule(wide))
+    return _inexact(Terms(terms.size + wide, terms.count + 1, granule), type_)
 
 
 def reduce(operator: str, value: Value, axis: int, have: ScalarType, want: ScalarType, rules: Rules) -> Value:
@@ -253,7 +283,7 @@ def reduce(operator: str, value: Value, axis: int, have: ScalarType, want: Scala
         spread = None
         if value.error is not None or value.fused is not None:
             spread = value.spread() + (0.0 if value.fused is None else value.fused)
-        total, stray = summed(value.data, axis, want, spread)
+        total, stray = summed(value.data, axis, DOUBLE if want == DOUBLE else FLOAT, spread)
         data = rounded(rounded(total, FLOAT) if want != DOUBLE else total, want)
         return _with_stray(data, bad, stray if rules.strays else np.zeros_like(stray), want)
     pick = np.fmax if operator == "max" else np.fmin  # "skip NaN as IEEE maxNum does"
@@ -286,8 +316,17 @@ def dot(left: Value, right: Value, want: ScalarType, rules: Rules) -> Value:
     spread = None
     if a.error is not None or b.error is not None:
         spread = np.abs(x) * b.spread() + np.abs(y) * a.spread() + a.spread() * b.spread()
-    total, stray = summed(x * y, 1, want, spread, stages=2)
-    return _with_stray(rounded(total, want), bad, stray if rules.strays else np.zeros_like(stray), want)
+    products = x * y
+    granule = _granule(products)
+    if want == DOUBLE and np.abs(products).max(initial=0.0) > (exact := _granule(x) * _granule(y)) * 2.0**53:
+        granule = exact  # they were rounded, which an accumulating product does not do
+    terms = Terms(np.abs(products).sum(axis=1), products.shape[1] + 2, granule)
+    stray = (0.0 if spread is None else spread.sum(axis=1)) + _inexact(terms, want)
+    value = _with_stray(
+        rounded(products.sum(axis=1), want), bad, stray if rules.strays else 0.0 * stray, want
+    )
+    value.terms = terms
+    return value
 
 
 # ---------------------------------------------------------------- functions

@@ -1,12 +1,13 @@
 """What a value of Triton-C is, and C's conversions between its types, in NumPy.
 
-A ``Value`` is a NumPy array of the block's shape (() for a scalar) with three shadows, each None where it is
+A ``Value`` is a NumPy array of the block's shape (() for a scalar) with shadows, each None where it is
 nothing everywhere:
 
 - ``bad``: the elements that the language leaves unspecified (masked off, divided by zero, never assigned ...).
   They spread through arithmetic, and are reported only where they reach memory, an address or a branch;
 - ``error``: by how much another right implementation may differ (order of a sum, last digits of ``exp``);
-- ``fused``: the rounding of a product that a following sum may skip, where the rules allow that.
+- ``fused``: the rounding of a product that a following sum may skip, where the rules allow that;
+- ``terms``: what a product of matrices summed up, as a following sum may be one more term of it.
 
 Element types are held as: bool, the integers, half, float and double in NumPy's own; bfloat16 in float32 with
 its low 16 bits zero; pointers as int64 addresses. Written from language.md, sections 2 and 4; nothing here is
@@ -15,14 +16,16 @@ shared with what it judges.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pytriton.lang.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, ElementType, PointerType, ScalarType
 
 __all__ = [
+    "SMALLEST",
     "Array",
+    "Terms",
     "Value",
     "both",
     "broadcast",
@@ -37,7 +40,7 @@ Array = np.ndarray
 
 _FLOATS = {HALF: np.float16, BFLOAT16: np.float32, FLOAT: np.float32, DOUBLE: np.float64}
 _DIGITS = {HALF: 11, BFLOAT16: 8, FLOAT: 24, DOUBLE: 53}
-_SMALLEST = {HALF: -24, BFLOAT16: -133, FLOAT: -149, DOUBLE: -1074}
+SMALLEST = {HALF: -24, BFLOAT16: -133, FLOAT: -149, DOUBLE: -1074}
 
 
 def dtype_of(element: ElementType) -> np.dtype:
@@ -51,6 +54,15 @@ def dtype_of(element: ElementType) -> np.dtype:
     return np.dtype(f"{'i' if element.signed else 'u'}{element.bits // 8}")
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """``count`` terms, multiples of ``granule``, whose absolute values add up to ``size``."""
+
+    size: Array
+    count: int
+    granule: float
+
+
 @dataclass(slots=True)
 class Value:
     """Elements and their shadows; see the head of this file."""
@@ -59,6 +71,7 @@ class Value:
     bad: Array | None = None
     error: Array | None = None
     fused: Array | None = None
+    terms: Terms | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -67,7 +80,8 @@ class Value:
     def mapped(self, change) -> Value:  # type: ignore[no-untyped-def]
         """The same change of shape on the elements and every shadow."""
         shadows = (None if s is None else change(s) for s in (self.bad, self.error, self.fused))
-        return Value(change(self.data), *shadows)
+        terms = self.terms and replace(self.terms, size=change(self.terms.size))
+        return Value(change(self.data), *shadows, terms)
 
     def spread(self) -> Array:
         """``error``, zeros where there is none."""
@@ -94,7 +108,8 @@ def ulp(data: Array, type_: ScalarType) -> Array:
     """The distance between neighbouring numbers of a floating type near these, as float64."""
     with np.errstate(all="ignore"):
         _, exponent = np.frexp(np.where(np.isfinite(data), data, 0).astype(np.float64))
-    return np.ldexp(1.0, np.maximum(exponent - _DIGITS[type_], _SMALLEST[type_]))
+    exponent = np.where(np.isfinite(data) & (data != 0), exponent - _DIGITS[type_], SMALLEST[type_])
+    return np.ldexp(1.0, np.maximum(exponent, SMALLEST[type_]))
 
 
 def round_bfloat16(data: Array) -> Array:
