@@ -247,13 +247,14 @@ class _Watch:
         return self.real.store(pointers, value, mask)
 
     def atomic_cas(self, pointers: Array, compare: Array, value: Array, *rest: object) -> Array:
-        self._look("atomic", pointers, np.ones(pointers.shape, bool), value.dtype.itemsize)
+        self._look("cas", pointers, np.ones(pointers.shape, bool), value.dtype.itemsize)
         return self.real.atomic_cas(pointers, compare, value, *rest)
 
     def atomic_rmw(
         self, operation: object, pointers: Array, value: Array, mask: Array, *rest: object
     ) -> Array:
-        self._look("atomic", pointers, mask, value.dtype.itemsize)
+        what = "xchg" if getattr(operation, "name", "") == "XCHG" else "atomic"
+        self._look(what, pointers, mask, value.dtype.itemsize)
         return self.real.atomic_rmw(operation, pointers, value, mask, *rest)
 
 
