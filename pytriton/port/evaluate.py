@@ -87,6 +87,7 @@ class Evaluator(Binder):
     make: Callable[..., Any]
     launched: Callable[..., Any]
     root: Any
+    path: Any
 
     def hole(self, value: Any) -> str:
         """The mark of an unknown part of a text."""
@@ -112,7 +113,10 @@ class Evaluator(Binder):
 
     def on_constant(self, node: ast.Constant, frame: Frame) -> Any:
         if isinstance(node.value, str):
-            return traced(((node.value, _text_line(node)),))
+            text = traced(((node.value, _text_line(node)),))
+            if "\n" in text and frame.module not in (None, self.path):
+                text.path = frame.module  # a kernel's text in a module that this one imports
+            return text
         return node.value
 
     def on_name(self, node: ast.Name, frame: Frame) -> Any:

@@ -108,7 +108,8 @@ def _by_text(
             groups[key] = Found(text.path or path, text, [], holes, place)
             if text.path is not None:
                 groups[key].place = Found.place
-                groups[key].python = path
+                # the launches of a text in a module are taken to be in it as well
+                groups[key].python = None if text.path.suffix == ".py" else path
         groups[key].launches.append(launch)
     yield from groups.values()
 

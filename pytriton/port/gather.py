@@ -92,11 +92,15 @@ def gather(found: Found, given: Mapping[str, Any]) -> Job:
     clear = [use for use in uses if use.dark is None]
     for use in uses:
         if use.dark is not None and clear:
-            job.notes.append(
-                (use.line, f"some defines of this launch come from '{use.dark}': it was not used")
-            )
+            job.notes.append((use.line, _IN_THE_DARK.format(use.dark)))
     job.uses = clear or uses or [_bare(words, holes, given)]
     return job
+
+
+_IN_THE_DARK: Final = (
+    "its callers decide some defines of this launch ({}): what no call in these files leads to was not ported; "
+    "a call in a file that is given too shows more"
+)
 
 
 def _usual(launch: Launch, use: Use) -> Iterator[str]:
@@ -154,7 +158,8 @@ def _use(launch: Launch, words: frozenset[str], holes: dict[str, Unknown], given
     unknown: dict[str, Unknown] = dict(holes)
     for name, value in merged.items():
         if not isinstance(name, str):
-            dark = dark or Unknown(ast.Name("a key that is not known", ast.Load()))
+            key = f"the name {name[1]}" if isinstance(name, tuple) else "a name that is not known"
+            dark = dark or Unknown(ast.Name(key, ast.Load()))
             continue
         value = _decided(value, decisions)
         if isinstance(value, (list, tuple)) and value and all(_is_value(one) for one in value):

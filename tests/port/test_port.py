@@ -320,6 +320,84 @@ def test_promises_and_types_of_numbers_differ_from_kernel_to_kernel(repository: 
             assert dtype in {key[0] for key in scale.__globals__["SCALE_KERNELS"]}
 
 
+MODES = '''\
+import triton
+
+SOURCE = """
+__global__ void NAME(float *X, int n) {
+  int i[32] = 0 ... 32;
+#ifdef TWICE
+  *?(i < n)(X + i) = 2 * *?(i < n)(X + i);
+#else
+  *?(i < n)(X + i) = 3 * *?(i < n)(X + i);
+#endif
+}
+"""
+kernel = triton.kernel(SOURCE)
+
+
+def scale(x, mode):
+    defines = {"NAME": mode, mode.upper(): 1}
+    kernel(x, x.numel(), grid=(1,), defines=defines)
+
+
+def main(x):
+    scale(x, "twice")
+'''
+
+
+def test_what_no_call_leads_to_is_named(repository: Path) -> None:
+    """A kernel that callers pick by a mode is ported for the modes that calls give, and the report says so."""
+    (repository / "modes").mkdir()
+    (repository / "modes" / "ops.py").write_text(MODES)
+    assert main(["port", "modes", "--out", "new", "--report", "report.json"]) == 0
+    entries = report(repository)
+    assert sorted(entries) == ["ops.py:twice", "sums"]
+    reason = {"place": "line 18", "text": entries["ops.py:twice"]["reasons"][0]["text"], "code": None}
+    assert entries["ops.py:twice"]["reasons"] == [reason]
+    assert "its callers decide some defines of this launch (the name mode.upper())" in reason["text"]
+    assert "a call in a file that is given too shows more" in reason["text"]
+    (repository / "modes" / "use.py").write_text(
+        "from ops import scale\n\n\ndef f(x):\n    scale(x, 'thrice')\n"
+    )
+    assert main(["port", "modes", "--out", "new", "--report", "report.json"]) == 0
+    entries = report(repository)
+    assert sorted(entries) == ["ops.py:thrice", "ops.py:twice", "sums"]
+    assert entries["ops.py:thrice"]["place"] == "line 4"
+
+
+def test_a_single_config_is_launched_without_tuning(repository: Path) -> None:
+    """And of several texts, each has its own config; where one is tuned, both ways are in the launcher."""
+    (repository / "ops.py").write_text(
+        f"import triton\nS = '''{PROMISES}'''\n"
+        "def scale(x, s):\n"
+        "    d = {'TYPE': 'float', 'TILE': 32, 'PROMISE': ''}\n"
+        "    k = triton.kernel(S, defines=d)\n"
+        "    k(x, s, x.numel(), grid=lambda opt: (triton.cdiv(x.numel(), opt.TILE),))\n"
+    )
+    assert main(["port", "ops.py", "--out", "one", "--with-tests"]) == 0
+    text = (repository / "one" / "ops_scale.py").read_text()
+    assert "autotune" not in text
+    assert 'SCALE_CONFIG = triton.Config({"TILE": 32})\n' in text
+    # blocks of 48 are padded, so they are another text
+    (repository / "ops.py").write_text(
+        (repository / "ops.py").read_text().replace("'TILE': 32", "'TILE': [32, 64, 48]")
+    )
+    assert main(["port", "ops.py", "--out", "three", "--with-tests"]) == 0
+    text = (repository / "three" / "ops_scale.py").read_text()
+    assert text.count("@triton.autotune") == 1
+    assert "((scale_kernel_1, None), (scale_kernel_2, SCALE_CONFIG))" in text
+    command = [sys.executable, "-m", "pytest", "-q", "--import-mode=importlib", "one", "three"]
+    environment = {"PYTHONPATH": str(ROOT), "HOME": str(repository)}
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout
+    scale = load_ported(repository / "three" / "ops_scale.py")
+    with pytest.raises(ValueError, match="is none of the configs above"):
+        scale.scale(torch.zeros(64), 2.0, 64, config=scale.triton.Config({"TILE": 16}))
+    lines = [sys.executable, "-m", "ruff", "format", "--isolated", "--check", "one", "three"]
+    assert subprocess.run(lines, cwd=repository, capture_output=True).returncode == 0
+
+
 def test_parameters_that_depend_on_defines_need_a_person(repository: Path) -> None:
     text = PROMISES.replace("int n PROMISE", "int n\n#if MORE\n, int m\n#endif\n")
     (repository / "repo/more.py").write_text(
