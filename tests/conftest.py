@@ -14,6 +14,14 @@ settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
+# What the user of this shell wants of kernels is no test's concern. Triton reads the first of these when it is
+# imported, which the next conftest.py may do.
+FOREIGN = ("TRITON_INTERPRET", "TRITON_DEBUG", "TRITON_DEFAULT_FP_FUSION", "TRITON_KERNEL_OVERRIDE")
+for name in list(os.environ):
+    if name in FOREIGN or (name.startswith("PYTRITON_") and name != "PYTRITON_MATRIX"):
+        del os.environ[name]
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite expected outputs (not with CI set)"
@@ -21,14 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="also run what takes minutes")
 
 
-# What the user of this shell wants of kernels is no test's concern; Triton reads the first when it is imported.
-FOREIGN = ("TRITON_INTERPRET", "TRITON_DEBUG", "TRITON_DEFAULT_FP_FUSION", "TRITON_KERNEL_OVERRIDE")
-
-
 def pytest_configure(config: pytest.Config) -> None:
-    for name in list(os.environ):
-        if name in FOREIGN or (name.startswith("PYTRITON_") and name != "PYTRITON_MATRIX"):
-            del os.environ[name]
     if config.getoption("--update-golden") and os.environ.get("CI"):
         raise pytest.UsageError("--update-golden is refused while CI is set")
 

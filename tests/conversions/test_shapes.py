@@ -207,3 +207,20 @@ void f(double *Z __noalias, {first} *X __noalias, {second} *Y __noalias) {{
         expected += [min(p, q) for p, q in pairs] + [p if q > 0 else 1 for p, q in pairs]
         expected += [max(p, q) for p, q in pairs]
         assert values_of(z, DOUBLE) == [float(value) for value in expected], text
+
+
+@pytest.mark.parametrize("shape", [(4, 8), (2, 4, 8), (2, 4, 1, 8), (3, 2, 5)], ids=title)
+@pytest.mark.parametrize("written", ["trans(x)", "^x"])
+def test_the_first_axis_goes_to_the_end(device: str, shape: Shape, written: str) -> None:
+    """``trans(x)`` is ``^x``: of more than two axes it is no transposition, and not its own inverse."""
+    moved = (*shape[1:], shape[0])
+    text = f"""\
+void f(int *Z __noalias, int *X __noalias) {{
+  int {sized("x", shape)} = *(X + {indices(shape)});
+  *(Z + {indices(moved)}) = {written};
+}}
+"""
+    x = np.arange(math.prod(shape))
+    z = tensor_of([0] * x.size, INT, device)
+    pytriton.kernel(text)(z, tensor_of(x.tolist(), INT, device), grid=1)
+    assert values_of(z, INT) == np.moveaxis(x.reshape(shape), 0, -1).reshape(-1).tolist()
