@@ -45,13 +45,6 @@ READING = (
         "for position, operator in reductions:",
     ),
     Mutant(
-        "sum-stays-narrow",
-        _lang("subscripts"),
-        "sums and maxima of bool, char and short are not promoted",
-        "type_ = with_element(promote(scalar), shape[:axis] + shape[axis + 1 :])",
-        "type_ = with_element(scalar, shape[:axis] + shape[axis + 1 :])",
-    ),
-    Mutant(
         "assigned-unconverted",
         _lang("assignments"),
         "+= computes in the type of the right side",

@@ -240,14 +240,15 @@ SCALARS = (
         "one-branch-known",
         _pass("unreached"),
         "behind an if, what its first branch sets counts as known",
-        "_meet(known, other)\n        if then is",
+        "self._meet(known, other, statement.then + statement.otherwise, self._numbering.new())\n"
+        "        if then is",
         "if then is",
     ),
     Mutant(
         "known-in-every-turn",
         _pass("unreached"),
         "what holds before a loop counts as known in all its turns",
-        "self._assume(loop.body + step, known)\n",
+        "self._assume(loop, loop.body + step, known)\n",
         "\n",
     ),
     Mutant(
