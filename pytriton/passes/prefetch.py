@@ -14,8 +14,9 @@ the same when
 - what stands before the loop computes the same, except for pointers and masks, which may differ (match.py);
 - what stands before the loop can go: at least all that the slice advances (``pa += T``) must.
 
-Loads are tried from the last to the first, and each first with all that belongs to it, then alone. A value that
-looks prefetched and stays so draws a warning that says why.
+Loads are tried from the last to the first: each with all that belongs to it, then without what follows it, then
+alone, its pointer carried to the next turn whatever it was computed from. A value that looks prefetched and stays
+so draws a warning that says why.
 """
 
 from __future__ import annotations
@@ -152,9 +153,9 @@ class _Undo:
         """The loop with the load at a position moved; or a warning."""
         history = History(place.before + turn.begin)
         part, kept = None, None
-        for whole in (True, False):
+        for whole, computed in ((True, True), (False, True), (False, False)):
             try:
-                part = grow(lines, start, turn, whole=whole)
+                part = grow(lines, start, turn, whole=whole, computed=computed)
                 self._check(part, place)
                 match = Match(part, history)
                 self._check_first(match, place)

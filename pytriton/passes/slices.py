@@ -52,11 +52,14 @@ class Line:
         return self.statement.value if isinstance(self.statement, Declare | Assign) else None
 
 
-def grow(lines: Sequence[Line], start: int, turn: Turn, *, whole: bool) -> Slice:
-    """The slice of the load at a position; raises Unmovable."""
+def grow(lines: Sequence[Line], start: int, turn: Turn, *, whole: bool, computed: bool = True) -> Slice:
+    """The slice of the load at a position; raises Unmovable.
+
+    ``computed``: with the variables of the turn that it is computed from, where these are loaded themselves.
+    """
     chosen = {start}
     local = {line.statement.symbol for line in lines if isinstance(line.statement, Declare)}
-    heavy = _heavy(lines, local)
+    heavy = _heavy(lines, local) if computed else set()
     pending = [start]
     while pending:
         place = pending.pop()
