@@ -8,8 +8,8 @@ import torch
 from tests.specification.asking import ptx, run, same
 
 # What stands between a first and a second statement: whether a barrier is needed there.
-# i is a block of 1024 indices; X and Y are pointers that may alias, N and M are not. (A smaller block is held by several
-# threads, which do not wait for each other even at one address.)
+# i is a block of 1024 indices; X and Y are pointers that may alias, N and M are not. (A smaller block is held by
+# several threads, which do not wait for each other even at one address.)
 ORDERS = [
     ("a load of what a store through another block wrote", "*(X + i) = 1;", "a = *(X + 1023 - i);", True),
     ("through the identical block of pointers", "*(X + i) = 1;", "a = *(X + i);", False),
