@@ -1,0 +1,92 @@
+"""Every kind of file that ``port`` reads: the text is found, at its line, and its module computes what it says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytriton.__main__ import main
+from pytriton.runtime.compare import Case, compare, load_ported
+
+ADD = """\
+// Z = X + Y
+__global__ void add(float *Z, float *X, float *Y, int n) {
+  int i[32] = get_program_id(0) * 32 + 0 ... 32;
+  *?(i < n)(Z + i) = *?(i < n)(X + i) + *?(i < n)(Y + i); // as far as it goes
+}
+"""
+QUOTED = "\n".join(f'  "{line}\\n"' for line in ADD.splitlines())
+INDENTED = "".join(f"   {line}\n" for line in ADD.splitlines())
+CELL = {"cell_type": "code", "source": f'import triton\nk = triton.kernel("""{ADD}""")'}
+
+# name of the case: name of the file, its text, where the kernel is
+KINDS = {
+    "c": ("add.c", ADD, "line 1"),
+    "c with other functions": ("add.c", "typedef float T;\n" + ADD.replace("float", "T"), "line 1"),
+    "tr": ("add.tr", "\n\n" + ADD, "line 3"),
+    "h": ("add.h", ADD, "line 1"),
+    "h with a string": ("add.h", f"#pragma once\nstatic const char* add =\n{QUOTED};\n", "line 3"),
+    "h with a raw string": ("add.h", f'const char* add = R"({ADD})";\n', "line 1"),
+    "cc, raw": ("add.cc", f'#include <string>\nstd::string add = R"({ADD})";\n', "line 2"),
+    "cc, raw, on a line of its own": ("add.cc", f'auto s =\n  R"(\n{ADD})";\n', "line 3"),
+    "cpp, raw with a delimiter": ("add.cpp", f'auto s = R"src({ADD})src";\n', "line 1"),
+    "cpp, strings line by line": ("add.cpp", f"auto s =\n{QUOTED};\n", "line 2"),
+    "py": ("add.py", f'import triton\nk = triton.kernel("""{ADD}""")\n', "line 2"),
+    "py, never used": ("add.py", f'UNUSED = """{ADD}"""\n', "line 1"),
+    "py, an f-string with known parts": (
+        "add.py",
+        'import triton\n\nT, SIZE = \'float\', 2 ** 5\nk = triton.kernel(f"""{}""")\n'.format(
+            ADD.replace("{", "{{").replace("}", "}}").replace("float", "{T}").replace("32", "{SIZE}")
+        ),
+        "line 4",
+    ),
+    "py, put together": (
+        "add.py",
+        "import triton\n\nTEXT = '''{}'''\nk = triton.kernel(TEXT.replace('SIZE', str(32)))\n".format(
+            ADD.replace("32", "SIZE")
+        ),
+        "line 3",
+    ),
+    "md": ("add.md", f"# Adding\n\n```c\n{ADD}```\n", "line 4"),
+    "md, Python": (
+        "add.md",
+        f'# Adding\n\n```python\nimport triton\nk = triton.kernel("""{ADD}""")\n```\n',
+        "line 5",
+    ),
+    "rst": ("add.rst", f"Adding\n======\n\n.. code-block:: c\n\n{INDENTED}\nThe end.\n", "line 6"),
+    "rst, two colons": ("add.rst", f"Adding, like this::\n\n{INDENTED}\nThe end.\n", "line 3"),
+    "ipynb": ("add.ipynb", json.dumps({"cells": [CELL]}), "cell 1, line 2"),
+    "ipynb, in words": (
+        "add.ipynb",
+        json.dumps({"cells": [CELL | {"cell_type": "markdown", "source": ["Adds:\n", f"```\n{ADD}```"]}]}),
+        "cell 1, line 3",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kind(tmp_path: Path, kind: str) -> None:
+    name, text, place = KINDS[kind]
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / name).write_text(text)
+    out, told = tmp_path / "new", tmp_path / "report.json"
+    assert main(["port", str(tmp_path / "old"), "--out", str(out), "--report", str(told)]) == 0
+    (entry,) = json.loads(told.read_text())["kernels"]
+    assert (entry["file"], entry["kernel"], entry["place"]) == (name, "add", place)
+    ported = (out / "add.py").read_text()
+    assert "# Z = X + Y\n" in ported
+    assert "# as far as it goes" in ported
+    assert "pytriton" not in ported.split("\n", 1)[1]
+    case = Case({}, {}, num_warps=4)
+    compare(ADD, "add", load_ported(out / "add.py").add, case, 37, (2,))
+
+
+@pytest.mark.parametrize("name", ["add.cu", "add.txt", "build/add.c", ".hidden/add.c", "venv/lib/add.py"])
+def test_what_is_not_looked_at(tmp_path: Path, name: str, capsys: Any) -> None:
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text(ADD)
+    assert main(["port", str(tmp_path), "--out", str(tmp_path / "new")]) == 0
+    assert capsys.readouterr().out == "no Triton-C was found\n"
