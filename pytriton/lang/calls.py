@@ -13,7 +13,7 @@ from typing import Literal as Choice
 from pytriton.lang import syntax
 from pytriton.lang.builtins import ELEMENTWISE, Elementwise, atomic_add_name
 from pytriton.lang.convert import as_condition, common_type, constant, convert, is_weak, scalar_of, settle
-from pytriton.lang.operators import failed
+from pytriton.lang.operators import LOADS, failed
 from pytriton.lang.subscripts import Subscripts
 from pytriton.lang.typed import Atomic, Binary, Call, Declare, Expr, Name, Statement, Symbol
 from pytriton.lang.types import (
@@ -34,6 +34,21 @@ from pytriton.lang.unknown import unknown_function
 from pytriton.source import Span
 
 __all__ = ["Calls"]
+
+_FORMS: Final = {
+    "get_program_id": "get_program_id(0)",
+    "get_num_programs": "get_num_programs(0)",
+    "min": "min(a, b)",
+    "max": "max(a, b)",
+    "pow": "pow(x, y)",
+    "fma": "fma(a, b, c)",
+    "select": "select(condition, a, b)",
+    "dot": "dot(a, b)",
+    "trans": "trans(x)",
+    "atomic_add": "atomic_add(p, value, mask)",
+    "atomic_cas": "atomic_cas(p, old, new)",
+    "atomic_xchg": "atomic_xchg(p, value)",
+}
 
 
 class Calls(Subscripts):
@@ -76,12 +91,15 @@ class Calls(Subscripts):
         """The typed arguments, if there are as many as the function takes."""
         if len(node.arguments) not in counts:
             wanted = " or ".join(map(str, counts)) + (" argument" if counts == (1,) else " arguments")
-            self.report.error("TC308", f"'{name}' takes {wanted}, not {len(node.arguments)}", node.span)
+            message = f"'{name}' takes {wanted}, not {len(node.arguments)}"
+            help_ = f"write '{_FORMS[name]}'" if name in _FORMS else None
+            self.report.error("TC308", message, node.span, help=help_)
             return None
         values: list[Expr] = []
         for argument in node.arguments:
             if isinstance(argument, syntax.TypeName):
-                self.report.error("TC308", f"'{name}' takes values, not a type", argument.span)
+                help_ = "a conversion is '(float)x'"
+                self.report.error("TC308", f"'{name}' takes values, not a type", argument.span, help=help_)
                 return None
             values.append(self.value(argument))
         return None if any(value.type == ERROR for value in values) else values
@@ -94,9 +112,8 @@ class Calls(Subscripts):
             return failed(node.span)
         for value in values:
             if scalar_of(value.type) is None:
-                self.report.error(
-                    "TC303", f"'{name}' takes numbers, not a value of type {value.type}", value.span
-                )
+                message = f"'{name}' takes numbers, not a value of type {value.type}"
+                self.report.error("TC303", message, value.span, help=LOADS)
                 return failed(node.span)
         shape = shape_of(values[0].type)
         common = scalar_of(values[0].type)
@@ -213,11 +230,15 @@ class Calls(Subscripts):
     ) -> Expr:
         element = element_of(pointer.type)  # type: ignore[arg-type]
         if not isinstance(element, PointerType) or not isinstance(element.element, ScalarType):
-            self.report.error("TC311", f"'{name}' wants a pointer, not a value of type {pointer.type}", span)
+            message = f"'{name}' wants a pointer, not a value of type {pointer.type}"
+            help_ = "its first argument is where in memory it works, as in 'X + i'"
+            self.report.error("TC311", message, span, help=help_)
             return failed(span)
         target = element.element
         if operation != "add" and (target.is_float or target.bits < 32):
-            self.report.error("TC303", f"'{name}' works on int pointers, not on {pointer.type}", span)
+            help_ = "only 'atomic_add' works on floats; a lock is an int in memory"
+            message = f"'{name}' works on int pointers, not on {pointer.type}"
+            self.report.error("TC303", message, span, help=help_)
             return failed(span)
         if not target.is_float and target.bits < 32:
             help_ = "add to an int in memory"

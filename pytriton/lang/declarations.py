@@ -12,6 +12,7 @@ from typing import Final
 from pytriton.lang import syntax
 from pytriton.lang.convert import constant, convert, wrap
 from pytriton.lang.expressions import Expressions
+from pytriton.lang.operators import given
 from pytriton.lang.scope import closest
 from pytriton.lang.type_names import ValueType
 from pytriton.lang.typed import Size, Symbol
@@ -47,7 +48,7 @@ class Declarations(Expressions):
     ) -> Symbol | None:
         """One parameter of a kernel, entered in scope."""
         if declarator.name is None:
-            self.report.error("TC206", "a parameter needs a name", span)
+            self.report.error("TC206", "a parameter needs a name", span, help="as in 'float *X'")
             return None
         base = self.base_type(specifiers)
         if base is None:
@@ -90,7 +91,9 @@ class Declarations(Expressions):
         """A variable of a kernel, not yet in scope (its initialiser may use an outer one)."""
         assert declarator.name is not None
         if declarator.parameters is not None:
-            self.report.error("TC405", "a function cannot be declared inside a kernel", declarator.span)
+            message = "a function cannot be declared inside a kernel"
+            help_ = "remove it: built-in functions need no declaration, and there are no others"
+            self.report.error("TC405", message, declarator.span, help=help_)
             return None
         shape = self.shape(declarator.shape)
         if shape is None:
@@ -139,7 +142,8 @@ class Declarations(Expressions):
         found = self.integer(node.condition, "the condition of '_Static_assert'")
         if found is not None and found[0] == 0:
             message = f": {node.message}" if node.message else ""
-            self.report.error("TC316", f"static assertion failed{message}", node.condition.span)
+            notes = given(found[1])
+            self.report.error("TC316", f"static assertion failed{message}", node.condition.span, *notes)
 
     # ---------------------------------------------------------------- parts
 
@@ -170,7 +174,9 @@ class Declarations(Expressions):
                 "TC405",
                 f"'{declarator.name.text}' at file scope must be a number that is known",
                 declarator.span,
-                help="write 'static const int name = 64;', or pass it as a parameter",
+                help="a buffer is 'float __constant__* name = calloc(64);', a size in bytes"
+                if _is_calloc(declarator.initializer)
+                else "write 'static const int name = 64;', or pass it as a parameter",
             )
             self._silence(declarator)
             return
@@ -185,7 +191,8 @@ class Declarations(Expressions):
         assert declarator.name is not None
         assert isinstance(call, syntax.Call)
         if len(call.arguments) != 1 or isinstance(call.arguments[0], syntax.TypeName):
-            self.report.error("TC308", "'calloc' takes one argument, a number of bytes", call.span)
+            message = "'calloc' takes one argument, a number of bytes"
+            self.report.error("TC308", message, call.span, help="as in 'calloc(16 * sizeof(int))'")
             self._silence(declarator)
             return
         found = self.integer(call.arguments[0], "the size of a buffer")
@@ -244,7 +251,8 @@ class Declarations(Expressions):
     def _promised(self, attribute: syntax.Attribute, name: str, type_: ValueType) -> int:
         """The number in ``aligned(n)`` or ``multipleof(n)``; 1 after an error."""
         if len(attribute.arguments) != 1:
-            self.report.error("TC317", f"'{name}' takes one number", attribute.span)
+            help_ = f"write '{name}(16)'"
+            self.report.error("TC317", f"'{name}' takes one number", attribute.span, help=help_)
             return 1
         found = self.integer(attribute.arguments[0], f"the argument of '{name}'")
         if found is None:
@@ -258,7 +266,10 @@ class Declarations(Expressions):
         pointer = isinstance(scalar, PointerType)
         if pointer != (name == "aligned") or (not pointer and scalar.is_float):  # type: ignore[union-attr]
             wanted = "pointers" if name == "aligned" else "integers"
-            self.report.error("TC317", f"'{name}' is a promise about {wanted}", attribute.span)
+            message = f"'{name}' is a promise about {wanted}, not about a value of type {type_}"
+            help_ = "a pointer's is '__aligned(16)', in bytes" if pointer else "remove it"
+            help_ = "an integer's is '__multipleof(8)'" if name == "aligned" and not pointer else help_
+            self.report.error("TC317", message, attribute.span, help=help_)
             return 1
         return Size(*found)
 

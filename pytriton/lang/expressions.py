@@ -16,7 +16,7 @@ from pytriton.lang.calls import Calls
 from pytriton.lang.convert import as_condition, constant, convert, is_weak, scalar_of, settle
 from pytriton.lang.literals import integer_type, negated, number
 from pytriton.lang.masks import masked
-from pytriton.lang.operators import LARGEST_BLOCK, failed
+from pytriton.lang.operators import LARGEST_BLOCK, LOADS, failed
 from pytriton.lang.scope import Scope
 from pytriton.lang.type_names import as_size
 from pytriton.lang.typed import (
@@ -99,7 +99,7 @@ class Expressions(Calls):
         expr = self.check(node)
         if isinstance(expr.type, ScalarType | PointerType | BlockType) or expr.type == ERROR:
             return expr
-        self.report.error("TC303", "this call has no value", node.span)
+        self.report.error("TC303", "this call has no value", node.span, help="make it a statement of its own")
         return failed(node.span)
 
     def condition(self, node: syntax.Expr, where: str) -> Expr:
@@ -201,7 +201,13 @@ class Expressions(Calls):
             return Unary(node.span, condition.type, "!", condition)
         scalar = scalar_of(operand.type)
         if scalar is None or (operator == "~" and scalar.is_float):
-            self.report.error("TC303", f"'{operator}' does not work on type {operand.type}", node.span)
+            message = f"'{operator}' does not work on type {operand.type}"
+            help_ = (
+                LOADS
+                if scalar is None
+                else "'(int)x' makes an integer of it, 'bitcast<int>(x)' gives its bits"
+            )
+            self.report.error("TC303", message, node.span, help=help_)
             return failed(node.span)
         if operator == "-" and isinstance(operand, Literal):
             return negated(operand, node.span)
@@ -345,6 +351,7 @@ class Expressions(Calls):
                 "TC314",
                 f"bitcast needs types of one width, not {operand.type} and {type_}",
                 node.span,
+                help="'(float)x' converts a value to any type",
             )
             return failed(node.span)
         shape = shape_of(operand.type)

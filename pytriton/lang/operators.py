@@ -55,7 +55,18 @@ from pytriton.lang.types import (
 from pytriton.lang.walk import walk
 from pytriton.source import Span
 
-__all__ = ["LARGEST_BLOCK", "Operators", "failed", "has_product", "least_depth", "padded"]
+__all__ = [
+    "LARGEST_BLOCK",
+    "LOADS",
+    "Operators",
+    "failed",
+    "given",
+    "has_product",
+    "least_depth",
+    "padded",
+]
+
+LOADS = "'*p' loads what a pointer points to"
 
 LARGEST_BLOCK = 1 << 20  # Triton's own limit on elements
 _COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
@@ -106,13 +117,16 @@ class Operators:
                 "TC303",
                 f"'{operator}' works on integers, not on {left.type} and {right.type}",
                 span,
+                help="'x - y * floor(x / y)' is the rest of floats; '(int)x' makes integers of them"
+                if operator == "%"
+                else "'(int)x' makes an integer of a float, 'bitcast<int>(x)' gives its bits",
             )
             return failed(span)
         weak = is_weak(left) and is_weak(right) and operator in ("+", "-", "*", "/")
         if not weak:
             left, right = convert(left, common), convert(right, common)
         if operator in ("/", "%") and not common.is_float and constant(right) == 0:
-            self.report.error("TC322", "this divides by zero", span)
+            self.report.error("TC322", "this divides by zero", span, *given(right))
             return failed(span)
         comparison = operator in _COMPARISONS
         type_ = with_element(BOOL if comparison else common, shape)
@@ -198,7 +212,9 @@ class Operators:
         if element is None:
             element = self._common_pointer(yes, no)
         if element is None:
-            self.report.error("TC303", f"the branches of '?:' do not fit: {yes.type} and {no.type}", span)
+            message = f"the branches of '?:' do not fit: {yes.type} and {no.type}"
+            help_ = f"make them one type, as in '(float*)p'; {LOADS}"
+            self.report.error("TC303", message, span, help=help_)
             return failed(span)
         type_ = with_element(element, whole)
         if not (is_weak(yes) and is_weak(no)):
@@ -341,6 +357,11 @@ class Operators:
         self.report.error(code, message, span, *_given(found), help=help)
 
 
+def given(expr: Expr) -> tuple[str, ...]:
+    """The note on the defines that an expression is made of, if there are any."""
+    return _given(_defines(expr))
+
+
 def _defines(expr: Expr) -> dict[str, int | float]:
     """The defines in an expression with their values."""
     return {node.name: node.value for node in walk(expr) if isinstance(node, Constexpr)}
@@ -351,7 +372,7 @@ def _conversion_help(value: Expr, type_: Type) -> str | None:
     assert isinstance(type_, ScalarType | PointerType | BlockType)
     have, wanted = element_of(value.type), element_of(type_)  # type: ignore[arg-type]
     if isinstance(have, PointerType) and not isinstance(wanted, PointerType):
-        return "'*p' loads what a pointer points to"
+        return LOADS
     if isinstance(wanted, PointerType) and not isinstance(have, PointerType):
         if isinstance(value, Load):
             return "without the '*' it is the pointer itself"

@@ -262,7 +262,8 @@ class _Preprocessor:
         name = line[0].text
         handler = _DIRECTIVES.get(name)
         if handler is None or line[0].kind is not Kind.IDENT:
-            near = difflib.get_close_matches(name[:20], _DIRECTIVES, 1)
+            near = [max((one for one in _DIRECTIVES if name.startswith(one)), key=len, default="")]
+            near = near if near[0] else difflib.get_close_matches(name[:20], _DIRECTIVES, 1)
             help_ = f"did you mean '#{near[0]}'?" if near else None
             self.report.error("TC101", f"unknown directive '#{name[:60]}'", line[0].span, help=help_)
             self._settle(file)

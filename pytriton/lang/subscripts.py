@@ -12,11 +12,11 @@ from typing import Literal as Choice
 
 from pytriton.lang import syntax
 from pytriton.lang.convert import convert, scalar_of, settle
-from pytriton.lang.operators import failed
+from pytriton.lang.operators import LOADS, failed
 from pytriton.lang.scope import closest
 from pytriton.lang.type_names import TypeNames
 from pytriton.lang.typed import Expand, Expr, Permute, Reduce
-from pytriton.lang.types import BlockType, element_of, promote, shape_of, with_element
+from pytriton.lang.types import BlockType, PointerType, element_of, promote, shape_of, with_element
 from pytriton.source import Span
 
 __all__ = ["Subscripts"]
@@ -41,7 +41,9 @@ class Subscripts(TypeNames):
                 "TC310",
                 f"a value of type {operand.type} has no axes to subscript",
                 node.span,
-                help="write '*(p + i)' to load one element",
+                help="write '*(p + i)' to load one element"
+                if isinstance(operand.type, PointerType)
+                else "a scalar is one number already; remove the subscript",
             )
             return failed(node.span)
         if any(isinstance(item, syntax.Prefix) and item.operator == "^" for item in node.items):
@@ -118,7 +120,7 @@ class Subscripts(TypeNames):
         if operand.type == failed(span).type:
             return operand
         if scalar is None:
-            self.report.error("TC310", f"cannot reduce a block of type {operand.type}", span)
+            self.report.error("TC310", f"cannot reduce a block of type {operand.type}", span, help=LOADS)
             return failed(span)
         operand = convert(settle(operand), promote(scalar))
         shape = shape_of(operand.type)

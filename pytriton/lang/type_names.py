@@ -133,7 +133,8 @@ class TypeNames(Operators):
         if found is None:
             spelled = " ".join(token.text for token in words)
             what = f"'{spelled}' is no type of Triton-C" if spelled else "a type is missing here"
-            help_ = None if spelled else "as in 'const int n'"
+            help_ = "there are bool, char, short, int, long, also unsigned, and half, bfloat16, float, double"
+            help_ = help_ if spelled else "as in 'const int n'"
             if spelled == "void":
                 what = "'void' is no type of a value"
                 help_ = "a pointer needs the type of its elements, as in 'float*'"
@@ -147,7 +148,7 @@ class TypeNames(Operators):
             if not stars and not shape:
                 return base
             what = "a block of blocks, or a pointer to a block, does not exist"
-            self.report.error("TC303", what, span)
+            self.report.error("TC303", what, span, help="name the type of the elements, as in 'float* X'")
             return None
         if stars > _MOST_STARS:
             self.report.error("TC303", f"a pointer has at most {_MOST_STARS} stars, not {stars}", span)

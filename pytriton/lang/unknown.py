@@ -43,6 +43,7 @@ _OTHER_FUNCTIONS: Final = {
     "__threadfence": "write '__debug_barrier()'; atomics order memory between programs",
     "__ldg": "write '*p'",
     "arange": "write '0 ... TM'",
+    "calloc": "a buffer is declared outside of kernels",
     "assert": "'_Static_assert(condition, \"why\")' tests a constant; test values in Python",
     "atomicAdd": "write 'atomic_add(p, x)'",
     "atomicCAS": "write 'atomic_cas(p, old, new)'",
