@@ -17,6 +17,7 @@ from pytriton.lang.typed import KernelDef
 from pytriton.passes.barriers import barriers
 from pytriton.passes.chain import chain
 from pytriton.passes.divisors import divisors
+from pytriton.passes.entered import entered
 from pytriton.passes.jumps import jumps
 from pytriton.passes.loops import loops
 from pytriton.passes.pad import pad
@@ -47,7 +48,7 @@ def _silent(step: Callable[[KernelDef], KernelDef]) -> Pass:
 PASSES: tuple[Pass, ...] = (
     *map(_silent, (products, divisors, pad, jumps, loops, unreached)),
     prefetch,
-    *map(_silent, (upward, barriers, chain, powers, split, recheck, temporaries)),
+    *map(_silent, (upward, barriers, chain, powers, split, recheck, entered, temporaries)),
 )
 
 

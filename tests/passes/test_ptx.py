@@ -74,13 +74,17 @@ def count(pattern: str, ptx: str) -> int:
     return len(re.findall(pattern, ptx))
 
 
-def stack(machine_code: bytes, tmp_path: Path) -> int:
-    """Bytes of stack: what spilled."""
+def told_of(machine_code: bytes, question: str, tmp_path: Path) -> str:
+    """What NVIDIA's tool says of machine code."""
     file = tmp_path / "kernel.cubin"
     file.write_bytes(machine_code)
-    told = subprocess.run(
-        [TOOLS / "cuobjdump", "--dump-resource-usage", file], capture_output=True, text=True, check=True
-    ).stdout
+    command = [TOOLS / "cuobjdump", question, file]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def stack(machine_code: bytes, tmp_path: Path) -> int:
+    """Bytes of stack: what spilled."""
+    told = told_of(machine_code, "--dump-resource-usage", tmp_path)
     found = re.search(r"STACK:(\d+)", told)
     assert found, told
     return int(found[1])
@@ -97,6 +101,29 @@ class TestDot:
         assert count(r"ld\.global", ptx) == 0
         assert count(r"st\.global\.v4", ptx) == count(r"st\.global", ptx) == 16
         assert stack(code, tmp_path) == 0
+
+    @pytest.mark.parametrize("stages", [3, 4])
+    @pytest.mark.parametrize(("at", "bt"), [(0, 0), (1, 0), (0, 1), (1, 1)])
+    def test_no_product_is_waited_for(self, at: int, bt: int, stages: int, tmp_path: Path) -> None:
+        """As ptxas makes a program do that can leave out the loop, but not its wait (passes/entered.py)."""
+        ptx, code = compiled("dot", {**defines_of("dot"), **self.form(at, bt)}, 8, stages)
+        told = told_of(code, "--dump-sass", tmp_path)
+        assert count("HGMMA", told) == count(r"wgmma\.mma_async", ptx) == 4
+        assert count("HGMMA.* gsb0", told) == 1  # after the last of a turn
+        assert count(r"cp\.async\.cg\.shared\.global .*0x10", ptx) == 12 * stages
+        assert stack(code, tmp_path) == 0
+
+    @pytest.mark.parametrize("at", [0, 1])
+    def test_the_wait_is_in_the_question(self, at: int) -> None:
+        ptx, _ = compiled("dot", {**defines_of("dot"), **self.form(at, 1)}, 8, 3)
+        behind = ptx[ptx.rindex("wgmma.mma_async") :]
+        assert "\n$L__BB" not in behind[: behind.index("wgmma.wait_group.sync.aligned 0")]
+
+    def form(self, at: int, bt: int) -> dict[str, Any]:
+        module = import_module("dot")
+        a = module.A_TRANSPOSED if at else module.A_PLAIN
+        b = module.B_TRANSPOSED if bt else module.B_PLAIN
+        return {"AT": at, "BT": bt, **a, **b}
 
     def test_six_products_for_one(self, tmp_path: Path) -> None:
         """``bf16x6``: float operands split for the tensor cores, which IEEE float does not use."""
