@@ -69,9 +69,15 @@ def compile_targets() -> tuple[str, ...]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _private_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No test reads or writes the caches of the user who runs it, neither ours nor Triton's."""
+    """No test reads or writes the caches of the user who runs it, neither ours nor Triton's nor Inductor's.
+
+    All workers share Inductor's, which is made for that: what it finds out about the C++ compiler takes seconds.
+    """
     root: Path = tmp_path_factory.mktemp("caches")
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTRITON_CACHE_DIR", str(root / "pytriton"))
         patch.setenv("TRITON_CACHE_DIR", str(root / "triton"))
+        patch.setenv("TORCHINDUCTOR_CACHE_DIR", str(shared / "inductor"))
         yield

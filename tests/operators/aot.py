@@ -56,11 +56,7 @@ def run(
     program: str, device: str, directory: Path, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Compile, load and run it in another process; the exit status is 0 where the numbers are right."""
-    environment = {
-        **os.environ,
-        "TORCHINDUCTOR_CACHE_DIR": str(directory / "inductor"),
-        **(environment or {}),
-    }
+    environment = {**os.environ, **(environment or {})}
     command = [sys.executable, "-m", __name__, program, device, str(directory / f"{program}.pt2")]
     root = Path(__file__).parents[2]
     return subprocess.run(

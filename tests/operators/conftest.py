@@ -8,14 +8,6 @@ import pytest
 import torch
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _private_inductor_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No test reads or writes the cache of the user who runs it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path_factory.mktemp("inductor")))
-        yield
-
-
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def device(request: pytest.FixtureRequest) -> Iterator[str]:
     """The device of a test; factory functions use it without being told."""
