@@ -1,10 +1,9 @@
 """``python -m tests.mutation``: do the tests notice when the translator is wrong?
 
 Each mutant (mutants.py) is put into a copy of the checkout, and the tests of ``make test`` run there until one
-fails: the golden texts, what the cases whose texts differ compute, the tests nearest to the edit (near.py), and
-where all pass all the others. So a mutant that is caught costs seconds, and one that only the texts notice is told
-from one that some computed number shows. Prints a line a mutant, writes the table with ``--write``; exits 1 if one
-survived.
+fails: the golden texts; where some differ, what their cases compute, which tells a mutant that only the texts
+notice from one that a number shows; else the tests nearest to the edit (near.py), then all the others. So a mutant
+that is caught costs seconds. Prints a line a mutant, writes the table with ``--write``; exits 1 if one survived.
 """
 
 from __future__ import annotations
@@ -52,8 +51,8 @@ _LEFT_OUT = (
 class Outcome:
     """What a mutant met: whether the golden texts differ, the first other test that fails, and how long that took.
 
-    ``number`` is empty if no other test that ran failed (all ran where the texts are alike, else those near the
-    edit), and ``None`` if the time was over before.
+    ``number`` is empty if no other test failed (all ran where the texts are alike, else those that compute the
+    cases whose texts differ), and ``None`` if the time was over before.
     """
 
     mutant: Mutant
@@ -185,7 +184,7 @@ def _outcome(mutant: Mutant, copy: Copy, *, everything: bool) -> Outcome:
         number = (
             copy.first_failure(*(f"{GOLDENS}::test_computes[cpu-{case}]" for case in cases)) if cases else ""
         )
-        for tests in close:
+        for tests in () if cases else close:
             number = number if number != "" else copy.first_failure(tests, f"--deselect={TEXTS}")
         if everything and number == "" and texts == []:
             folder = copy.path / "tests"
