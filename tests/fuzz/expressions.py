@@ -117,6 +117,8 @@ class Expressions:
         c = self.c
         if self.defines_for(type_) and not bare and c.chance(3):
             if type_ in (INT, FLOAT):
+                if type_ == FLOAT and self.frame.strict:
+                    return E("(float)(KF + 1.0f)", PREFIX, type_)
                 return E("KI" if type_ == INT else "(KF + 1.0f)", POSTFIX, type_)
             return E(f"({type_.word})({self.clamped(E('KF', POSTFIX, FLOAT), type_).text})", PREFIX, type_)
         if type_.floating:
@@ -262,7 +264,10 @@ class Expressions:
                 weak = E(c.pick(words), POSTFIX, type_)
                 other = self.some(type_, shape, depth)
                 pair = (weak, other) if c.chance(3) else (other, weak)
-                return self.binary(operator, *pair, type_)
+                value = self.binary(operator, *pair, type_)
+                if self.frame.strict and type_ != DOUBLE:
+                    return E(f"({type_.word})({value.text})", PREFIX, type_, value.shape)
+                return value
             pair = self.operands(type_, shape, depth)
             return self.binary(operator, *pair, type_)
         operator = c.pick(("+", "-", "*", "&", "|", "^", "/", "%", "<<", ">>"))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytriton.errors import CompileError, PytritonError
 from tests.fuzz.choices import Replayed, shrunk
@@ -59,7 +59,7 @@ def judged(case: Case, *, plain: bool = True, device: str = "cpu") -> Verdict:
     On a GPU (``device="cuda"``) floats may stray as far as language.md lets them (fused products, 2 ulp).
     """
     try:
-        tree = checked(case.source, case.defines)
+        tree = checked(case.source, case.defines, case.strict)
         unlike = misjudged(tree, case.exact)
         if unlike:
             return Verdict("differs", "types", "the checker has another type: " + ", ".join(unlike))
@@ -149,9 +149,7 @@ def _fewer_lines(case: Case, first: Verdict, plain: bool, device: str) -> Case:
         at = 1
         while at < len(lines):
             fewer = lines[:at] + lines[at + width :]
-            smaller = Case(
-                "\n".join(fewer) + "\n", case.buffers, case.arguments, case.grid, case.defines, case.exact
-            )
+            smaller = replace(case, source="\n".join(fewer) + "\n")
             if judged(smaller, plain=plain, device=device).alike(first):
                 lines, case = fewer, smaller
             else:

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from pytriton.lang.types import BOOL as CHECKED_BOOL
-from pytriton.lang.types import TYPE_WORDS
+from pytriton.lang.types import LONG, TYPE_WORDS
 from tests.fuzz import found
 from tests.fuzz.choices import Choices
-from tests.fuzz.memory import LENGTH, Frame, Parameter, Variable, contents
+from tests.fuzz.memory import LENGTH, Block, Frame, Parameter, Variable, contents
 from tests.fuzz.rules import SCALARS, Scalar, by_name
 from tests.fuzz.statements import Statements
 from tests.fuzz.streams import Streams
+from tests.oracle.arithmetic import size_of
 from tests.oracle.evaluator import Address
 from tests.oracle.judges import Buffer, Case
 
@@ -76,6 +77,8 @@ def _frame(c: Choices, options: Options) -> Frame:
     grid = c.pick(((1,), (2,), (3,), (2, 2), (1, 2), (1, 1, 2), (2, 1, 2)))
     frame = Frame(c, sizes, types, grid, functions=c.chance(2))
     frame.avoid = options.avoid
+    frame.strict = c.chance(10)
+    frame.tables = c.chance(10)
     return frame
 
 
@@ -116,6 +119,13 @@ def _prologue(c: Choices, frame: Frame) -> tuple[list[str], dict[str, object], l
         type_ = c.pick(frame.types)
         noise.append(f"typedef {type_.word} alias_t;")
         frame.aliases[type_.word] = "alias_t"
+    if c.chance(10):
+        for type_ in dict.fromkeys([by_name("char"), c.pick(frame.types)]):
+            name = frame.fresh("tab")
+            noise.append(
+                f"{type_.word} __constant__* {name} = calloc({LENGTH * size_of(_checked_type(type_))});"
+            )
+            frame.constant_buffers[name] = type_
     lines = [f"int pid = {_PROGRAM[len(frame.grid)]};"]
     frame.declare(Variable("pid", INT, (), fixed=True))
     frame.ranges |= set(frame.sizes)
@@ -171,7 +181,7 @@ def _alias(c: Choices, frame: Frame) -> None:
 
 
 def _declared(c: Choices, parameter: Parameter) -> str:
-    star = "*" if parameter.pointer else ""
+    star = "**" if parameter.table else "*" if parameter.pointer else ""
     return f"{parameter.type.word} {star}{parameter.name}{parameter.attributes}"
 
 
@@ -208,9 +218,17 @@ def _checked_type(type_: Scalar):  # type: ignore[no-untyped-def]
 def _launch(c: Choices, frame: Frame, text: str, defines: dict[str, object]) -> Case:
     random = np.random.default_rng(c.below(1 << 16))
     special = c.chance(3)
+    tables = {p.buffer: p.table for p in frame.parameters if p.table}
     buffers = tuple(
-        Buffer(_checked_type(block.type), contents(block, random, special)) for block in frame.blocks
+        _table(number, block, tables[number])
+        if number in tables
+        else Buffer(_checked_type(block.type), contents(block, random, special))
+        for number, block in enumerate(frame.blocks)
     )
+    constants = {}
+    for name, type_ in frame.constant_buffers.items():  # some are set in part, or not at all
+        known = contents(Block(type_, LENGTH, "in"), random, special)
+        constants[name] = known[: len(known) // c.pick((1, 1, 2, 1000))]
     arguments: list[Address | int | float | None] = []
     for parameter in frame.parameters:
         if parameter.pointer:
@@ -218,4 +236,13 @@ def _launch(c: Choices, frame: Frame, text: str, defines: dict[str, object]) -> 
             arguments.append(None if absent else Address(parameter.buffer, parameter.offset))
         else:
             arguments.append(parameter.value)
-    return Case(text, buffers, tuple(arguments), frame.grid, defines, frozenset(frame.exact))
+    exact = frozenset(frame.exact)
+    return Case(text, buffers, tuple(arguments), frame.grid, defines, exact, frame.strict, constants)
+
+
+def _table(number: int, block: Block, table: tuple[int, ...]) -> Buffer:
+    """Pointers to elements of the next buffer."""
+    width = size_of(_checked_type(block.type))
+    return Buffer(
+        LONG, np.zeros(8 * len(table), np.uint8), tuple(Address(number + 1, at * width) for at in table)
+    )

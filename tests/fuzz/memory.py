@@ -44,6 +44,7 @@ class Parameter:
     buffer: int = -1
     offset: int = 0
     attributes: str = ""
+    table: tuple[int, ...] = ()  # it points to pointers: the elements of the next buffer that they point to
 
 
 @dataclass(slots=True)
@@ -68,6 +69,9 @@ class Frame:
     macros: bool = False
     constants: bool = False  # many literals and defines
     named: bool = False  # the text has an enum and a static const
+    strict: bool = False  # unsuffixed floating literals are double
+    constant_buffers: dict[str, Scalar] = field(default_factory=dict)  # of LENGTH elements
+    tables: bool = False  # some inputs are reached through tables of pointers
     aliases: dict[str, str] = field(default_factory=dict)  # words of types -> names of a typedef
     spelled: dict[int, str] = field(default_factory=dict)  # size -> the name that stands for it
     parameters: list[Parameter] = field(default_factory=list)
@@ -124,10 +128,26 @@ class Frame:
 
     def input(self, type_: Scalar) -> tuple[str, int]:
         """A pointer to an input of this type, and how many elements it has."""
+        for name, held in self.constant_buffers.items():
+            if held == type_ and self.choices.below(3):
+                return name, LENGTH
+        if self.tables and self.choices.chance(3):
+            return self.pointed(type_), LENGTH
         for parameter in self.parameters:
             if parameter.pointer and parameter.type == type_ and self.role(parameter) == "in":
                 return parameter.name, LENGTH
         return self.pointer(type_, "in", LENGTH, self.fresh("X")).name, LENGTH
+
+    def pointed(self, type_: Scalar) -> str:
+        """A pointer that is loaded, to LENGTH elements of an input of this type, as an operand."""
+        found = [p for p in self.parameters if p.table and p.type == type_]
+        if not found:
+            table = (0, 16, self.choices.below(17))
+            found = [self.pointer(type_, "table", len(table), self.fresh("PP"))]
+            found[0].table = table
+            self.blocks.append(Block(type_, LENGTH + 16, "pointed"))
+        name, at = found[0].name, self.choices.below(len(found[0].table))
+        return f"(*({name} + {at}))" if at else f"(*{name})"
 
     def role(self, parameter: Parameter) -> str:
         return self.blocks[parameter.buffer].role

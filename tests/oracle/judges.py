@@ -61,10 +61,11 @@ OUTSIDE = "touches an address outside every buffer"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Buffer:
-    """Memory of one element type before a launch."""
+    """Memory of one element type before a launch; or of addresses, which are those of ``pointers``."""
 
     element: ScalarType
     bytes: Array  # uint8
+    pointers: tuple[Address, ...] = ()
 
     def tensor(self, raw: torch.Tensor) -> torch.Tensor:
         return raw.view(getattr(torch, self.element.torch))
@@ -75,6 +76,7 @@ class Case:
     """A program and one launch of it. ``arguments``: a number, an ``Address`` or None per parameter.
 
     ``exact``: variables whose initialisers have exactly the declared type and shape, so no conversion is needed.
+    ``strict``: unsuffixed floating literals are double. ``constants``: what constant buffers are set to.
     """
 
     source: str
@@ -83,6 +85,8 @@ class Case:
     grid: tuple[int, ...]
     defines: Mapping[str, object] = field(default_factory=dict)
     exact: frozenset[str] = frozenset()
+    strict: bool = False
+    constants: Mapping[str, Array] = field(default_factory=dict)
 
 
 class Difference(AssertionError):
@@ -115,12 +119,14 @@ def launch(
     return Case(source, tuple(buffers), tuple(passed), grid, defines or {}, frozenset({"exact"}))
 
 
-def checked(source: str, defines: Mapping[str, object] | None = None) -> typed.KernelDef:
+def checked(
+    source: str, defines: Mapping[str, object] | None = None, strict: bool = False
+) -> typed.KernelDef:
     """The typed tree of the first kernel, before any pass."""
     report = Report()
     tokens = preprocess(Source(source, "fuzz.c"), dict(defines or {}), report)
     report.check()
-    return check(parse(tokens.tokens, report), report, numbers=tokens.numbers)
+    return check(parse(tokens.tokens, report), report, strict_literals=strict, numbers=tokens.numbers)
 
 
 def misjudged(tree: typed.KernelDef, exact: frozenset[str]) -> list[str]:
@@ -148,13 +154,29 @@ def misjudged(tree: typed.KernelDef, exact: frozenset[str]) -> list[str]:
 
 def evaluated(case: Case, tree: typed.KernelDef | None = None, **options: object) -> Memory:
     """The memory after the launch, by the evaluator."""
-    tree = tree or checked(case.source, case.defines)
-    return run(tree, [buffer.bytes for buffer in case.buffers], case.arguments, case.grid, **options)  # type: ignore[arg-type]
+    tree = tree or checked(case.source, case.defines, case.strict)
+    contents = [buffer.bytes for buffer in case.buffers]
+    arguments = list(case.arguments)
+    for symbol in tree.parameters[
+        len(arguments) :
+    ]:  # constant buffers that are used, zero behind what they are set to
+        arguments.append(Address(len(contents)))
+        given = case.constants.get(symbol.name, np.zeros(0, np.uint8))
+        contents.append(np.concatenate([given, np.zeros(symbol.buffer - given.size, np.uint8)]))
+    places = Memory(contents, 1)
+    for index, buffer in enumerate(case.buffers):
+        if buffer.pointers:
+            addresses = [places.address(pointer.buffer, pointer.offset) for pointer in buffer.pointers]
+            contents[index] = np.array(addresses, np.int64).view(np.uint8)
+    return run(tree, contents, arguments, case.grid, **options)  # type: ignore[arg-type]
 
 
 def made(case: Case) -> pytriton.Kernel:
     """The kernel of a case, translated with the passes of the moment; raises CompileError."""
-    return pytriton.kernel(case.source, defines=dict(case.defines))
+    kernel = pytriton.kernel(case.source, defines=dict(case.defines), strict_literals=case.strict)
+    for name, given in case.constants.items():
+        kernel.set_constant(name, given)
+    return kernel
 
 
 def text_of(kernel: pytriton.Kernel) -> str:
@@ -182,8 +204,13 @@ def emitted(
         raw[GUARD : GUARD + buffer.bytes.size] = torch.from_numpy(buffer.bytes.copy())
         raws.append(raw := raw.to(device))
         tensors.append(raw[GUARD : GUARD + buffer.bytes.size])
+    for tensor, buffer in zip(tensors, case.buffers, strict=True):
+        addresses = [tensors[pointer.buffer].data_ptr() + pointer.offset for pointer in buffer.pointers]
+        if addresses:
+            tensor.copy_(torch.tensor(addresses).view(torch.uint8))
     passed = [_argument(case, argument, tensors) for argument in case.arguments]
-    allowed = [(tensor.data_ptr(), tensor.data_ptr() + tensor.numel()) for tensor in tensors]
+    constants = [] if device != "cpu" else _constants(kernel)
+    allowed = [(tensor.data_ptr(), tensor.data_ptr() + tensor.numel()) for tensor in (*tensors, *constants)]
     with (
         _watched(allowed, barriers) if watch and device == "cpu" else nullcontext(),
         np.errstate(all="ignore"),
@@ -194,6 +221,12 @@ def emitted(
         if (raw[:GUARD] != 0x5A).any() or (raw[end:] != 0x5A).any():
             raise Difference("the emitted module wrote outside a buffer")
     return [tensor.cpu().numpy().copy() for tensor in tensors]
+
+
+def _constants(kernel: pytriton.Kernel) -> list[torch.Tensor]:
+    """The memory of the constant buffers of a kernel on the CPU."""
+    buffers = kernel._default.first.translation.buffers if kernel._default else {}
+    return [kernel._constants.on(-1, name, size) for name, size in buffers.items()]
 
 
 def _argument(
@@ -280,6 +313,8 @@ def compare(case: Case, expected: Memory, found: Sequence[Array], who: str = "em
     """Raise ``Difference`` at the first element that two judges do not agree on."""
     for index, (buffer, got) in enumerate(zip(case.buffers, found, strict=True)):
         want, error = expected.contents(index)
+        if buffer.pointers:
+            continue  # addresses here and there; no program writes them
         if not error.any() and (want == got).all():
             continue
         if buffer.element.is_float:
@@ -321,10 +356,17 @@ def _report(
 
 def show(case: Case) -> str:
     """A case as a person reads it."""
-    lines = [case.source.rstrip(), f"grid {case.grid}, defines {dict(case.defines)}"]
+    strict = ", strict_literals" if case.strict else ""
+    lines = [case.source.rstrip(), f"grid {case.grid}, defines {dict(case.defines)}{strict}"]
+    lines += [
+        f"  {name} set to the bytes {given[:12].tolist()} ..." for name, given in case.constants.items()
+    ]
     for argument in case.arguments:
         if isinstance(argument, Address):
             buffer = case.buffers[argument.buffer]
+            if buffer.pointers:
+                lines.append(f"  pointers to {buffer.pointers}")
+                continue
             numbers = _numbers(buffer.bytes, buffer.element)
             lines.append(f"  {buffer.element}* of {numbers.size}: {numbers[:12].tolist()} ...")
         else:
