@@ -17,7 +17,7 @@ from typing import Any
 
 from pytriton.port.checks import named, test_module
 from pytriton.port.extract import Found, extract
-from pytriton.port.grade import Grade, Result, results
+from pytriton.port.grade import Grade, Result, joined, results
 from pytriton.port.observed import Observation, ProgramError, completed, observe, strangers
 from pytriton.port.parallel import each
 from pytriton.port.report import Row, summary, table, write_report
@@ -107,7 +107,10 @@ def _all(
     rows: list[Row] = []
     written: list[_File] = []
     taken: set[str] = set()
+    kept = joined([one.result for some in every for one in some])
     for one in (one for some in every for one in some):
+        if one.result not in kept:
+            continue
         module = None
         if one.result.written is not None:
             module = _module_name(one.shown, one.result.written.function, taken)

@@ -27,7 +27,7 @@ from pytriton.port.variants import Failure, Ported, only_promises, translate_all
 from pytriton.port.write import Written, comments_of, write
 from pytriton.source import Source, Span
 
-__all__ = ["Grade", "Reason", "Result", "results"]
+__all__ = ["Grade", "Reason", "Result", "joined", "results"]
 
 
 class Grade(Enum):
@@ -61,6 +61,7 @@ class Result:
     written: Written | None = None
     constructs: Mapping[str, int] = field(default_factory=dict)
     comments: int = 0
+    unread: bool = False  # the text itself is only known when the program runs
 
     @property
     def new(self) -> str:
@@ -91,11 +92,21 @@ def results(found: Found, given: Mapping[str, Any], shown: str) -> list[Result]:
         reason = Reason(*_split(job.problem or "", place))
         every.append(
             Result(
-                *(found.path, place, _kernel_name(job.text), Grade.PERSON, [reason], job.text),
+                *(found.path, place, _kernel_name(_with_dots(found.text)), Grade.PERSON, [reason], job.text),
                 constructs=constructs,
+                unread=True,
             )
         )
     return every
+
+
+def joined(every: Sequence[Result]) -> list[Result]:
+    """The same with one result for all that a text could become which only a run would tell: with all reasons."""
+    firsts: dict[tuple[Path, str], Result] = {}
+    for one in every:
+        first = firsts.setdefault((one.path, one.place), one) if one.unread else one
+        first.reasons += [reason for reason in one.reasons if reason not in first.reasons]
+    return [one for one in every if not one.unread or firsts[one.path, one.place] is one]
 
 
 def _unusable(job: Job) -> bool:
@@ -111,8 +122,13 @@ def _split(problem: str, place: str) -> tuple[str, str]:
     return (where, what) if colon and re.match(r"(line|cell) \d", where) else (place, problem)
 
 
+def _with_dots(text: str) -> str:
+    """A text with ``{...}`` for its unknown parts."""
+    return re.sub("\ue000\\d+\ue001", "{...}", text)
+
+
 def _kernel_name(text: str) -> str:
-    found = re.search(r"\bvoid\s+(\w+)\s*\(", text)
+    found = re.search(r"\bvoid\s+([\w{}.]+)\s*\(", text)
     return (found[1] if len(found[1]) <= 40 else found[1][:37] + "...") if found else "?"
 
 

@@ -73,7 +73,9 @@ def test_a_text_that_only_a_run_shows(tmp_path: Path) -> None:
     path = PACKAGES / "contract2020"
     done = run(tmp_path, "pytriton", "port", str(path), "--out", "bare")
     assert done.returncode == 1
+    assert "contract.py: line 40: contract_{...}: needs a person\n    line 43: the part {" in done.stdout
     assert "of a name is only known when the program runs" in done.stdout
+    assert "1 kernels in 1 files: 0 ported, 0 ported with notes, 1 needs a person" in done.stdout
     (tmp_path / "use.py").write_text(USE)
     data = ported(tmp_path, path, "--with-tests", "--run", "use.py")
     names = ["contract_bmk_bkn_bmn", "contract_bmk_bmn_bkn", "contract_bmn_bkn_bmk"]
