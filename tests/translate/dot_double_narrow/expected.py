@@ -5,7 +5,7 @@ import triton.language as tl
 
 @triton.jit
 def cut_from_loads(x):
-    # x, by sums of one number each: Triton refuses products of double with narrow loads right behind them
+    # x, by sums of one number each: Triton up to 3.8 refuses products of double with narrow loads behind them
     bits = tl.sum(tl.expand_dims(x.to(tl.int64, bitcast=True), -1), axis=-1)
     return bits.to(tl.float64, bitcast=True)
 
