@@ -26,6 +26,7 @@ from pytriton.lang.typed import (
     KernelDef,
     RangeLoop,
     Remark,
+    Return,
     Statement,
     Symbol,
     While,
@@ -90,7 +91,10 @@ class _Reached:
                     self._learn(known, symbol, statement.value)
                     result.append(statement)
                 case If():
-                    result += self._if(statement, known, inside=inside)
+                    left = self._if(statement, known, inside=inside)
+                    result += left
+                    if left and isinstance(left[-1], Return):
+                        break  # a branch that is always taken: nothing behind it runs
                 case While() | For() | RangeLoop():
                     result += self._loop(statement, known, inside=inside)
                 case _:

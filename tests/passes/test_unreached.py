@@ -49,6 +49,7 @@ LIKE = {
     "what a loop does not change": "int a = s * n; for (int i = 0; i < n; i++) { if (a != n * s) *X = 7; }",
     "in a turn": "for (int i = 0; i < n; i++) { int a = i + s; if (a != s + i) *X = 7; }",
     "behind a loop": "int a = s; for (int i = 0; i < n; i++) { a *= 3; } int b = a; if (a * n != n * b) *X = 7;",
+    "behind a return": "if (s * n == n * s) { *Y = 1; return; } *X = 7;",
     "a loop": "while (s * n != n * s) *X = 7;",
     "the loop's test": "for (int i = s * n; i - n * s > 0; i++) *X = 7;",
 }
@@ -93,6 +94,7 @@ KEPT = {
     " for (int j = 0; j < i; j++) v = v * 3 + 1; if (w != v) *X = 7; }",
     "the counter behind its loop": "int l = 0; int i; for (i = 0; i < n; i++) l = i; if (l != i) *X = 7;",
     "branches that do not agree": "int a = s; if (s > 3) a = n; if (a != s) *X = 7;",
+    "behind a return that may not run": "if (s * n == n * s) { *Y = 1; if (n) return; } *X = 7;",
     "choices that differ": "int a = s > 3 ? n : s; if (a != s) *X = 7;",
     "a float": "float d = 0; int i = n; while (i > 0) { if (d) *X = 7; d = 1; i /= 2; }",
     "the old value of an atomic": "int i = 0; while (atomic_add(Y, 0) * 0 < i) { *X = 7; }",
