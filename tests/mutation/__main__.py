@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -145,7 +145,7 @@ class Copy:
 def run(
     mutants: list[Mutant], jobs: int, timeout: float, exclude: list[str], *, everything: bool
 ) -> Iterator[Outcome]:
-    """The outcome of each mutant, in their order; ``jobs`` of them at once."""
+    """The outcome of each mutant, in the order in which they end; ``jobs`` of them at once."""
     if not mutants:
         return
     with ExitStack() as stack:
@@ -167,7 +167,8 @@ def run(
                 copies.put(copy)
 
         with ThreadPoolExecutor(jobs) as pool:
-            yield from pool.map(one, mutants)
+            for done in as_completed([pool.submit(one, mutant) for mutant in mutants]):
+                yield done.result()
 
 
 def _outcome(mutant: Mutant, copy: Copy, *, everything: bool) -> Outcome:

@@ -9,6 +9,10 @@ __all__ = ["near"]
 _COMPUTED = "tests/translate/test_translate.py::test_computes"
 _REFUSED = "tests/errors/test_errors.py"
 _FOUND = "tests/fuzz/test_found.py"
+_CONVERTED = tuple(
+    f"tests/conversions/test_{name}.py"
+    for name in ("operators", "shapes", "constants", "mended", "assignments")
+)
 _JUDGED = ("tests/oracle/test_goldens.py", "tests/fuzz/test_fuzz.py")
 _PREFETCHED = (
     "tests/passes/test_prefetch.py",
@@ -22,9 +26,9 @@ _PREPROCESSED = ("tests/test_preprocess.py", "tests/fuzz/test_macros.py")
 # By folder; by file where other tests than those of the folder come first.
 _FOLDERS = {
     "pytriton": ("tests/translate", "tests/runtime"),
-    "pytriton/lang": ("tests/conversions", _REFUSED, _COMPUTED, _FOUND, *_JUDGED),
+    "pytriton/lang": (_REFUSED, *_CONVERTED, _FOUND, "tests/conversions", _COMPUTED, *_JUDGED),
     "pytriton/passes": (_COMPUTED, _FOUND, "tests/passes", *_ORDERED, *_JUDGED, "tests/programs"),
-    "pytriton/emit": ("tests/conversions", _COMPUTED, _FOUND, *_JUDGED),
+    "pytriton/emit": (*_CONVERTED, "tests/conversions", _COMPUTED, _FOUND, *_JUDGED),
     "pytriton/runtime": ("tests/runtime",),
 }
 _FILES = {
