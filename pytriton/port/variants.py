@@ -136,6 +136,7 @@ def translate_all(job: Job) -> list[Ported]:
     points: list[Point] = []
     for use in job.uses:
         points += itertools.islice(_points(use, job.text, translator), 4 * _MOST_POINTS)
+    points = points if len(points) <= 8 * _MOST_POINTS else _distinct(points)
     left_out = max(0, len(points) - 8 * _MOST_POINTS)
     del points[8 * _MOST_POINTS :]
     groups: dict[str, Ported] = {}
@@ -162,6 +163,22 @@ def translate_all(job: Job) -> list[Ported]:
     if not groups:
         groups[""] = Ported("", [], lost)
     return list(groups.values())
+
+
+def _distinct(points: Sequence[Point]) -> list[Point]:
+    """The points without those that say nothing new. The first of each launch leads: it has a grid."""
+    firsts = {one.use: one for one in reversed(points)}
+    seen: set[Any] = set()
+    rest: list[Point] = []
+    for one in points:
+        key = (
+            *(_key_of(one.values, one.use.kernel, one.use.strict), repr(one.use.decisions)),
+            *(one.tuned, one.opened, one.warps, one.stages),
+        )
+        if key not in seen and firsts[one.use] is not one:
+            rest.append(one)
+        seen.add(key)
+    return [*dict.fromkeys(firsts[one.use] for one in points), *rest]
 
 
 def _place(groups: dict[str, Ported], made: Translation, point: Point) -> None:
