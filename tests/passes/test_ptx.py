@@ -45,9 +45,11 @@ def defines_of(example: str, **more: Any) -> dict[str, Any]:
 
 
 @cache
-def _compiled(example: str, config: Config, kernel: str | None, aligned: bool) -> Any:
+def _compiled(example: str, config: Config, kernel: str | None, aligned: bool, less: str = "") -> Any:
     module = import_module(example)
-    source = Source(getattr(module, "SOURCE", None) or module.FORWARD, f"{example}.c")
+    written = getattr(module, "SOURCE", None) or module.FORWARD
+    assert less in written
+    source = Source(written.replace(less, "") if less else written, f"{example}.c")
     text = KernelText(source, kernel)
     translation = text.translate(config.defines, config.precision, config.remap, config.num_stages)
     facts = common_facts(translation.parameters)
@@ -72,6 +74,15 @@ def compiled(
 
 def count(pattern: str, ptx: str) -> int:
     return len(re.findall(pattern, ptx))
+
+
+def loop(ptx: str) -> str:
+    """What stands between the label to which the first loop jumps back and that jump."""
+    for jump in re.finditer(r"^\s*@%p\d+ bra\s+(\$L__BB\d+_\d+);", ptx, re.M):
+        label = re.search(rf"^{re.escape(jump[1])}:", ptx, re.M)
+        if label and label.start() < jump.start():
+            return ptx[label.start() : jump.start()]
+    raise AssertionError("no loop")
 
 
 def told_of(machine_code: bytes, question: str, tmp_path: Path) -> str:
@@ -125,6 +136,21 @@ class TestDot:
         b = module.B_TRANSPOSED if bt else module.B_PLAIN
         return {"AT": at, "BT": bt, **a, **b}
 
+    def test_promises_are_worth_it(self) -> None:
+        """Strides that are multiples of 8 by ``__multipleof(8)`` alone; without it each load is of 2 bytes."""
+        config = Config(defines_of("dot"), 8, 3)
+        told = _compiled("dot", config, None, aligned=False).asm["ptx"]
+        not_told = _compiled("dot", config, None, aligned=False, less="__multipleof(8)").asm["ptx"]
+        assert count(r"cp\.async\.cg\.shared\.global .*0x10", told) == 36
+        assert count(r"ld\.global", told) == count(r"cp\.async\.cg", not_told) == 0
+        assert count(r"ld\.global\.b16", not_told) == 96
+
+    def test_sums_are_chained_and_indices_narrow(self) -> None:
+        """The tensor cores add; `int` arithmetic of 32 bits is multiplied as such, addresses alone have 64."""
+        ptx, _ = compiled("dot", defines_of("dot"), 8, 3)
+        assert count(r"add\.\S*f32", ptx) == 0
+        assert count(r"(?:mul|mad)\.lo\.[su]64", ptx) == 0
+
     def test_six_products_for_one(self, tmp_path: Path) -> None:
         """``bf16x6``: float operands split for the tensor cores, which IEEE float does not use."""
         defines = defines_of("dot", TYPE="float", TM=128, TN=64, TK=32)
@@ -146,33 +172,31 @@ class TestAttention:
         assert count(r"ex2\.approx\.f32", ptx) == 0
         assert count(r"cp\.async\.cg", ptx) > 0
         assert stack(code, tmp_path) == 0
-        loop = self.loop(ptx)
-        assert count(r"wgmma\.mma_async", loop) > 0
-        assert count(r"selp\.f32", loop) <= 4  # of the largest score of a row, not of each score
+        turn = loop(ptx)
+        assert count(r"wgmma\.mma_async", turn) > 0
+        assert count(r"selp\.f32", turn) <= 4  # of the largest score of a row, not of each score
 
     @pytest.mark.parametrize(("d", "warps"), [(64, 4), (64, 8), (128, 8)])
     def test_no_mask_is_kept_over_the_loop(self, d: int, warps: int) -> None:
         """Of rows, a predicate for each load of queries, 4 or 8 in a thread that has 7 (passes/recheck.py)."""
         ptx, _ = compiled("attention", {**ATTENTION, "D": d}, warps, 3)
-        before, after = ptx.split(self.loop(ptx))
+        before, after = ptx.split(loop(ptx))
         kept = set(re.findall(r"setp\S*\s+(%p\d+)", before)) & set(re.findall(r"%p\d+\b", after))
         assert kept == set()
 
-    def loop(self, ptx: str) -> str:
-        """What stands between the label to which the first loop jumps back and that jump."""
-        for jump in re.finditer(r"^\s*@%p\d+ bra\s+(\$L__BB\d+_\d+);", ptx, re.M):
-            label = re.search(rf"^{re.escape(jump[1])}:", ptx, re.M)
-            if label and label.start() < jump.start():
-                return ptx[label.start() : jump.start()]
-        raise AssertionError("no loop")
-
 
 def test_masks_of_a_table_are_gone(tmp_path: Path) -> None:
-    """Block-sparse: K is a multiple of TK, so its masks go; what is left is asked outside of the loop."""
-    ptx, code = compiled("blocksparse_matmul", defines_of("blocksparse_matmul"), 4, 3)
-    assert count(r"wgmma\.mma_async", ptx) > 0
+    """Block-sparse: K is a multiple of TK, so its masks go, and no turn is left to be taken under them."""
+    defines = defines_of("blocksparse_matmul")
+    ptx, code = compiled("blocksparse_matmul", defines, 4, 3)
     assert count(r"cp\.async\.cg\.shared\.global .*0x10", ptx) > 0
     assert stack(code, tmp_path) == 0
+    unknown = _compiled("blocksparse_matmul", Config(defines, 4, 3), None, aligned=True, less=" * TK").asm[
+        "ptx"
+    ]
+    assert count("setp", loop(ptx)) == count("setp", loop(unknown)) == 6  # of the loop itself and its stages
+    assert count(r"wgmma\.mma_async", ptx) == 4
+    assert count(r"wgmma\.mma_async", unknown) == 8  # those of the last turn, too
 
 
 @pytest.mark.parametrize("kernel", ["forward", "backward"])
