@@ -165,6 +165,7 @@ class Report:
     limit: int = 20
     errors: list[Diagnostic] = field(default_factory=list)
     warnings: list[Diagnostic] = field(default_factory=list)
+    _warned: set[Diagnostic] = field(default_factory=set)
 
     def error(
         self,
@@ -192,7 +193,8 @@ class Report:
     ) -> None:
         """Record a warning, once a place and code."""
         found = Diagnostic("warning", code, message, where, notes, help)
-        if found not in self.warnings:
+        if found not in self._warned:
+            self._warned.add(found)
             self.warnings.append(found)
 
     def fatal(

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from pytriton.collecting import not_collecting
 from pytriton.emit.module import Module, emit
 from pytriton.errors import Diagnostic, Report
 from pytriton.lang.check import check, kernel_names
@@ -101,6 +102,23 @@ def translate(
     ``num_stages`` is for loops that only stream (passes/streams.py); those with products take it from the launch.
     Raises a ``CompileError`` that holds every finding.
     """
+    with not_collecting():  # its trees are gone again when the collector goes on
+        return _translated(
+            source, defines, kernel, name, include_dirs, strict_literals, precision, remap, num_stages
+        )
+
+
+def _translated(
+    source: str | bytes | Source,
+    defines: Mapping[str, object] | None,
+    kernel: str | None,
+    name: str | None,
+    include_dirs: Sequence[str | os.PathLike[str]],
+    strict_literals: bool,
+    precision: str,
+    remap: int,
+    num_stages: int | None,
+) -> Translation:
     report = Report()
     text = _source(source, name, report)
     single = {key: _first(value) for key, value in (defines or {}).items()}

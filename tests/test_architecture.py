@@ -19,7 +19,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # From left to right: a stage may import itself and what stands before it.
 STAGES = (
-    *("frozen", "source", "errors", "lang", "passes", "emit", "pipeline"),
+    *("collecting", "frozen", "source", "errors", "lang", "passes", "emit", "pipeline"),
     *("runtime", "operators", "legacy", "testing", "port"),
 )
 

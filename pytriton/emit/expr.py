@@ -291,7 +291,8 @@ class Expressions(Functions, Products):
         if not isinstance(expr, typed.Cast) or scalar_of(expr.operand.type) is None:
             value = self.lower(expr)
             return value, value
-        value, cast = self.lower(expr.operand), self._cast(expr)
+        value = self.lower(expr.operand)
+        cast = self._cast(expr, value)
         return (cast if cast.weak and not cast.strong else value), cast
 
     def _integer_division(self, expr: typed.Binary, first: Value, second: Value, common: ScalarType) -> Value:
@@ -362,8 +363,9 @@ class Expressions(Functions, Products):
 
     # ---------------------------------------------------------------- conversions
 
-    def _cast(self, expr: typed.Cast) -> Value:
-        value = self.lower(expr.operand)
+    def _cast(self, expr: typed.Cast, value: Value | None = None) -> Value:
+        """``value``: its operand, if that was lowered before: twice for each of many casts would never end."""
+        value = value or self.lower(expr.operand)
         element = element_of(expr.type)  # type: ignore[arg-type]
         known = None if value.strong or not isinstance(element, ScalarType) else constant(expr)
         if known is not None and value.element != element:

@@ -42,12 +42,13 @@ class Names:
         self._closed: dict[str, object] = {}
         self._next: dict[tuple[str, object], int] = {}  # lower numbers are taken, until something is closed
         self._defines = {name: identifier(name, _LAUNCH) for name in sorted(defines)}
-        taken = set(self._defines.values())
+        self._open.update(self._defines.values())
+        taken = self._open | _LAUNCH
         for symbol in parameters:
-            name = identifier(symbol.name, _LAUNCH | taken)
+            name = identifier(symbol.name, taken)
             self._names[symbol] = name
+            self._open.add(name)
             taken.add(name)
-        self._open |= taken
 
     def __getitem__(self, symbol: Symbol) -> str:
         return self._names[symbol]

@@ -11,7 +11,7 @@ where they differ from C and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import cache
 
 from pytriton.emit.python import Node
 from pytriton.frozen import dataclass
@@ -39,13 +39,6 @@ class Value:
     strong: bool = True
     weak: bool = False
 
-    def kinds(self) -> Iterator[bool]:
-        """What the value may be: True for a bare number."""
-        if self.strong:
-            yield False
-        if self.weak:
-            yield True
-
 
 def _kind(type_: ScalarType) -> int:
     return 0 if type_.bits == 1 else 2 if type_.is_float else 1
@@ -53,12 +46,29 @@ def _kind(type_: ScalarType) -> int:
 
 def promoted(left: Value, right: Value, *, division: bool = False) -> ScalarType | None:
     """The type in which Triton computes on two numbers; None if it refuses or if that depends on the run."""
-    if isinstance(left.element, PointerType) or isinstance(right.element, PointerType):
+    one, other = left.element, right.element
+    if isinstance(one, PointerType) or isinstance(other, PointerType):
         return None
-    found: set[ScalarType | None] = set()
-    for left_weak in left.kinds():
-        for right_weak in right.kinds():
-            found.add(_computation(left.element, left_weak, right.element, right_weak, division))
+    return _only(one, left.strong, left.weak, other, right.strong, right.weak, division)
+
+
+@cache  # of a dozen types
+def _only(
+    one: ScalarType,
+    one_strong: bool,
+    one_weak: bool,
+    other: ScalarType,
+    other_strong: bool,
+    other_weak: bool,
+    division: bool,
+) -> ScalarType | None:
+    """The type of all cases that can be, if it is one."""
+    found = {
+        _computation(one, one_bare, other, other_bare, division)
+        for one_bare, one_is in ((False, one_strong), (True, one_weak))
+        for other_bare, other_is in ((False, other_strong), (True, other_weak))
+        if one_is and other_is
+    }
     return found.pop() if len(found) == 1 else None
 
 

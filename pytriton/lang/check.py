@@ -18,6 +18,7 @@ from pytriton.lang.assignments import Assignments
 from pytriton.lang.comments import CommentCursor
 from pytriton.lang.macros import Macro
 from pytriton.lang.scope import Scope, closest
+from pytriton.lang.size import refuse_large
 from pytriton.lang.type_names import ValueType
 from pytriton.lang.typed import (
     Body,
@@ -164,8 +165,9 @@ class _KernelChecker(Assignments):
                 parameters.append(symbol)
         body = self._items(node.body)
         self.scope.pop()
-        warn_of_unassigned(body, self.report)
         name = node.declarator.name
+        refuse_large(name.text, body, name.span, self.report)
+        warn_of_unassigned(body, self.report)
         used = reads(body)
         for buffer in self.buffers:
             if buffer in used:

@@ -14,7 +14,7 @@ __all__ = ["Known"]
 
 
 class Known:
-    """The nodes below, itself first; the symbols in it."""
+    """The nodes below; the symbols in it."""
 
     __slots__ = ("below", "symbols")
     below: tuple[Expr, ...]

@@ -78,7 +78,7 @@ __all__ = ["Preprocessed", "preprocess", "preprocess_given"]
 _LINE_END: Final = re.compile(r"[\r\n]|\Z")
 DEEPEST: Final = 256  # #ifs within each other
 MOST_WARNINGS: Final = 100
-MOST_TOKENS: Final = 30_000  # about 3,500 lines; translating them takes about a second
+MOST_TOKENS: Final = 45_000  # about 5,000 dense lines; translating them takes most of a second
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 def walk(expr: Expr) -> Sequence[Expr]:
     """The expression and everything below it, outermost first, in source order."""
     try:
-        return expr.below
+        return (expr, *expr.below)
     except AttributeError:
         pass
     found: list[Expr] = []
@@ -85,7 +85,7 @@ def walk(expr: Expr) -> Sequence[Expr]:
         else:
             pending += operands(node)[::-1]
     if len(found) <= _SMALL:
-        _set_below(expr, tuple(found))
+        _set_below(expr, tuple(found[1:]))  # were it there itself, only the garbage collector would free it
     return found
 
 

@@ -9,8 +9,8 @@ an earlier one made by other threads, so a barrier goes in front of a statement 
 - it is ``atomic_xchg``, which releases what was stored before (scalar atomics aside: one thread makes them all, in
   order), or follows ``atomic_cas``, which acquires.
 
-Accesses of two turns of a loop that can be told apart (steps.py) do not meet. The bodies of loops are looked at
-twice, the second time after themselves. In a nest each loop doubles the work, so
+Accesses of two turns of a loop that can be told apart (steps.py) do not meet. The body of a loop is looked at
+until a turn leaves nothing that it did not start with, at least twice. In a nest each loop multiplies the work, so
 what a kernel may cost is limited: beyond that, a body is taken to do all that it does in any order.
 """
 
@@ -43,10 +43,10 @@ from pytriton.lang.typed import (
 )
 from pytriton.lang.types import VOID, BlockType, PointerType, ScalarType
 from pytriton.lang.walk import assigned, expressions, names, walk, with_children
-from pytriton.passes.disjoint import Distances
+from pytriton.passes.disjoint import Distances, Reach
 from pytriton.passes.keys import Keys
 from pytriton.passes.owners import Owners
-from pytriton.passes.provenance import Provenance, statements
+from pytriton.passes.provenance import Provenance, may_meet, statements
 from pytriton.passes.rewrite import has_load
 from pytriton.passes.steps import Loop, Steps
 
@@ -67,17 +67,34 @@ _MOST_LOOKS = 5_000
 _MOST_TURNS = 6
 
 
+@dataclasses.dataclass(slots=True, eq=False)
+class _Pointer:
+    """What is known of a pointer for good, and when one of its variables was ``changed``, as ``asked`` last."""
+
+    expr: Expr
+    roots: frozenset[Symbol] | None
+    key: int
+    reach: Reach
+    symbols: frozenset[Symbol]
+    asked: int = -1
+    changed: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class _Access:
     """One access and when it was seen. Atomics are ordered among themselves."""
 
-    pointer: Expr
+    pointer: _Pointer
     writes: bool
     atomic: bool = False
     time: int = 0
     statement: Statement | None = None
     load: Load | None = None
     turn: Loop | None = None  # in an earlier turn of that loop
+
+    def at(self, time: int, turn: Loop | None = None) -> _Access:
+        """The same access, seen then."""
+        return _Access(self.pointer, self.writes, self.atomic, time, self.statement, self.load, turn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +104,17 @@ class _Doing:
     statement: Statement
     accesses: tuple[_Access, ...]
     operations: set[str]
+    split: bool = False  # a store that may overwrite what its value, mask or pointers are loaded from
+
+
+@dataclass(frozen=True, slots=True)
+class _Everything:
+    """What a loop does in all."""
+
+    loop: Loop
+    accesses: list[_Access]
+    acquires: bool
+    assigned: list[Symbol]
 
 
 @dataclasses.dataclass(slots=True)
@@ -102,9 +130,12 @@ class _State:
 
     def add(self, access: _Access) -> None:
         """One more access. Where there are more than ``_MOST``, it matters no more which ones they are."""
-        accesses = self.writes if access.writes else self.reads
-        if len(accesses) <= _MOST:
-            accesses.append(access)
+        if self.has_room(access):
+            (self.writes if access.writes else self.reads).append(access)
+
+    def has_room(self, access: _Access) -> bool:
+        """Whether it matters that this access is added."""
+        return len(self.writes if access.writes else self.reads) <= _MOST
 
     def join(self, other: _State) -> None:
         """Either may have happened."""
@@ -127,12 +158,12 @@ class _State:
         """What was not there when a turn of the loop began happened in an earlier turn of it."""
         known = set(map(id, entry.reads + entry.writes))
         for accesses in (self.reads, self.writes):
-            accesses[:] = [one if id(one) in known else replace(one, turn=loop) for one in accesses]
+            accesses[:] = [one if id(one) in known else one.at(one.time, loop) for one in accesses]
 
     def left(self, loop: Loop) -> None:
         """Behind the loop its turns mean nothing."""
         for accesses in (self.reads, self.writes):
-            accesses[:] = [replace(one, turn=None) if one.turn is loop else one for one in accesses]
+            accesses[:] = [one.at(one.time) if one.turn is loop else one for one in accesses]
 
     def clear(self) -> None:
         self.reads, self.writes, self.acquired = [], [], False
@@ -176,10 +207,10 @@ class _Order:
         self._looks = _MOST_LOOKS + 2 * len(statements(kernel.body))  # that are left
         self._clock = 0
         self._assigned: dict[Symbol, int] = {}  # when a variable was assigned last
-        self._names: dict[int, tuple[Expr, frozenset[Symbol]]] = {}  # the pointer is kept, so that its id is
+        self._pointers: dict[int, _Pointer] = {}  # by the id of the expression, which each holds
+        self._everything: dict[int, _Everything] = {}  # by the id of the loop, which each holds
         self._doings: dict[int, _Doing] = {}  # by the id of the statement, which each holds
         self._splits: dict[int, tuple[Store, Body]] = {}  # by the id of the store, which each holds
-        self._changed: dict[int, tuple[int, int]] = {}  # when it was asked, and the answer
 
     def body(self, body: Body, state: _State) -> Body:
         """The statements with their barriers; ``state`` becomes the one behind them."""
@@ -191,17 +222,17 @@ class _Order:
                 result.append(statement)
                 continue
             doing = self._known(statement)
-            own = [replace(access, time=self._clock) for access in doing.accesses]
-            if isinstance(statement, Store) and self._meets_itself(statement, own[-1]):
-                # What is stored was loaded in the same statement: the barrier goes in between.
+            if doing.split and isinstance(statement, Store):  # the barrier goes in between
                 result += self.body(self._parts_of(statement), state)
                 continue
-            if self._needs_barrier(doing.operations, own, state):
-                result.append(Evaluate(statement.span, Call(statement.span, VOID, "barrier", ())))
-                state.clear()
-            for access in own:
-                state.add(access)
-            state.acquired |= "cas" in doing.operations
+            if doing.accesses:
+                own = [access.at(self._clock) for access in doing.accesses]
+                if self._needs_barrier(doing.operations, own, state):
+                    result.append(Evaluate(statement.span, Call(statement.span, VOID, "barrier", ())))
+                    state.clear()
+                for access in own:
+                    state.add(access)
+                state.acquired |= "cas" in doing.operations
             if isinstance(statement, Declare | Assign | RangeLoop):
                 self._clock += 1
                 self._assigned[statement.symbol] = self._clock
@@ -260,7 +291,7 @@ class _Order:
             if look == 0 or self._looks <= 0:
                 look = 0
                 entry = before.copy()
-                self._in_any_order(whole, entry)
+                self._in_any_order(loop, whole, entry)
             if isinstance(loop, RangeLoop):  # each turn has another value of it
                 self._clock += 1
                 self._assigned[loop.symbol] = self._clock
@@ -281,88 +312,94 @@ class _Order:
 
     def _seen(self, state: _State, moving: set[Symbol]) -> _Seen:
         """The accesses of a state, each with the variables of a loop that were assigned since."""
-        return [
-            (_identity(access), {symbol for symbol in moving if self._assigned.get(symbol, 0) > access.time})
-            for access in state.reads + state.writes
-        ]
+        times = [(symbol, self._assigned.get(symbol, 0)) for symbol in moving]
+        since: dict[int, set[Symbol]] = {}
+        found: _Seen = []
+        for access in state.reads + state.writes:
+            if access.time not in since:
+                since[access.time] = {symbol for symbol, time in times if time > access.time}
+            found.append((_identity(access), since[access.time]))
+        return found
 
-    def _in_any_order(self, body: Body, state: _State) -> None:
-        """Let everything in a body have happened, and every variable have changed after that."""
-        inside = statements(body)
-        for statement in inside:
-            doing = self._known(statement)
-            for access in doing.accesses:
-                state.add(replace(access, time=self._clock))
-            state.acquired |= "cas" in doing.operations
+    def _in_any_order(self, loop: Loop, body: Body, state: _State) -> None:
+        """Let everything in a loop have happened, and every variable have changed after that."""
+        everything = self._everything.get(id(loop))
+        if everything is None:
+            inside = statements(body)
+            doings = list(map(self._known, inside))
+            everything = self._everything[id(loop)] = _Everything(
+                loop,
+                [access for doing in doings for access in doing.accesses],
+                any("cas" in doing.operations for doing in doings),
+                [each.symbol for each in inside if isinstance(each, Declare | Assign | RangeLoop)],
+            )
+        for access in everything.accesses:
+            if state.has_room(access):
+                state.add(access.at(self._clock))
+        state.acquired |= everything.acquires
         self._clock += 1
-        for statement in inside:
-            if isinstance(statement, Declare | Assign | RangeLoop):
-                self._assigned[statement.symbol] = self._clock
+        for symbol in everything.assigned:
+            self._assigned[symbol] = self._clock
 
     def _needs_barrier(self, operations: set[str], own: list[_Access], state: _State) -> bool:
-        if not own:
-            return False
-        written = state.writes or any(access.writes for access in own)
         crowded = len(state.reads) + len(state.writes) > _MOST
-        if (state.acquired and "cas" not in operations) or (written and crowded):
+        if state.acquired and "cas" not in operations:
+            return True
+        if crowded and (state.writes or any(access.writes for access in own)):
             return True
         if "xchg" in operations and not all(map(_by_first_thread, state.reads + state.writes)):
             return True
-        return any(
-            self._conflict(earlier, access)
-            for access in own
-            for earlier in (state.writes + state.reads if access.writes else state.writes)
-        )
+        for access in own:
+            for earlier in state.writes + state.reads if access.writes else state.writes:
+                if self._conflict(earlier, access):
+                    return True
+        return False
 
     def _conflict(self, earlier: _Access, later: _Access) -> bool:
         if not (earlier.writes or later.writes) or (earlier.atomic and later.atomic):
             return False
-        if self._unchanged(earlier.pointer, earlier.time) and self._unchanged(later.pointer, earlier.time):
-            identical = self.keys.of(earlier.pointer) == self.keys.of(later.pointer)
-            if identical and self._by_one_thread(earlier, later):
-                return False
-            if self.distances.apart(earlier.pointer, later.pointer):
-                return False
-        if not self.provenance.may_alias(earlier.pointer, later.pointer):
+        one, other = earlier.pointer, later.pointer
+        if not may_meet(one.roots, other.roots):
             return False
+        if self._changed(one) <= earlier.time and self._changed(other) <= earlier.time:
+            if one.key == other.key:
+                if self._by_one_thread(earlier, later):
+                    return False
+            elif one.reach.apart(other.reach):
+                return False
         return earlier.turn is None or not self._in_other_turns(earlier.turn, earlier, later)
 
     def _in_other_turns(self, loop: Loop, earlier: _Access, later: _Access) -> bool:
         """Whether two accesses are apart because they belong to different turns."""
         if earlier.statement is None or later.statement is None:
             return False
-        one, other = (earlier.pointer, earlier.statement), (later.pointer, later.statement)
+        one, other = (earlier.pointer.expr, earlier.statement), (later.pointer.expr, later.statement)
         return self.steps.apart(loop, one, other)
 
     def _by_one_thread(self, earlier: _Access, later: _Access) -> bool:
         """Whether the thread that meets an element first meets it again, through the identical pointers."""
         if earlier.writes and later.writes and not earlier.atomic and not later.atomic:
             return True
-        if not isinstance(later.pointer.type, BlockType):
+        if not isinstance(later.pointer.expr.type, BlockType):
             return False
         only = later.writes and self.owners.only_into(earlier.load, earlier.statement, later.statement)
-        return only or self.owners.one_each(later.pointer)
+        return only or self.owners.one_each(later.pointer.expr)
 
-    def _unchanged(self, pointer: Expr, time: int) -> bool:
-        """Whether nothing that the pointer reads was assigned since."""
-        asked, changed = self._changed.get(id(pointer), (-1, 0))
-        if asked != self._clock:
-            found = self._names.get(id(pointer))
-            if found is None:
-                found = self._names[id(pointer)] = (pointer, names(pointer))
-            changed = max((self._assigned.get(symbol, 0) for symbol in found[1]), default=0)
-            self._changed[id(pointer)] = self._clock, changed
-        return changed <= time
+    def _pointer(self, expr: Expr) -> _Pointer:
+        """What is known of a pointer, worked out once."""
+        found = self._pointers.get(id(expr))
+        if found is None:
+            key, reach = self.keys.of(expr), self.distances.reach(expr)
+            found = _Pointer(expr, self.provenance.roots(expr), key, reach, names(expr))
+            self._pointers[id(expr)] = found
+        return found
 
-    def _meets_itself(self, store: Store, written: _Access) -> bool:
-        """Whether a store may overwrite what its value, its mask or its pointers are loaded from."""
-        loads = (node for expr in expressions((store,)) for node in walk(expr) if isinstance(node, Load))
-        return any(
-            self._conflict(
-                _Access(load.pointer, False, time=self._clock, statement=store, load=load), written
-            )
-            for load in loads
-        )
+    def _changed(self, pointer: _Pointer) -> int:
+        """When a variable that the pointer reads was assigned last."""
+        if pointer.asked != self._clock:
+            pointer.asked = self._clock
+            pointer.changed = max([self._assigned.get(symbol, 0) for symbol in pointer.symbols], default=0)
+        return pointer.changed
 
     def _parts_of(self, store: Store) -> Body:
         """A store in parts, made once, so that every look at a loop finds the same ones."""
@@ -375,27 +412,33 @@ class _Order:
         """What a statement does, worked out once."""
         found = self._doings.get(id(statement))
         if found is None:
-            found = self._doings[id(statement)] = _doing(statement)
+            found = self._doings[id(statement)] = self._doing(statement)
         return found
 
-
-def _doing(statement: Statement) -> _Doing:
-    found: list[_Access] = []
-    operations: set[str] = set()
-    for node in _own_nodes(statement):
-        if isinstance(node, Load):
-            found.append(_Access(node.pointer, writes=False, statement=statement, load=node))
-        elif isinstance(node, Atomic):
-            found.append(_Access(node.pointer, writes=True, atomic=True))
-            operations.add(node.operation)
-    if isinstance(statement, Store):
-        found.append(_Access(statement.pointer, writes=True, statement=statement))
-    return _Doing(statement, tuple(found), operations)
+    def _doing(self, statement: Statement) -> _Doing:
+        found: list[_Access] = []
+        operations: set[str] = set()
+        for node in _own_nodes(statement):
+            if isinstance(node, Load):
+                found.append(
+                    _Access(self._pointer(node.pointer), writes=False, statement=statement, load=node)
+                )
+            elif isinstance(node, Atomic):
+                found.append(_Access(self._pointer(node.pointer), writes=True, atomic=True))
+                operations.add(node.operation)
+        if isinstance(statement, Store):
+            written = _Access(
+                self._pointer(statement.pointer), writes=True, time=self._clock, statement=statement
+            )
+            loads = [access.at(self._clock) for access in found if access.load is not None]
+            split = any(self._conflict(load, written) for load in loads)
+            return _Doing(statement, (*found, written), operations, split)
+        return _Doing(statement, tuple(found), operations)
 
 
 def _by_first_thread(access: _Access) -> bool:
     """Whether an access is made by the thread that makes all scalar atomics: in the order of the text."""
-    return access.atomic and not isinstance(access.pointer.type, BlockType)
+    return access.atomic and not isinstance(access.pointer.expr.type, BlockType)
 
 
 def _own_nodes(statement: Statement) -> Iterator[Expr]:
@@ -407,23 +450,26 @@ def _own_nodes(statement: Statement) -> Iterator[Expr]:
 def _split(store: Store) -> Body:
     """``*?(mask)pointer = value`` with all that it loads in statements of their own."""
     made: list[Declare] = []
-
-    def hoisted(name: str, expr: Expr) -> Name:
-        assert isinstance(expr.type, ScalarType | PointerType | BlockType)
-        symbol = Symbol(name, expr.type, store.span)
-        made.append(Declare(store.span, symbol, expr, Comments() if made else store.comments))
-        return Name(expr.span, expr.type, symbol)
-
-    def without_loads(expr: Expr) -> Expr:
-        return hoisted("index", expr) if isinstance(expr, Load) else with_children(expr, without_loads)
-
     value, mask = store.value, store.mask
     if has_load(value):
-        value = hoisted("value", value)
+        value = _hoisted("value", value, store, made)
     if mask is not None and has_load(mask):
-        mask = hoisted("mask", mask)
-    pointer = without_loads(store.pointer)
+        mask = _hoisted("mask", mask, store, made)
+    pointer = _without_loads(store.pointer, store, made)
     return (*made, replace(store, pointer=pointer, value=value, mask=mask, comments=Comments()))
+
+
+def _hoisted(name: str, expr: Expr, store: Store, made: list[Declare]) -> Name:
+    assert isinstance(expr.type, ScalarType | PointerType | BlockType)
+    symbol = Symbol(name, expr.type, store.span)
+    made.append(Declare(store.span, symbol, expr, Comments() if made else store.comments))
+    return Name(expr.span, expr.type, symbol)
+
+
+def _without_loads(expr: Expr, store: Store, made: list[Declare]) -> Expr:
+    if isinstance(expr, Load):
+        return _hoisted("index", expr, store, made)
+    return with_children(expr, lambda child: _without_loads(child, store, made))
 
 
 def _is_barrier(statement: Statement) -> bool:

@@ -14,11 +14,11 @@ from pytriton.lang.types import BlockType
 from pytriton.lang.walk import assigned_once
 from pytriton.passes.keys import Keys
 
-__all__ = ["Distances"]
+__all__ = ["Distances", "Reach"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Sum:
+class Reach:
     """The elements from ``low`` to ``high`` (inclusive) behind the sum of ``terms``."""
 
     terms: tuple[int, ...]  # their keys, in order
@@ -26,37 +26,36 @@ class _Sum:
     high: int
     uniform: bool = True  # no term differs from element to element
 
+    def apart(self, other: Reach) -> bool:
+        """Whether the two have no common element, variables meaning the same in both."""
+        if self.high >= other.low and other.high >= self.low:
+            return False
+        return self.uniform and other.uniform and self.terms == other.terms
+
 
 class Distances:
-    """Compares pointers of one kernel."""
+    """Takes the pointers of one kernel apart."""
 
     def __init__(self, kernel: KernelDef, keys: Keys) -> None:
         self._keys = keys
-        self._sums: dict[int, tuple[Expr, _Sum]] = {}  # the pointer is kept, so that its id is
+        self._reaches: dict[int, tuple[Expr, Reach]] = {}  # the pointer is kept, so that its id is
         self._ranges: dict[Symbol, Range] = {
             statement.symbol: statement.value
             for statement in assigned_once(kernel.body)
             if isinstance(statement, Declare) and isinstance(statement.value, Range)
         }
 
-    def apart(self, first: Expr, second: Expr) -> bool:
-        """Whether the two can reach no common element, variables meaning the same in both."""
-        one, other = self._known(first), self._known(second)
-        if one.high >= other.low and other.high >= one.low:
-            return False
-        return one.uniform and other.uniform and one.terms == other.terms
-
-    def _known(self, pointer: Expr) -> _Sum:
-        """The sum of a pointer, worked out once."""
-        found = self._sums.get(id(pointer))
+    def reach(self, pointer: Expr) -> Reach:
+        """What a pointer reaches, worked out once."""
+        found = self._reaches.get(id(pointer))
         if found is None:
-            found = self._sums[id(pointer)] = (pointer, self._sum(pointer))
+            found = self._reaches[id(pointer)] = (pointer, self._sum(pointer))
         return found[1]
 
-    def _sum(self, expr: Expr) -> _Sum:
+    def _sum(self, expr: Expr) -> Reach:
         value = constant(expr)
         if isinstance(value, int):
-            return _Sum((), value, value)
+            return Reach((), value, value)
         match expr:
             case Expand(operand=operand):
                 return self._sum(operand)
@@ -67,15 +66,15 @@ class Distances:
             case Range(start=start, stop=stop):
                 low, high = constant(start), constant(stop)
                 assert isinstance(low, int) and isinstance(high, int)
-                return _Sum((), low, high - 1)
+                return Reach((), low, high - 1)
             case Binary(operator="+", left=left, right=right):
                 one, other = self._sum(left), self._sum(right)
                 terms = tuple(sorted(one.terms + other.terms))
                 uniform = one.uniform and other.uniform
-                return _Sum(terms, one.low + other.low, one.high + other.high, uniform)
+                return Reach(terms, one.low + other.low, one.high + other.high, uniform)
             case Binary(operator="*", left=left, right=right):
                 for factor, operand in ((constant(left), right), (constant(right), left)):
                     inner = self._sum(operand)
                     if isinstance(factor, int) and factor >= 0 and not inner.terms:
-                        return _Sum((), factor * inner.low, factor * inner.high)
-        return _Sum((self._keys.of(expr),), 0, 0, not isinstance(expr.type, BlockType))
+                        return Reach((), factor * inner.low, factor * inner.high)
+        return Reach((self._keys.of(expr),), 0, 0, not isinstance(expr.type, BlockType))

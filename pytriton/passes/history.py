@@ -24,10 +24,14 @@ class History:
 
     def __init__(self, body: Body) -> None:
         self.body = body
-        self._writers: dict[Symbol, list[int]] = {}
+        self._writers = writers = dict[Symbol, list[int]]()
         for position, statement in enumerate(body):
-            for symbol in assigned((statement,)):
-                self._writers.setdefault(symbol, []).append(position)
+            cls = statement.__class__
+            if cls is Declare or cls is Assign:  # nearly all
+                writers.setdefault(statement.symbol, []).append(position)  # type: ignore[union-attr]
+            else:
+                for symbol in assigned((statement,)):
+                    writers.setdefault(symbol, []).append(position)
         self._known: dict[tuple[Symbol, int], Expr] = {}
 
     @property

@@ -92,7 +92,7 @@ def _sequence(body: Body) -> tuple[set[Symbol], set[Symbol]]:
 
 def _effects(statement: Statement) -> tuple[set[Symbol], set[Symbol]]:
     """What a statement may read from before it, and what it surely sets."""
-    read = {symbol for expr in expressions((statement,), deep=False) for symbol in names(expr)}
+    read = _read(statement)
     match statement:
         case Declare(symbol=symbol) | Assign(symbol=symbol):
             return read, {symbol}
@@ -105,11 +105,15 @@ def _effects(statement: Statement) -> tuple[set[Symbol], set[Symbol]]:
         case RangeLoop(symbol=symbol, body=body):
             return read | (exposed(body) - {symbol}), set()
         case _:
-            return read | _again(statement), set()
+            return _again(statement), set()
 
 
 def _again(statement: Statement) -> set[Symbol]:
     """What a loop may read at the end of a turn or later, of what it has from before."""
-    read = {symbol for expr in expressions((statement,), deep=False) for symbol in names(expr)}
     inner = bodies(statement)[1:] if isinstance(statement, For) else bodies(statement)
-    return read.union(*(exposed(body) for body in inner))
+    return _read(statement).union(*map(exposed, inner))
+
+
+def _read(statement: Statement) -> set[Symbol]:
+    """What the expressions of a statement itself read."""
+    return set().union(*map(names, expressions((statement,), deep=False)))

@@ -166,7 +166,7 @@ class _Undo:
             except Differs:
                 kept = _Stays("what stands before the loop computes something else")
             except _Stays as stays:
-                kept = stays
+                kept = stays.with_traceback(None)  # which holds this frame, and that all that is known here
         if part is not None and kept is not None:
             self._warn(part, kept, place, lines[start])
         return None

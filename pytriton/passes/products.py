@@ -49,16 +49,17 @@ def products(kernel: KernelDef) -> KernelDef:
     """The kernel with only such products as Triton has."""
     behind = _Behind(kernel.body)
 
-    def change(expr: Expr) -> Expr:
-        expr = with_children(expr, change)
-        if not isinstance(expr, Dot):
-            return expr
-        if not has_product(expr):
-            return _summed(expr)
-        return _apart(expr, behind) if scalar_of(expr.type) == DOUBLE else expr
-
-    body = map_expressions(kernel.body, change)
+    body = map_expressions(kernel.body, lambda expr: _changed(expr, behind))
     return kernel if body is kernel.body else replace(kernel, body=body)
+
+
+def _changed(expr: Expr, behind: _Behind) -> Expr:
+    expr = with_children(expr, lambda child: _changed(child, behind))
+    if not isinstance(expr, Dot):
+        return expr
+    if not has_product(expr):
+        return _summed(expr)
+    return _apart(expr, behind) if scalar_of(expr.type) == DOUBLE else expr
 
 
 def _apart(product: Dot, behind: _Behind) -> Dot:

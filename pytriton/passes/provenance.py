@@ -26,7 +26,7 @@ from pytriton.lang.typed import (
 from pytriton.lang.types import PointerType, element_of
 from pytriton.lang.walk import bodies, children, expressions, walk
 
-__all__ = ["Provenance", "statements"]
+__all__ = ["Provenance", "may_meet", "statements"]
 
 Roots = frozenset[Symbol] | None  # None: anything
 
@@ -89,10 +89,7 @@ class Provenance:
 
     def may_alias(self, first: Expr, second: Expr) -> bool:
         """Whether two pointers may reach the same memory."""
-        left, right = self.roots(first), self.roots(second)
-        if left is None or right is None:
-            return True
-        return any(one is other or not (one.noalias or other.noalias) for one in left for other in right)
+        return may_meet(self.roots(first), self.roots(second))
 
     def writes_to(self, body: Body, pointer: Expr) -> bool:
         """Whether the statements may write memory that the pointer reaches."""
@@ -136,6 +133,17 @@ class Provenance:
             tuple(symbol.name for symbol in ordered if symbol in writes),
             strays,
         )
+
+
+def may_meet(left: Roots, right: Roots) -> bool:
+    """Whether pointers with these roots may reach the same memory."""
+    if left is None or right is None:
+        return True
+    for one in left:
+        for other in right:
+            if one is other or not (one.noalias or other.noalias):
+                return True
+    return False
 
 
 def _join(left: Roots, right: Roots) -> Roots:

@@ -32,7 +32,7 @@ from pytriton.lang.typed import (
     Unary,
 )
 from pytriton.lang.types import BlockType, PointerType, ScalarType
-from pytriton.lang.walk import map_statements, same, with_children
+from pytriton.lang.walk import map_statements, same, walk, with_children
 
 __all__ = ["temporaries"]
 
@@ -44,30 +44,11 @@ def temporaries(kernel: KernelDef) -> KernelDef:
 
 
 def _statement(statement: Statement) -> Body:
-    found: list[Statement] = []
-
-    def change(expr: Expr) -> Expr:
-        divisor = _said_twice(expr)
-        if divisor is not None:
-            assert isinstance(expr, Select) and isinstance(expr.condition, Binary)
-            name = keep(change(divisor), "divisor")
-            return replace(expr, condition=replace(expr.condition, left=name), yes=name)
-        expr = with_children(expr, change)
-        if not isinstance(expr, Call) or expr.function not in ("min", "max"):
-            return expr
-        element = scalar_of(expr.type)
-        if element is None or not element.is_float or all(map(_short, expr.arguments)):
-            return expr
-        return replace(expr, arguments=tuple(map(keep, expr.arguments)))
-
-    def keep(operand: Expr, called: str | None = None) -> Expr:
-        if _short(operand):
-            return operand
-        assert isinstance(operand.type, ScalarType | PointerType | BlockType)
-        symbol = Symbol(called or _name(operand), operand.type, operand.span)
-        found.append(Declare(operand.span, symbol, operand))
-        return Name(operand.span, operand.type, symbol)
-
+    own = statement.condition if isinstance(statement, If) else getattr(statement, "value", None)
+    if own is None or not any(node.__class__ is Call or node.__class__ is Select for node in walk(own)):
+        return (statement,)
+    kept = _Kept()
+    change = kept.without
     match statement:
         case Declare(value=value) | Assign(value=value) | Evaluate(value=value) if value is not None:
             changed: Statement = replace(statement, value=change(value))
@@ -77,11 +58,42 @@ def _statement(statement: Statement) -> Body:
             changed = replace(statement, condition=change(condition))
         case _:
             return (statement,)
+    found = kept.found
     if not found:
         return (statement,)
     found[0] = replace(found[0], comments=replace(statement.comments, behind=()))
     behind = replace(NO_COMMENTS, behind=statement.comments.behind)
     return (*found, replace(changed, comments=behind))
+
+
+class _Kept:
+    """The variables that stand for parts of one expression."""
+
+    def __init__(self) -> None:
+        self.found: list[Statement] = []
+
+    def without(self, expr: Expr) -> Expr:
+        """The expression with variables for what would be said twice."""
+        divisor = _said_twice(expr)
+        if divisor is not None:
+            assert isinstance(expr, Select) and isinstance(expr.condition, Binary)
+            name = self._variable(self.without(divisor), "divisor")
+            return replace(expr, condition=replace(expr.condition, left=name), yes=name)
+        expr = with_children(expr, self.without)
+        if not isinstance(expr, Call) or expr.function not in ("min", "max"):
+            return expr
+        element = scalar_of(expr.type)
+        if element is None or not element.is_float or all(map(_short, expr.arguments)):
+            return expr
+        return replace(expr, arguments=tuple(map(self._variable, expr.arguments)))
+
+    def _variable(self, operand: Expr, called: str | None = None) -> Expr:
+        if _short(operand):
+            return operand
+        assert isinstance(operand.type, ScalarType | PointerType | BlockType)
+        symbol = Symbol(called or _name(operand), operand.type, operand.span)
+        self.found.append(Declare(operand.span, symbol, operand))
+        return Name(operand.span, operand.type, symbol)
 
 
 def _said_twice(expr: Expr) -> Expr | None:
