@@ -60,3 +60,21 @@ def test_threads(about: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(PytritonError, match="without a barrier"):
         emitted(case)
     compare(case, evaluated(case), emitted(case, barriers=False))
+
+
+# What a statement loads before its own atomic, and an atomic before the store of its old value: passes/barriers.py
+# looks inside a statement only where that stores what it loads.
+OPEN = {
+    "an atomic's operand": R + "atomic_add(Y + 7 - r, *(Y + r));",
+    "an atomic's mask": R + "atomic_add(Y + 7 - r, 1, *(Y + r) > 3);",
+    "an atomic's old value": R + "*(Y + r) = atomic_add(Y + 7 - r, 1);",
+}
+
+
+@pytest.mark.xfail(strict=True, raises=PytritonError, reason="no barrier inside a statement with an atomic")
+@pytest.mark.parametrize("body", OPEN.values(), ids=OPEN)
+@pytest.mark.filterwarnings("ignore")
+def test_open(body: str) -> None:
+    x = np.arange(32, dtype=np.int32)
+    case = launch(f"void f(int *X, int *Y) {{ {body} }}", x, x.copy())
+    compare(case, evaluated(case), emitted(case))
