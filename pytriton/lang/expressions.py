@@ -15,7 +15,7 @@ from pytriton.lang import syntax
 from pytriton.lang.calls import Calls
 from pytriton.lang.convert import as_condition, constant, convert, is_weak, scalar_of, settle
 from pytriton.lang.literals import integer_type, negated, number
-from pytriton.lang.masks import masked
+from pytriton.lang.masks import masked, where_open
 from pytriton.lang.operators import LARGEST_BLOCK, LOADS, failed
 from pytriton.lang.scope import Scope
 from pytriton.lang.type_names import as_size
@@ -233,8 +233,9 @@ class Expressions(Calls):
         if shape is None:
             return failed(node.span)
         if operator in ("&&", "||"):
-            type_ = with_element(BOOL, shape)
-            return Binary(node.span, type_, operator, as_condition(left), as_condition(right))
+            condition = as_condition(left)
+            right = where_open(operator, condition, as_condition(right))
+            return Binary(node.span, with_element(BOOL, shape), operator, condition, right)
         if scalar_of(left.type) is None or scalar_of(right.type) is None:
             return self.pointer_arithmetic(operator, left, right, shape, node.span)
         return self.arithmetic(operator, left, right, shape, node.span)

@@ -12,7 +12,7 @@ from typing import Final
 from pytriton.errors import Report
 from pytriton.lang.convert import round_to, wrap
 from pytriton.lang.typed import Literal
-from pytriton.lang.types import DOUBLE, ERROR, FLOAT, INT, LONG, UINT, ULONG, ScalarType, promote
+from pytriton.lang.types import CHAR, DOUBLE, ERROR, FLOAT, INT, LONG, UINT, ULONG, ScalarType, promote
 from pytriton.source import Span
 
 __all__ = ["integer_type", "negated", "number"]
@@ -91,9 +91,9 @@ def _character(text: str, span: Span, report: Report) -> Literal:
     if len(body) == 1 and ord(body) < 128:
         return Literal(span, INT, ord(body))
     if body[:2] in ("\\x", "\\X") and re.fullmatch(r"[0-9a-fA-F]{1,2}", body[2:]):
-        return Literal(span, INT, int(body[2:], 16))
-    if re.fullmatch(r"\\[0-7]{1,3}", body):
-        return Literal(span, INT, int(body[1:], 8))
+        return Literal(span, INT, wrap(int(body[2:], 16), CHAR))  # a char is signed
+    if re.fullmatch(r"\\(?:[0-3]?[0-7])?[0-7]", body):
+        return Literal(span, INT, wrap(int(body[1:], 8), CHAR))
     if len(body) == 2 and body[0] == "\\" and body[1] in _ESCAPES:
         return Literal(span, INT, _ESCAPES[body[1]])
     help_ = "one ASCII character, or an escape such as '\\n' or '\\x41', stands between the apostrophes"

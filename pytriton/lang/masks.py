@@ -1,4 +1,4 @@
-"""The mask of a branch of ``?:`` brought to each load in it (language.md, section 4).
+"""The mask of a branch of ``?:``, or of the right of ``&&``, brought to each load in it (language.md, section 4).
 
 Input: a branch as checked, and where its value is wanted. Output: the branch with every load masked, so that none
 touches memory for an element that is not wanted. A mask goes down through an operator that works element by element
@@ -38,7 +38,11 @@ from pytriton.lang.types import (
 )
 from pytriton.lang.walk import children, walk, with_children
 
-__all__ = ["masked"]
+__all__ = ["masked", "where_open"]
+
+_MOST_LOADS = (
+    3  # in a mask: each load of a chain of `&&` has all those before it in its mask, twice as many each time
+)
 
 
 def masked(expr: Expr, mask: Expr) -> Expr:
@@ -72,6 +76,30 @@ def masked(expr: Expr, mask: Expr) -> Expr:
         case _:
             return expr
     return expr if inner is None else with_children(expr, lambda operand: masked(operand, inner))
+
+
+def where_open(operator: str, left: Expr, right: Expr) -> Expr:
+    """The right side of ``&&`` or ``||``: its loads only touch memory where the left side has not decided.
+
+    Behind more than a few loads in one chain, only the parts of the left side without loads count.
+    """
+    parts = [left]
+    if sum(isinstance(node, Load) for node in walk(left)) > _MOST_LOADS:
+        parts = [
+            part for part in _parts(left, operator) if not any(isinstance(node, Load) for node in walk(part))
+        ]
+    for part in reversed(parts):
+        right = masked(right, part if operator == "&&" else Unary(part.span, part.type, "!", part))
+    return right
+
+
+def _parts(expr: Expr, operator: str) -> list[Expr]:
+    """``a``, ``b`` and ``c`` of ``a && b && c``."""
+    found: list[Expr] = []
+    while isinstance(expr, Binary) and expr.operator == operator:
+        found.append(expr.right)
+        expr = expr.left
+    return [expr, *reversed(found)]
 
 
 def _load(load: Load, mask: Expr) -> Expr:

@@ -14,7 +14,9 @@ def f(
         tl.load(X + 1, mask=n > 2, other=0.0),
         tl.load(X + 1000000000, mask=n <= 2, other=0.0),
     )
-    b = tl.where((n > 2) & (tl.load(X + 2) > 0.0), 1, n).to(tl.float32)
+    b = tl.where((n > 2) & (tl.load(X + 2, mask=n > 2, other=0.0) > 0.0), 1, n).to(
+        tl.float32
+    )
     c = tl.load(X, mask=n == 0, other=b)
     tl.debug_barrier()
     tl.store(Y, a)

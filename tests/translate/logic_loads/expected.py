@@ -1,0 +1,31 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def f(
+    X,  # float*
+    Y,  # float*
+    Z,  # int*
+    n,
+    T: tl.constexpr,
+):
+    r = tl.arange(0, T)
+    value = ((r < n) & (tl.load(X + r, mask=r < n, other=0.0) > 0.0)).to(tl.int32)
+    tl.debug_barrier()
+    tl.store(Z + r, value)
+    tl.debug_barrier()
+    value_1 = ((r >= n) | (tl.load(X + r, mask=r < n, other=0.0) > 0.0)).to(tl.int32)
+    tl.debug_barrier()
+    tl.store(Z + T + r, value_1)
+    i = 0
+    tl.debug_barrier()
+    while (i < n) & (tl.load(X + i, mask=i < n, other=0.0) != 0.0):
+        i += 1
+    tl.debug_barrier()
+    tl.store(Z + 2 * T, i)
+    tl.debug_barrier()
+    if (n < 0) & (tl.load(Y, mask=n < 0, other=0.0) > 0.0):
+        tl.debug_barrier()
+        tl.store(Z + 2 * T + 1, 1)
