@@ -179,7 +179,8 @@ def test_masks(row: Row) -> None:
         ("*?(n)(Z + r) = 1;", [9, 9, 9, 9]),
         ("*?(r == 2)(Z + r) += 5;", [9, 9, 14, 9]),
         ("*?((r < 2)[:] ? r < 1 : r > 2)(Z + r) = -1;", [-1, 9, 9, -1]),
-        ("*?(m[newaxis, :])(Z + (0 ... 2)[:, newaxis] * 2 + (0 ... 2)[newaxis, :]) = (5 + 0 ... 2)[:, newaxis];", [9, 5, 9, 6]),
+        ("*?(m[newaxis, :])(Z + (0 ... 2)[:, newaxis] * 2 + (0 ... 2)[newaxis, :]) = (5 + 0 ... 2)[:, newaxis];",
+         [9, 5, 9, 6]),
     ],
     ids=lambda x: x if isinstance(x, str) else "",
 )  # fmt: skip
