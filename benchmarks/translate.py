@@ -83,36 +83,34 @@ FRESH = """
 import json, sys, time
 source, defines = json.load(sys.stdin)
 sys.modules["torch"] = sys.modules["triton"] = None
-start = time.perf_counter()
+start = time.process_time()
 import pytriton
-imported = time.perf_counter()
+imported = time.process_time()
 pytriton.translate(source, defines)
-done = time.perf_counter()
+done = time.process_time()
 json.dump([(imported - start) * 1e3, (done - imported) * 1e3], sys.stdout)
 """
 
-# Runs in a fresh process: one translation, then the peak of its memory.
+# Runs in a fresh process: one translation, and the peak of its memory before and behind it.
 PEAK = """
 import json, re, sys
+def peak():
+    return int(re.search(r"VmHWM:\\s*(\\d+) kB", open("/proc/self/status").read())[1]) / 1e3
 source, defines = json.load(sys.stdin)
 sys.modules["torch"] = sys.modules["triton"] = None
+before = peak()
 import pytriton
 pytriton.translate(source, defines)
-print(int(re.search(r"VmHWM:\\s*(\\d+) kB", open("/proc/self/status").read())[1]) / 1e3)
+json.dump([before, peak()], sys.stdout)
 """
 
 GENERATED_DEFINES = {"TYPE": "half", "TM": 32, "TN": 64, "SCALED": True}
 
 
-# Behind each statement of a stage, in texts longer than the 30,000 tokens of code that one text may have.
-REMARK = "  // a remark, as long texts have many\n"
-
-
-def generated(lines: int, remarks: bool = False) -> str:
-    """A kernel of about so many lines; ``remarks``: every other line is a comment."""
-    stage = STAGE.replace(";\n", ";\n" + REMARK) if remarks else STAGE
-    count = round((lines - HEADER.count("\n") - FOOTER.count("\n")) / stage.count("\n"))
-    stages = (stage.replace("@", str(number)) for number in range(count))
+def generated(lines: int) -> str:
+    """A kernel of about so many lines."""
+    count = round((lines - HEADER.count("\n") - FOOTER.count("\n")) / STAGE.count("\n"))
+    stages = (STAGE.replace("@", str(number)) for number in range(count))
     return HEADER + "".join(stages) + FOOTER
 
 
@@ -126,12 +124,12 @@ def dot_text() -> tuple[str, dict[str, Any]]:
 
 
 def milliseconds(action: Callable[[], object], repeat: int) -> float:
-    """The median time of an action."""
+    """The median processor time of an action: what else the machine does counts little."""
     times = []
     for _ in range(repeat):
-        start = time.perf_counter()
+        start = time.process_time()
         action()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return statistics.median(times) * 1e3
 
 
@@ -159,9 +157,11 @@ def fresh_process(repeat: int = 7) -> tuple[float, float]:
     return statistics.median(imports), statistics.median(translations)
 
 
-def peak(source: str) -> float:
-    """The most memory, in MB, that a fresh process ever has that translates a generated kernel; Linux only."""
-    return float(child(PEAK, (source, GENERATED_DEFINES)))
+def peak(source: str) -> tuple[float, float]:
+    """The most memory, in MB, that a fresh process has had before and behind the translation of a generated
+    kernel; Linux only."""
+    before, behind = child(PEAK, (source, GENERATED_DEFINES))
+    return before, behind
 
 
 def cold(source: str, defines: dict[str, Any], repeat: int) -> float:
@@ -246,15 +246,18 @@ def measure() -> list[tuple[str, float, str]]:
         ("dot, warm", warm(source, defines, 50), "ms"),
         ("dot, a further point of a sweep", further_point(source, defines), "ms"),
     ]
-    for lines, repeat, remarks in ((200, 9, False), (1000, 3, False), (3000, 3, False), (5000, 3, True)):
-        text = generated(lines, remarks)
+    for lines, repeat in ((200, 9), (1000, 3), (3000, 3), (5000, 3)):
+        text = generated(lines)
         took, actual = cold(text, GENERATED_DEFINES, repeat), text.count("\n")
-        what = f"generated kernel of {actual} lines" + ", a third of them remarks" * remarks
+        what = f"generated kernel of {actual} lines"
         rows.append((f"{what}, cold", took, "ms"))
         rows.append((f"{what}, cold, per line", took / actual * 1e3, "µs"))
-    rows.append((f"{what}: peak memory of a fresh process", peak(text), "MB"))
+    before, behind = peak(text)
+    rows.append((f"{what}: peak memory of a fresh process", behind, "MB"))
+    rows.append((f"{what}: more than the interpreter alone", behind - before, "MB"))
     rows += [
-        (f"repeated call until the launch: {name}", took, "µs") for name, took in repeated_call().items()
+        (f"known defines, from the call to the launch: {name}", took, "µs")
+        for name, took in repeated_call().items()
     ]
     return rows
 
@@ -278,11 +281,12 @@ def main() -> None:
         "date": datetime.date.today().isoformat(),
         "machine": processor(),
         "python": platform.python_version(),
-        **{name: importlib.metadata.version(name) for name in ("jinja2", "torch", "triton")},
+        **{name: importlib.metadata.version(name) for name in ("torch", "triton")},
         "rows": rows,
     }
-    versions = ", ".join(f"{name} {report[name]}" for name in ("python", "jinja2", "torch", "triton"))
-    print(f"{report['date']}, {report['machine']}, {versions}; medians.\n\n| what | time |\n|---|---|")
+    versions = ", ".join(f"{name} {report[name]}" for name in ("python", "torch", "triton"))
+    told = f"{report['date']}, {report['machine']}, {versions}"
+    print(f"{told}; medians of processor time.\n\n| what | measured |\n|---|---|")
     for what, value, unit in rows:
         print(f"| {what} | {value:.{1 if value < 100 else 0}f} {unit} |")
     if options.json:

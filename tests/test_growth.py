@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 import pytriton
 from benchmarks.translate import GENERATED_DEFINES, generated, peak
+from pytriton.collecting import not_collecting
 
 MOST_MEGABYTES = 150
 
@@ -29,16 +32,57 @@ def calls(source: str) -> int:
     return count
 
 
-def test_calls_grow_with_the_length() -> None:
-    short, long = generated(300), generated(1200)
+@pytest.mark.parametrize("lines", [1200, 5000])
+def test_calls_grow_with_the_length(lines: int) -> None:
+    short, long = generated(300), generated(lines)
     calls(short)  # imports, and fills what is made once a process
-    ratio = calls("//\n" + long) / calls("//\n" + short)
+    seen = f"// {lines}\n"  # never before: what was read of a short text is kept
+    ratio = calls(seen + long) / calls(seen + short)
     lengths = long.count("\n") / short.count("\n")
     assert 0.8 * lengths < ratio < 1.1 * lengths
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_of_five_thousand_lines() -> None:
-    text = generated(5000, remarks=True)
+    text = generated(5000)
     assert 4900 < text.count("\n") < 5100
-    assert peak(text) < MOST_MEGABYTES
+    before, behind = peak(text)
+    assert behind - before < MOST_MEGABYTES
+
+
+def test_nothing_is_left_for_the_collector() -> None:
+    """It waits while a text is translated, so what only it can free would pile up."""
+    text = generated(300)
+    pytriton.translate(text, GENERATED_DEFINES)
+    gc.collect()
+    try:
+        gc.disable()
+        pytriton.translate("//\n" + text, GENERATED_DEFINES)
+        assert not gc.isenabled()
+        assert gc.collect() < 100
+    finally:
+        gc.enable()
+
+
+def test_the_collector_waits() -> None:
+    """Inside, in whatever thread, and is on again behind the last: after an error, too."""
+    assert gc.isenabled()
+    with not_collecting():
+        with not_collecting():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    with pytest.raises(pytriton.CompileError):
+        pytriton.translate("void")
+    assert gc.isenabled()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_child_collects_that_was_forked_meanwhile() -> None:
+    with not_collecting():
+        child = os.fork()
+        if not child:
+            os._exit(0 if gc.isenabled() else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert not gc.isenabled()
+    assert gc.isenabled()
