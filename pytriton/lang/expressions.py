@@ -18,6 +18,7 @@ from pytriton.lang.literals import integer_type, negated, number
 from pytriton.lang.masks import masked, where_open
 from pytriton.lang.operators import LARGEST_BLOCK, LOADS, failed
 from pytriton.lang.scope import Scope
+from pytriton.lang.size import count_nodes
 from pytriton.lang.type_names import as_size
 from pytriton.lang.typed import (
     Atomic,
@@ -51,6 +52,7 @@ from pytriton.lang.types import (
 )
 from pytriton.lang.unknown import unknown_name
 from pytriton.lang.walk import walk
+from pytriton.source import Span
 
 __all__ = ["Expressions"]
 
@@ -318,6 +320,7 @@ class Expressions(Calls):
         condition = as_condition(test)
         if node.yes is None:
             yes = test
+            self._counted(yes, node.span)
         else:
             yes = self._branch(node.yes, condition)
         no = self._branch(node.no, Unary(condition.span, condition.type, "!", condition))
@@ -326,11 +329,15 @@ class Expressions(Calls):
     def _branch(self, node: syntax.Expr, mask: Expr) -> Expr:
         """A branch of ``?:``: its loads only touch memory where the mask holds."""
         expr = self.without_effects(node, "in a branch of '?:'")
-        self._branches += sum(1 for _ in walk(expr))
+        self._counted(expr, node.span)
+        return masked(expr, mask)
+
+    def _counted(self, branch: Expr, span: Span) -> None:
+        """Refuse branches within branches that get too large."""
+        self._branches += count_nodes(branch, _MOST_IN_BRANCHES)
         if self._branches > _MOST_IN_BRANCHES:
             help_ = "use if statements, or '*?(mask)p'"
-            self.report.fatal("TC318", "the '?:' of this kernel are nested too deeply", node.span, help=help_)
-        return masked(expr, mask)
+            self.report.fatal("TC318", "the '?:' of this kernel are nested too deeply", span, help=help_)
 
     # ---------------------------------------------------------------- casts
 
