@@ -269,6 +269,8 @@ def _cure(stop: Stop) -> str | None:
         return _OTHER_WORDS[text]
     if text == "(" and stop.text(1) == "*" and stop.text(4) == "(" and stop.kind(-1) in _IN_TYPE:
         return "there are no pointers to functions: write a macro"
+    if found is not None and stop.kind() == "CONSTEXPR" and _wanted(stop) == "a name":
+        return f"'{text}' is a define, {found.value} here: take another name; arguments go by position"
     if (before, text) in _OTHER_OPERATORS:
         return f"write '{_OTHER_OPERATORS[before, text]}'"
     if (

@@ -1,0 +1,3 @@
+__global__ void fill(float* X, int n) {
+  *(X + 0 ... TM) = n;
+}
