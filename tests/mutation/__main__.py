@@ -135,7 +135,7 @@ class Copy:
         status = loads(self._process.stdout.readline())
         if status in (0, None):
             return [] if status == 0 else None
-        found = re.findall(r"^(?:FAILED|ERROR) (\S+)", self._output.read_text(), re.MULTILINE)
+        found = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", self._output.read_text(), re.MULTILINE)
         return found or [f"pytest ended with {status}"]
 
     def close(self) -> None:
