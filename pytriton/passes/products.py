@@ -5,9 +5,9 @@ Triton multiplies blocks of float, double, half, bfloat16 and char; with a batch
 of the result: exact and wrapping for integers, in float for half. Slow, and right on every target.
 
 Products of double are Triton's, but up to 3.8 it refuses one ("fp64 don't support largeK MMA") where a load of a
-block of few bits stands behind an operand: it follows operations on elements, and views of them, back to loads, through
-their addresses too, and lets a register hold as many numbers as it would of the narrowest. 16 bits or fewer are too
-narrow, and 32 where the inner size is widened (emit/products.py). Such an operand becomes
+block of few bits stands behind an operand: it follows operations on elements, and views of them, back to loads,
+through their addresses too, and lets a register hold as many numbers as it would of the narrowest. 16 bits or
+fewer are too narrow, and 32 where the inner size is widened (emit/products.py). Such an operand becomes
 ``cut_from_loads(operand)``: the same numbers by way of sums, at which Triton stops looking.
 """
 
