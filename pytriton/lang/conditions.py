@@ -241,11 +241,28 @@ class _Expression:
         elif token.kind is Kind.CHAR:
             value = _character(token)
         elif token.kind is Kind.IDENT:
-            value = _FALSE
+            following = self.tokens[self.at + 1].text if self.at + 1 < len(self.tokens) else ""
+            value = self._least(token.text) if token.text in ("min", "max") and following == "(" else _FALSE
         else:
             raise self._unexpected("a value")
         self.at += 1
         return value
+
+    def _least(self, name: str) -> _Value:
+        """``min(a, b)`` and ``max(a, b)``, macros of the prelude; the cursor ends at the ``)``."""
+        self.at += 2
+        self._deeper()
+        left = self._conditional()
+        if self._peek() != ",":
+            raise self._unexpected("','")
+        self.at += 1
+        right = self._conditional()
+        if self._peek() != ")":
+            raise self._unexpected("')'")
+        self.depth -= 1
+        unsigned = left.unsigned or right.unsigned
+        numbers = [_wrap(side.number, unsigned).number for side in (left, right)]
+        return _Value(min(numbers) if name == "min" else max(numbers), unsigned)
 
 
 _COMPARISONS: Final = {

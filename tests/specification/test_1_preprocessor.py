@@ -123,14 +123,15 @@ ROWS = [
     row("__LINE__ is the line of the text", "int", "\n\nint result = __LINE__;", 6),
     pytest.param(row("#line sets it", "int", "\n#line 77\nint result = __LINE__;", 77), marks=pytest.mark.xfail(
         reason="#line is read and does nothing, so that positions are those of the text")),
-    pytest.param(row("min( in #if", "int", "R", 1, top="#if min(3, 4) == 3\n#define R 1\n#endif"),
-        marks=pytest.mark.xfail(reason="min and max in #if are refused: wanted an operator, found '('")),
     row("a macro of nothing within #if", "int", "R", 1, top="#define E\n#if E 1 E\n#define R 1\n#endif"),
-    row("`defined` out of a macro", "int", "R", 1, top="#define D defined(E)\n#define E\n#if D\n#define R 1\n#endif"),
+    row("`defined` out of a macro", "int", "R", 1,
+        top="#define D defined(E)\n#define E\n#if D\n#define R 1\n#endif"),
     row("_Pragma is ignored", "int", '_Pragma("unroll") int result = 5;', 5),
-    row("a directive among the arguments of a call", "int", "F(1\n#define Q 3\n, Q)", 4, top="#define F(a, b) a + b"),
+    row("a directive among the arguments of a call", "int", "F(1\n#define Q 3\n, Q)", 4,
+        top="#define F(a, b) a + b"),
     row("## with the rest of the arguments", "int", "J(1, 2)", 12, top="#define J(a, ...) a##__VA_ARGS__"),
-    row("the name of a macro as argument", "int", "A(D, 4)", 8, top="#define D(x) (x*2)\n#define A(f, x) f(x)"),
+    row("the name of a macro as argument", "int", "A(D, 4)", 8,
+        top="#define D(x) (x*2)\n#define A(f, x) f(x)"),
     row("a parameter of the name of a macro", "int", "F(2)", 4, top="#define a 9\n#define F(a) (a + a)"),
     row("a list of macro calls", "int", "L(ADD) 0", 6, top="#define L(X) X(1) X(2) X(3)\n#define ADD(n) n +"),
     row("two defines around ...", "int[4]", "N...M", [2, 3, 4, 5], defines={"N": 2, "M": 6}),
@@ -182,6 +183,9 @@ CONDITIONS = [
     ("-N", True),
     ("(N)", True),
     ("1 ? 2 : 3 ? 0 : 0", True),
+    ("min(N, 3) == 3 && max(-1, min(N, 9)) == N", True),
+    ("max(-1, 0u) == -1", True),  # unsigned
+    ("min", False),
 ]
 
 
