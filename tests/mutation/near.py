@@ -51,6 +51,8 @@ _FILES = {
     "pytriton/passes/provenance.py": ("tests/passes/test_provenance.py", *_ORDERED),
     "pytriton/passes/remap.py": ("tests/passes/test_remap.py",),
     "pytriton/passes/streams.py": ("tests/passes/test_streams.py",),
+    "pytriton/passes/dead.py": ("tests/passes/test_unreached.py",),
+    "pytriton/passes/tiles.py": ("tests/runtime/test_feasibility.py",),
     "pytriton/passes/unreached.py": ("tests/passes/test_unreached.py",),
 }
 

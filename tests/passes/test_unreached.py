@@ -123,6 +123,12 @@ def test_an_effect_in_the_test_stays() -> None:
     assert "tl.atomic_add(Y, 1)" in text
 
 
+def test_an_effect_whose_value_only_the_loop_read_stays() -> None:
+    text = pytriton.translate(HEAD + "int old = atomic_add(Y, 1); while (0) *X = old;\n}\n").text
+    assert "tl.atomic_add(Y, 1)" in text
+    assert "tl.store" not in text
+
+
 def test_nested_loops_take_no_longer_than_they_are_deep() -> None:
     names = [f"v{depth}" for depth in range(10)]
     opening = "".join(f"char {name} = 0; while ({name} < n) {{ {name} += {name}; " for name in names)
