@@ -43,7 +43,7 @@ from pytriton.passes.provenance import statements
 __all__ = ["entered"]
 
 _WARP = 32 * 16  # bytes that a warp reads or writes at a time
-_COMMENT = "asked out here, as the products of turns overlap then"
+_COMMENT = "under a test, so that ptxas overlaps the products of consecutive turns"
 
 
 def entered(kernel: KernelDef) -> KernelDef:

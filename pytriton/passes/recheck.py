@@ -47,7 +47,7 @@ from pytriton.passes.rewrite import multiplies
 
 __all__ = ["recheck"]
 
-_COMMENT = "asked again: over the loop it would keep registers"
+_COMMENT = "computed again: kept over the loop, it would take registers from it"
 
 
 def recheck(kernel: KernelDef) -> KernelDef:

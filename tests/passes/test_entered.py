@@ -28,7 +28,7 @@ void f(half *A, half *B, OUT *C, int M, int N, int K) {
 }
 """
 UP, DOWN = "0; k < K; k += TK", "K; k > 0; k -= TK"
-COMMENT = "# asked out here"
+COMMENT = "# under a test, so that ptxas"
 
 
 def text_of(out: str = "half", tn: int = 256, loop: str = UP, source: str = TEXT, tk: int = 16) -> str:

@@ -23,7 +23,7 @@ void f(float *X, int *Y, INT base, INT m, int n) {
   *?(!check) (Y + at) = 0;
 }
 """
-AGAIN = "# asked again"
+AGAIN = "# computed again"
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
