@@ -31,6 +31,11 @@ CASES = {
         "A B",
         "A B",
     ),
+    "in a loop, two turns later": (
+        "float *p = A; float *q = A; while (n > 0) { *p = 1; p = q; q = B; n--; }",
+        "",
+        "A B",
+    ),
     "a ternary": ("float *p = n ? A : B; *p = 1;", "", "A B"),
     "a ternary, nested": ("*(n ? A : n > 3 ? B : A + 4) = 1;", "", "A B"),
     "a ternary of blocks": ("float *p[4] = r < n ? A + r : B + r; float x[4] = *p;", "A B", ""),
