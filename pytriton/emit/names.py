@@ -8,6 +8,7 @@ first is out of scope; else it is numbered (``check_1``), as one Python variable
 from __future__ import annotations
 
 import keyword
+from collections.abc import Set
 from typing import Final
 
 from pytriton.lang.typed import Body, Declare, For, RangeLoop, Symbol
@@ -21,7 +22,7 @@ _TAKEN: Final = frozenset([*keyword.kwlist, "tl", "triton", "libdevice", "range"
 _LAUNCH: Final = frozenset("grid warmup num_warps num_stages num_ctas stream device self".split())
 
 
-def identifier(name: str, taken: frozenset[str] = frozenset()) -> str:
+def identifier(name: str, taken: Set[str] = frozenset()) -> str:
     """A name that Python accepts and the module does not use otherwise."""
     if name.startswith("__") or not name.strip("_"):
         name = (name.strip("_") or "underscore") + "_"  # a name that Python might mean something by

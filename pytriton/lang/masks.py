@@ -36,7 +36,7 @@ from pytriton.lang.types import (
     shape_of,
     with_element,
 )
-from pytriton.lang.walk import children, walk, with_children
+from pytriton.lang.walk import children, has_memory, walk, with_children
 
 __all__ = ["masked", "where_open"]
 
@@ -83,6 +83,8 @@ def where_open(operator: str, left: Expr, right: Expr) -> Expr:
 
     Behind more than a few loads in one chain, only the parts of the left side without loads count.
     """
+    if not has_memory(right):
+        return right
     parts = [left]
     if sum(isinstance(node, Load) for node in walk(left)) > _MOST_LOADS:
         parts = [

@@ -142,7 +142,7 @@ def nest(loop: str, depth: int, statements: str) -> str:
 ROW = "int r[16] = 0 ... 16;\n"
 MOVES = repeated("*(X + n) = *(X + @) + 1;", 90)
 # As long as a text may be (45,000 tokens; of a kernel 7,500 statements, those in loops counted again for each loop,
-# or 32,000 operators and operands), or nearly:
+# or 26,000 operators and operands), or nearly:
 # these are translated.
 LONGEST = {
     "stores": kernel(repeated("*(X + @) = n;", 4_950)),
@@ -170,8 +170,8 @@ LONGEST = {
         + repeated("for (int k = n; k > 0; k -= 16) { c += a; p += 16; a = *p; }", 600)
         + "*(X + r) = c;"
     ),
-    "sums": kernel(repeated("*X = " + " + ".join(["n"] * 90) + ";", 175)),
-    "truth values": kernel(repeated("bool b@ = " + " && ".join(["n > 1"] * 50) + ";", 160)),
+    "sums": kernel(repeated("*X = " + " + ".join(["n"] * 90) + ";", 142)),
+    "truth values": kernel(repeated("bool b@ = " + " && ".join(["n > 1"] * 50) + ";", 130)),
     "parentheses": kernel(repeated("*X = " + "(" * 90 + "n" + "+ 1)" * 90 + ";", 121)),
     "parameters": kernel("*p0 = 1;", ", ".join(f"float* p{i}" for i in range(10_600))),
     "kernels": "".join(f"void k{i}(float* X) {{ *X = {i}; }}\n" for i in range(3_000)),
