@@ -1,8 +1,10 @@
 """Which memory a pointer reaches: the parameters that it was computed from.
 
 Arithmetic, casts, selections and variables are followed to a fixed point; a pointer that was itself loaded
-from memory, or made from a number, may reach anything. On this stand ``reads`` and ``writes``, and the
-question whether a load and a store may touch the same bytes.
+from memory, or made from a number, may reach anything. On this stands the question whether a load and a store
+may touch the same bytes, which is asked in whatever order statements are moved to. ``reads`` and ``writes`` are
+read in program order: behind ``p = X; p = Y;`` the variable reaches ``Y``. In a loop it reaches whatever any turn
+leaves in it.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from pytriton.lang.typed import (
     Cast,
     Declare,
     Expr,
+    If,
     KernelDef,
     Load,
     Name,
@@ -36,51 +39,28 @@ class Provenance:
 
     def __init__(self, kernel: KernelDef) -> None:
         self._parameters = kernel.parameters
-        self._roots: dict[Symbol, Roots] = {
-            symbol: frozenset([symbol])
-            for symbol in kernel.parameters
-            if isinstance(symbol.type, PointerType)
-        }
-        pairs = list(_assignments(kernel.body))
-        changed = True
-        while changed:
-            changed = False
-            for symbol, value in pairs:
-                before = self._roots.get(symbol, frozenset())
-                after = _join(before, self.roots(value))
-                if after != before or symbol not in self._roots:
-                    self._roots[symbol] = after
-                    changed = True
+        self._roots = _parameters(kernel.parameters)
+        _settle(_assignments(kernel.body), self._roots)
         self._body = kernel.body
 
     @property
     def reads(self) -> tuple[str, ...]:
         """The parameters through which memory is read."""
-        return self._effects[0]
+        return self._named(self._effects.reads)
 
     @property
     def writes(self) -> tuple[str, ...]:
         """The parameters through which memory is written."""
-        return self._effects[1]
+        return self._named(self._effects.writes)
 
     @property
     def strays(self) -> bool:
         """Whether memory is written that no parameter points to."""
-        return self._effects[2]
+        return self._effects.strays
 
     def roots(self, pointer: Expr) -> Roots:
         """The parameters that a pointer may point into."""
-        if isinstance(pointer, Name):
-            return self._roots.get(pointer.symbol, frozenset())
-        if isinstance(pointer, Load | Atomic):
-            return None
-        if isinstance(pointer, Cast) and not _is_pointer(pointer.operand):
-            return None
-        found: Roots = frozenset()
-        for child in children(pointer):
-            if _is_pointer(child):
-                found = _join(found, self.roots(child))
-        return found
+        return _roots(pointer, self._roots)
 
     def only_root(self, pointer: Expr) -> Symbol | None:
         """The parameter that a pointer points into, if it can only be one."""
@@ -103,36 +83,85 @@ class Provenance:
         )
 
     @cached_property
-    def _effects(self) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
-        reads: set[Symbol] = set()
-        writes: set[Symbol] = set()
-        strays = False
-        everything = {symbol for symbol in self._parameters if isinstance(symbol.type, PointerType)}
+    def _effects(self) -> _Effects:
+        effects = _Effects(self._parameters)
+        effects.follow(self._body, _parameters(self._parameters))
+        return effects
 
-        def reach(pointer: Expr) -> set[Symbol]:
-            roots = self.roots(pointer)
-            return everything if roots is None else set(roots)
+    def _named(self, symbols: set[Symbol]) -> tuple[str, ...]:
+        return tuple(symbol.name for symbol in self._parameters if symbol in symbols)
 
-        def written(pointer: Expr) -> None:
-            nonlocal strays
-            writes.update(reach(pointer))
-            strays |= self.roots(pointer) is None
 
-        for expr in expressions(self._body):
-            for node in walk(expr):
-                if isinstance(node, (Load, Atomic)):
-                    reads |= reach(node.pointer)
-                    if isinstance(node, Atomic):
-                        written(node.pointer)
-        for statement in statements(self._body):
+class _Effects:
+    """What statements do to memory, in program order. ``known``: what each variable reaches where they stand."""
+
+    def __init__(self, parameters: tuple[Symbol, ...]) -> None:
+        self._everything = set(_parameters(parameters))
+        self.reads: set[Symbol] = set()
+        self.writes: set[Symbol] = set()
+        self.strays = False
+
+    def follow(self, body: Body, known: dict[Symbol, Roots]) -> None:
+        """Note the effects; ``known`` is brought to what holds behind the body."""
+        for statement in body:
+            inner = bodies(statement)
+            is_loop = bool(inner) and not isinstance(statement, If)
+            if is_loop:
+                _settle(_assignments((statement,)), known)
+            for expr in expressions((statement,), deep=False):
+                self._evaluate(expr, known)
             if isinstance(statement, Store):
-                written(statement.pointer)
-        ordered = [symbol for symbol in self._parameters if symbol in everything]
-        return (
-            tuple(symbol.name for symbol in ordered if symbol in reads),
-            tuple(symbol.name for symbol in ordered if symbol in writes),
-            strays,
-        )
+                self._write(_roots(statement.pointer, known))
+            elif isinstance(statement, Declare | Assign) and statement.value is not None:
+                if _is_pointer(statement.value):
+                    known[statement.symbol] = _roots(statement.value, known)
+            elif inner:
+                ends = [known if is_loop else {}]
+                for each in inner:
+                    ends.append(dict(known))
+                    self.follow(each, ends[-1])
+                for symbol in set().union(*ends):
+                    known[symbol] = _join(*(end.get(symbol, frozenset()) for end in ends))
+
+    def _evaluate(self, expr: Expr, known: dict[Symbol, Roots]) -> None:
+        for node in walk(expr):
+            if isinstance(node, Load | Atomic):
+                roots = _roots(node.pointer, known)
+                self.reads |= self._everything if roots is None else roots
+                if isinstance(node, Atomic):
+                    self._write(roots)
+
+    def _write(self, roots: Roots) -> None:
+        self.writes |= self._everything if roots is None else roots
+        self.strays |= roots is None
+
+
+def _parameters(parameters: tuple[Symbol, ...]) -> dict[Symbol, Roots]:
+    """The pointers among parameters, each of which reaches its own memory."""
+    return {symbol: frozenset([symbol]) for symbol in parameters if isinstance(symbol.type, PointerType)}
+
+
+def _settle(assignments: list[tuple[Symbol, Expr]], known: dict[Symbol, Roots]) -> None:
+    """Join what the assignments give, in whatever order and however often they are made."""
+    changed = True
+    while changed:
+        changed = False
+        for symbol, value in assignments:
+            before = known.get(symbol, frozenset())
+            after = _join(before, _roots(value, known))
+            if after != before or symbol not in known:
+                known[symbol] = after
+                changed = True
+
+
+def _roots(pointer: Expr, known: dict[Symbol, Roots]) -> Roots:
+    if isinstance(pointer, Name):
+        return known.get(pointer.symbol, frozenset())
+    if isinstance(pointer, Load | Atomic):
+        return None
+    if isinstance(pointer, Cast) and not _is_pointer(pointer.operand):
+        return None
+    return _join(*(_roots(child, known) for child in children(pointer) if _is_pointer(child)))
 
 
 def may_meet(left: Roots, right: Roots) -> bool:
@@ -146,8 +175,13 @@ def may_meet(left: Roots, right: Roots) -> bool:
     return False
 
 
-def _join(left: Roots, right: Roots) -> Roots:
-    return None if left is None or right is None else left | right
+def _join(*several: Roots) -> Roots:
+    found: frozenset[Symbol] = frozenset()
+    for each in several:
+        if each is None:
+            return None
+        found |= each
+    return found
 
 
 def _is_pointer(expr: Expr) -> bool:

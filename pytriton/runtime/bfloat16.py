@@ -21,11 +21,27 @@ Method = Callable[..., Any]
 
 
 def bits_of(values: Any) -> Any:
-    """Numbers as bfloat16 bit patterns, rounded to nearest, ties to even; NaN stays NaN."""
-    bits = numpy.ascontiguousarray(values, numpy.float32).view(numpy.uint32)
+    """Numbers as bfloat16 bit patterns, rounded once to nearest, ties to even; NaN stays NaN."""
+    bits = _to_odd(numpy.ascontiguousarray(values)).view(numpy.uint32)
     rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
     is_nan = (bits & 0x7FFFFFFF) > 0x7F800000
     return numpy.where(is_nan, bits >> 16 | 0x40, rounded).astype(numpy.uint16)
+
+
+def _to_odd(values: Any) -> Any:
+    """Numbers as float32 with a last digit of 1 where digits are cut off, so that no tie comes of it.
+
+    S. Boldo, G. Melquiond: Emulation of FMA and correctly rounded sums, proved algorithms using rounding to
+    odd, 2008.
+    """
+    floats = values.astype(numpy.float32)
+    if values.dtype.itemsize <= 2 or values.dtype == numpy.float32:
+        return floats
+    exact = values.astype(numpy.longdouble)  # 64 digits: every integer of 64 bits too
+    too_far = numpy.abs(floats.astype(numpy.longdouble)) > numpy.abs(exact)
+    cut = numpy.where(too_far, numpy.nextafter(floats, numpy.float32(0)), floats)
+    inexact = (cut.astype(numpy.longdouble) != exact) & (exact == exact)
+    return (cut.view(numpy.uint32) | inexact).view(numpy.float32)
 
 
 def _is_bfloat16(handle: Any) -> bool:

@@ -58,7 +58,7 @@ CASES = {
         "A",
         "B",
     ),
-    "a parameter assigned": ("A = B; *A = 1;", "", "A B"),
+    "a parameter assigned": ("A = B; *A = 1;", "", "B"),
     "a loaded pointer reaches anything": ("float *p = *P; *p = 1;", "P", "A B C P"),
     "so does a number": ("float *p = (float *)(long)n; *p = *C;", "C", "A B C P"),
     "so does an address made of a pointer": ("long a = (long)A; *(float *)(a + 4) = 1;", "", "A B C P"),

@@ -8,10 +8,6 @@ import torch
 
 from tests.specification.asking import Row, inf, nan, row
 
-ROUNDED_TWICE = pytest.mark.xfail(
-    reason="Triton's interpreter makes a bfloat16 by way of float; sm_90 converts at once (cvt.rn.bf16.f64)"
-)
-
 ROWS = [
     row("a literal compared with half is a half", "bool", "h < 0.1", 0, h=np.float16(0.1)),
     row("a literal compared with float is a float", "bool", "f == 0.1", 1, f=0.1),
@@ -82,35 +78,26 @@ ROWS = [
     row(
         "of a block too", "half[2]", "(half)x", [1 + 2**-10, 1], x=np.array([1 + 2**-11 + 2**-30, 1 + 2**-11])
     ),
-    pytest.param(
-        row(
-            "double to bfloat16 rounds once",
-            "bfloat16",
-            "(bfloat16)d",
-            1 + 2**-7,
-            d=np.float64(1 + 2**-8 + 2**-30),
-        ),
-        marks=ROUNDED_TWICE,
+    row(
+        "double to bfloat16 rounds once",
+        "bfloat16",
+        "(bfloat16)d",
+        1 + 2**-7,
+        d=np.float64(1 + 2**-8 + 2**-30),
     ),
-    pytest.param(
-        row(
-            "long to bfloat16 rounds once",
-            "bfloat16",
-            "(bfloat16)l",
-            2.0**40 + 2**33,
-            l=np.int64((1 << 40) + (1 << 32) + 1),
-        ),
-        marks=ROUNDED_TWICE,
+    row(
+        "long to bfloat16 rounds once",
+        "bfloat16",
+        "(bfloat16)l",
+        2.0**40 + 2**33,
+        l=np.int64((1 << 40) + (1 << 32) + 1),
     ),
-    pytest.param(
-        row(
-            "int to bfloat16 rounds once",
-            "bfloat16",
-            "(bfloat16)a",
-            2.0**30 + 2**23,
-            a=(1 << 30) + (1 << 22) + 1,
-        ),
-        marks=ROUNDED_TWICE,
+    row(
+        "int to bfloat16 rounds once",
+        "bfloat16",
+        "(bfloat16)a",
+        2.0**30 + 2**23,
+        a=(1 << 30) + (1 << 22) + 1,
     ),
     row(
         "long to float rounds once",
