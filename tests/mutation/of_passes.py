@@ -349,15 +349,15 @@ MEMORY = (
         "loaded-pointers-reach-nothing",
         _pass("provenance"),
         "a pointer that was loaded counts as apart from all others",
-        "if isinstance(pointer, Load | Atomic):\n            return None",
-        "if isinstance(pointer, Load | Atomic):\n            return frozenset()",
+        "if isinstance(pointer, Load | Atomic):\n        return None",
+        "if isinstance(pointer, Load | Atomic):\n        return frozenset()",
     ),
     Mutant(
         "pointers-followed-once",
         _pass("provenance"),
         "a pointer that takes another's place a turn later is not followed",
-        "self._roots[symbol] = after\n                    changed = True",
-        "self._roots[symbol] = after",
+        "known[symbol] = after\n                changed = True",
+        "known[symbol] = after",
     ),
 )
 
