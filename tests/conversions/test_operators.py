@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from operator import and_, or_, xor
+from operator import and_, eq, ge, gt, le, lt, ne, or_, xor
 
 import pytest
 
 from tests.conversions.c_arithmetic import binary, operators_for, select, spell, unary
-from tests.conversions.c_types import BOOL, FLOATS, INT, TYPES, CType
+from tests.conversions.c_types import BOOL, FLOAT, FLOATS, INT, TYPES, CType
 from tests.conversions.probes import Input, Probe, check
 from tests.conversions.samples import FEW
 
@@ -91,3 +91,20 @@ def test_bits_of_a_truth_value_and_a_number_taken_for_a_truth_value(device: str)
     given = [Input("X", BOOL, flags)]
     check(device, "bool b[8] = *(X + r);", given, probes, size=8)
     check(device, "bool b = *(X + r);", given, probes, grid=8)
+
+
+def test_comparisons_with_nan_and_their_negations(device: str) -> None:
+    """``!(x < y)`` holds where either is NaN; ``x >= y`` does not."""
+    nan = float("nan")
+    pairs = [(1.0, 2.0), (2.0, 1.0), (1.0, 1.0), (nan, 1.0), (1.0, nan), (nan, nan), (-0.0, 0.0), (3.0, nan)]
+    probes = []
+    for symbol, holds in {"<": lt, "<=": le, ">": gt, ">=": ge, "==": eq, "!=": ne}.items():
+        truth = [int(holds(x, y)) for x, y in pairs]
+        probes.append(Probe(f"x {symbol} y", INT, truth, inputs=pairs))
+        probes.append(Probe(f"!(x {symbol} y)", INT, [1 - one for one in truth], inputs=pairs))
+        probes.append(
+            Probe(f"(!(x {symbol} y) ? 5 : 6)", INT, [6 - (1 - one) for one in truth], inputs=pairs)
+        )
+    given = [Input("X", FLOAT, [x for x, _ in pairs]), Input("Y", FLOAT, [y for _, y in pairs])]
+    check(device, "float x[8] = *(X + r); float y[8] = *(Y + r);", given, probes, size=8)
+    check(device, "float x = *(X + r); float y = *(Y + r);", given, probes, grid=8)
