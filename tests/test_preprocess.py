@@ -226,6 +226,9 @@ class TestMacros:
 
     def test_line_and_file(self) -> None:
         assert expand("\n#define L __LINE__\nL __FILE__\nL") == '3 "k.c" 4'
+        assert expand('#line 7 "a \\"b\\".c"\n__LINE__ __FILE__\n#line 2\n__LINE__ __FILE__') == (
+            '7 "a \\"b\\".c" 2 "a \\"b\\".c"'
+        )
 
     def test_line_continuation(self) -> None:
         assert expand("#define A 1 \\\n + 2\nA") == "1 + 2"

@@ -22,6 +22,7 @@ from typing import Final, NoReturn, Protocol
 
 from pytriton.errors import Report
 from pytriton.frozen import dataclass
+from pytriton.lang.lines import PresumedLines
 from pytriton.lang.macros import Macro, join, with_comments
 from pytriton.lang.substitute import Substitution
 from pytriton.lang.tokens import Comment, Kind, Token, new_span, new_token
@@ -66,6 +67,7 @@ class Expander:
         self.macros = macros
         self.report = report
         self.used: set[str] = set()
+        self.lines = PresumedLines()
         self.leftover: list[Comment] = []
         self.spelled: set[str] = set()  # number defines on whose value the tokens depend
         self._spelled: dict[str, tuple[Token, ...]] = {}
@@ -141,7 +143,7 @@ class Expander:
     def _replace(self, macro: Macro, use: Token, call: _Call | None, pending: list[Token]) -> None:
         """Put the replacement of a use in front of what is pending."""
         if macro.dynamic is not None:
-            pending.append(_dynamic(macro, use))
+            pending.append(self._dynamic(macro, use))
             return
         self.charge(1, use)
         expansion = self._expansion(macro, use)
@@ -172,6 +174,14 @@ class Expander:
                 pending[-1] = with_comments(after, after.comments, spaced=True)
         if not body:
             self.leftover.extend(comments)
+
+    def _dynamic(self, macro: Macro, use: Token) -> Token:
+        """``__LINE__`` and ``__FILE__``."""
+        if macro.dynamic == "line":
+            kind, text = Kind.NUMBER, str(self.lines.line(use.span))
+        else:
+            kind, text = Kind.STRING, self.lines.name(use.span)
+        return new_token(kind, text, use.span, use.newline, use.spaced, None, use.comments, _NOTHING)
 
     def _expansion(self, macro: Macro, use: Token) -> Expansion | None:
         parent = use.span.expansion
@@ -334,13 +344,3 @@ def _use_span(use: Token, call: _Call | None, expansion: Expansion | None) -> Sp
         if close.source is span.source and close.expansion is None and close.end > end:
             end = close.end
     return new_span(span.source, span.start, end, expansion)
-
-
-def _dynamic(macro: Macro, use: Token) -> Token:
-    """``__LINE__`` and ``__FILE__``."""
-    if macro.dynamic == "line":
-        kind, text = Kind.NUMBER, str(use.span.line)
-    else:
-        name = use.span.source.name.replace("\\", "\\\\").replace('"', '\\"')
-        kind, text = Kind.STRING, f'"{name}"'
-    return new_token(kind, text, use.span, use.newline, use.spaced, None, use.comments, _NOTHING)

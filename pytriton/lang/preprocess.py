@@ -40,6 +40,7 @@ TC141 #include that is not allowed
 TC142 #include of a file that is not there
 TC143 a malformed #include
 TC144 #includes that nest too deeply, or are too many
+TC145 a malformed #line
 TC150 a define whose name cannot be defined
 TC151 a define of a type that means nothing here
 TC152 a define that does not fit in 64 bits
@@ -442,8 +443,8 @@ class _Preprocessor:
         self._drop(file, line)
         self._warn("TC161", "#pragma is ignored", line[0].span.to(line[-1].span))
 
-    def _nothing(self, file: _File, line: Sequence[Token]) -> None:
-        """``#line``: positions stay those of the text itself."""
+    def _renumber(self, file: _File, line: Sequence[Token]) -> None:
+        self.expander.lines.set(line[0], self.expander.expand_line(line[1:]), self.report)
 
     def _drop(self, file: _File, line: Sequence[Token]) -> None:
         span = line[0].span
@@ -480,6 +481,6 @@ _DIRECTIVES: Final[dict[str, _Handler]] = {
     "error": _Preprocessor._error,
     "warning": _Preprocessor._warning,
     "pragma": _Preprocessor._pragma,
-    "line": _Preprocessor._nothing,
+    "line": _Preprocessor._renumber,
     "include": _Preprocessor._include,
 }

@@ -121,8 +121,10 @@ ROWS = [
     row("a macro is a subscript", "int[1, 4]", "a[SUB]", [1, 2, 3, 4], top="#define SUB newaxis, :", a=[1,
         2, 3, 4]),
     row("__LINE__ is the line of the text", "int", "\n\nint result = __LINE__;", 6),
-    pytest.param(row("#line sets it", "int", "\n#line 77\nint result = __LINE__;", 77), marks=pytest.mark.xfail(
-        reason="#line is read and does nothing, so that positions are those of the text")),
+    row("#line sets it", "int", "\n#line 77\nint result = __LINE__;", 77),
+    row("... further on too", "int", "\n#line 77\n\nint\nresult = __LINE__;", 79),
+    row("... out of a macro", "int", "\n#line HERE\nint result = __LINE__;", 5, top="#define HERE 5"),
+    row("... with a name", "int", '\n#line 1 "a.c"\nint result = __LINE__;', 1),
     row("a macro of nothing within #if", "int", "R", 1, top="#define E\n#if E 1 E\n#define R 1\n#endif"),
     row("`defined` out of a macro", "int", "R", 1,
         top="#define D defined(E)\n#define E\n#if D\n#define R 1\n#endif"),
