@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from itertools import product
 
 from pytriton.frozen import dataclass, replace
 from pytriton.lang.typed import (
@@ -25,7 +26,6 @@ from pytriton.lang.typed import (
     Atomic,
     Body,
     Call,
-    Comments,
     Declare,
     DoWhile,
     Evaluate,
@@ -34,20 +34,19 @@ from pytriton.lang.typed import (
     If,
     KernelDef,
     Load,
-    Name,
     RangeLoop,
     Statement,
     Store,
     Symbol,
     While,
 )
-from pytriton.lang.types import VOID, BlockType, PointerType, ScalarType
-from pytriton.lang.walk import assigned, expressions, names, walk, with_children
+from pytriton.lang.types import VOID, BlockType
+from pytriton.lang.walk import assigned, expressions, names, walk
+from pytriton.passes.apart import in_parts
 from pytriton.passes.disjoint import Distances, Reach
 from pytriton.passes.keys import Keys
 from pytriton.passes.owners import Owners
 from pytriton.passes.provenance import Provenance, may_meet, statements
-from pytriton.passes.rewrite import has_load
 from pytriton.passes.steps import Loop, Steps
 
 __all__ = ["barriers"]
@@ -104,7 +103,7 @@ class _Doing:
     statement: Statement
     accesses: tuple[_Access, ...]
     operations: set[str]
-    split: bool = False  # a store that may overwrite what its value, mask or pointers are loaded from
+    split: bool = False  # some of it must be seen by all threads before the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +209,7 @@ class _Order:
         self._pointers: dict[int, _Pointer] = {}  # by the id of the expression, which each holds
         self._everything: dict[int, _Everything] = {}  # by the id of the loop, which each holds
         self._doings: dict[int, _Doing] = {}  # by the id of the statement, which each holds
-        self._splits: dict[int, tuple[Store, Body]] = {}  # by the id of the store, which each holds
+        self._parts: dict[int, tuple[Statement, Body]] = {}  # by the id of the statement, which each holds
 
     def body(self, body: Body, state: _State) -> Body:
         """The statements with their barriers; ``state`` becomes the one behind them."""
@@ -222,7 +221,7 @@ class _Order:
                 result.append(statement)
                 continue
             doing = self._known(statement)
-            if doing.split and isinstance(statement, Store):  # the barrier goes in between
+            if doing.split:  # barriers go in between
                 result += self.body(self._parts_of(statement), state)
                 continue
             if doing.accesses:
@@ -343,7 +342,7 @@ class _Order:
 
     def _needs_barrier(self, operations: set[str], own: list[_Access], state: _State) -> bool:
         crowded = len(state.reads) + len(state.writes) > _MOST
-        if state.acquired and "cas" not in operations:
+        if state.acquired and ("cas" not in operations or any(access.load is not None for access in own)):
             return True
         if crowded and (state.writes or any(access.writes for access in own)):
             return True
@@ -401,11 +400,11 @@ class _Order:
             pointer.changed = max([self._assigned.get(symbol, 0) for symbol in pointer.symbols], default=0)
         return pointer.changed
 
-    def _parts_of(self, store: Store) -> Body:
-        """A store in parts, made once, so that every look at a loop finds the same ones."""
-        found = self._splits.get(id(store))
+    def _parts_of(self, statement: Statement) -> Body:
+        """A statement in parts, made once, so that every look at a loop finds the same ones."""
+        found = self._parts.get(id(statement))
         if found is None:
-            found = self._splits[id(store)] = (store, _split(store))
+            found = self._parts[id(statement)] = (statement, in_parts(statement))
         return found[1]
 
     def _known(self, statement: Statement) -> _Doing:
@@ -426,14 +425,23 @@ class _Order:
             elif isinstance(node, Atomic):
                 found.append(_Access(self._pointer(node.pointer), writes=True, atomic=True))
                 operations.add(node.operation)
+        written: list[_Access] = []
         if isinstance(statement, Store):
-            written = _Access(
-                self._pointer(statement.pointer), writes=True, time=self._clock, statement=statement
-            )
-            loads = [access.at(self._clock) for access in found if access.load is not None]
-            split = any(self._conflict(load, written) for load in loads)
-            return _Doing(statement, (*found, written), operations, split)
-        return _Doing(statement, tuple(found), operations)
+            written.append(_Access(self._pointer(statement.pointer), writes=True, statement=statement))
+        split = not isinstance(statement, RangeLoop) and self._meets_itself(statement, found, written)
+        return _Doing(statement, (*found, *written), operations, split)
+
+    def _meets_itself(self, statement: Statement, found: list[_Access], stored: list[_Access]) -> bool:
+        """Whether a barrier is needed between what a statement does first and what it does then."""
+        atomics = [access.at(self._clock) for access in found if access.atomic]
+        loads = [access.at(self._clock) for access in found if access.load is not None]
+        stored = [access.at(self._clock) for access in stored]
+        if atomics and loads and _locks(statement, {id(access.load) for access in loads}):
+            return True
+        if len(loads) * len(atomics) > _MOST * _MOST:
+            return True
+        pairs = (*product(loads, atomics + stored), *product(atomics, stored))
+        return any(self._conflict(first, then) for first, then in pairs)
 
 
 def _by_first_thread(access: _Access) -> bool:
@@ -441,35 +449,21 @@ def _by_first_thread(access: _Access) -> bool:
     return access.atomic and not isinstance(access.pointer.expr.type, BlockType)
 
 
+def _locks(statement: Statement, loads: set[int]) -> bool:
+    """Whether a statement releases a lock, or takes one, beside some of what it loads."""
+    nodes = list(_own_nodes(statement))
+    atomics = [node for node in nodes if isinstance(node, Atomic)]
+    if any(atomic.operation == "xchg" for atomic in atomics):
+        return True
+    taking = [atomic for atomic in atomics if atomic.operation == "cas"]
+    before = {id(node) for atomic in taking for node in walk(atomic)}
+    return bool(taking) and not loads <= before
+
+
 def _own_nodes(statement: Statement) -> Iterator[Expr]:
     """Every expression node of a statement itself, not of the blocks inside it."""
     for expr in expressions((statement,), deep=False):
         yield from walk(expr)
-
-
-def _split(store: Store) -> Body:
-    """``*?(mask)pointer = value`` with all that it loads in statements of their own."""
-    made: list[Declare] = []
-    value, mask = store.value, store.mask
-    if has_load(value):
-        value = _hoisted("value", value, store, made)
-    if mask is not None and has_load(mask):
-        mask = _hoisted("mask", mask, store, made)
-    pointer = _without_loads(store.pointer, store, made)
-    return (*made, replace(store, pointer=pointer, value=value, mask=mask, comments=Comments()))
-
-
-def _hoisted(name: str, expr: Expr, store: Store, made: list[Declare]) -> Name:
-    assert isinstance(expr.type, ScalarType | PointerType | BlockType)
-    symbol = Symbol(name, expr.type, store.span)
-    made.append(Declare(store.span, symbol, expr, Comments() if made else store.comments))
-    return Name(expr.span, expr.type, symbol)
-
-
-def _without_loads(expr: Expr, store: Store, made: list[Declare]) -> Expr:
-    if isinstance(expr, Load):
-        return _hoisted("index", expr, store, made)
-    return with_children(expr, lambda child: _without_loads(child, store, made))
 
 
 def _is_barrier(statement: Statement) -> bool:

@@ -41,6 +41,19 @@ TEXTS = {
     "given away after a scalar": ("*Y = 3; atomic_xchg(Y + 16, 1);", False),
     "taken, then stored": ("atomic_cas(Y + 16, 16, 1); *(Y + 1) = 2;", True),
     "taken, then loaded": (R + "atomic_cas(Y + 16, 16, 1); int x[8] = *(Y + r); *(Y + 8 + r) = x;", True),
+    "an atomic's operand": (R + "atomic_add(Y + 7 - r, *(Y + r));", True),
+    "an atomic's mask": (R + "atomic_add(Y + 7 - r, 1, *(Y + r) > 3);", True),
+    "an atomic's old value": (R + "*(Y + r) = atomic_add(Y + 7 - r, 1);", True),
+    "an atomic's operand from elsewhere": (R + "atomic_add(Y + 8 + r, *(Y + r));", False),
+    "a condition that adds what it loads": (
+        R + "if (atomic_add(Y, (*(Y + 7 - r))[+]) < 3) *(Y + 8) = 1;",
+        False,
+    ),
+    "taken and loaded at once": (
+        R + "int x[8] = atomic_cas(Y + 16, 16, 1) + *(Y + r); *(Y + 8 + r) = x;",
+        True,
+    ),
+    "a loop asks with atomics": (R + "while (atomic_add(Y + r, *(Y + 7 - r))[+] < 90) *(Y + 8) = 1;", True),
     "a lock and its counter": ("atomic_cas(Y, 0, 1); atomic_xchg(Y + 1, 5); atomic_xchg(Y, 0);", False),
 }
 
@@ -60,21 +73,3 @@ def test_threads(about: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(PytritonError, match="without a barrier"):
         emitted(case)
     compare(case, evaluated(case), emitted(case, barriers=False))
-
-
-# What a statement loads before its own atomic, and an atomic before the store of its old value: passes/barriers.py
-# looks inside a statement only where that stores what it loads.
-OPEN = {
-    "an atomic's operand": R + "atomic_add(Y + 7 - r, *(Y + r));",
-    "an atomic's mask": R + "atomic_add(Y + 7 - r, 1, *(Y + r) > 3);",
-    "an atomic's old value": R + "*(Y + r) = atomic_add(Y + 7 - r, 1);",
-}
-
-
-@pytest.mark.xfail(strict=True, raises=PytritonError, reason="no barrier inside a statement with an atomic")
-@pytest.mark.parametrize("body", OPEN.values(), ids=OPEN)
-@pytest.mark.filterwarnings("ignore")
-def test_open(body: str) -> None:
-    x = np.arange(32, dtype=np.int32)
-    case = launch(f"void f(int *X, int *Y) {{ {body} }}", x, x.copy())
-    compare(case, evaluated(case), emitted(case))

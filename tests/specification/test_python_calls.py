@@ -186,9 +186,7 @@ def test_the_options_object() -> None:
         opt.NOTHING  # noqa: B018
 
 
-@pytest.mark.parametrize(
-    "grid", [3, (3,), [3], (3, 1), [3, 1, 1], lambda opt: 3, lambda opt: (3, 1, 1)], ids=str
-)
+@pytest.mark.parametrize("grid", [3, (3,), [3], (3, 1), [3, 1, 1], lambda opt: 3, lambda opt: (3, 1, 1)])
 def test_grids(grid: Any) -> None:
     x, y, z = operands()
     triton.kernel(ADD, defines={"TM": 16, "OP": ""})(x, y, z, N, grid=grid)

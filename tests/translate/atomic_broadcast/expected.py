@@ -16,7 +16,9 @@ def spread(
     tl.debug_barrier()
     tl.atomic_add(X + r, tl.broadcast_to(v, (4,)), mask=first)
     tl.debug_barrier()
-    tl.store(Z + r, tl.atomic_xchg(Y + r, tl.broadcast_to(v, (4,))))
+    value = tl.atomic_xchg(Y + r, tl.broadcast_to(v, (4,)))
+    tl.debug_barrier()
+    tl.store(Z + r, value)
     tl.debug_barrier()
     tl.atomic_cas(
         Z + r,

@@ -9,13 +9,14 @@ def f(
     U,  # unsigned int*
     Y,  # long*
 ):
-    tl.store(Y, tl.atomic_cas(X, tl.full((), 1, tl.int64), tl.full((), 2, tl.int64)))
+    value = tl.atomic_cas(X, tl.full((), 1, tl.int64), tl.full((), 2, tl.int64))
     tl.debug_barrier()
-    tl.store(Y + 1, tl.atomic_xchg(X, 5))
+    tl.store(Y, value)
     tl.debug_barrier()
-    tl.store(
-        Y + 2,
-        tl.atomic_cas(U, tl.full((), 3, tl.uint32), tl.full((), 4, tl.uint32)).to(
-            Y.dtype.element_ty
-        ),
-    )
+    value_1 = tl.atomic_xchg(X, 5)
+    tl.debug_barrier()
+    tl.store(Y + 1, value_1)
+    tl.debug_barrier()
+    value_2 = tl.atomic_cas(U, tl.full((), 3, tl.uint32), tl.full((), 4, tl.uint32))
+    tl.debug_barrier()
+    tl.store(Y + 2, value_2.to(Y.dtype.element_ty))
