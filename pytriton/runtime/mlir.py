@@ -34,9 +34,11 @@ spec.loader.exec_module(module)
 triton.compile(ASTSource(fn=getattr(module, name), **source), target=target, options=options)
 """
 
-# ``path:16:9: error: words``, and ``loc("path":16:9): error: words`` where MLIR cannot read the file.
+# ``path:16:9: error: words``; ``loc("path":16:9): error: words`` where MLIR cannot read the file, and
+# ``loc("x"("path":16:9)): error: words`` for the value of a variable.
 _PLACED: Final = re.compile(
-    r'^(?:loc\()?"?(?P<path>[^"\n]+?)"?:(?P<line>\d+):\d+\)?: error: (?P<words>.+)$', re.MULTILINE
+    r'^(?:loc\()?(?:"[^"\n]*"\()?"?(?P<path>[^"\n]+?)"?:(?P<line>\d+):\d+\)*: error: (?P<words>.+)$',
+    re.MULTILINE,
 )
 _PIPELINE: Final = "Failures have been detected while processing an MLIR pass pipeline"
 _PASS: Final = re.compile(r"Pipeline failed while executing \[`(\w+)`")

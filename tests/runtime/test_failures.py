@@ -106,7 +106,8 @@ def test_other_words_on_standard_error() -> None:
     """Errors of other files, warnings, and nothing at all are no complaint."""
     printed = "other.py:3:1: error: not ours\nm.py:4:2: warning: slow\nhello\n"
     assert understood(printed, Path("m.py")) is None
-    assert understood('loc("m.py":4:2): error: bad\n', Path("m.py")) == Complaint("bad", 4)
+    for place in ('loc("m.py":4:2)', 'loc("value"("m.py":4:2))', '"m.py":4:2', "m.py:4:2"):
+        assert understood(f"{place}: error: bad\n", Path("m.py")) == Complaint("bad", 4)
 
 
 @pytest.mark.usefixtures("_no_gate")
