@@ -433,6 +433,8 @@ class _Order:
 
     def _meets_itself(self, statement: Statement, found: list[_Access], stored: list[_Access]) -> bool:
         """Whether a barrier is needed between what a statement does first and what it does then."""
+        if not found or not (stored or any(access.atomic for access in found)):
+            return False
         atomics = [access.at(self._clock) for access in found if access.atomic]
         loads = [access.at(self._clock) for access in found if access.load is not None]
         stored = [access.at(self._clock) for access in stored]
