@@ -123,8 +123,8 @@ LONG = {
     + "{ pa += 8;"
     + "".join(f"c += a{i}; a{i} = *pa;" for i in range(MANY))
     + "}",
-    "ifs": FIRST + DOWN + "{ c += a;" + "if (k > 8) { pa += 8; a = *pa; }" * MANY + "}",
-    "loops": "float a[8];" + f"pa = A + r; a = *pa; {DOWN} {{ c += a; pa += 8; a = *pa; }}" * (MANY // 2),
+    "ifs": FIRST + DOWN + "{ c += a;" + "if (k > 8) { pa += 8; a = *pa; }" * (MANY * 9 // 10) + "}",
+    "loops": "float a[8];" + f"pa = A + r; a = *pa; {DOWN} {{ c += a; pa += 8; a = *pa; }}" * (MANY * 2 // 5),
 }
 
 
