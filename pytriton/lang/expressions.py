@@ -51,7 +51,7 @@ from pytriton.lang.types import (
     with_element,
 )
 from pytriton.lang.unknown import unknown_name
-from pytriton.lang.walk import walk
+from pytriton.lang.walk import has_memory, walk
 from pytriton.source import Span
 
 __all__ = ["Expressions"]
@@ -237,6 +237,8 @@ class Expressions(Calls):
         if operator in ("&&", "||"):
             condition = as_condition(left)
             right = where_open(operator, condition, as_condition(right))
+            if has_memory(right):  # each load of a chain has all those before it in its mask
+                self._counted(right, node.span)
             return Binary(node.span, with_element(BOOL, shape), operator, condition, right)
         if scalar_of(left.type) is None or scalar_of(right.type) is None:
             return self.pointer_arithmetic(operator, left, right, shape, node.span)
@@ -337,7 +339,9 @@ class Expressions(Calls):
         self._branches += count_nodes(branch, _MOST_IN_BRANCHES)
         if self._branches > _MOST_IN_BRANCHES:
             help_ = "use if statements, or '*?(mask)p'"
-            self.report.fatal("TC318", "the '?:' of this kernel are nested too deeply", span, help=help_)
+            self.report.fatal(
+                "TC318", "the '?:', '&&' and '||' of this kernel nest too many loads", span, help=help_
+            )
 
     # ---------------------------------------------------------------- casts
 

@@ -40,10 +40,6 @@ from pytriton.lang.walk import children, has_memory, walk, with_children
 
 __all__ = ["masked", "where_open"]
 
-_MOST_LOADS = (
-    3  # in a mask: each load of a chain of `&&` has all those before it in its mask, twice as many each time
-)
-
 
 def masked(expr: Expr, mask: Expr) -> Expr:
     """The expression with its loads masked; where the shapes do not fit, as it is (``?:`` reports that)."""
@@ -79,29 +75,10 @@ def masked(expr: Expr, mask: Expr) -> Expr:
 
 
 def where_open(operator: str, left: Expr, right: Expr) -> Expr:
-    """The right side of ``&&`` or ``||``: its loads only touch memory where the left side has not decided.
-
-    Behind more than a few loads in one chain, only the parts of the left side without loads count.
-    """
+    """The right side of ``&&`` or ``||``: its loads only touch memory where the left side has not decided."""
     if not has_memory(right):
         return right
-    parts = [left]
-    if sum(isinstance(node, Load) for node in walk(left)) > _MOST_LOADS:
-        parts = [
-            part for part in _parts(left, operator) if not any(isinstance(node, Load) for node in walk(part))
-        ]
-    for part in reversed(parts):
-        right = masked(right, part if operator == "&&" else Unary(part.span, part.type, "!", part))
-    return right
-
-
-def _parts(expr: Expr, operator: str) -> list[Expr]:
-    """``a``, ``b`` and ``c`` of ``a && b && c``."""
-    found: list[Expr] = []
-    while isinstance(expr, Binary) and expr.operator == operator:
-        found.append(expr.right)
-        expr = expr.left
-    return [expr, *reversed(found)]
+    return masked(right, left if operator == "&&" else Unary(left.span, left.type, "!", left))
 
 
 def _load(load: Load, mask: Expr) -> Expr:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+import pytriton
 from tests.specification.asking import Row, inf, nan, row
 
 ROWS = [
@@ -187,3 +188,23 @@ ROWS = [
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_rows(row: Row) -> None:
     row.hold()
+
+
+@pytest.mark.parametrize("operator", ["&&", "||"])
+@pytest.mark.parametrize("count", [1, 4, 8])
+def test_every_load_of_a_chain_waits_for_those_before_it(operator: str, count: int) -> None:
+    """A null pointer is never read, however far along the chain it stands."""
+    chain = f" {operator} ".join(f"*(p + {i}) {'!=' if operator == '&&' else '=='} 0" for i in range(count))
+    first = "n" if operator == "&&" else "!n"
+    text = f"void f(int* X, int* Y, int n) {{ int* p = n ? X : 0; *Y = {first} {operator} {chain}; }}"
+    made = pytriton.kernel(text)
+    for n, x, wanted in ((0, 1, operator == "||"), (1, 1, operator == "&&"), (1, 0, operator == "||")):
+        y = torch.full((1,), 7, dtype=torch.int32)
+        made(torch.full((8,), x, dtype=torch.int32), y, n, grid=1)
+        assert y.item() == wanted
+
+
+def test_a_chain_whose_masks_grow_too_large_is_refused() -> None:
+    chain = " && ".join(f"*(X + {i})" for i in range(40))
+    with pytest.raises(pytriton.CompileError, match="TC318"):
+        pytriton.translate(f"void f(int* X, int* Y) {{ *Y = {chain}; }}")
