@@ -17,9 +17,9 @@ from pytriton.lang.check import check, kernel_names
 from pytriton.lang.convert import scalar_of
 from pytriton.lang.front import read
 from pytriton.lang.tokens import decode
-from pytriton.lang.typed import Binary, Dot, Expr, RangeLoop, Statement, Symbol
+from pytriton.lang.typed import Atomic, Binary, Dot, Expr, Load, RangeLoop, Statement, Symbol
 from pytriton.lang.types import DOUBLE, PointerType, ScalarType
-from pytriton.lang.walk import expressions, has_memory, walk
+from pytriton.lang.walk import expressions, kinds, kinds_in, walk
 from pytriton.passes import run
 from pytriton.passes.beliefs import warn_of_beliefs
 from pytriton.passes.provenance import Provenance, statements
@@ -127,10 +127,11 @@ def _translated(
     provenance = Provenance(checked)
     warn_of_beliefs(checked, provenance, report)
     lowered = run(checked, report)
+    reached = Provenance(lowered)
     changed = remap_ids(lowered, remap) if remap else lowered
     if num_stages is not None:
         changed = stream(changed, num_stages)
-    module = emit(changed, Provenance(changed), precision)
+    module = emit(changed, reached if changed is lowered else Provenance(changed), precision)
     return Translation(
         text=module.text,
         kernel=checked.name,
@@ -144,7 +145,7 @@ def _translated(
         remappable=can_remap(checked),
         doubles=any(map(_is_double, expressions(lowered.body))),
         pipelined=any(map(_is_pipelined, statements(lowered.body))),
-        streams=can_stream(lowered),
+        streams=can_stream(lowered, reached),
         mentioned=front.mentioned,
         lines=MappingProxyType(dict(module.lines)),
         strays=provenance.strays,
@@ -163,14 +164,17 @@ def _source(source: str | bytes | Source, name: str | None, report: Report) -> S
 
 def _is_pipelined(statement: Statement) -> bool:
     """Whether a statement is a loop that Triton pipelines of its own accord."""
-    if not isinstance(statement, RangeLoop) or not any(map(has_memory, expressions(statement.body))):
+    if not isinstance(statement, RangeLoop):
         return False
-    return any(isinstance(node, Dot) for expr in expressions(statement.body) for node in walk(expr))
+    found = kinds_in(statement.body)
+    return Dot in found and (Load in found or Atomic in found)
 
 
 def _is_double(expr: Expr) -> bool:
     """Whether an expression computes with double."""
-    return any(isinstance(node, Binary) and scalar_of(node.type) == DOUBLE for node in walk(expr))
+    return Binary in kinds(expr) and any(
+        isinstance(node, Binary) and scalar_of(node.type) == DOUBLE for node in walk(expr)
+    )
 
 
 def _first(value: object) -> object:

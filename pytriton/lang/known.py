@@ -1,4 +1,4 @@
-"""Room in an expression of the typed tree for what walk.py found out about it, so that it is found out once.
+"""Room in the typed tree for what walk.py found out about a node, so that it is found out once.
 
 These are no fields: equality, printing and ``replace`` do not know of them, and a node starts without.
 """
@@ -10,12 +10,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytriton.lang.typed import Expr, Symbol
 
-__all__ = ["Known"]
+__all__ = ["Known", "KnownInside"]
 
 
 class Known:
-    """The nodes below; the symbols in it."""
+    """Of an expression: the nodes below; the symbols in it; the classes of its nodes."""
 
-    __slots__ = ("below", "symbols")
+    __slots__ = ("below", "kinds", "symbols")
     below: tuple[Expr, ...]
+    kinds: frozenset[type]
     symbols: frozenset[Symbol]
+
+
+class KnownInside:
+    """Of a statement and the blocks in it: the symbols that are read; those that are set; the classes of nodes."""
+
+    __slots__ = ("kinds", "reads", "sets")
+    kinds: frozenset[type]
+    reads: frozenset[Symbol]
+    sets: frozenset[Symbol]

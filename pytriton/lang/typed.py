@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Literal as Choice
 
 from pytriton.frozen import dataclass
-from pytriton.lang.known import Known
+from pytriton.lang.known import Known, KnownInside
 from pytriton.lang.types import BlockType, PointerType, ScalarType, Type
 from pytriton.source import Span
 
@@ -326,7 +326,7 @@ NO_COMMENTS = Comments()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Remark:
+class Remark(KnownInside):
     """Comments that belong to no statement: those before a closing brace."""
 
     span: Span
@@ -334,7 +334,7 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Declare:
+class Declare(KnownInside):
     span: Span
     symbol: Symbol
     value: Expr | None
@@ -342,7 +342,7 @@ class Declare:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Assign:
+class Assign(KnownInside):
     span: Span
     symbol: Symbol
     value: Expr
@@ -350,7 +350,7 @@ class Assign:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Store:
+class Store(KnownInside):
     """``*pointer = value`` where ``mask`` holds; the value has the element type of the pointer."""
 
     span: Span
@@ -361,7 +361,7 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evaluate:
+class Evaluate(KnownInside):
     """An expression for its effect: an atomic, or the call of a barrier."""
 
     span: Span
@@ -370,7 +370,7 @@ class Evaluate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class If:
+class If(KnownInside):
     span: Span
     condition: Expr
     then: Body
@@ -379,7 +379,7 @@ class If:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class For:
+class For(KnownInside):
     """C's loop. ``init`` runs before it in a scope of its own; no condition means true."""
 
     span: Span
@@ -391,7 +391,7 @@ class For:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RangeLoop:
+class RangeLoop(KnownInside):
     """``for symbol in range(start, stop, step)``, made by passes/loops.py; ``stages``: see passes/streams.py."""
 
     span: Span
@@ -405,7 +405,7 @@ class RangeLoop:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class While:
+class While(KnownInside):
     span: Span
     condition: Expr
     body: Body
@@ -413,7 +413,7 @@ class While:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DoWhile:
+class DoWhile(KnownInside):
     span: Span
     body: Body
     condition: Expr
@@ -421,19 +421,19 @@ class DoWhile:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Return:
+class Return(KnownInside):
     span: Span
     comments: Comments = NO_COMMENTS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Break:
+class Break(KnownInside):
     span: Span
     comments: Comments = NO_COMMENTS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Continue:
+class Continue(KnownInside):
     span: Span
     comments: Comments = NO_COMMENTS
 

@@ -1,7 +1,8 @@
 """Walking and rebuilding the typed tree, for the passes.
 
-Passes ask the same expressions the same questions again and again; as nodes never change, what is below a small
-one, and which symbols it reads, is kept with it (known.py).
+Passes ask the same nodes the same questions again and again; as nodes never change, what is below a small
+expression, which symbols it reads and which kinds of nodes it has is kept with it (known.py), and likewise with a
+statement.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from pytriton.frozen import replace
-from pytriton.lang.known import Known
+from pytriton.lang.known import Known, KnownInside
 from pytriton.lang.typed import (
     Assign,
     Atomic,
@@ -37,6 +38,9 @@ __all__ = [
     "children",
     "expressions",
     "has_memory",
+    "inside",
+    "kinds",
+    "kinds_in",
     "map_bodies",
     "map_body",
     "map_expressions",
@@ -99,6 +103,16 @@ def names(expr: Expr) -> frozenset[Symbol]:
         return found
 
 
+def kinds(expr: Expr) -> frozenset[type]:
+    """The classes of the nodes of an expression."""
+    try:
+        return expr.kinds
+    except AttributeError:
+        found = frozenset([node.__class__ for node in walk(expr)])
+        _set_kinds(expr, found)
+        return found
+
+
 def rebuild(expr: Expr, change: dict[Symbol, Expr]) -> Expr:
     """The expression with symbols replaced; the same object where none occurs."""
     if isinstance(expr, Name):
@@ -154,20 +168,42 @@ def expressions(body: Body, *, deep: bool = True) -> list[Expr]:
 
 def reads(body: Body) -> set[Symbol]:
     """The symbols that the statements read, inner blocks included."""
-    return set().union(*map(names, expressions(body)))
+    return set().union(*[inside(statement).reads for statement in body])
 
 
 def assigned(body: Body) -> set[Symbol]:
     """The symbols that the statements declare or assign, inner blocks included."""
-    found: set[Symbol] = set()
-    for statement in body:
-        cls = statement.__class__
-        if cls in _ASSIGNING:
-            found.add(statement.symbol)  # type: ignore[union-attr]
-        if cls in _INNER:
-            for inner in _INNER[cls](statement):
-                found |= assigned(inner)
-    return found
+    return set().union(*[inside(statement).sets for statement in body])
+
+
+def kinds_in(body: Body) -> set[type]:
+    """The classes of expressions in the statements, inner blocks included."""
+    return set().union(*[inside(statement).kinds for statement in body])
+
+
+def inside(statement: Statement) -> KnownInside:
+    """The statement, once it is known what it reads, sets and has in it."""
+    try:
+        statement.kinds  # noqa: B018
+    except AttributeError:
+        pass
+    else:
+        return statement
+    cls = statement.__class__
+    own = [getattr(statement, name) for name in _STATEMENT_FIELDS[cls]]
+    exprs = [expr for expr in own if expr is not None]
+    sets = frozenset((statement.symbol,)) if cls in _ASSIGNING else _NOTHING  # type: ignore[union-attr]
+    if cls not in _INNER and len(exprs) == 1:  # nearly all
+        (expr,) = exprs
+        _set_reads(statement, names(expr))
+        _set_sets(statement, sets)
+        _set_kinds_in(statement, kinds(expr))
+        return statement
+    parts = [inside(inner) for body in bodies(statement) for inner in body]
+    _set_reads(statement, _NOTHING.union(*map(names, exprs), *[inner.reads for inner in parts]))
+    _set_sets(statement, sets.union(*[inner.sets for inner in parts]))
+    _set_kinds_in(statement, _NOTHING.union(*map(kinds, exprs), *[inner.kinds for inner in parts]))
+    return statement
 
 
 def _expr_fields(node: type) -> tuple[str, ...]:
@@ -186,8 +222,11 @@ def _operands(node: type) -> tuple[bool, Callable[[Any], tuple[Any, ...]]]:
 
 
 _ASSIGNING = (Declare, Assign, RangeLoop)
+_MEMORY = frozenset((Load, Atomic))
 _SMALL = 64  # nodes; of larger expressions nothing is kept, so that memory stays a small part of the text
-_set_below, _set_symbols = (vars(Known)[name].__set__ for name in Known.__slots__)
+_NOTHING: frozenset[Any] = frozenset()
+_set_below, _set_kinds, _set_symbols = (vars(Known)[name].__set__ for name in Known.__slots__)
+_set_kinds_in, _set_reads, _set_sets = (vars(KnownInside)[name].__set__ for name in KnownInside.__slots__)
 _EXPR_FIELDS = {node: _expr_fields(node) for node in Expr.__args__}
 _OPERANDS = {node: _operands(node) for node in Expr.__args__}
 _INNER: dict[type, Callable[[Any], tuple[Body, ...]]] = {
@@ -232,7 +271,7 @@ def plain_values(expr: Expr) -> tuple[Any, ...]:
 
 def has_memory(expr: Expr) -> bool:
     """Whether an expression reads or writes memory."""
-    return any(node.__class__ in (Load, Atomic) for node in walk(expr))
+    return not _MEMORY.isdisjoint(kinds(expr))
 
 
 def map_expressions(body: Body, change: Callable[[Expr], Expr]) -> Body:

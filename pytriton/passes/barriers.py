@@ -41,9 +41,9 @@ from pytriton.lang.typed import (
     While,
 )
 from pytriton.lang.types import VOID, BlockType
-from pytriton.lang.walk import assigned, expressions, names, walk
+from pytriton.lang.walk import assigned, expressions, inside, names, walk
 from pytriton.passes.apart import in_parts
-from pytriton.passes.disjoint import Distances, Reach
+from pytriton.passes.disjoint import Distances
 from pytriton.passes.keys import Keys
 from pytriton.passes.owners import Owners
 from pytriton.passes.provenance import Provenance, may_meet, statements
@@ -58,6 +58,7 @@ def barriers(kernel: KernelDef) -> KernelDef:
     return replace(kernel, body=order.body(kernel.body, _State()))
 
 
+_MEMORY = frozenset((Load, Atomic))
 # With more accesses than this since the last barrier, comparing them costs more than a barrier.
 _MOST = 32
 # Statements that may be looked at, beside two looks at each.
@@ -72,8 +73,6 @@ class _Pointer:
 
     expr: Expr
     roots: frozenset[Symbol] | None
-    key: int
-    reach: Reach
     symbols: frozenset[Symbol]
     asked: int = -1
     changed: int = 0
@@ -361,10 +360,10 @@ class _Order:
         if not may_meet(one.roots, other.roots):
             return False
         if self._changed(one) <= earlier.time and self._changed(other) <= earlier.time:
-            if one.key == other.key:
+            if self.keys.of(one.expr) == self.keys.of(other.expr):
                 if self._by_one_thread(earlier, later):
                     return False
-            elif one.reach.apart(other.reach):
+            elif self.distances.reach(one.expr).apart(self.distances.reach(other.expr)):
                 return False
         return earlier.turn is None or not self._in_other_turns(earlier.turn, earlier, later)
 
@@ -388,8 +387,7 @@ class _Order:
         """What is known of a pointer, worked out once."""
         found = self._pointers.get(id(expr))
         if found is None:
-            key, reach = self.keys.of(expr), self.distances.reach(expr)
-            found = _Pointer(expr, self.provenance.roots(expr), key, reach, names(expr))
+            found = _Pointer(expr, self.provenance.roots(expr), names(expr))
             self._pointers[id(expr)] = found
         return found
 
@@ -415,6 +413,8 @@ class _Order:
         return found
 
     def _doing(self, statement: Statement) -> _Doing:
+        if not isinstance(statement, Store) and _MEMORY.isdisjoint(inside(statement).kinds):
+            return _Doing(statement, (), set())
         found: list[_Access] = []
         operations: set[str] = set()
         for node in _own_nodes(statement):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pytriton.errors import Report
 from pytriton.lang.typed import Atomic, Expr, KernelDef, Load, Store, Symbol
-from pytriton.lang.walk import expressions, walk
+from pytriton.lang.walk import expressions, has_memory, walk
 from pytriton.passes.provenance import Provenance, statements
 
 __all__ = ["warn_of_beliefs"]
@@ -27,7 +27,7 @@ def warn_of_beliefs(kernel: KernelDef, provenance: Provenance, report: Report) -
         believed.discard(root)
         _warn(root, at, report, stores=stores)
 
-    for expr in expressions(kernel.body):
+    for expr in filter(has_memory, expressions(kernel.body)):
         for node in walk(expr):
             if isinstance(node, Load):
                 access(node.pointer, node, stores=False)

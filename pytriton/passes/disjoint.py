@@ -7,6 +7,8 @@ memory that are so many elements long and apart as constants tell.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from pytriton.frozen import dataclass
 from pytriton.lang.convert import constant
 from pytriton.lang.typed import Binary, Cast, Declare, Expand, Expr, KernelDef, Name, Range, Symbol
@@ -37,11 +39,15 @@ class Distances:
     """Takes the pointers of one kernel apart."""
 
     def __init__(self, kernel: KernelDef, keys: Keys) -> None:
+        self._kernel = kernel
         self._keys = keys
         self._reaches: dict[int, tuple[Expr, Reach]] = {}  # the pointer is kept, so that its id is
-        self._ranges: dict[Symbol, Range] = {
+
+    @cached_property
+    def _ranges(self) -> dict[Symbol, Range]:
+        return {
             statement.symbol: statement.value
-            for statement in assigned_once(kernel.body)
+            for statement in assigned_once(self._kernel.body)
             if isinstance(statement, Declare) and isinstance(statement.value, Range)
         }
 

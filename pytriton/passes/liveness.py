@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import dataclasses
 from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Collection, Set
+from functools import cached_property
 
 from pytriton.frozen import dataclass
 from pytriton.lang.typed import Assign, Body, Declare, For, If, RangeLoop, Statement, Symbol
-from pytriton.lang.walk import bodies, expressions, names
+from pytriton.lang.walk import bodies, expressions, inside, names
 
 __all__ = ["Block", "Later", "exposed"]
 
@@ -48,21 +49,23 @@ class Later:
         return places[index][1] if index < len(places) else None
 
 
-@dataclasses.dataclass(slots=True)
+@dataclasses.dataclass
 class Block:
     """One block of statements, and what may be read after it."""
 
     body: Body
     outer: Later | None
-    _mentions: Mentions = dataclasses.field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _mentions(self) -> Mentions:
+        found: Mentions = {}
         for position, statement in enumerate(self.body):
             read, kept = _effects(statement)
             for symbol in read:
-                self._mentions.setdefault(symbol, []).append((position, True))
+                found.setdefault(symbol, []).append((position, True))
             for symbol in kept - read:
-                self._mentions.setdefault(symbol, []).append((position, False))
+                found.setdefault(symbol, []).append((position, False))
+        return found
 
     def after(self, position: int) -> Later:
         """What may be read after the statement at a position."""
@@ -74,12 +77,15 @@ class Block:
         return Later(self.outer, self._mentions, position, again)
 
 
-def exposed(body: Body) -> set[Symbol]:
+_Symbols = Set[Symbol]
+
+
+def exposed(body: Body) -> _Symbols:
     """The symbols that the statements may read before they set them."""
     return _sequence(body)[0]
 
 
-def _sequence(body: Body) -> tuple[set[Symbol], set[Symbol]]:
+def _sequence(body: Body) -> tuple[_Symbols, _Symbols]:
     """What a block may read from before it, and what it surely sets."""
     read: set[Symbol] = set()
     fixed: set[Symbol] = set()
@@ -90,7 +96,7 @@ def _sequence(body: Body) -> tuple[set[Symbol], set[Symbol]]:
     return read, fixed
 
 
-def _effects(statement: Statement) -> tuple[set[Symbol], set[Symbol]]:
+def _effects(statement: Statement) -> tuple[_Symbols, _Symbols]:
     """What a statement may read from before it, and what it surely sets."""
     read = _read(statement)
     match statement:
@@ -108,12 +114,14 @@ def _effects(statement: Statement) -> tuple[set[Symbol], set[Symbol]]:
             return _again(statement), set()
 
 
-def _again(statement: Statement) -> set[Symbol]:
+def _again(statement: Statement) -> _Symbols:
     """What a loop may read at the end of a turn or later, of what it has from before."""
     inner = bodies(statement)[1:] if isinstance(statement, For) else bodies(statement)
     return _read(statement).union(*map(exposed, inner))
 
 
-def _read(statement: Statement) -> set[Symbol]:
+def _read(statement: Statement) -> frozenset[Symbol]:
     """What the expressions of a statement itself read."""
-    return set().union(*map(names, expressions((statement,), deep=False)))
+    if not bodies(statement):
+        return inside(statement).reads
+    return frozenset[Symbol]().union(*map(names, expressions((statement,), deep=False)))

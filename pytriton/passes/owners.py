@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
 
 from pytriton.lang.typed import (
     Assign,
@@ -42,9 +43,16 @@ class Owners:
     """Answers for the blocks of one kernel."""
 
     def __init__(self, kernel: KernelDef) -> None:
-        nodes = (node for expr in expressions(kernel.body) for node in walk(expr))
-        self._reads = Counter(node.symbol for node in nodes if isinstance(node, Name))
-        self._once: set[int] = {id(statement) for statement in assigned_once(kernel.body)}
+        self._kernel = kernel
+
+    @cached_property
+    def _reads(self) -> Counter[Symbol]:
+        nodes = (node for expr in expressions(self._kernel.body) for node in walk(expr))
+        return Counter(node.symbol for node in nodes if isinstance(node, Name))
+
+    @cached_property
+    def _once(self) -> set[int]:
+        return {id(statement) for statement in assigned_once(self._kernel.body)}
 
     def one_each(self, pointer: Expr) -> bool:
         """Whether the block has an element for every thread."""

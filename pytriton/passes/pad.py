@@ -96,7 +96,11 @@ def _declares_odd(body: Body) -> bool:
 
 
 def _odd(type_: Type) -> bool:
-    return any(size & (size - 1) for size in shape_of(type_))
+    if isinstance(type_, BlockType):
+        for size in type_.shape:
+            if size & (size - 1):
+                return True
+    return False
 
 
 def _size(size: int) -> Size:

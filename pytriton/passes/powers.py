@@ -23,7 +23,7 @@ from pytriton.lang.typed import (
     While,
 )
 from pytriton.lang.types import FLOAT, element_of
-from pytriton.lang.walk import map_body, map_expressions, with_children
+from pytriton.lang.walk import kinds, map_body, map_expressions, with_children
 from pytriton.passes.rewrite import multiplies
 
 __all__ = ["powers"]
@@ -40,7 +40,7 @@ def powers(kernel: KernelDef) -> KernelDef:
 def _statement(statement: Statement) -> Statement:
     if not isinstance(statement, RangeLoop | For | While) or not multiplies(statement.body):
         return statement
-    body = map_expressions(statement.body, _expr)
+    body = map_expressions(statement.body, lambda expr: _expr(expr) if Call in kinds(expr) else expr)
     return statement if body is statement.body else replace(statement, body=body)
 
 

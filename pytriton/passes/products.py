@@ -40,16 +40,18 @@ from pytriton.lang.types import (
     element_of,
     shape_of,
 )
-from pytriton.lang.walk import bodies, children, map_expressions, with_children
+from pytriton.lang.walk import bodies, children, kinds, map_expressions, with_children
+from pytriton.passes.rewrite import multiplies
 
 __all__ = ["products"]
 
 
 def products(kernel: KernelDef) -> KernelDef:
     """The kernel with only such products as Triton has."""
+    if not multiplies(kernel.body):
+        return kernel
     behind = _Behind(kernel.body)
-
-    body = map_expressions(kernel.body, lambda expr: _changed(expr, behind))
+    body = map_expressions(kernel.body, lambda expr: _changed(expr, behind) if Dot in kinds(expr) else expr)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 

@@ -15,6 +15,7 @@ from pytriton.lang.typed import (
     Assign,
     Atomic,
     Body,
+    Call,
     Cast,
     Declare,
     Expr,
@@ -26,12 +27,14 @@ from pytriton.lang.typed import (
     Store,
     Symbol,
 )
-from pytriton.lang.types import PointerType, element_of
-from pytriton.lang.walk import bodies, children, expressions, walk
+from pytriton.lang.types import BlockType, PointerType
+from pytriton.lang.walk import bodies, children, expressions, has_memory, kinds_in, walk
 
 __all__ = ["Provenance", "may_meet", "statements"]
 
 Roots = frozenset[Symbol] | None  # None: anything
+_ORDERING = frozenset((Atomic, Call))
+_NOWHERE: Roots = frozenset()
 
 
 class Provenance:
@@ -76,8 +79,8 @@ class Provenance:
         for statement in statements(body):
             if isinstance(statement, Store) and self.may_alias(statement.pointer, pointer):
                 return True
-        return any(
-            isinstance(node, Atomic) or (hasattr(node, "function") and node.function == "barrier")
+        return not _ORDERING.isdisjoint(kinds_in(body)) and any(
+            isinstance(node, Atomic) or (isinstance(node, Call) and node.function == "barrier")
             for expr in expressions(body)
             for node in walk(expr)
         )
@@ -124,6 +127,8 @@ class _Effects:
                     known[symbol] = _join(*(end.get(symbol, frozenset()) for end in ends))
 
     def _evaluate(self, expr: Expr, known: dict[Symbol, Roots]) -> None:
+        if not has_memory(expr):
+            return
         for node in walk(expr):
             if isinstance(node, Load | Atomic):
                 roots = _roots(node.pointer, known)
@@ -156,12 +161,12 @@ def _settle(assignments: list[tuple[Symbol, Expr]], known: dict[Symbol, Roots]) 
 
 def _roots(pointer: Expr, known: dict[Symbol, Roots]) -> Roots:
     if isinstance(pointer, Name):
-        return known.get(pointer.symbol, frozenset())
-    if isinstance(pointer, Load | Atomic):
+        return known.get(pointer.symbol, _NOWHERE)
+    if isinstance(pointer, (Load, Atomic)):
         return None
     if isinstance(pointer, Cast) and not _is_pointer(pointer.operand):
         return None
-    return _join(*(_roots(child, known) for child in children(pointer) if _is_pointer(child)))
+    return _join(*[_roots(child, known) for child in children(pointer) if _is_pointer(child)])
 
 
 def may_meet(left: Roots, right: Roots) -> bool:
@@ -176,16 +181,17 @@ def may_meet(left: Roots, right: Roots) -> bool:
 
 
 def _join(*several: Roots) -> Roots:
-    found: frozenset[Symbol] = frozenset()
+    found = _NOWHERE
     for each in several:
         if each is None:
             return None
-        found |= each
+        found = each if not found or found is each else found | each
     return found
 
 
 def _is_pointer(expr: Expr) -> bool:
-    return isinstance(element_of(expr.type), PointerType)  # type: ignore[arg-type]
+    type_ = expr.type
+    return isinstance(type_.element if isinstance(type_, BlockType) else type_, PointerType)
 
 
 def statements(body: Body) -> list[Statement]:
@@ -202,7 +208,7 @@ def _assignments(body: Body) -> list[tuple[Symbol, Expr]]:
     return [
         (statement.symbol, statement.value)
         for statement in statements(body)
-        if isinstance(statement, Declare | Assign)
+        if isinstance(statement, (Declare, Assign))
         and statement.value is not None
         and _is_pointer(statement.value)
     ]

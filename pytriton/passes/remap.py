@@ -22,7 +22,7 @@ from pytriton.lang.typed import (
     Symbol,
 )
 from pytriton.lang.types import INT
-from pytriton.lang.walk import expressions, map_expressions, walk, with_children
+from pytriton.lang.walk import expressions, kinds, map_expressions, walk, with_children
 from pytriton.source import Span
 
 __all__ = ["can_remap", "remap"]
@@ -33,6 +33,7 @@ def can_remap(kernel: KernelDef) -> bool:
     axes = {
         constant(node.arguments[0])
         for expr in expressions(kernel.body)
+        if Call in kinds(expr)
         for node in walk(expr)
         if isinstance(node, Call) and node.function == "program_id"
     }

@@ -12,7 +12,7 @@ from pytriton.lang.typed import (
     Load,
     Unary,
 )
-from pytriton.lang.walk import children, expressions, walk
+from pytriton.lang.walk import children, kinds, kinds_in
 
 __all__ = ["alike", "has_load", "larger_than", "multiplies", "negated"]
 
@@ -28,7 +28,7 @@ def alike(left: Expr, right: Expr) -> bool:
 
 def has_load(expr: Expr) -> bool:
     """Whether an expression reads memory."""
-    return any(node.__class__ is Load for node in walk(expr))
+    return Load in kinds(expr)
 
 
 def larger_than(expr: Expr, limit: int) -> bool:
@@ -42,7 +42,7 @@ def larger_than(expr: Expr, limit: int) -> bool:
 
 def multiplies(body: Body) -> bool:
     """Whether statements, or those inside them, multiply matrices."""
-    return any(node.__class__ is Dot for expr in expressions(body) for node in walk(expr))
+    return Dot in kinds_in(body)
 
 
 def negated(expr: Expr) -> Expr:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from pytriton.lang.typed import Assign, Atomic, Declare, Expr, If, Name, Statement, Symbol
 from pytriton.lang.types import BOOL, element_of
-from pytriton.lang.walk import assigned, expressions, has_memory, names, reads, rebuild, walk
+from pytriton.lang.walk import assigned, expressions, has_memory, inside, names, reads, rebuild
 from pytriton.passes.linear import moved
 from pytriton.passes.rewrite import has_load, larger_than
 from pytriton.passes.turns import Turn
@@ -40,10 +40,10 @@ class Line:
     movable: bool = dataclasses.field(init=False)  # it only computes the value of one variable
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reads", frozenset(reads((self.statement,))))
-        object.__setattr__(self, "sets", frozenset(assigned((self.statement,))))
-        value = self.value
-        pure = value is not None and not any(isinstance(node, Atomic) for node in walk(value))
+        known = inside(self.statement)
+        object.__setattr__(self, "reads", known.reads)
+        object.__setattr__(self, "sets", known.sets)
+        pure = self.value is not None and Atomic not in known.kinds
         object.__setattr__(self, "movable", pure)
 
     @property

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -37,7 +38,7 @@ from pytriton.lang.typed import (
     While,
 )
 from pytriton.lang.types import INT, LONG, BlockType, PointerType, ScalarType, element_of
-from pytriton.lang.walk import assigned, assigned_once, has_memory, names
+from pytriton.lang.walk import assigned, assigned_once, has_memory, inside, names
 from pytriton.passes.keys import Keys
 from pytriton.passes.provenance import statements
 
@@ -161,24 +162,39 @@ class Steps:
     """Compares pointers of the loops of one kernel."""
 
     def __init__(self, kernel: KernelDef, keys: Keys) -> None:
+        self._kernel = kernel
         self._keys = keys
+        self._initial: dict[int, tuple[Loop, dict[Symbol, Expr]]] = {}  # each is kept, so that its id is
         self._facts: dict[int, _LoopFacts] = {}
         self._blocks: dict[Symbol, _Sum | None] = {}
-        self._once: dict[Symbol, Expr] = {
+
+    @cached_property
+    def _once(self) -> dict[Symbol, Expr]:
+        return {
             statement.symbol: statement.value
-            for statement in assigned_once(kernel.body)
+            for statement in assigned_once(self._kernel.body)
             if isinstance(statement, Declare) and statement.value is not None
         }
-        self._fixed = set(self._once) | (set(kernel.parameters) - assigned(kernel.body))
+
+    @cached_property
+    def _fixed(self) -> set[Symbol]:
+        return set(self._once) | (set(self._kernel.parameters) - assigned(self._kernel.body))
 
     def enter(self, loop: Loop, initial: Mapping[Symbol, Expr]) -> None:
         """Learn of a loop; ``initial`` has values of variables where the loop begins."""
-        if id(loop) not in self._facts:
-            self._facts[id(loop)] = _LoopFacts(loop, initial)
+        if id(loop) not in self._initial:
+            moving = inside(loop).sets & initial.keys()
+            self._initial[id(loop)] = loop, {symbol: initial[symbol] for symbol in moving}
+
+    def _facts_of(self, loop: Loop) -> _LoopFacts:
+        found = self._facts.get(id(loop))
+        if found is None:
+            found = self._facts[id(loop)] = _LoopFacts(*self._initial[id(loop)])
+        return found
 
     def apart(self, loop: Loop, one: tuple[Expr, Statement], other: tuple[Expr, Statement]) -> bool:
         """Whether the pointers, of statements in the loop, reach no common element in different turns."""
-        facts = self._facts[id(loop)]
+        facts = self._facts_of(loop)
         if element_of(one[0].type) != element_of(other[0].type):  # type: ignore[arg-type]
             return False
         first, second = self._known(facts, *one), self._known(facts, *other)

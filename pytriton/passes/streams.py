@@ -11,15 +11,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytriton.lang.typed import Dot, KernelDef, Load, RangeLoop, Statement
-from pytriton.lang.walk import bodies, expressions, map_body, walk
+from pytriton.lang.walk import bodies, expressions, kinds_in, map_body, walk
 from pytriton.passes.provenance import Provenance, statements
 
 __all__ = ["can_stream", "stream"]
 
 
-def can_stream(kernel: KernelDef) -> bool:
+def can_stream(kernel: KernelDef, provenance: Provenance) -> bool:
     """Whether the kernel has such a loop."""
-    provenance = Provenance(kernel)
     return any(_streams(statement, provenance) for statement in statements(kernel.body))
 
 
@@ -38,8 +37,9 @@ def stream(kernel: KernelDef, stages: int) -> KernelDef:
 def _streams(statement: Statement, provenance: Provenance) -> bool:
     if not isinstance(statement, RangeLoop) or any(map(bodies, statement.body)):
         return False
+    found = kinds_in(statement.body)
+    if Load not in found or Dot in found:
+        return False
     nodes = [node for expr in expressions(statement.body) for node in walk(expr)]
     loads = [node for node in nodes if isinstance(node, Load)]
-    if not loads or any(isinstance(node, Dot) for node in nodes):
-        return False
     return not any(provenance.writes_to(statement.body, load.pointer) for load in loads)

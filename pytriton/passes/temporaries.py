@@ -32,9 +32,11 @@ from pytriton.lang.typed import (
     Unary,
 )
 from pytriton.lang.types import BlockType, PointerType, ScalarType
-from pytriton.lang.walk import map_statements, same, walk, with_children
+from pytriton.lang.walk import kinds, map_statements, same, with_children
 
 __all__ = ["temporaries"]
+
+_MAY_REPEAT = frozenset((Call, Select))
 
 
 def temporaries(kernel: KernelDef) -> KernelDef:
@@ -45,7 +47,7 @@ def temporaries(kernel: KernelDef) -> KernelDef:
 
 def _statement(statement: Statement) -> Body:
     own = statement.condition if isinstance(statement, If) else getattr(statement, "value", None)
-    if own is None or not any(node.__class__ is Call or node.__class__ is Select for node in walk(own)):
+    if own is None or _MAY_REPEAT.isdisjoint(kinds(own)):
         return (statement,)
     kept = _Kept()
     change = kept.without

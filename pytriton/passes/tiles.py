@@ -14,6 +14,7 @@ from pytriton.lang.typed import Assign, Body, Declare, Dot, Expr, Load, Name, Ra
 from pytriton.lang.types import Type, shape_of
 from pytriton.lang.walk import expressions, walk
 from pytriton.passes.provenance import statements
+from pytriton.passes.rewrite import multiplies
 
 __all__ = ["Tiles", "largest_tiles"]
 
@@ -30,7 +31,9 @@ class Tiles:
 
 def largest_tiles(body: Body) -> Tiles:
     """The tiles of the loop that loads most; nothing where no loop has a product of what it loads."""
-    loops = [_tiles(each) for each in statements(body) if isinstance(each, RangeLoop)]
+    loops = [
+        _tiles(each) for each in statements(body) if isinstance(each, RangeLoop) and multiplies(each.body)
+    ]
     return max(loops, key=lambda tiles: (tiles.loaded, tiles.summed), default=Tiles())
 
 
