@@ -16,6 +16,7 @@ from pytriton.frozen import replace
 from pytriton.lang import syntax
 from pytriton.lang.assignments import Assignments
 from pytriton.lang.comments import CommentCursor
+from pytriton.lang.kept import Keeping
 from pytriton.lang.macros import Macro
 from pytriton.lang.scope import Scope, closest
 from pytriton.lang.size import refuse_large
@@ -122,7 +123,7 @@ def _report_twins(file: syntax.File, report: Report) -> None:
         seen.setdefault(name.text, name.span)
 
 
-class _KernelChecker(Assignments):
+class _KernelChecker(Assignments, Keeping):
     """Checks one kernel."""
 
     def __init__(self, file: syntax.File, report: Report, strict_literals: bool, scope: Scope) -> None:
@@ -157,10 +158,8 @@ class _KernelChecker(Assignments):
         for specifiers, declarator in node.declarator.parameters or ():
             if specifiers.has("void") and declarator.name is None and not declarator.stars:
                 continue
-            span = specifiers.span.to(declarator.span)
-            above = self.comments.above(specifiers.span.start)
-            symbol = self.parameter(specifiers, declarator, span)
-            comments.append(Comments(above, self.comments.behind(span)))
+            symbol, beside = self.kept(declarator, lambda: self._parameter(specifiers, declarator))  # noqa: B023
+            comments.append(beside)
             if symbol is not None:
                 parameters.append(symbol)
         body = self._items(node.body)
@@ -175,6 +174,15 @@ class _KernelChecker(Assignments):
                 comments.append(Comments())
         buffers = tuple(self.buffers)
         return KernelDef(name.span, name.text, tuple(parameters), body, head, tuple(comments), buffers)
+
+    def _parameter(
+        self, specifiers: syntax.Specifiers, declarator: syntax.Declarator
+    ) -> tuple[Symbol | None, Comments]:
+        """A parameter with its comments."""
+        span = specifiers.span.to(declarator.span)
+        above = self.comments.above(specifiers.span.start)
+        symbol = self.parameter(specifiers, declarator, span)
+        return symbol, Comments(above, self.comments.behind(span))
 
     # ---------------------------------------------------------------- statements
 
@@ -194,12 +202,15 @@ class _KernelChecker(Assignments):
         try:
             if isinstance(node, syntax.Block):
                 return self._items(node)
-            return tuple(self._statement(node))
+            return self._statement(node)
         finally:
             self.scope.pop()
 
-    def _statement(self, node: syntax.Statement) -> list[Statement]:
+    def _statement(self, node: syntax.Statement) -> Body:
         """A statement with its comments; one C statement may be several of ours, or none."""
+        return self.kept(node, lambda: tuple(self._commented(node)))
+
+    def _commented(self, node: syntax.Statement) -> list[Statement]:
         self._nesting += 1
         if self._nesting > _DEEPEST:
             self.report.fatal("TC318", f"blocks are nested more than {_DEEPEST} deep", node.span)
@@ -288,11 +299,12 @@ class _KernelChecker(Assignments):
         body = self._loop_body(node.body)
         self.scope.pop()
         if before and condition is not None:
-            return [_tested_inside(node.span, tuple(init), before, condition, step, body)]
-        return [For(node.span, tuple(init), condition, step, body)]
+            return [_tested_inside(node.span, init, before, condition, step, body)]
+        return [For(node.span, init, condition, step, body)]
 
     def _declaration(self, node: syntax.Declaration) -> list[Statement]:
         if node.specifiers.has("typedef") or node.specifiers.enum is not None:
+            self.lasting += 1
             self.file_scope(node)
             return []
         if node.specifiers.has("extern"):

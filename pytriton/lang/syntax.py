@@ -63,6 +63,12 @@ PRECEDENCE: Final[dict[str, int]] = {
 }
 
 
+class Checked:
+    """Room for what the checker found a node to mean: see kept.py. It is no field, and a node starts without."""
+
+    __slots__ = ("meanings",)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Name:
     span: Span
@@ -252,7 +258,7 @@ class Specifiers:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Declarator:
+class Declarator(Checked):
     """``*name[shape] attributes = initializer``; with ``parameters``, a function. A parameter may lack a name."""
 
     span: Span
@@ -265,21 +271,21 @@ class Declarator:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Declaration:
+class Declaration(Checked):
     span: Span
     specifiers: Specifiers
     declarators: tuple[Declarator, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StaticAssert:
+class StaticAssert(Checked):
     span: Span
     condition: Expr
     message: str | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ExpressionStatement:
+class ExpressionStatement(Checked):
     """``expression ;`` or the empty statement."""
 
     span: Span
@@ -287,13 +293,13 @@ class ExpressionStatement:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class Block(Checked):
     span: Span
     items: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class If:
+class If(Checked):
     span: Span
     condition: Expr
     then: Statement
@@ -301,7 +307,7 @@ class If:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class For:
+class For(Checked):
     span: Span
     init: Declaration | ExpressionStatement
     condition: Expr | None
@@ -310,32 +316,32 @@ class For:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class While:
+class While(Checked):
     span: Span
     condition: Expr
     body: Statement
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DoWhile:
+class DoWhile(Checked):
     span: Span
     body: Statement
     condition: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Return:
+class Return(Checked):
     span: Span
     value: Expr | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Break:
+class Break(Checked):
     span: Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Continue:
+class Continue(Checked):
     span: Span
 
 
