@@ -162,7 +162,7 @@ def _settle(assignments: list[tuple[Symbol, Expr]], known: dict[Symbol, Roots]) 
 def _roots(pointer: Expr, known: dict[Symbol, Roots]) -> Roots:
     if isinstance(pointer, Name):
         return known.get(pointer.symbol, _NOWHERE)
-    if isinstance(pointer, (Load, Atomic)):
+    if isinstance(pointer, Load | Atomic):
         return None
     if isinstance(pointer, Cast) and not _is_pointer(pointer.operand):
         return None
@@ -208,7 +208,7 @@ def _assignments(body: Body) -> list[tuple[Symbol, Expr]]:
     return [
         (statement.symbol, statement.value)
         for statement in statements(body)
-        if isinstance(statement, (Declare, Assign))
+        if isinstance(statement, Declare | Assign)
         and statement.value is not None
         and _is_pointer(statement.value)
     ]
