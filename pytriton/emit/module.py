@@ -16,7 +16,7 @@ from pytriton.emit.stmt import Statements
 from pytriton.frozen import dataclass
 from pytriton.lang import typed
 from pytriton.lang.typed import Comments, Expr, KernelDef, Symbol
-from pytriton.lang.types import FLOAT, INT, PointerType, Type, shape_of
+from pytriton.lang.types import FLOAT, INT, BlockType, PointerType, shape_of
 from pytriton.lang.walk import assigned, expressions, walk
 from pytriton.passes.provenance import Provenance
 
@@ -107,27 +107,28 @@ def _note(symbol: Symbol) -> str:
 def _defines(kernel: KernelDef) -> frozenset[str]:
     """Every define that may be printed: in expressions, and in the sizes of blocks."""
     found: set[str] = set()
-    seen: dict[int, object] = {}  # shapes, and what gave their sizes; kept, so that their ids are theirs
+    shapes: dict[int, tuple[int, ...]] = {}  # kept, so that their ids are theirs
+    sizes: dict[int, Expr] = {}
 
     def look(expr: Expr) -> None:
-        found.update([node.name for node in walk(expr) if isinstance(node, typed.Constexpr)])
-
-    def measure(type_: Type) -> None:
-        shape = shape_of(type_)
-        if id(shape) in seen:
-            return
-        seen[id(shape)] = shape
-        for size in shape:
-            if isinstance(size, typed.Size) and size.expr is not None and id(size.expr) not in seen:
-                seen[id(size.expr)] = size.expr
-                look(size.expr)
+        for node in walk(expr):
+            if node.__class__ is typed.Constexpr:
+                found.add(node.name)
+            type_ = node.type
+            if isinstance(type_, BlockType):
+                shapes[id(type_.shape)] = type_.shape
 
     for symbol in assigned(kernel.body):
-        measure(symbol.type)
+        shape = shape_of(symbol.type)
+        shapes[id(shape)] = shape
         if isinstance(symbol.multiple_of, typed.Size) and symbol.multiple_of.expr is not None:
-            look(symbol.multiple_of.expr)
+            sizes[id(symbol.multiple_of.expr)] = symbol.multiple_of.expr
     for expr in expressions(kernel.body):
         look(expr)
-        for node in walk(expr):
-            measure(node.type)
+    for shape in shapes.values():
+        for size in shape:
+            if isinstance(size, typed.Size) and size.expr is not None:
+                sizes[id(size.expr)] = size.expr
+    for expr in sizes.values():
+        look(expr)
     return frozenset(found)

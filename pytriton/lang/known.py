@@ -14,9 +14,12 @@ __all__ = ["Known", "KnownInside"]
 
 
 class Known:
-    """Of an expression: the nodes below; the symbols in it; the classes of its nodes."""
+    """Of an expression: the nodes below; the symbols in it; the classes of its nodes. Of a pointer: the variables
+    that it is computed from, or None where memory or a number is (passes/provenance.py).
+    """
 
-    __slots__ = ("below", "kinds", "symbols")
+    __slots__ = ("bases", "below", "kinds", "symbols")
+    bases: frozenset[Symbol] | None
     below: tuple[Expr, ...]
     kinds: frozenset[type]
     symbols: frozenset[Symbol]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pytriton.errors import Report
 from pytriton.lang.typed import Assign, Body, Declare, Expr, For, If, Name, RangeLoop, Statement, Symbol
-from pytriton.lang.walk import assigned, bodies, expressions, walk
+from pytriton.lang.walk import assigned, bodies, expressions, names, walk
 
 __all__ = ["warn_of_unassigned"]
 
@@ -65,6 +65,8 @@ class _Search:
             self.body(inner)
 
     def _reads(self, expr: Expr) -> None:
+        if self._empty.isdisjoint(names(expr)):
+            return
         for node in walk(expr):
             if isinstance(node, Name) and node.symbol in self._empty:
                 self._empty.discard(node.symbol)

@@ -50,11 +50,13 @@ __all__ = [
     "reads",
     "rebuild",
     "same",
+    "set_bases",
     "walk",
     "with_children",
 ]
 
 
+_C = TypeVar("_C")
 _E = TypeVar("_E", bound=Expr)
 
 
@@ -115,8 +117,10 @@ def kinds(expr: Expr) -> frozenset[type]:
 
 def rebuild(expr: Expr, change: dict[Symbol, Expr]) -> Expr:
     """The expression with symbols replaced; the same object where none occurs."""
-    if isinstance(expr, Name):
+    if expr.__class__ is Name:
         return change.get(expr.symbol, expr)
+    if not change:
+        return expr
     return with_children(expr, lambda child: rebuild(child, change))
 
 
@@ -168,17 +172,24 @@ def expressions(body: Body, *, deep: bool = True) -> list[Expr]:
 
 def reads(body: Body) -> set[Symbol]:
     """The symbols that the statements read, inner blocks included."""
-    return set().union(*[inside(statement).reads for statement in body])
+    return _united(body, _get_reads)
 
 
 def assigned(body: Body) -> set[Symbol]:
     """The symbols that the statements declare or assign, inner blocks included."""
-    return set().union(*[inside(statement).sets for statement in body])
+    return _united(body, _get_sets)
 
 
 def kinds_in(body: Body) -> set[type]:
     """The classes of expressions in the statements, inner blocks included."""
-    return set().union(*[inside(statement).kinds for statement in body])
+    return _united(body, _get_kinds)
+
+
+def _united(body: Body, get: Callable[[KnownInside], frozenset[Any]]) -> set[Any]:
+    try:
+        return set().union(*map(get, body))
+    except AttributeError:
+        return set().union(*map(get, map(inside, body)))
 
 
 def inside(statement: Statement) -> KnownInside:
@@ -225,7 +236,8 @@ _ASSIGNING = (Declare, Assign, RangeLoop)
 _MEMORY = frozenset((Load, Atomic))
 _SMALL = 64  # nodes; of larger expressions nothing is kept, so that memory stays a small part of the text
 _NOTHING: frozenset[Any] = frozenset()
-_set_below, _set_kinds, _set_symbols = (vars(Known)[name].__set__ for name in Known.__slots__)
+set_bases, _set_below, _set_kinds, _set_symbols = (vars(Known)[name].__set__ for name in Known.__slots__)
+_get_kinds, _get_reads, _get_sets = map(operator.attrgetter, KnownInside.__slots__)
 _set_kinds_in, _set_reads, _set_sets = (vars(KnownInside)[name].__set__ for name in KnownInside.__slots__)
 _EXPR_FIELDS = {node: _expr_fields(node) for node in Expr.__args__}
 _OPERANDS = {node: _operands(node) for node in Expr.__args__}
@@ -293,37 +305,29 @@ def map_statements(body: Body, change: Callable[[Statement], Body]) -> Body:
     """As ``map_body``, where one statement may become several or none."""
     changed: list[Statement] = []
     for statement in body:
-        changed += change(_map_inner(statement, change) if statement.__class__ in _INNER else statement)
+        inner = statement.__class__ in _INNER
+        changed += change(_map_inner(statement, map_statements, change) if inner else statement)
     same = len(changed) == len(body) and all(map(operator.is_, changed, body))
     return body if same else tuple(changed)
 
 
 def map_body(body: Body, change: Callable[[Statement], Statement]) -> Body:
     """The statements changed one by one, inner blocks first; the same object where nothing changed."""
-    return map_statements(body, lambda statement: (change(statement),))
+    changed = [change(_map_inner(s, map_body, change) if s.__class__ in _INNER else s) for s in body]
+    return body if all(map(operator.is_, changed, body)) else tuple(changed)
 
 
 def map_bodies(body: Body, change: Callable[[Body], Body]) -> Body:
     """The block and those inside it changed, inner ones first; the same object where nothing changed."""
-    inner = tuple(_with_bodies(statement, change) for statement in body)
+    inner = tuple([_map_inner(s, map_bodies, change) if s.__class__ in _INNER else s for s in body])
     return change(body if all(map(operator.is_, inner, body)) else inner)
 
 
-def _with_bodies(statement: Statement, change: Callable[[Body], Body]) -> Statement:
+def _map_inner(statement: Statement, through: Callable[[Body, _C], Body], change: _C) -> Statement:
     found: dict[str, Any] = {}
     for name in _BODY_FIELDS[type(statement)]:
         inner = getattr(statement, name)
-        new = map_bodies(inner, change)
-        if new is not inner:
-            found[name] = new
-    return replace(statement, **found) if found else statement
-
-
-def _map_inner(statement: Statement, change: Callable[[Statement], Body]) -> Statement:
-    found: dict[str, Any] = {}
-    for name in _BODY_FIELDS[type(statement)]:
-        inner = getattr(statement, name)
-        new = map_statements(inner, change)
+        new = through(inner, change)
         if new is not inner:
             found[name] = new
     return replace(statement, **found) if found else statement

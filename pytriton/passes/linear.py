@@ -15,6 +15,7 @@ from pytriton.lang.convert import constant
 from pytriton.lang.typed import Binary, Broadcast, Cast, Expr, Literal, Name, Select, Symbol, Unary
 from pytriton.lang.types import (
     BOOL,
+    BlockType,
     PointerType,
     ScalarType,
     broadcast_shapes,
@@ -122,9 +123,16 @@ def is_true(expr: Expr) -> bool:
 
 def settle(expr: Expr, facts: Sequence[Expr]) -> Expr:
     """The expression without those conditions in it that follow from the facts."""
-    if not facts or not any(element_of(node.type) == BOOL for node in walk(expr)):  # type: ignore[arg-type]
-        return expr
-    return _settled(expr, facts)
+    return _settled(expr, facts) if facts and _decides(expr) else expr
+
+
+def _decides(expr: Expr) -> bool:
+    """Whether there is a truth value in an expression."""
+    for node in walk(expr):
+        type_ = node.type
+        if type_ is BOOL or (type_.__class__ is BlockType and type_.element is BOOL):
+            return True
+    return False
 
 
 def _settled(expr: Expr, facts: Sequence[Expr]) -> Expr:

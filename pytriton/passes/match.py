@@ -145,6 +145,8 @@ class Match:
         return other
 
     def _mask(self, load: Load, at: int, first: Load, place: int) -> Expr | None:
+        if load.mask is None and first.mask is None:
+            return None
         always = Literal(load.span, BOOL, 1)
         mask, earlier = load.mask or always, first.mask or always
         if not self.part.plain(mask, at):

@@ -28,7 +28,7 @@ from pytriton.lang.typed import (
     Symbol,
 )
 from pytriton.lang.types import BlockType, PointerType
-from pytriton.lang.walk import bodies, children, expressions, has_memory, kinds_in, walk
+from pytriton.lang.walk import bodies, children, expressions, has_memory, kinds_in, set_bases, walk
 
 __all__ = ["Provenance", "may_meet", "statements"]
 
@@ -160,13 +160,28 @@ def _settle(assignments: list[tuple[Symbol, Expr]], known: dict[Symbol, Roots]) 
 
 
 def _roots(pointer: Expr, known: dict[Symbol, Roots]) -> Roots:
+    bases = _bases(pointer)
+    return None if bases is None else _join(*[known.get(symbol, _NOWHERE) for symbol in bases])
+
+
+def _bases(pointer: Expr) -> Roots:
+    """The variables that a pointer is computed from, kept with it."""
+    try:
+        return pointer.bases
+    except AttributeError:
+        found = _computed_from(pointer)
+        set_bases(pointer, found)
+        return found
+
+
+def _computed_from(pointer: Expr) -> Roots:
     if isinstance(pointer, Name):
-        return known.get(pointer.symbol, _NOWHERE)
+        return frozenset([pointer.symbol])
     if isinstance(pointer, Load | Atomic):
         return None
     if isinstance(pointer, Cast) and not _is_pointer(pointer.operand):
         return None
-    return _join(*[_roots(child, known) for child in children(pointer) if _is_pointer(child)])
+    return _join(*[_bases(child) for child in children(pointer) if _is_pointer(child)])
 
 
 def may_meet(left: Roots, right: Roots) -> bool:
