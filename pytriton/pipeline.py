@@ -22,6 +22,7 @@ from pytriton.lang.types import DOUBLE, PointerType, ScalarType
 from pytriton.lang.walk import expressions, kinds, kinds_in, walk
 from pytriton.passes import run
 from pytriton.passes.beliefs import warn_of_beliefs
+from pytriton.passes.descriptors import Described, tilings, with_tiles
 from pytriton.passes.provenance import Provenance, statements
 from pytriton.passes.remap import can_remap
 from pytriton.passes.remap import remap as remap_ids
@@ -74,6 +75,8 @@ class Translation:
     mentioned: frozenset[str] = frozenset()
     lines: Mapping[int, int] = field(default_factory=dict)  # line of the module -> line of the source
     remappable: bool = False  # it may be translated with ``remap``
+    describable: bool = False  # with ``descriptors`` it may be faster: a product of operands that suit them
+    described: tuple[Described, ...] = ()  # where it has descriptors: what must hold of a launch
     doubles: bool = False  # it computes with double, which is exact: no product is fused into a sum
     pipelined: bool = False  # a loop of it loads for a matrix product, and is a ``range``
     streams: bool = False  # a loop of it loads for something else, and may do so ahead of its stores
@@ -93,6 +96,7 @@ def translate(
     precision: str = "ieee",
     remap: int = 0,
     num_stages: int | None = None,
+    descriptors: bool = False,
 ) -> Translation:
     """One kernel of a Triton-C text (the first, or the one named) as modern Python.
 
@@ -100,11 +104,14 @@ def translate(
     messages call the text. ``precision`` is how ``float @ float`` is computed (``ieee``, ``tf32``, ``tf32x3``,
     ``bf16x3``, ``bf16x6``); with ``remap`` the program ids are taken in groups of so many.
     ``num_stages`` is for loops that only stream (passes/streams.py); those with products take it from the launch.
+    With ``descriptors`` tiles are loaded through tensor descriptors where that is exact for launches of which
+    ``Translation.described`` holds (passes/descriptors.py).
     Raises a ``CompileError`` that holds every finding.
     """
     with not_collecting():  # its trees are gone again when the collector goes on
         return _translated(
-            source, defines, kernel, name, include_dirs, strict_literals, precision, remap, num_stages
+            *(source, defines, kernel, name, include_dirs, strict_literals),
+            *(precision, remap, num_stages, descriptors),
         )
 
 
@@ -118,6 +125,7 @@ def _translated(
     precision: str,
     remap: int,
     num_stages: int | None,
+    descriptors: bool,
 ) -> Translation:
     report = Report()
     text = _source(source, name, report)
@@ -128,7 +136,9 @@ def _translated(
     warn_of_beliefs(checked, provenance, report)
     lowered = run(checked, report)
     reached = Provenance(lowered)
-    changed = remap_ids(lowered, remap) if remap else lowered
+    tiled = tilings(lowered, reached)
+    changed = with_tiles(lowered, tiled) if descriptors else lowered
+    changed = remap_ids(changed, remap) if remap else changed
     if num_stages is not None:
         changed = stream(changed, num_stages)
     module = emit(changed, reached if changed is lowered else Provenance(changed), precision)
@@ -143,6 +153,8 @@ def _translated(
         writes=provenance.writes,
         warnings=tuple(report.warnings),
         remappable=can_remap(checked),
+        describable=any(each.feeds for each in tiled),
+        described=tuple(each.described for each in tiled) if descriptors else (),
         doubles=any(map(_is_double, expressions(lowered.body))),
         pipelined=any(map(_is_pipelined, statements(lowered.body))),
         streams=can_stream(lowered, reached),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytriton.emit.python import BinOp, Call, Node, UnaryOp
+from pytriton.emit.python import Atom, BinOp, Call, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted
 from pytriton.lang import typed
 from pytriton.lang.typed import Expr
@@ -19,6 +19,7 @@ from pytriton.lang.types import (
     HALF,
     INT,
     ElementType,
+    PointerType,
     ScalarType,
     element_of,
     shape_of,
@@ -59,6 +60,8 @@ _FUNCTIONS: Final = {
     "pow": "libdevice.pow",
 }
 
+
+_LARGEST: Final = Atom("0x7FFFFFFF")  # extent of a tensor descriptor
 
 # f(-0.0) is f(0.0).
 _EVEN_AT_ZERO: Final = frozenset(("exp", "exp2", "cos", "abs", "sigmoid"))
@@ -106,6 +109,8 @@ class Functions:
         function = expr.function
         if function in ("program_id", "num_programs"):
             return Value(Call(f"tl.{function}", (self.node(expr.arguments[0]),)), INT)
+        if function == "descriptor":
+            return self._descriptor(expr)
         if function == "barrier":
             return Value(Call("tl.debug_barrier", ()), INT)
         if function == "next_power_of_2":
@@ -133,6 +138,24 @@ class Functions:
             pairs = zip(values, expr.arguments, strict=True)
             values = [self._spread(value, argument, expr) for value, argument in pairs]
         return Value(Call(_FUNCTIONS[function], tuple(value.node for value in values)), element)
+
+    def _descriptor(self, expr: typed.Call) -> Value:
+        """A tensor descriptor of a pointer, with the distance of its rows and a shape of tiles."""
+        base, stride = map(self.node, expr.arguments)
+        keywords: tuple[tuple[str, Node], ...] = (
+            ("shape", Tuple((_LARGEST, _LARGEST))),
+            ("strides", Tuple((stride, Atom("1")))),
+            ("block_shape", self.shape(shape_of(expr.type))),
+        )
+        element = element_of(expr.type)  # type: ignore[arg-type]
+        return Value(Call("tl.make_tensor_descriptor", (base,), keywords), element)
+
+    def tile(self, expr: typed.Call) -> Value:
+        """The tile of a descriptor with a corner in that row and column."""
+        descriptor, *corner = map(self.node, expr.arguments)
+        pointer = element_of(expr.type)  # type: ignore[arg-type]
+        assert isinstance(pointer, PointerType)
+        return Value(Method(descriptor, "load", (Tuple(tuple(corner)),)), pointer.element)
 
     def _rounded(self, function: str, value: Value, element: ScalarType) -> Value:
         """``floor`` or ``ceil``, which Triton has for float and double, and with subnormal numbers for double."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +14,7 @@ from triton.runtime.errors import InterpreterError, OutOfResources
 from pytriton.pipeline import Translation
 from pytriton.runtime.arguments import Binder
 from pytriton.runtime.compile import compile_kernel
+from pytriton.runtime.described import fits_of, guarded
 from pytriton.runtime.failures import Generated, does_not_fit
 from pytriton.runtime.interpret import Interpreted
 from pytriton.runtime.launch import DeviceKernel, Direct, Grid
@@ -36,7 +38,10 @@ class Candidate:
         """Translates; raises CompileError."""
         self.config = config
         self.options = Options(config)
-        self.translation = text.translate(config.defines, config.precision, config.remap, config.num_stages)
+        self.translation = text.translate(
+            config.defines, config.precision, config.remap, config.num_stages, config.descriptors
+        )
+        self._fits = fits_of(self.translation)
         self.binder = binder_for(self.translation)
         self._text = text
         self._lock = Lock()
@@ -49,10 +54,21 @@ class Candidate:
 
     def launch(self, device: int, grid: Grid, values: Sequence[Any], facts: tuple[int, ...]) -> None:
         """Run it once. The arguments are checked, the grid has no zero."""
-        if device == CPU:
+        if not self.suits(grid, values):
+            self._plain.launch(device, grid, values, facts)
+        elif device == CPU:
             self._interpret(grid, values)
         else:
             self.kernel_on(device, facts)(grid, values)
+
+    def suits(self, grid: Grid, values: Sequence[Any]) -> bool:
+        """Whether its descriptors, if it has any, reach what the text says in such a launch."""
+        return self._fits is None or self._fits(grid, values)
+
+    @cached_property
+    def _plain(self) -> Candidate:
+        """The same point without descriptors, for launches that those do not suit."""
+        return Candidate(self._text, replace(self.config, descriptors=False), lambda _: self.binder)
 
     def kernel_on(self, device: int, facts: tuple[int, ...]) -> DeviceKernel:
         """The compiled kernel; raises UnsupportedError or LaunchError where there can be none."""
@@ -67,7 +83,13 @@ class Candidate:
     def direct_on(self, device: int, facts: tuple[int, ...]) -> Direct | None:
         """The C function of a kernel that was launched there; None where there is no calling it directly."""
         found = self._kernels.get((device, facts))
-        return None if found is None else found.direct
+        if found is None or found.direct is None or self._fits is None:
+            return None if found is None else found.direct
+
+        def otherwise(grid: Grid, values: Sequence[Any]) -> None:
+            self._plain.launch(device, grid, values, facts)
+
+        return guarded(found.direct, self._fits, otherwise)
 
     def compile_for(self, facts: tuple[int, ...], target: Any) -> Any:
         """Triton's ``CompiledKernel`` for a target; raises UnsupportedError."""

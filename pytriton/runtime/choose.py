@@ -169,7 +169,11 @@ class Chooser:
                 progress.tell(each.config, str(error).split("\n")[0])
                 continue
             sizes = call.asked.pop(each, None) or grid_of(each, call.grid)
-            if sizes is not None:
+            if sizes is not None and not each.suits(sizes, values):
+                why = f"{each.translation.kernel}: its descriptors do not suit these arguments"
+                self._sweep.dropped[each.config] = refusal(why, "TC531")
+                progress.tell(each.config, why)
+            elif sizes is not None:
                 launches.append(Launch(each, call.device, sizes, values, facts))
         return launches
 

@@ -27,9 +27,9 @@ _REFUSED_FUNCTIONS: Final = frozenset({"inline_asm_elementwise"})  # machine cod
 _RESERVED: Final = frozenset({"triton", "tl", "libdevice", "range", "float"})
 _BUILTINS: Final = frozenset({"range", "float"})
 
-# Methods of tl.tensor that the emitter may write, and the attributes of tensors and types.
+# Methods of tl.tensor, and of its descriptors, that the emitter may write, and the attributes of tensors and types.
 _METHODS: Final = frozenset(
-    {"broadcast_to", "cast", "expand_dims", "permute", "reshape", "split", "to", "trans", "view"}
+    {"broadcast_to", "cast", "expand_dims", "load", "permute", "reshape", "split", "to", "trans", "view"}
 )
 _ATTRIBUTES: Final = frozenset({"T", "dtype", "element_ty", "shape", "type"})
 

@@ -6,7 +6,8 @@ arguments of the function, constexprs included (they are skipped). Pointers may 
 differs between the versions stands in ``_adjusted_values`` and ``direct_of``, and nowhere else.
 
 Behind ``run`` stands a C function. ``Direct`` says how to call that without what ``run`` does first: asking for
-scratch memory and for hooks. Only kernels that need neither have one, in versions of Triton that are known here.
+scratch memory and for hooks. There is one in versions of Triton that are known here, and for kernels that need no
+scratch memory but such as torch can give (described.py says what for).
 """
 
 from __future__ import annotations
@@ -116,7 +117,9 @@ class DeviceKernel:
             self._run = compiled.run
         self._function = compiled.function
         self._metadata = compiled.packed_metadata
-        self.direct = direct_of(compiled, len(self._constexprs))
+        self.direct = direct_of(compiled, len(self._constexprs), device)
+        if getattr(self._run, "global_scratch_size", 0):
+            self._run = _run_of(self.direct, compiled)
         self._stream_of = driver.active.get_current_stream
 
     def __call__(self, grid: Grid, values: Sequence[Any]) -> None:
@@ -161,6 +164,8 @@ Style = Literal["flat", "packed"]
 # packed: x, y, z, stream, function, cooperative, dependent, metadata, what hooks are told, two hooks, two
 #         scratches, annotations, signature, and one tuple of arguments (of which constexprs, which are last, may
 #         be left out)
+_SCRATCH: Final[dict[Style, int]] = {"flat": 7, "packed": 11}  # the place of the first
+_ALIGNED: Final = 256  # bytes, of whatever CUDA gives
 _STYLES: Final[dict[tuple[int, ...], Style]] = {
     (3, 6): "flat",
     (3, 7): "packed",
@@ -200,14 +205,14 @@ class Direct:
         return (lambda *given: launch(*given[:missing])) if missing < 0 else launch
 
 
-def direct_of(compiled: Any, constexprs: int) -> Direct | None:
+def direct_of(compiled: Any, constexprs: int, device: int = 0) -> Direct | None:
     """How to call the C function of a compiled kernel; None where ``run`` has more to do than to call it."""
     run, style = compiled.run, style_here()
     plain = (
         style is not None
         and type(run).__name__ == "CudaLauncher"
         and isinstance(run.launch, BuiltinFunctionType)  # tensor descriptors put a Python function before it
-        and not run.global_scratch_size
+        and getattr(run, "global_scratch_align", 1) <= _ALIGNED
         and not run.profile_scratch_size
         and not run.launch_cooperative_grid
         and not run.launch_pdl
@@ -216,9 +221,41 @@ def direct_of(compiled: Any, constexprs: int) -> Direct | None:
     if not plain or style is None:
         return None
     handles = (compiled.function, compiled.packed_metadata)
+    launch = run.launch
+    if run.global_scratch_size:
+        launch = _with_scratch(launch, style, run.global_scratch_size * run.num_ctas, device)
     if style == "flat":
-        return Direct(style, run.launch, handles, constexprs)
-    return Direct(style, run.launch, (*handles, run.arg_annotations, run.kernel_signature), 0)
+        return Direct(style, launch, handles, constexprs)
+    return Direct(style, launch, (*handles, run.arg_annotations, run.kernel_signature), 0)
+
+
+def _with_scratch(launch: Any, style: Style, size: int, device: int) -> Callable[..., None]:
+    """The C function, given so many bytes a program of torch's memory, on the stream that is current."""
+    place, where = _SCRATCH[style], torch.device("cuda", device)
+
+    def launched(*given: Any) -> None:
+        programs = given[0] * given[1] * given[2]
+        memory = torch.empty(programs * size, dtype=torch.uint8, device=where)
+        launch(*given[:place], memory.data_ptr(), *given[place + 1 :])
+
+    return launched
+
+
+def _run_of(direct: Direct | None, compiled: Any) -> Callable[..., None]:
+    """``run`` by way of ``direct``; raises LaunchError where there is none."""
+    if direct is None:
+        message = f"{compiled.name}: it needs scratch memory, which this launcher of Triton asks others for"
+        raise refusal(message, "TC531", "use a point without descriptors")
+    launch, style, more = direct.launch, direct.style, direct.handles[2:]
+
+    def run(x: int, y: int, z: int, stream: int, function: Any, metadata: Any, *given: Any) -> None:
+        told, values = given[:3], given[3:]
+        if style == "flat":
+            launch(x, y, z, stream, function, False, False, None, None, metadata, *told, *values)
+        else:
+            launch(x, y, z, stream, function, False, False, metadata, *told, None, None, *more, values)
+
+    return run
 
 
 def signed_bytes(parameters: Sequence[Parameter]) -> list[int]:

@@ -1,7 +1,8 @@
 """Points that tuning adds to a user's sweep of its own accord (python-api.md, section 1).
 
-What a text leaves open and what changes no result: how many stages a loop is pipelined in, and the order in which
-the programs of a launch start. They are tried on the best few of the user's points, and never show in ``opt``.
+What a text leaves open and what changes no result: how many stages a loop is pipelined in, the order in which the
+programs of a launch start, and whether tiles are loaded through tensor descriptors. They are tried on the best few
+of the user's points, and never show in ``opt``.
 """
 
 from __future__ import annotations
@@ -23,15 +24,20 @@ _STREAM_STAGES: Final = (3, 4)  # and none where it does not: a loop without a p
 _GROUP: Final = 8  # programs along axis 0 that start together
 
 
-def own_points(config: Config, translation: Translation) -> tuple[Config, ...]:
-    """The variants of one point of the user's sweep, less the point itself."""
+def own_points(config: Config, translation: Translation, describes: bool) -> tuple[Config, ...]:
+    """The variants of one point of the user's sweep, less the point itself.
+
+    ``describes``: whether the GPU is one where descriptors are worth a try (described.py).
+    """
     stages: tuple[int | None, ...] = (config.num_stages,)
     if config.num_stages is None and translation.pipelined:
         stages += _STAGES
     elif config.num_stages is None and translation.streams:
         stages += _STREAM_STAGES
     groups = (0, _GROUP) if translation.remappable else (0,)
-    points = (replace(config, num_stages=count, remap=group) for group in groups for count in stages)
+    points = [replace(config, num_stages=count, remap=group) for group in groups for count in stages]
+    if describes and translation.describable:
+        points += [replace(config, remap=group, descriptors=True) for group in groups]
     return tuple(point for point in points if point != config)
 
 
@@ -42,5 +48,5 @@ def best_few(times: Mapping[_T, float]) -> Sequence[_T]:
 
 def users_point(config: Config, users: Sequence[Config]) -> Config:
     """The point of the user's sweep of which one of these is a variant."""
-    plain = replace(config, remap=0)
+    plain = replace(config, remap=0, descriptors=False)
     return plain if plain in users else replace(plain, num_stages=None)

@@ -151,7 +151,8 @@ class Config:
     """One point of a sweep. Equal configs give the same code: 1, True, 1.0 and '1' are all different.
 
     ``precision`` is that of ``float @ float``; ``remap`` the size of the groups in which tuning takes the program
-    ids of its own accord, 0 for their order. Neither shows in ``Options``.
+    ids of its own accord, 0 for their order; with ``descriptors`` tiles are loaded through tensor descriptors where
+    that is exact. None of them shows in ``Options``.
     """
 
     defines: Mapping[str, Define] = field(default_factory=dict)
@@ -159,6 +160,7 @@ class Config:
     num_stages: int | None = None
     precision: str = "ieee"
     remap: int = 0
+    descriptors: bool = False
 
     def __post_init__(self) -> None:
         plain = {name: define_of(name, value) for name, value in self.defines.items()}
@@ -170,7 +172,7 @@ class Config:
     @cached_property
     def _key(self) -> tuple[object, ...]:
         defines = tuple(sorted((name, repr(value)) for name, value in self.defines.items()))
-        return defines, self.num_warps, self.num_stages, self.precision, self.remap
+        return defines, self.num_warps, self.num_stages, self.precision, self.remap, self.descriptors
 
     def __eq__(self, other: object) -> bool:
         return self._key == other._key if isinstance(other, Config) else NotImplemented
@@ -187,6 +189,7 @@ class Config:
         tail = "" if self.num_stages is None else f", num_stages={self.num_stages}"
         tail += "" if self.precision == "ieee" else f", precision={self.precision!r}"
         tail += f", remap={self.remap}" if self.remap else ""
+        tail += ", descriptors=True" if self.descriptors else ""
         return f"Config({defines + ', ' if defines else ''}num_warps={self.num_warps}{tail})"
 
 

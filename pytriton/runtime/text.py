@@ -32,6 +32,7 @@ class KernelText:
         precision: str = "ieee",
         remap: int = 0,
         num_stages: int | None = None,
+        descriptors: bool = False,
     ) -> Translation:
         """One module for these defines; raises CompileError."""
         return translate(
@@ -43,6 +44,7 @@ class KernelText:
             precision=precision,
             remap=remap,
             num_stages=num_stages,
+            descriptors=descriptors,
         )
 
     def for_kernel(self, kernel: str | None) -> KernelText:

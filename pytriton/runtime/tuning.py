@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import torch
 
 from pytriton.runtime.candidate import Candidate
+from pytriton.runtime.described import describes
 from pytriton.runtime.levers import best_few, own_points
 from pytriton.runtime.options import Config
 from pytriton.runtime.origin import warn_once
@@ -159,9 +160,11 @@ class Tuning:
             few: Sequence[Config] = self._sweep.configs if self._settings.tune_fully else ()
         else:
             few = best_few({config: found for config, found in self._times().items() if config in users})
-        wanted = (
-            point for config in few for point in own_points(config, self._sweep.made(config).translation)
-        )
+        wanted = [
+            point
+            for config in few
+            for point in own_points(config, self._sweep.made(config).translation, describes())
+        ]
         return [point for point in wanted if not self._is_known(point)]
 
     def _is_known(self, config: Config) -> bool:

@@ -1,0 +1,454 @@
+"""Blocks of pointers -> tiles through tensor descriptors (Hopper's TMA): a point that tuning may add by itself.
+
+Input: a kernel after all other passes. Output: the same with those loads replaced that can be; where there is none,
+the same object. With
+
+    pa = A + rk[None, :] + rm[:, None] * lda
+    for k in range(0, K, TK):
+        a = tl.load(pa)
+        pa += TK
+
+each turn loads a tile whose corner is known: row ``pm * TM``, column ``k``. So
+
+    tiles_a = tl.make_tensor_descriptor(A, shape=..., strides=(lda, 1), block_shape=(TM, TK))
+    for k in range(0, K, TK):
+        a = tiles_a.load((pm * TM, k))
+
+reads the same elements. One thread fetches a whole tile, and no register holds an address. Where both operands of a
+product are contiguous along the axis that is summed over, that is faster on a Hopper GPU; elsewhere it is not.
+
+What is proved here: a turn adds to the pointers what it adds to the loop's variable, which counts up from 0;
+nothing else moves them; no statement of the kernel may write what they reach (tiles are read by a way of their own, which
+stores and barriers do not order); tiles begin at sums of program ids, each times a constant, so never before the
+base. The rest depends on a launch, and stands in a ``Described``: runtime/described.py asks it each time. That also
+makes the extents right: a descriptor must have some, and gives 0 beyond them, where a text without bounds reads on.
+They are the largest there are, and no tile of a launch that passes reaches them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+
+from pytriton.frozen import dataclass, replace
+from pytriton.lang.convert import constant
+from pytriton.lang.typed import (
+    Assign,
+    Binary,
+    Body,
+    Call,
+    Cast,
+    Comments,
+    Declare,
+    Dot,
+    Expand,
+    Expr,
+    If,
+    KernelDef,
+    Literal,
+    Load,
+    Name,
+    Permute,
+    Range,
+    RangeLoop,
+    Statement,
+    Symbol,
+)
+from pytriton.lang.types import (
+    BFLOAT16,
+    CHAR,
+    FLOAT,
+    HALF,
+    INT,
+    LONG,
+    PointerType,
+    ScalarType,
+    element_of,
+    shape_of,
+)
+from pytriton.lang.walk import (
+    assigned,
+    assigned_once,
+    bodies,
+    expressions,
+    kinds,
+    kinds_in,
+    map_bodies,
+    map_expressions,
+    map_statements,
+    names,
+    reads,
+    walk,
+    with_children,
+)
+from pytriton.passes.dead import swept, without
+from pytriton.passes.provenance import Provenance, statements
+
+__all__ = ["Described", "Edge", "Tiling", "tilings", "with_tiles"]
+
+_LONGEST = 256  # elements that one copy takes along an axis
+_BYTES = 16  # what a row, its start and the distance of rows are multiples of
+_ELEMENTS = (HALF, BFLOAT16, FLOAT, CHAR)
+_COMMENT = (
+    "tiles through tensor descriptors (TMA): the text has no bounds, so the extents are the largest there are"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Where a tile lies along one axis as the loop begins: each program id so many times, plus ``first``."""
+
+    ids: tuple[int, int, int]
+    first: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What must hold of a launch for tiles to be the elements that pointers reach.
+
+    ``base`` and ``stride`` are the user's names of parameters. Both must be positive multiples of 16 bytes, and no
+    offset may leave 32 bits, in which the text computes them. The loop counts from 0 to ``stop`` (a parameter or a
+    number) in steps of ``step``: along the rows if ``down``, else along the columns.
+    """
+
+    base: str
+    stride: str
+    element_bytes: int
+    rows: Edge
+    columns: Edge
+    stop: str | int
+    step: int
+    down: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tiling:
+    """A block of pointers that can be tiles of ``base``, with the loop that moves it and where its tiles begin.
+
+    ``feeds``: it is an operand of a product, and both are contiguous along the axis that is summed over.
+    """
+
+    loop: RangeLoop
+    pointers: Declare
+    base: Symbol
+    stride: Symbol
+    corner: tuple[Expr, Expr]
+    described: Described
+    feeds: bool = False
+
+
+def tilings(kernel: KernelDef, provenance: Provenance) -> tuple[Tiling, ...]:
+    """Every block of pointers of the kernel that can be tiles."""
+    if Dot not in kinds_in(kernel.body):
+        return ()
+    search = _Search(kernel)
+    found = [
+        each
+        for each in search.look(kernel.body, {})
+        if not provenance.writes_to(kernel.body, Name(each.pointers.span, each.base.type, each.base))
+    ]
+    every = {each.pointers.symbol for each in found}
+    feeding = {symbol for each in found for pair in _operands(each.loop) for symbol in pair if every >= pair}
+    return tuple(replace(each, feeds=each.pointers.symbol in feeding) for each in found)
+
+
+def with_tiles(kernel: KernelDef, found: tuple[Tiling, ...]) -> KernelDef:
+    """The kernel with tiles for these blocks of pointers."""
+    if not found:
+        return kernel
+    made = {each.pointers.symbol: _Tiles(each, first=each is found[0]) for each in found}
+
+    def changed(statement: Statement) -> Body:
+        if isinstance(statement, Declare) and statement.symbol in made:
+            return made[statement.symbol].declaration, replace(statement, comments=Comments())
+        if isinstance(statement, RangeLoop):
+            loads = {
+                symbol: tiles.load for symbol, tiles in made.items() if tiles.counter is statement.symbol
+            }
+            body = map_expressions(statement.body, lambda expr: _loaded(expr, loads))
+            return (statement if body is statement.body else replace(statement, body=body),)
+        return (statement,)
+
+    body = map_statements(kernel.body, changed)
+    still = map_bodies(body, lambda inner: tuple(each for each in inner if not _sets(each, made.keys())))
+    unread = made.keys() - reads(still)  # but to be moved
+    body = map_bodies(body, lambda inner: without(inner, lambda each: _sets(each, unread)))
+    return swept(kernel, replace(kernel, body=body))
+
+
+def _sets(statement: Statement, symbols: Set[Symbol]) -> bool:
+    return isinstance(statement, Declare | Assign) and statement.symbol in symbols
+
+
+class _Tiles:
+    """What a tiling becomes: the declaration of a descriptor, and a load through it."""
+
+    def __init__(self, tiling: Tiling, first: bool) -> None:
+        pointers, base, stride = tiling.pointers, tiling.base, tiling.stride
+        span, type_ = pointers.span, pointers.symbol.type
+        symbol = Symbol(f"tiles_{base.name.lower()}", type_, span)
+        above = (*pointers.comments.above, _COMMENT) if first else pointers.comments.above
+        given = Name(span, base.type, base), Name(span, stride.type, stride)
+        made = Call(span, type_, "descriptor", given)
+        self.counter = tiling.loop.symbol
+        self.declaration = Declare(span, symbol, made, Comments(above, pointers.comments.behind))
+        self.load = Call(span, type_, "tile", (Name(span, type_, symbol), *tiling.corner))
+
+
+def _loaded(expr: Expr, loads: Mapping[Symbol, Expr]) -> Expr:
+    if Load not in kinds(expr) or names(expr).isdisjoint(loads):
+        return expr
+    match expr:
+        case Load(pointer=Name(symbol=symbol), mask=None) if symbol in loads:
+            return replace(expr, pointer=loads[symbol])
+    return with_children(expr, lambda child: _loaded(child, loads))
+
+
+def _operands(loop: RangeLoop) -> Iterator[frozenset[Symbol]]:
+    """The blocks of pointers behind both operands of each product that sums along contiguous axes."""
+    values = {
+        each.symbol: each.value
+        for each in assigned_once(loop.body)
+        if isinstance(each, Declare | Assign) and each.value is not None
+    }
+    for dot in (node for expr in expressions(loop.body) for node in walk(expr) if isinstance(node, Dot)):
+        left, right = _behind(dot.left, dict(values), 1), _behind(dot.right, dict(values), 0)
+        if left is not None and right is not None:
+            yield frozenset((left, right))
+
+
+def _behind(expr: Expr, values: dict[Symbol, Expr], axis: int) -> Symbol | None:
+    """The pointers that an operand was loaded through, if ``axis`` of it is the contiguous one of them."""
+    while True:
+        match expr:
+            case Name(symbol=symbol) if symbol in values:
+                expr = values.pop(symbol)
+            case Permute(operand=operand, order=(1, 0)):
+                expr, axis = operand, 1 - axis
+            case Load(pointer=Name(symbol=symbol), mask=None) if axis == 1:
+                return symbol
+            case _:
+                return None
+
+
+class _Search:
+    """Looks for blocks of pointers that can be tiles."""
+
+    def __init__(self, kernel: KernelDef) -> None:
+        once = assigned_once(kernel.body)
+        self._fixed = set(kernel.parameters) - assigned(kernel.body)
+        self._values = {
+            each.symbol: each.value for each in once if isinstance(each, Declare) and each.value is not None
+        }
+        self._counters = {each.symbol for each in once if isinstance(each, RangeLoop)}
+        self._assignments: dict[Symbol, int] = {}
+        for each in statements(kernel.body):
+            if isinstance(each, Declare | Assign):
+                self._assignments[each.symbol] = self._assignments.get(each.symbol, 0) + 1
+
+    def look(self, body: Body, declared: dict[Symbol, Declare]) -> Iterator[Tiling]:
+        """``declared``: the blocks of pointers that were set on the way here, each time that it is gone."""
+        declared = dict(declared)
+        for statement in body:
+            match statement:
+                case Declare(symbol=symbol) if isinstance(element_of(symbol.type), PointerType):
+                    declared[symbol] = statement
+                case If(then=then, otherwise=otherwise):
+                    yield from self.look(then, declared)
+                    yield from self.look(otherwise, declared)
+                case RangeLoop():
+                    yield from self._loop(statement, declared)
+                    yield from self.look(statement.body, {})
+                case _:
+                    for inner in bodies(statement):
+                        yield from self.look(inner, {})
+
+    def _loop(self, loop: RangeLoop, declared: Mapping[Symbol, Declare]) -> Iterator[Tiling]:
+        step = constant(loop.step)
+        if Dot not in kinds_in(loop.body) or loop.symbol not in self._counters or loop.symbol.type != INT:
+            return
+        if constant(loop.start) != 0 or not isinstance(step, int) or step <= 0:
+            return
+        stop = self._stop(loop.stop)
+        for place, statement in enumerate(loop.body):
+            if stop is None or not isinstance(statement, Assign) or statement.symbol not in declared:
+                continue
+            if not self._is_loaded(statement.symbol, loop.body, place):
+                continue
+            if (
+                found := self._tiling(loop, declared[statement.symbol], statement.value, step, stop)
+            ) is not None:
+                yield found
+
+    def _stop(self, expr: Expr) -> str | int | None:
+        """The end of a loop, if a launcher can know it."""
+        value = constant(expr)
+        if isinstance(value, int):
+            return value
+        return expr.symbol.name if isinstance(expr, Name) and expr.symbol in self._fixed else None
+
+    def _is_loaded(self, symbol: Symbol, body: Body, place: int) -> bool:
+        """Whether all of a turn's loads through the pointers come before they are moved, at ``place``."""
+        if self._assignments[symbol] != 2:
+            return False
+        before, after = (
+            [
+                node
+                for expr in expressions(part)
+                if symbol in names(expr)
+                for node in walk(expr)
+                if isinstance(node, Load) and symbol in names(node.pointer)
+            ]
+            for part in (body[:place], body[place + 1 :])
+        )
+        plain = [node for node in before if isinstance(node.pointer, Name) and node.mask is None]
+        return bool(before) and len(plain) == len(before) and not after
+
+    def _tiling(
+        self, loop: RangeLoop, pointers: Declare, moved: Expr, step: int, stop: str | int
+    ) -> Tiling | None:
+        type_ = pointers.symbol.type
+        shape, terms = shape_of(type_), _terms(pointers.value)
+        if len(shape) != 2 or max(shape) > _LONGEST or len(terms) != 3:
+            return None
+        base, *indices = terms
+        axes = dict(found for term in indices if (found := self._index(term)) is not None)
+        if not isinstance(base, Name) or base.symbol not in self._fixed or set(axes) != {0, 1}:
+            return None
+        (rows, stride), (columns, contiguous) = axes[0], axes[1]
+        if stride is None or contiguous is not None or base.type != element_of(type_):
+            return None
+        row_edge, column_edge = self._edge(rows, shape[0]), self._edge(columns, shape[1])
+        along = self._moved(pointers.symbol, moved, step, stride)
+        width = _bytes(base.type)
+        if row_edge is None or column_edge is None or along is None or not width:
+            return None
+        (row, row_start), (column, column_start) = row_edge, column_edge
+        moving = (row, column)[along]
+        starts = [*column.ids, column.first, shape[1], step * along]
+        if any(moving.ids) or moving.first or any(start * width % _BYTES for start in starts):
+            return None
+        counter = Name(loop.span, INT, loop.symbol)
+        corner = (row_start, counter) if along else (counter, column_start)
+        down = not along
+        described = Described(base.symbol.name, stride.name, width, row, column, stop, step, down)
+        return Tiling(loop, pointers, base.symbol, stride, corner, described)
+
+    def _moved(self, pointers: Symbol, value: Expr, step: int, stride: Symbol) -> int | None:
+        """Along which axis a turn moves the pointers, by as much as the loop counts."""
+        match value:
+            case Binary(operator="+", left=Name(symbol=symbol), right=by) if symbol is pointers:
+                if constant(by) == step:
+                    return 1
+                match by:
+                    case Binary(operator="*", left=left, right=right):
+                        for factor, other in ((left, right), (right, left)):
+                            if constant(factor) == step and self._parameter(other) is stride:
+                                return 0
+        return None
+
+    def _index(self, term: Expr) -> tuple[int, tuple[Expr, Symbol | None]] | None:
+        """Along which axis a block of indices counts: the indices themselves, and the parameter they are times."""
+        axis, stride = None, None
+        while True:
+            match term:
+                case Expand(operand=operand, axes=(False, True) | (True, False) as axes) if axis is None:
+                    term, axis = operand, int(axes[0])
+                case Cast(operand=operand) if _element(term) == LONG and _element(operand) == INT:
+                    term = operand
+                case Binary(operator="*", left=left, right=right):
+                    if constant(left) == 1 or constant(right) == 1:
+                        term = right if constant(left) == 1 else left
+                        continue
+                    factor, other = (left, right) if not shape_of(left.type) else (right, left)
+                    if stride is not None or (stride := self._parameter(factor)) is None:
+                        return None
+                    term = other
+                case Name(symbol=symbol) if _is_product(self._values.get(symbol)):
+                    term = self._values[symbol]
+                case _:
+                    return None if axis is None else (axis, (term, stride))
+
+    def _parameter(self, factor: Expr) -> Symbol | None:
+        """The integer parameter that a factor is, if the kernel never sets it."""
+        while isinstance(factor, Cast) and _element(factor) == LONG:
+            factor = factor.operand
+        if isinstance(factor, Name) and factor.symbol in self._fixed and factor.type in (INT, LONG):
+            return factor.symbol
+        return None
+
+    def _edge(self, indices: Expr, size: int) -> tuple[Edge, Expr] | None:
+        """``start + first ... first + size``: the edge, and the start as an expression."""
+        ids, first, scalars, ranges = (0, 0, 0), 0, [], 0
+        for term in _terms(self._value(indices)):
+            if isinstance(term, Range):
+                start = constant(term.start)
+                assert isinstance(start, int)
+                first, ranges = first + start, ranges + 1
+                if start:
+                    scalars.append(term.start)
+                if start < 0:
+                    return None
+                continue
+            if (found := self._scalar(term)) is None:
+                return None
+            ids, first = _plus(ids, found[0]), first + found[1]
+            scalars.append(term)
+        if ranges != 1 or _element(indices) != INT:
+            return None
+        total: Expr = scalars[0] if scalars else Literal(indices.span, INT, 0)
+        for scalar in scalars[1:]:
+            total = Binary(indices.span, INT, "+", total, scalar)
+        return Edge(ids, first, size), total
+
+    def _value(self, expr: Expr) -> Expr:
+        while isinstance(expr, Name) and expr.symbol in self._values:
+            expr = self._values[expr.symbol]
+        return expr
+
+    def _scalar(self, expr: Expr) -> tuple[tuple[int, int, int], int] | None:
+        """An int as program ids, each so many times, plus a number; nothing in it is negative."""
+        expr, value = self._value(expr), constant(expr)
+        if expr.type != INT:
+            return None
+        if isinstance(value, int):
+            return ((0, 0, 0), value) if value >= 0 else None
+        match expr:
+            case Call(function="program_id", arguments=(axis,)):
+                place = constant(axis)
+                return (int(place == 0), int(place == 1), int(place == 2)), 0
+            case Binary(operator="+", left=left, right=right):
+                one, other = self._scalar(left), self._scalar(right)
+                return None if one is None or other is None else (_plus(one[0], other[0]), one[1] + other[1])
+            case Binary(operator="*", left=left, right=right):
+                for factor, operand in ((constant(left), right), (constant(right), left)):
+                    found = self._scalar(operand) if isinstance(factor, int) and factor > 0 else None
+                    if found is not None and isinstance(factor, int):
+                        x, y, z = found[0]
+                        return (x * factor, y * factor, z * factor), found[1] * factor
+        return None
+
+
+def _element(expr: Expr) -> object:
+    return element_of(expr.type)  # type: ignore[arg-type]
+
+
+def _is_product(expr: Expr | None) -> bool:
+    return isinstance(expr, Expand | Cast) or (isinstance(expr, Binary) and expr.operator == "*")
+
+
+def _terms(expr: Expr | None) -> list[Expr]:
+    """What a sum adds up, in its order."""
+    if isinstance(expr, Binary) and expr.operator == "+":
+        return [*_terms(expr.left), *_terms(expr.right)]
+    return [] if expr is None else [expr]
+
+
+def _plus(one: tuple[int, int, int], other: tuple[int, int, int]) -> tuple[int, int, int]:
+    return one[0] + other[0], one[1] + other[1], one[2] + other[2]
+
+
+def _bytes(type_: object) -> int:
+    """The bytes of what is pointed to, if tiles can consist of it; else 0."""
+    element = type_.element if isinstance(type_, PointerType) else None
+    return element.bits // 8 if isinstance(element, ScalarType) and element in _ELEMENTS else 0
