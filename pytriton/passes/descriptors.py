@@ -18,8 +18,8 @@ reads the same elements. One thread fetches a whole tile, and no register holds 
 product are contiguous along the axis that is summed over, that is faster on a Hopper GPU; elsewhere it is not.
 
 What is proved here: a turn adds to the pointers what it adds to the loop's variable, which counts up from 0;
-nothing else moves them; no statement of the kernel may write what they reach (tiles are read by a way of their own, which
-stores and barriers do not order); tiles begin at sums of program ids, each times a constant, so never before the
+nothing else moves them; no statement of the kernel may write what they reach (tiles are read by a way of their
+own, which stores and barriers do not order); tiles begin at sums of program ids, each times a constant, so never before the
 base. The rest depends on a launch, and stands in a ``Described``: runtime/described.py asks it each time. That also
 makes the extents right: a descriptor must have some, and gives 0 beyond them, where a text without bounds reads on.
 They are the largest there are, and no tile of a launch that passes reaches them.

@@ -6,8 +6,8 @@ the text's own offsets wrap nowhere, so pointers and tiles reach the same elemen
 descriptor.) A launch of which that does not hold goes to the same point without descriptors.
 
 Each program builds its descriptors in memory that comes with the launch. Triton asks an allocator for it that a
-user has to set for all threads to come. Here each launch takes it from torch, on the stream where it runs, and gives
-it back once it is queued (launch.py): what is put there next runs behind it, and a CUDA graph has memory of its own.
+user has to set, in every thread. Here each launch takes it from torch, on the stream where it runs, and gives it
+back once it is queued (launch.py): what is put there next runs behind it. A CUDA graph has memory of its own.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def fits_of(translation: Translation) -> Fits | None:
         x, y, z = grid
         if x * y * z > _MOST_PROGRAMS:
             return False
-        return all([test(grid, values) for test in tests])
+        return all(test(grid, values) for test in tests)
 
     return fits
 

@@ -27,7 +27,7 @@ _GROUP: Final = 8  # programs along axis 0 that start together
 def own_points(config: Config, translation: Translation, describes: bool) -> tuple[Config, ...]:
     """The variants of one point of the user's sweep, less the point itself.
 
-    ``describes``: whether the GPU is one where descriptors are worth a try (described.py).
+    ``describes``: whether tensor descriptors are to be tried (described.py says on which GPUs).
     """
     stages: tuple[int | None, ...] = (config.num_stages,)
     if config.num_stages is None and translation.pipelined:
@@ -36,7 +36,7 @@ def own_points(config: Config, translation: Translation, describes: bool) -> tup
         stages += _STREAM_STAGES
     groups = (0, _GROUP) if translation.remappable else (0,)
     points = [replace(config, num_stages=count, remap=group) for group in groups for count in stages]
-    if describes and translation.describable:
+    if describes:
         points += [replace(config, remap=group, descriptors=True) for group in groups]
     return tuple(point for point in points if point != config)
 

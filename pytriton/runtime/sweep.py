@@ -69,8 +69,10 @@ class Sweep:
 
     def every_point(self) -> list[Config]:
         """The points of the user's sweep, and those that tuning may add on some GPU."""
-        shape = replace(self.first.translation, describable=True)  # it may depend on the tiles
-        return [*self.configs, *(point for each in self.configs for point in own_points(each, shape, True))]
+        shape = self.first.translation
+        describes = shape.pipelined  # if they can be tried depends on the tiles, too
+        every = (point for config in self.configs for point in own_points(config, shape, describes))
+        return [*self.configs, *every]
 
     def shared_memory(self, device: int) -> dict[Config, int]:
         """Bytes of shared memory of those points that were compiled for a device."""

@@ -160,12 +160,12 @@ class Tuning:
             few: Sequence[Config] = self._sweep.configs if self._settings.tune_fully else ()
         else:
             few = best_few({config: found for config, found in self._times().items() if config in users})
-        wanted = [
-            point
-            for config in few
-            for point in own_points(config, self._sweep.made(config).translation, describes())
-        ]
+        wanted = (point for config in few for point in self._variants(config))
         return [point for point in wanted if not self._is_known(point)]
+
+    def _variants(self, config: Config) -> tuple[Config, ...]:
+        translation = self._sweep.made(config).translation
+        return own_points(config, translation, translation.describable and describes())
 
     def _is_known(self, config: Config) -> bool:
         return config in self._found
