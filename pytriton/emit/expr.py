@@ -461,8 +461,6 @@ class Expressions(Functions, Products):
     # ---------------------------------------------------------------- memory
 
     def _load(self, expr: typed.Load) -> Value:
-        if isinstance(expr.pointer, typed.Call):  # made by passes/descriptors.py
-            return self.tile(expr.pointer)
         pointer = self.lower(expr.pointer)
         element = element_of(expr.type)  # type: ignore[arg-type]
         want = shape_of(expr.pointer.type)

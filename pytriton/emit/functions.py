@@ -19,7 +19,6 @@ from pytriton.lang.types import (
     HALF,
     INT,
     ElementType,
-    PointerType,
     ScalarType,
     element_of,
     shape_of,
@@ -111,6 +110,8 @@ class Functions:
             return Value(Call(f"tl.{function}", (self.node(expr.arguments[0]),)), INT)
         if function == "descriptor":
             return self._descriptor(expr)
+        if function == "tile":
+            return self._tile(expr)
         if function == "barrier":
             return Value(Call("tl.debug_barrier", ()), INT)
         if function == "next_power_of_2":
@@ -150,12 +151,11 @@ class Functions:
         element = element_of(expr.type)  # type: ignore[arg-type]
         return Value(Call("tl.make_tensor_descriptor", (base,), keywords), element)
 
-    def tile(self, expr: typed.Call) -> Value:
+    def _tile(self, expr: typed.Call) -> Value:
         """The tile of a descriptor with a corner in that row and column."""
         descriptor, *corner = map(self.node, expr.arguments)
-        pointer = element_of(expr.type)  # type: ignore[arg-type]
-        assert isinstance(pointer, PointerType)
-        return Value(Method(descriptor, "load", (Tuple(tuple(corner)),)), pointer.element)
+        element = element_of(expr.type)  # type: ignore[arg-type]
+        return Value(Method(descriptor, "load", (Tuple(tuple(corner)),)), element)
 
     def _rounded(self, function: str, value: Value, element: ScalarType) -> Value:
         """``floor`` or ``ceil``, which Triton has for float and double, and with subnormal numbers for double."""

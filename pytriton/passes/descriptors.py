@@ -19,10 +19,10 @@ product are contiguous along the axis that is summed over, that is faster on a H
 
 What is proved here: a turn adds to the pointers what it adds to the loop's variable, which counts up from 0;
 nothing else moves them; no statement of the kernel may write what they reach (tiles are read by a way of their
-own, which stores and barriers do not order); tiles begin at sums of program ids, each times a constant, so never before the
-base. The rest depends on a launch, and stands in a ``Described``: runtime/described.py asks it each time. That also
-makes the extents right: a descriptor must have some, and gives 0 beyond them, where a text without bounds reads on.
-They are the largest there are, and no tile of a launch that passes reaches them.
+own, which stores and barriers do not order); tiles begin at sums of program ids, each times a constant, so never
+before the base. The rest depends on a launch, and stands in a ``Described``: runtime/described.py asks it each
+time. That also makes the extents right: a descriptor must have some, and gives 0 beyond them, where a text
+without bounds reads on. They are the largest there are, and no tile of a launch that passes reaches them.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ from pytriton.lang.types import (
     HALF,
     INT,
     LONG,
+    BlockType,
     PointerType,
     ScalarType,
     element_of,
@@ -162,9 +163,8 @@ def with_tiles(kernel: KernelDef, found: tuple[Tiling, ...]) -> KernelDef:
         if isinstance(statement, Declare) and statement.symbol in made:
             return made[statement.symbol].declaration, replace(statement, comments=Comments())
         if isinstance(statement, RangeLoop):
-            loads = {
-                symbol: tiles.load for symbol, tiles in made.items() if tiles.counter is statement.symbol
-            }
+            own = (each for each in made.items() if each[1].counter is statement.symbol)
+            loads = {symbol: tiles.load for symbol, tiles in own}
             body = map_expressions(statement.body, lambda expr: _loaded(expr, loads))
             return (statement if body is statement.body else replace(statement, body=body),)
         return (statement,)
@@ -192,15 +192,17 @@ class _Tiles:
         made = Call(span, type_, "descriptor", given)
         self.counter = tiling.loop.symbol
         self.declaration = Declare(span, symbol, made, Comments(above, pointers.comments.behind))
-        self.load = Call(span, type_, "tile", (Name(span, type_, symbol), *tiling.corner))
+        assert isinstance(type_, BlockType) and isinstance(type_.element, PointerType)
+        tile = BlockType(type_.element.element, type_.shape)
+        self.load = Call(span, tile, "tile", (Name(span, type_, symbol), *tiling.corner))
 
 
-def _loaded(expr: Expr, loads: Mapping[Symbol, Expr]) -> Expr:
+def _loaded(expr: Expr, loads: Mapping[Symbol, Call]) -> Expr:
     if Load not in kinds(expr) or names(expr).isdisjoint(loads):
         return expr
     match expr:
         case Load(pointer=Name(symbol=symbol), mask=None) if symbol in loads:
-            return replace(expr, pointer=loads[symbol])
+            return replace(loads[symbol], span=expr.span)
     return with_children(expr, lambda child: _loaded(child, loads))
 
 

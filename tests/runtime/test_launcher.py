@@ -535,7 +535,7 @@ class TestVersions:
     @pytest.mark.parametrize(
         ("attribute", "value"),
         [
-            ("global_scratch_size", 128),
+            ("global_scratch_align", 512),
             ("profile_scratch_size", 128),
             ("launch_cooperative_grid", True),
             ("launch_pdl", True),
