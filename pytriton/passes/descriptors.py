@@ -87,6 +87,7 @@ from pytriton.passes.provenance import Provenance, statements
 __all__ = ["Described", "Edge", "Tiling", "tilings", "with_tiles"]
 
 _LONGEST = 256  # elements that one copy takes along an axis
+_NARROW = 2  # bytes of an element that tensor cores multiply as it is
 _BYTES = 16  # what a row, its start and the distance of rows are multiples of
 _ELEMENTS = (HALF, BFLOAT16, FLOAT, CHAR)
 _COMMENT = (
@@ -126,7 +127,8 @@ class Described:
 class Tiling:
     """A block of pointers that can be tiles of ``base``, with the loop that moves it and where its tiles begin.
 
-    ``feeds``: it is an operand of a product, and both are contiguous along the axis that is summed over.
+    ``feeds``: it is an operand of a product for tensor cores, and both operands are contiguous along the axis that is
+    summed over.
     """
 
     loop: RangeLoop
@@ -150,7 +152,10 @@ def tilings(kernel: KernelDef, provenance: Provenance) -> tuple[Tiling, ...]:
     ]
     every = {each.pointers.symbol for each in found}
     feeding = {symbol for each in found for pair in _operands(each.loop) for symbol in pair if every >= pair}
-    return tuple(replace(each, feeds=each.pointers.symbol in feeding) for each in found)
+    return tuple(
+        replace(each, feeds=each.pointers.symbol in feeding and each.described.element_bytes <= _NARROW)
+        for each in found
+    )
 
 
 def with_tiles(kernel: KernelDef, found: tuple[Tiling, ...]) -> KernelDef:
