@@ -89,7 +89,7 @@ class Candidate:
         def otherwise(grid: Grid, values: Sequence[Any]) -> None:
             self._plain.launch(device, grid, values, facts)
 
-        return guarded(found.direct, self._fits, otherwise)
+        return guarded(found.direct, len(self.translation.parameters), self._fits, otherwise)
 
     def compile_for(self, facts: tuple[int, ...], target: Any) -> Any:
         """Triton's ``CompiledKernel`` for a target; raises UnsupportedError."""

@@ -84,13 +84,15 @@ def _last(edge: Edge) -> tuple[tuple[int, int, int], int]:
     return edge.ids, edge.first + edge.size - 1 - sum(edge.ids)
 
 
-def guarded(direct: Direct, fits: Fits, otherwise: Callable[[Grid, Sequence[Any]], None]) -> Direct:
-    """The C function of a kernel for those launches that fit; the others are made by ``otherwise``."""
+def guarded(
+    direct: Direct, count: int, fits: Fits, otherwise: Callable[[Grid, Sequence[Any]], None]
+) -> Direct:
+    """The C function of a kernel with so many parameters, for launches that fit; others go to ``otherwise``."""
     launch, style = direct.launch, direct.style
 
     def launched(*given: Any) -> None:
         grid = given[:3]
-        values = given[13:] if style == "flat" else given[15]
+        values = given[13 : 13 + count] if style == "flat" else given[15]
         if fits(grid, values):
             launch(*given)
         else:

@@ -231,14 +231,17 @@ def direct_of(compiled: Any, constexprs: int, device: int = 0) -> Direct | None:
 
 def _with_scratch(launch: Any, style: Style, size: int, device: int) -> Callable[..., None]:
     """The C function, given so many bytes a program of torch's memory, on the stream that is current."""
-    place, where = _SCRATCH[style], torch.device("cuda", device)
+    place = _SCRATCH[style]
 
     def launched(*given: Any) -> None:
-        programs = given[0] * given[1] * given[2]
-        memory = torch.empty(programs * size, dtype=torch.uint8, device=where)
+        memory = _memory(given[0] * given[1] * given[2] * size, device)
         launch(*given[:place], memory.data_ptr(), *given[place + 1 :])
 
     return launched
+
+
+def _memory(size: int, device: int) -> torch.Tensor:
+    return torch.empty(size, dtype=torch.uint8, device=device)
 
 
 def _run_of(direct: Direct | None, compiled: Any) -> Callable[..., None]:

@@ -1,4 +1,4 @@
-"""Tiles through tensor descriptors: which blocks of pointers become some, which not and why, and the same numbers."""
+"""Tiles through tensor descriptors: which pointers become some, which do not and why; the same numbers."""
 
 from __future__ import annotations
 
@@ -114,7 +114,8 @@ def test_text() -> None:
 
 def test_only_where_it_is_asked_for() -> None:
     plain = translate(TEXT, DEFINES)
-    assert plain.describable and not plain.described
+    assert plain.describable
+    assert not plain.described
     assert "descriptor" not in plain.text
 
 
@@ -264,5 +265,6 @@ def test_two_blocks_of_one_base() -> None:
 def test_with_remapped_programs() -> None:
     """The ids of a tile are those of its program, in whatever order these start."""
     found = translate(TEXT, DEFINES, remap=8, descriptors=True)
-    assert "pm = pid_0" in found.text and "tiles_a.load((pm * TM, k))" in found.text
+    assert "pm = pid_0" in found.text
+    assert "tiles_a.load((pm * TM, k))" in found.text
     assert found.described == tiled(TEXT).described

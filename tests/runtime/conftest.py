@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,12 @@ def _no_notice() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="pytriton runs kernels on CPU tensors")
         yield
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the driver that stands in for CUDA's is built (stand_in.py)."""
+    return tmp_path_factory.mktemp("driver")
 
 
 Translate = Callable[[Mapping[str, object]], Translation]

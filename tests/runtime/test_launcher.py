@@ -38,11 +38,6 @@ __global__ void tell(long* z, float* x, float* y, int n, long w) {
 Z, X, Y, N, W = range(5)
 
 
-@pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("driver")
-
-
 @pytest.fixture(
     params=itertools.product([1, 2], ["C", "Python"]), ids=lambda param: f"{param[0]} GPU, {param[1]}"
 )
