@@ -127,7 +127,7 @@ class Described:
 class Tiling:
     """A block of pointers that can be tiles of ``base``, with the loop that moves it and where its tiles begin.
 
-    ``feeds``: it is an operand of a product for tensor cores, and both operands are contiguous along the axis that is
+    ``feeds``: it is an operand of a product for tensor cores, and both are contiguous along the axis that is
     summed over.
     """
 

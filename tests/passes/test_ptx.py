@@ -45,17 +45,26 @@ def defines_of(example: str, **more: Any) -> dict[str, Any]:
 
 
 @cache
-def _compiled(example: str, config: Config, kernel: str | None, aligned: bool, less: str = "") -> Any:
+def _compiled(
+    example: str,
+    config: Config,
+    kernel: str | None,
+    aligned: bool,
+    less: str = "",
+    target: str = "cuda:90",
+) -> Any:
     module = import_module(example)
     written = getattr(module, "SOURCE", None) or module.FORWARD
     assert less in written
     source = Source(written.replace(less, "") if less else written, f"{example}.c")
     text = KernelText(source, kernel)
-    translation = text.translate(config.defines, config.precision, config.remap, config.num_stages)
+    translation = text.translate(
+        config.defines, config.precision, config.remap, config.num_stages, config.descriptors
+    )
     facts = common_facts(translation.parameters)
     if aligned:  # sizes and strides are multiples of 16, as a rule
         facts = (BY_16,) * len(facts)
-    return compile_kernel(translation, facts, config, parse_target("cuda:90"), source)
+    return compile_kernel(translation, facts, config, parse_target(target), source)
 
 
 def compiled(
@@ -135,6 +144,29 @@ class TestDot:
         a = module.A_TRANSPOSED if at else module.A_PLAIN
         b = module.B_TRANSPOSED if bt else module.B_PLAIN
         return {"AT": at, "BT": bt, **a, **b}
+
+    @pytest.mark.parametrize("remap", [0, 8])
+    @pytest.mark.parametrize(("columns", "warps", "products"), [(128, 4, 8), (256, 8, 4)])
+    @pytest.mark.parametrize("at", [0, 1])
+    def test_tiles_by_descriptors(
+        self, at: int, columns: int, warps: int, products: int, remap: int, tmp_path: Path
+    ) -> None:
+        """One copy of each operand a stage, started by one thread; no address is computed in the loop."""
+        defines = {**defines_of("dot", TN=columns), **self.form(at, 1)}
+        ptx, code = compiled("dot", defines, warps, 3, remap=remap, descriptors=True)
+        assert count(r"cp\.async\.bulk\.tensor", ptx) == 2 * 3
+        assert count(r"cp\.async\.c[ag]|ld\.global", ptx) == 0
+        assert count(r"wgmma\.mma_async", ptx) == products
+        told = told_of(code, "--dump-sass", tmp_path)
+        assert count("HGMMA", told) == products
+        assert stack(code, tmp_path) == 0
+
+    @pytest.mark.parametrize("target", ["cuda:80", "cuda:90", "cuda:100", "hip:gfx942"])
+    def test_descriptors_compile_everywhere(self, target: str) -> None:
+        """Where they are not offered, too: a user may name them."""
+        config = Config({**defines_of("dot", TN=128), **self.form(0, 1)}, 4, 2, descriptors=True)
+        found = _compiled("dot", config, None, True, target=target)
+        assert ("tensormap" in found.asm.get("ptx", "")) == (target in ("cuda:90", "cuda:100"))
 
     def test_promises_are_worth_it(self) -> None:
         """Strides that are multiples of 8 by ``__multipleof(8)`` alone; without it each load is of 2 bytes."""

@@ -95,6 +95,7 @@ __global__ void f(TYPE* z, int n) {
         Config({"TILE": 32, "TYPE": "float"}, 8, 3, "bf16x6"),
         Config({"TILE": 32, "TYPE": "float"}, remap=8),
         Config({"TILE": 32, "TYPE": "float"}, 8, 5, "tf32", remap=8),
+        Config({"TILE": 32, "TYPE": "float"}, 4, 3, descriptors=True),
     ],
     ids=repr,
 )
