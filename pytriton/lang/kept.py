@@ -21,7 +21,7 @@ from pytriton.lang.typed import Symbol
 
 __all__ = ["Keeping"]
 
-_MOST_MEANINGS: Final = 4  # of one node: the latest
+_MOST_MEANINGS: Final = 9  # of one node, the latest: three sizes of each of two axes
 _Result = TypeVar("_Result")
 _set_meanings = vars(Checked)["meanings"].__set__
 

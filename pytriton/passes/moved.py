@@ -99,18 +99,26 @@ def _handed_down(
     kept = {one.span.line for one in head if not (isinstance(one, Declare) and one.symbol in unread)}
     result: list[Statement] = []
     for one in head:
-        last = one.span.source.position(max(one.span.start, one.span.end - 1))[0]
-        freely = isinstance(one, Declare) and one.symbol in freed and last + 1 not in kept
-        if freely and one.comments.above and not top[0].comments.above:
+        freed_here = isinstance(one, Declare) and one.symbol in freed
+        if (
+            freed_here
+            and one.comments.above
+            and not top[0].comments.above
+            and _last_line(one) + 1 not in kept
+        ):
             top = [replace(top[0], comments=replace(top[0].comments, above=one.comments.above)), *top[1:]]
             one = replace(one, comments=replace(one.comments, above=()))
         result.append(one)
     return tuple(result), top
 
 
+def _last_line(statement: Statement) -> int:
+    return statement.span.source.position(max(statement.span.start, statement.span.end - 1))[0]
+
+
 def _mentioned(statements: Iterable[Statement]) -> set[Symbol]:
     """The variables that statements read or set, other than by declaring them."""
-    bare = tuple(s for s in statements if not (isinstance(s, Declare) and s.value is None))
+    bare = tuple([s for s in statements if not (isinstance(s, Declare) and s.value is None)])
     return reads(bare) | assigned(bare)
 
 
