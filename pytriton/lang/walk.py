@@ -129,6 +129,8 @@ def with_children(expr: _E, change: Callable[[Expr], Expr]) -> _E:
     optional, operands = _OPERANDS[expr.__class__]
     if not optional:
         before = operands(expr)
+        if not before:
+            return expr
         after = [change(operand) for operand in before]
         if all(map(operator.is_, before, after)):
             return expr

@@ -72,12 +72,14 @@ def moved(
     head = _head(match, before, removed, homeless)
     used = _mentioned((*top, *rest, *match.part.turn.begin)) | assigned(later)
     head = _without_detours(head, match, used, live)
-    read = reads((*head, replace(loop, body=(*top, *rest))))
+    loop = replace(loop, body=(*top, *rest))
+    read = reads((*head, loop))
     unread = {one.symbol for one in head if isinstance(one, Declare)} - read
     unread = {symbol for symbol in unread if not live(symbol)}
     freed = unread & reads(tuple(before[place] for place in removed))
-    head, top = _handed_down(head, top, unread, freed)
-    loop = replace(loop, body=(*top, *rest))
+    if freed:
+        head, top = _handed_down(head, top, unread, freed)
+        loop = replace(loop, body=(*top, *rest))
     shared = {symbol: Symbol(symbol.name, symbol.type, symbol.span) for symbol in homeless & assigned(later)}
     if shared:
         body = _renamed(loop.body, shared)
@@ -168,7 +170,8 @@ def _head(match: Match, before: Body, removed: Collection[int], homeless: Collec
                 statement = replace(statement, comments=Comments())  # they go where it goes
             gone.append(statement)
         result.append(statement)
-    return without(tuple(result), lambda statement: any(statement is one for one in gone))
+    leaving = set(map(id, gone))
+    return without(tuple(result), lambda statement: id(statement) in leaving)
 
 
 # ---------------------------------------------------------------- the start of the turn
