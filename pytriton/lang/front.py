@@ -24,7 +24,7 @@ __all__ = ["Front", "read"]
 
 MOST_TEXTS: Final = 16
 MOST_POINTS: Final = 8  # of one text, that differ in what an #if asks for
-MOST_TOKENS: Final = 4_000  # about 500 lines; their tree takes 1 MB, what kept.py keeps with it up to 4
+MOST_TOKENS: Final = 4_000  # about 500 lines; their tree takes 1 MB, what kept.py keeps with it up to 7
 
 
 class Front(NamedTuple):
