@@ -42,10 +42,13 @@ class Keeping(Expressions):
 
     report: Report
     comments: CommentCursor
+    keep = False  # whether the tree is for further points
     lasting = 0  # how often something was declared that is no symbol of a kernel
 
     def kept(self, node: Checked, check: Callable[[], _Result]) -> _Result:
         """What ``check`` gives for a node, or gave where everything that it asked for was the same."""
+        if not self.keep:
+            return check()
         known: tuple[Meaning, ...] = getattr(node, "meanings", ())
         for meaning in known:
             if self._holds(meaning):
