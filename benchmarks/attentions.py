@@ -36,7 +36,7 @@ def _case(settings: Settings, d: int, n: int, causal: bool) -> Row:
     tiles = SMALL if settings.smoke else TILES
     warps, stages = [4, 8], [2, 3]
     q, k, v = torch.randn(3, heads, n, d, device=settings.device).half()
-    out, by = torch.empty_like(q), torch.empty_like(q)
+    out, by, exact = (torch.empty_like(q) for _ in range(3))
     scale = d**-0.5
     defines = classic.defines(q.dtype, d, causal, tiles)
     strides = [stride for x in (q, k, v) for stride in x.stride()[:2]]
@@ -50,15 +50,18 @@ def _case(settings: Settings, d: int, n: int, causal: bool) -> Row:
             num_stages=stages,
         )
 
-    hand = Tuned(
-        handwritten_attention.attention,
-        points(**tiles, D=d, CAUSAL=causal, num_warps=warps, num_stages=stages),
-        lambda point: (n // point["TM"], heads),
-        *(q, k, v, by, n, scale, n * d, d),
-    )
+    def hand(memory: torch.Tensor, folded: bool) -> Tuned:
+        return Tuned(
+            handwritten_attention.attention,
+            points(**tiles, D=d, CAUSAL=causal, FOLDED=folded, num_warps=warps, num_stages=stages),
+            lambda point: (n // point["TM"], heads),
+            *(q, k, v, memory, n, scale, n * d, d),
+        )
+
     contenders = [
         ours(classic.kernel, call, out, list(tiles)),
-        by_hand(hand, by, 0.95),
+        by_hand(hand(by, folded=True), by, 0.95),
+        by_hand(hand(exact, folded=False), exact, None, "the same, rounding as the text"),
         Contender(
             "torch sdpa",
             lambda: F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=causal)[0],

@@ -1,7 +1,9 @@
 """Attention as one would write it by hand today, in the design of Triton's tutorial.
 
-A block of queries stays in registers while blocks of keys and values stream by. Scores are kept in units of
-log2, so that each exponential is one `exp2`, and the scale is folded into that. Keys are loaded transposed.
+A block of queries stays in registers while blocks of keys and values stream by. Keys are loaded transposed. Scores
+are kept in units of log2, so that each exponential is one `exp2`, and the scale is folded into that:
+`exp2(s * c - m)`. That rounds otherwise than the text, which has `exp(s - m)`. Without FOLDED it is computed as in
+the text; the difference is what exactness costs.
 A causal run is two loops: whole blocks first, without a mask, then the blocks on the diagonal.
 """
 
@@ -9,6 +11,15 @@ from __future__ import annotations
 
 import triton
 import triton.language as tl
+
+
+@triton.jit
+def power(x, FOLDED: tl.constexpr):
+    """2 to the power of x where log2(e) is in x already, else e."""
+    if FOLDED:
+        return tl.exp2(x)
+    else:
+        return tl.exp2(x * 1.4426950408889634)
 
 
 @triton.jit
@@ -25,6 +36,7 @@ def attention(
     TM: tl.constexpr,
     TN: tl.constexpr,
     CAUSAL: tl.constexpr,
+    FOLDED: tl.constexpr,
 ):
     """softmax(Q K^T scale) V for [heads, n, D]; TM and TN divide n, TN divides TM."""
     pm = tl.program_id(0)
@@ -38,15 +50,22 @@ def attention(
     m = tl.full((TM,), float("-inf"), dtype=tl.float32)
     total = tl.zeros((TM,), dtype=tl.float32)
     acc = tl.zeros((TM, D), dtype=tl.float32)
-    scale *= 1.4426950408889634  # log2(e)
+    if FOLDED:
+        scale *= 1.4426950408889634  # log2(e)
     whole = n
     if CAUSAL:
         whole = pm * TM
     for _ in range(0, whole, TN):
         s = tl.dot(q, tl.load(pk))
-        m_new = tl.maximum(m, tl.max(s, 1) * scale)
-        p = tl.exp2(s * scale - m_new[:, None])
-        alpha = tl.exp2(m - m_new)
+        if FOLDED:
+            m_new = tl.maximum(m, tl.max(s, 1) * scale)
+            s = s * scale - m_new[:, None]
+        else:
+            s *= scale
+            m_new = tl.maximum(m, tl.max(s, 1))
+            s -= m_new[:, None]
+        p = power(s, FOLDED)
+        alpha = power(m - m_new, FOLDED)
         total = total * alpha + tl.sum(p, 1)
         acc = tl.dot(p.to(V.dtype.element_ty), tl.load(pv), acc * alpha[:, None])
         m = m_new
@@ -57,8 +76,8 @@ def attention(
             s = tl.dot(q, tl.load(pk)) * scale
             s = tl.where(rm[:, None] >= start + rn[None, :], s, float("-inf"))
             m_new = tl.maximum(m, tl.max(s, 1))
-            p = tl.exp2(s - m_new[:, None])
-            alpha = tl.exp2(m - m_new)
+            p = power(s - m_new[:, None], FOLDED)
+            alpha = power(m - m_new, FOLDED)
             total = total * alpha + tl.sum(p, 1)
             acc = tl.dot(p.to(V.dtype.element_ty), tl.load(pv), acc * alpha[:, None])
             m = m_new

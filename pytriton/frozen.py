@@ -108,12 +108,10 @@ else:
 
     def replace(record: Any, /, **changes: Any) -> Any:
         """The standard library's, for records of this file."""
-        cls = record.__class__
-        values = [
-            changes.pop(name) if name in changes else getattr(record, name) for name in cls.__match_args__
-        ]
-        assert not changes
-        return cls(*values)
+        for name in record.__match_args__:
+            if name not in changes:
+                changes[name] = getattr(record, name)
+        return record.__class__(**changes)
 
     def dataclass(*, frozen: bool, slots: bool, eq: bool = True) -> Callable[[type], type]:
         """The standard library's, for records that are frozen and have slots."""

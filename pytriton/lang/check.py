@@ -69,10 +69,12 @@ def check(
     strict_literals: bool = False,
     numbers: Mapping[str, int | float] = _NOTHING,
     macros: Mapping[str, Macro] = _NOTHING,
+    keep: bool = False,
 ) -> KernelDef:
     """The typed tree of the kernel named, or of the first one.
 
     ``numbers``: the values of the defines that are numbers. ``macros``: those of the text, for suggestions.
+    ``keep``: whether the tree is for further points, see kept.py.
     Raises the first kind of error found, with every other one of this kernel, through ``report``.
     """
     names = kernel_names(file)
@@ -93,6 +95,7 @@ def check(
         )
     _report_twins(file, report)
     checker = _KernelChecker(file, report, strict_literals, Scope(numbers, macros))
+    checker.keep = keep
     result: KernelDef | None = None
     for item in file.items:
         if isinstance(item, syntax.Function):

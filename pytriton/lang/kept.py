@@ -21,7 +21,7 @@ from pytriton.lang.typed import Symbol
 
 __all__ = ["Keeping"]
 
-_MOST_MEANINGS: Final = 4  # of one node: the latest
+_MOST_MEANINGS: Final = 9  # of one node, the latest: three sizes of each of two axes
 _Result = TypeVar("_Result")
 _set_meanings = vars(Checked)["meanings"].__set__
 
@@ -42,10 +42,13 @@ class Keeping(Expressions):
 
     report: Report
     comments: CommentCursor
+    keep = False  # whether the tree is for further points
     lasting = 0  # how often something was declared that is no symbol of a kernel
 
     def kept(self, node: Checked, check: Callable[[], _Result]) -> _Result:
         """What ``check`` gives for a node, or gave where everything that it asked for was the same."""
+        if not self.keep:
+            return check()
         known: tuple[Meaning, ...] = getattr(node, "meanings", ())
         for meaning in known:
             if self._holds(meaning):

@@ -8,14 +8,26 @@ from __future__ import annotations
 
 from pytriton.errors import Report
 from pytriton.lang.typed import Assign, Body, Declare, Expr, For, If, Name, RangeLoop, Statement, Symbol
-from pytriton.lang.walk import assigned, bodies, expressions, names, walk
+from pytriton.lang.walk import assigned, bodies, expressions, walk
 
 __all__ = ["warn_of_unassigned"]
 
 
 def warn_of_unassigned(body: Body, report: Report) -> None:
     """Report each variable once, at its first such read."""
-    _Search(report).body(body)
+    if _declares_empty(body):
+        _Search(report).body(body)
+
+
+def _declares_empty(body: Body) -> bool:
+    """Whether a variable is declared without a value: only of such a one there is anything to say."""
+    for statement in body:
+        if isinstance(statement, Declare):
+            if statement.value is None:
+                return True
+        elif any(map(_declares_empty, bodies(statement))):
+            return True
+    return False
 
 
 class _Search:
@@ -65,8 +77,6 @@ class _Search:
             self.body(inner)
 
     def _reads(self, expr: Expr) -> None:
-        if self._empty.isdisjoint(names(expr)):
-            return
         for node in walk(expr):
             if isinstance(node, Name) and node.symbol in self._empty:
                 self._empty.discard(node.symbol)

@@ -129,10 +129,12 @@ def with_children(expr: _E, change: Callable[[Expr], Expr]) -> _E:
     optional, operands = _OPERANDS[expr.__class__]
     if not optional:
         before = operands(expr)
+        if not before:
+            return expr
         after = [change(operand) for operand in before]
         if all(map(operator.is_, before, after)):
             return expr
-        return replace(expr, **dict(zip(_EXPR_FIELDS[expr.__class__], after, strict=True)))  # type: ignore[arg-type]
+        return _with_operands(expr, after)
     found: dict[str, object] = {}
     for name in _EXPR_FIELDS[expr.__class__]:
         value = getattr(expr, name)
@@ -147,6 +149,16 @@ def with_children(expr: _E, change: Callable[[Expr], Expr]) -> _E:
         if not same:
             found[name] = changed
     return replace(expr, **found) if found else expr  # type: ignore[arg-type]
+
+
+def _with_operands(expr: _E, operands: Sequence[Expr]) -> _E:
+    """The expression with other operands, all of them: as ``replace``, in half the time."""
+    content, places = _CONTENT[expr.__class__]
+    values: list[Any] = list(content(expr))
+    for place, operand in zip(places, operands, strict=True):
+        values[place] = operand
+    made: Any = expr.__class__(*values)
+    return made  # type: ignore[no-any-return]
 
 
 def bodies(statement: Statement) -> tuple[Body, ...]:
@@ -241,6 +253,10 @@ _get_kinds, _get_reads, _get_sets = map(operator.attrgetter, KnownInside.__slots
 _set_kinds_in, _set_reads, _set_sets = (vars(KnownInside)[name].__set__ for name in KnownInside.__slots__)
 _EXPR_FIELDS = {node: _expr_fields(node) for node in Expr.__args__}
 _OPERANDS = {node: _operands(node) for node in Expr.__args__}
+_CONTENT = {
+    node: (operator.attrgetter(*node.__match_args__), [*map(node.__match_args__.index, names)])
+    for node, names in _EXPR_FIELDS.items()
+}
 _INNER: dict[type, Callable[[Any], tuple[Body, ...]]] = {
     If: operator.attrgetter("then", "otherwise"),
     For: operator.attrgetter("init", "body", "step"),

@@ -17,6 +17,7 @@ what a kernel may cost is limited: beyond that, a body is taken to do all that i
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Iterator
 from itertools import product
 
@@ -41,7 +42,7 @@ from pytriton.lang.typed import (
     While,
 )
 from pytriton.lang.types import VOID, BlockType
-from pytriton.lang.walk import assigned, expressions, inside, names, walk
+from pytriton.lang.walk import assigned, bodies, expressions, inside, names, walk
 from pytriton.passes.apart import in_parts
 from pytriton.passes.disjoint import Distances
 from pytriton.passes.keys import Keys
@@ -235,8 +236,9 @@ class _Order:
                 self._clock += 1
                 self._assigned[statement.symbol] = self._clock
                 self._learn(statement)
-            result.append(self._inner(statement, state))
-        return tuple(result)
+            result.append(self._inner(statement, state) if bodies(statement) else statement)
+        same = len(result) == len(body) and all(map(operator.is_, result, body))
+        return body if same else tuple(result)
 
     def _learn(self, statement: Declare | Assign | RangeLoop) -> None:
         value = None if isinstance(statement, RangeLoop) else statement.value
@@ -265,7 +267,7 @@ class _Order:
                 return replace(statement, init=init, body=body, step=step)
             case RangeLoop() | While():
                 (body,) = self._loop(statement, (statement.body,), state)
-                return replace(statement, body=body)
+                return statement if body is statement.body else replace(statement, body=body)
             case DoWhile():
                 raise AssertionError("passes/jumps.py leaves none")
             case _:

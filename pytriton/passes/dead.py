@@ -31,7 +31,7 @@ def _removable(body: Body, symbols: set[Symbol]) -> set[Symbol]:
     """Those of the variables whose assignments do nothing else."""
     found: set[Symbol] = set()
     effects: set[Symbol] = set()
-    for statement in _assignments(body):
+    for statement in _assignments(body) if symbols else ():
         if statement.symbol in symbols:
             nodes = (node for expr in expressions((statement,)) for node in walk(expr))
             acts = any(isinstance(node, Atomic) for node in nodes)

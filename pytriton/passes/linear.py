@@ -78,6 +78,8 @@ def sum_of(expr: Expr) -> Sum:
 
 def equal(left: Expr, right: Expr) -> bool:
     """Whether two expressions have the same value, as far as sums tell; a variable is what it is."""
+    if left is right:
+        return True
     if larger_than(left, _LARGE) or larger_than(right, _LARGE):
         return same(left, right)
     return _equal(left, right)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Set
 from functools import cached_property
 
 from pytriton.frozen import dataclass
-from pytriton.lang.typed import Assign, Body, Declare, For, If, RangeLoop, Statement, Symbol
+from pytriton.lang.typed import Body, For, If, RangeLoop, Statement, Symbol
 from pytriton.lang.walk import bodies, expressions, inside, names
 
 __all__ = ["Block", "Later", "exposed"]
@@ -98,10 +98,11 @@ def _sequence(body: Body) -> tuple[_Symbols, _Symbols]:
 
 def _effects(statement: Statement) -> tuple[_Symbols, _Symbols]:
     """What a statement may read from before it, and what it surely sets."""
+    if not bodies(statement):
+        known = inside(statement)
+        return known.reads, known.sets
     read = _read(statement)
     match statement:
-        case Declare(symbol=symbol) | Assign(symbol=symbol):
-            return read, {symbol}
         case If(then=then, otherwise=otherwise):
             one, other = _sequence(then), _sequence(otherwise)
             return read | one[0] | other[0], one[1] & other[1]
@@ -122,6 +123,4 @@ def _again(statement: Statement) -> _Symbols:
 
 def _read(statement: Statement) -> frozenset[Symbol]:
     """What the expressions of a statement itself read."""
-    if not bodies(statement):
-        return inside(statement).reads
     return frozenset[Symbol]().union(*map(names, expressions((statement,), deep=False)))

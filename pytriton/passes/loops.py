@@ -16,6 +16,9 @@ that a program can mean.
 
 from __future__ import annotations
 
+import operator
+from typing import TypeVar
+
 from pytriton.frozen import replace
 from pytriton.lang.convert import constant
 from pytriton.lang.typed import (
@@ -46,6 +49,7 @@ from pytriton.passes.rewrite import negated
 
 __all__ = ["loops"]
 
+_Loop = TypeVar("_Loop", bound=For | RangeLoop | While | DoWhile)
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
@@ -70,10 +74,15 @@ def _body(body: Body, outer: Later | None, known: Constants) -> Body:
                 result.append(replace(statement, then=then, otherwise=otherwise))
             case For():
                 found = _range_loop(statement, block.after(position), known) or statement
-                result.append(replace(found, body=_body(found.body, inner, known)))
+                result.append(_with_body(found, inner, known))
             case While() | DoWhile():
-                result.append(replace(statement, body=_body(statement.body, inner, known)))
-    return tuple(result)
+                result.append(_with_body(statement, inner, known))
+    return body if all(map(operator.is_, result, body)) else tuple(result)
+
+
+def _with_body(loop: _Loop, inner: Later, known: Constants) -> _Loop:
+    body = _body(loop.body, inner, known)
+    return loop if body is loop.body else replace(loop, body=body)
 
 
 def _range_loop(loop: For, later: Later, known: Constants) -> RangeLoop | None:

@@ -15,6 +15,7 @@ Loads, and what is computed from them, must be written alike.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from pytriton.frozen import dataclass
 from pytriton.lang.convert import constant
@@ -62,7 +63,6 @@ class Match:
         self._sources: dict[int, tuple[Expr, int]] = {}
         self._threaded = part.threaded()
         self._facts = part.turn.facts
-        self._facts_first = [history.expand(fact, history.end) for fact in self._facts]
         self._temporaries()
         exposed = part.exposed() | self._threaded
         last_writers = {history.writer(symbol, history.end) for symbol in self._threaded}
@@ -73,6 +73,11 @@ class Match:
             self._define(last, Name(symbol.span, symbol.type, symbol), history.end)
         if len(self.values) < len(part.chosen):  # something that nothing needs
             raise Differs
+
+    @cached_property
+    def _facts_first(self) -> list[Expr]:
+        """The facts as they are in the first turn."""
+        return [self.history.expand(fact, self.history.end) for fact in self._facts]
 
     @property
     def gone(self) -> set[int]:
@@ -170,7 +175,6 @@ class Match:
 
     def _now(self, expr: Expr, at: int, first: Expr, place: int) -> Expr | None:
         """The expression at the start of the next turn, if in the first turn it is what stands before the loop."""
-        wanted = settle(self.history.expand(first, place), self._facts_first)
         for eager in (False, True):
             now = self.part.at_top(expr, at, eager=eager)
             if now is None:
@@ -180,11 +184,21 @@ class Match:
             if whole is None:
                 continue
             whole = settle(whole, self._facts)
+            if self._stays(whole, first, place):
+                return now
+            wanted = settle(self.history.expand(first, place), self._facts_first)
             entry = self.history.expand(whole, self.history.end, self.gone)
             entry = settle(entry, self._facts_first)
             if equal(entry, wanted) or (is_true(entry) and is_true(wanted)):
                 return whole if is_true(whole) else now
         return None
+
+    def _stays(self, expr: Expr, first: Expr, place: int) -> bool:
+        """Whether both are one variable, which nothing sets between the place and the loop."""
+        if not (isinstance(expr, Name) and isinstance(first, Name) and expr.symbol is first.symbol):
+            return False
+        writer = self.history.writer
+        return writer(first.symbol, place) == writer(first.symbol, self.history.end, self.gone)
 
     def _whole(self, expr: Expr, at: int) -> Expr | None:
         """The expression with the slice's temporaries as what they are; None if that is too large."""

@@ -72,12 +72,14 @@ def moved(
     head = _head(match, before, removed, homeless)
     used = _mentioned((*top, *rest, *match.part.turn.begin)) | assigned(later)
     head = _without_detours(head, match, used, live)
-    read = reads((*head, replace(loop, body=(*top, *rest))))
+    loop = replace(loop, body=(*top, *rest))
+    read = reads((*head, loop))
     unread = {one.symbol for one in head if isinstance(one, Declare)} - read
     unread = {symbol for symbol in unread if not live(symbol)}
     freed = unread & reads(tuple(before[place] for place in removed))
-    head, top = _handed_down(head, top, unread, freed)
-    loop = replace(loop, body=(*top, *rest))
+    if freed:
+        head, top = _handed_down(head, top, unread, freed)
+        loop = replace(loop, body=(*top, *rest))
     shared = {symbol: Symbol(symbol.name, symbol.type, symbol.span) for symbol in homeless & assigned(later)}
     if shared:
         body = _renamed(loop.body, shared)
@@ -99,18 +101,26 @@ def _handed_down(
     kept = {one.span.line for one in head if not (isinstance(one, Declare) and one.symbol in unread)}
     result: list[Statement] = []
     for one in head:
-        last = one.span.source.position(max(one.span.start, one.span.end - 1))[0]
-        freely = isinstance(one, Declare) and one.symbol in freed and last + 1 not in kept
-        if freely and one.comments.above and not top[0].comments.above:
+        freed_here = isinstance(one, Declare) and one.symbol in freed
+        if (
+            freed_here
+            and one.comments.above
+            and not top[0].comments.above
+            and _last_line(one) + 1 not in kept
+        ):
             top = [replace(top[0], comments=replace(top[0].comments, above=one.comments.above)), *top[1:]]
             one = replace(one, comments=replace(one.comments, above=()))
         result.append(one)
     return tuple(result), top
 
 
+def _last_line(statement: Statement) -> int:
+    return statement.span.source.position(max(statement.span.start, statement.span.end - 1))[0]
+
+
 def _mentioned(statements: Iterable[Statement]) -> set[Symbol]:
     """The variables that statements read or set, other than by declaring them."""
-    bare = tuple(s for s in statements if not (isinstance(s, Declare) and s.value is None))
+    bare = tuple([s for s in statements if not (isinstance(s, Declare) and s.value is None)])
     return reads(bare) | assigned(bare)
 
 
@@ -160,7 +170,8 @@ def _head(match: Match, before: Body, removed: Collection[int], homeless: Collec
                 statement = replace(statement, comments=Comments())  # they go where it goes
             gone.append(statement)
         result.append(statement)
-    return without(tuple(result), lambda statement: any(statement is one for one in gone))
+    leaving = set(map(id, gone))
+    return without(tuple(result), lambda statement: id(statement) in leaving)
 
 
 # ---------------------------------------------------------------- the start of the turn

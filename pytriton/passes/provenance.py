@@ -77,7 +77,7 @@ class Provenance:
     def writes_to(self, body: Body, pointer: Expr) -> bool:
         """Whether the statements may write memory that the pointer reaches."""
         for statement in statements(body):
-            if isinstance(statement, Store) and self.may_alias(statement.pointer, pointer):
+            if statement.__class__ is Store and self.may_alias(statement.pointer, pointer):
                 return True
         return not _ORDERING.isdisjoint(kinds_in(body)) and any(
             isinstance(node, Atomic) or (isinstance(node, Call) and node.function == "barrier")

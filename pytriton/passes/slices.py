@@ -29,7 +29,7 @@ class Unmovable(Exception):
     """The statements cannot run in the next turn: some statement of this turn needs them."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(slots=True, eq=False)
 class Line:
     """One statement of a turn. ``guard``: the ``if`` that it stands in, which holds unless the turn is the last."""
 
@@ -41,10 +41,8 @@ class Line:
 
     def __post_init__(self) -> None:
         known = inside(self.statement)
-        object.__setattr__(self, "reads", known.reads)
-        object.__setattr__(self, "sets", known.sets)
-        pure = self.value is not None and Atomic not in known.kinds
-        object.__setattr__(self, "movable", pure)
+        self.reads, self.sets = known.reads, known.sets
+        self.movable = self.value is not None and Atomic not in known.kinds
 
     @property
     def value(self) -> Expr | None:

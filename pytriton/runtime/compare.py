@@ -44,7 +44,7 @@ from pytriton.runtime.interpret import Interpreted
 from pytriton.runtime.kernel import kernel as old_kernel
 from pytriton.runtime.watch import Arena, Watch
 
-__all__ = ["Case", "Machine", "compare", "compare_on", "load_ported"]
+__all__ = ["Case", "Machine", "compare", "load_ported"]
 
 _ARENA: Final = 1 << 18  # elements before and behind each pointer
 _SHAPE: Final = (2,) * 6  # of every tensor, since a grid may ask for any of its axes
@@ -97,26 +97,15 @@ def compare(
     case: Case,
     sizes: Mapping[str, int] | int = 16,
     grid: Sequence[int] | None = None,
+    machine: Machine | None = None,
 ) -> None:
     """Launch both once and compare all memory; raises AssertionError with the first difference.
 
     ``sizes`` gives the integer parameters by name, or one value for all; promises are kept by rounding up.
-    ``grid`` is passed to a launcher that asks for one.
+    ``grid`` is passed to a launcher that asks for one. ``machine``: the GPU, if there is one.
     """
-    machine = Machine("on the GPU, ", "cuda", _compiled) if torch.cuda.is_available() else None
-    compare_on(machine, source, kernel, launcher, case, sizes, grid)
-
-
-def compare_on(
-    machine: Machine | None,
-    source: str,
-    kernel: str,
-    launcher: Callable[..., None],
-    case: Case,
-    sizes: Mapping[str, int] | int = 16,
-    grid: Sequence[int] | None = None,
-) -> None:
-    """``compare``, with any machine in the GPU's place."""
+    if machine is None and torch.cuda.is_available():
+        machine = Machine("on the GPU, ", "cuda", _compiled)
     made = translate(source, case.defines, kernel=kernel, strict_literals=case.strict_literals)
     given = None if grid is None else tuple(grid)
     promised = _promised(made, case.config) if machine else 1
@@ -133,12 +122,12 @@ def _compare(launch: _Launch, sizes: Mapping[str, int] | int, step: int, machine
     arguments = [_argument(one, made, sizes, seed + place, step) for place, one in enumerate(made.parameters)]
     launch, watch = _interpreted_both(launch, arguments, alone=False)
     if watch.waits:
-        warnings.warn(f"{kernel}: a lock stays closed with {sizes}: one program is compared", stacklevel=4)
+        warnings.warn(f"{kernel}: a lock stays closed with {sizes}: one program is compared", stacklevel=3)
     if watch.waits or (machine and watch.meet):
         launch, watch = _interpreted_both(launch, arguments, alone=True)
     if machine and (watch.by_zero or watch.torn):
         why = "divides an integer by zero" if watch.by_zero else "reads what one store wrote twice"
-        warnings.warn(f"{kernel} {why} with {sizes}: not compared on the GPU", stacklevel=4)
+        warnings.warn(f"{kernel} {why} with {sizes}: not compared on the GPU", stacklevel=3)
     elif machine:
         there = [one.on(machine.device) if isinstance(one, Arena) else one for one in arguments]
         new, old = launch.both(there, machine.running)

@@ -19,7 +19,7 @@ from triton.runtime.interpreter import InterpreterBuilder
 from pytriton.__main__ import main
 from pytriton.pipeline import Translation
 from pytriton.runtime import compare as compare_module
-from pytriton.runtime.compare import Case, Machine, compare_on, load_ported
+from pytriton.runtime.compare import Case, Machine, compare, load_ported
 
 LOCKED = """\
 __global__ void accumulate(float *C, float *X, int *TABLE, int *LOCKS, int counters) {
@@ -101,7 +101,7 @@ def ported(folder: Path, text: str, name: str) -> Any:
 def compared(folder: Path, text: str, name: str, sizes: Any) -> list[tuple[int, int, int]]:
     """Compare; the grids that were launched in the opposite order."""
     launched.clear()
-    compare_on(MACHINE, text, name, ported(folder, text, name), CASE, sizes, GRID)
+    compare(text, name, ported(folder, text, name), CASE, sizes, GRID, MACHINE)
     return list(launched)
 
 
@@ -159,7 +159,7 @@ def test_every_launch_begins_with_the_same_memory(tmp_path: Path) -> None:
         found.append([one.clone() for one in arguments if isinstance(one, torch.Tensor)])
         launch(*arguments, **keywords)
 
-    compare_on(MACHINE, LOCKED, "accumulate", looking, CASE, 18, GRID)
+    compare(LOCKED, "accumulate", looking, CASE, 18, GRID, MACHINE)
     assert len(found) == 3  # the interpreter with all programs and with one, then the machine
     assert all(torch.equal(one, first) for other in found for one, first in zip(other, found[0], strict=True))
 
@@ -182,4 +182,4 @@ def test_a_wrong_module_is_caught_on_the_machine_too(tmp_path: Path) -> None:
 
     written = torch.empty(0)
     with pytest.raises(AssertionError, match=r"elsewhere, Y\[3\] is"):
-        compare_on(Machine("elsewhere, ", "cpu", adding), ROWS, "rows", looking, CASE, 8, GRID)
+        compare(ROWS, "rows", looking, CASE, 8, GRID, Machine("elsewhere, ", "cpu", adding))
