@@ -19,10 +19,10 @@ from pytriton.lang.front import read
 from pytriton.lang.tokens import decode
 from pytriton.lang.typed import Atomic, Binary, Dot, Expr, Load, RangeLoop, Statement, Symbol
 from pytriton.lang.types import DOUBLE, PointerType, ScalarType
-from pytriton.lang.walk import expressions, kinds, kinds_in, walk
+from pytriton.lang.walk import expressions, kinds, kinds_in, statements, walk
 from pytriton.passes import run
 from pytriton.passes.beliefs import warn_of_beliefs
-from pytriton.passes.provenance import Provenance, statements
+from pytriton.passes.provenance import Provenance
 from pytriton.passes.remap import can_remap
 from pytriton.passes.remap import remap as remap_ids
 from pytriton.passes.streams import can_stream, stream

@@ -42,12 +42,22 @@ from pytriton.lang.typed import (
     While,
 )
 from pytriton.lang.types import VOID, BlockType
-from pytriton.lang.walk import assigned, bodies, expressions, inside, names, walk
+from pytriton.lang.walk import (
+    assigned,
+    bodies,
+    expressions,
+    has_memory,
+    inside,
+    kinds_in,
+    names,
+    statements,
+    walk,
+)
 from pytriton.passes.apart import in_parts
 from pytriton.passes.disjoint import Distances
 from pytriton.passes.keys import Keys
 from pytriton.passes.owners import Owners
-from pytriton.passes.provenance import Provenance, may_meet, statements
+from pytriton.passes.provenance import Provenance, may_meet
 from pytriton.passes.steps import Loop, Steps
 
 __all__ = ["barriers"]
@@ -55,8 +65,10 @@ __all__ = ["barriers"]
 
 def barriers(kernel: KernelDef) -> KernelDef:
     """The kernel with the barriers that its memory accesses need."""
-    order = _Order(kernel)
-    return replace(kernel, body=order.body(kernel.body, _State()))
+    provenance = Provenance(kernel)
+    if _nothing_meets(kernel.body, provenance):
+        return kernel
+    return replace(kernel, body=_Order(kernel, provenance).body(kernel.body, _State()))
 
 
 _MEMORY = frozenset((Load, Atomic))
@@ -66,6 +78,8 @@ _MOST = 32
 _MOST_LOOKS = 5_000
 # Looks at one loop; nearly all need two or three.
 _MOST_TURNS = 6
+# Accesses of a kernel that fill no state, though each look at a loop leaves its own there.
+_FEW = _MOST // (_MOST_TURNS + 2)
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -196,8 +210,8 @@ def _covers(entry: _State, started: _Seen, after: _State, ended: _Seen) -> bool:
 
 
 class _Order:
-    def __init__(self, kernel: KernelDef) -> None:
-        self.provenance = Provenance(kernel)
+    def __init__(self, kernel: KernelDef, provenance: Provenance) -> None:
+        self.provenance = provenance
         self.owners = Owners(kernel)
         self.keys = Keys()
         self.distances = Distances(kernel, self.keys)
@@ -446,6 +460,22 @@ class _Order:
             return True
         pairs = (*product(loads, atomics + stored), *product(atomics, stored))
         return any(self._conflict(first, then) for first, then in pairs)
+
+
+def _nothing_meets(body: Body, provenance: Provenance) -> bool:
+    """Whether a kernel has few accesses, and stores in no loop that reach memory of their own, as many do."""
+    inner = [statement for one in body for block in bodies(one) for statement in block]
+    if Atomic in kinds_in(body) or any(isinstance(each, Store) or bodies(each) for each in inner):
+        return False
+    found = [statement.pointer for statement in body if isinstance(statement, Store)]
+    stores = len(found)
+    for expr in filter(has_memory, expressions(body)):
+        found += [node.pointer for node in walk(expr) if isinstance(node, Load)]
+    if len(found) > _FEW:
+        return False
+    reached = list(map(provenance.roots, found))
+    pairs = ((one, other) for place, one in enumerate(reached[:stores]) for other in reached[place + 1 :])
+    return not any(may_meet(one, other) for one, other in pairs)
 
 
 def _by_first_thread(access: _Access) -> bool:

@@ -23,14 +23,22 @@ from pytriton.lang.typed import (
     KernelDef,
     Load,
     Name,
-    Statement,
     Store,
     Symbol,
 )
 from pytriton.lang.types import BlockType, PointerType
-from pytriton.lang.walk import bodies, children, expressions, has_memory, kinds_in, set_bases, walk
+from pytriton.lang.walk import (
+    bodies,
+    children,
+    expressions,
+    has_memory,
+    kinds_in,
+    set_bases,
+    statements,
+    walk,
+)
 
-__all__ = ["Provenance", "may_meet", "statements"]
+__all__ = ["Provenance", "may_meet"]
 
 Roots = frozenset[Symbol] | None  # None: anything
 _ORDERING = frozenset((Atomic, Call))
@@ -207,16 +215,6 @@ def _join(*several: Roots) -> Roots:
 def _is_pointer(expr: Expr) -> bool:
     type_ = expr.type
     return isinstance(type_.element if isinstance(type_, BlockType) else type_, PointerType)
-
-
-def statements(body: Body) -> list[Statement]:
-    """Every statement of a body, those of inner blocks behind the one that holds them."""
-    found: list[Statement] = []
-    for statement in body:
-        found.append(statement)
-        for inner in bodies(statement):
-            found += statements(inner)
-    return found
 
 
 def _assignments(body: Body) -> list[tuple[Symbol, Expr]]:
