@@ -42,17 +42,7 @@ from pytriton.lang.typed import (
     While,
 )
 from pytriton.lang.types import VOID, BlockType
-from pytriton.lang.walk import (
-    assigned,
-    bodies,
-    expressions,
-    has_memory,
-    inside,
-    kinds_in,
-    names,
-    statements,
-    walk,
-)
+from pytriton.lang.walk import assigned, bodies, expressions, inside, names, statements, walk
 from pytriton.passes.apart import in_parts
 from pytriton.passes.disjoint import Distances
 from pytriton.passes.keys import Keys
@@ -66,7 +56,7 @@ __all__ = ["barriers"]
 def barriers(kernel: KernelDef) -> KernelDef:
     """The kernel with the barriers that its memory accesses need."""
     provenance = Provenance(kernel)
-    if _nothing_meets(kernel.body, provenance):
+    if provenance.all_apart(_FEW):
         return kernel
     return replace(kernel, body=_Order(kernel, provenance).body(kernel.body, _State()))
 
@@ -460,22 +450,6 @@ class _Order:
             return True
         pairs = (*product(loads, atomics + stored), *product(atomics, stored))
         return any(self._conflict(first, then) for first, then in pairs)
-
-
-def _nothing_meets(body: Body, provenance: Provenance) -> bool:
-    """Whether a kernel has few accesses, and stores in no loop that reach memory of their own, as many do."""
-    inner = [statement for one in body for block in bodies(one) for statement in block]
-    if Atomic in kinds_in(body) or any(isinstance(each, Store) or bodies(each) for each in inner):
-        return False
-    found = [statement.pointer for statement in body if isinstance(statement, Store)]
-    stores = len(found)
-    for expr in filter(has_memory, expressions(body)):
-        found += [node.pointer for node in walk(expr) if isinstance(node, Load)]
-    if len(found) > _FEW:
-        return False
-    reached = list(map(provenance.roots, found))
-    pairs = ((one, other) for place, one in enumerate(reached[:stores]) for other in reached[place + 1 :])
-    return not any(may_meet(one, other) for one, other in pairs)
 
 
 def _by_first_thread(access: _Access) -> bool:

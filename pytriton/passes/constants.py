@@ -22,5 +22,9 @@ def constants(kernel: KernelDef) -> Constants:
         and not isinstance(statement.symbol.type, BlockType)
         and constant(statement.value) is not None
     }
-    once = {statement.symbol for statement in assigned_once(kernel.body)} if found else found.keys()
-    return {symbol: value for symbol, value in found.items() if symbol in once}
+    once = assigned_once(kernel.body) if found else []
+    return {
+        statement.symbol: found[statement.symbol]
+        for statement in once
+        if isinstance(statement, Declare) and statement.symbol in found
+    }

@@ -93,6 +93,23 @@ class Provenance:
             for node in walk(expr)
         )
 
+    def all_apart(self, most: int) -> bool:
+        """Whether the kernel has at most so many accesses, and no store in a loop or to memory that another one
+        reaches.
+        """
+        inner = [statement for one in self._body for block in bodies(one) for statement in block]
+        if Atomic in kinds_in(self._body) or any(isinstance(each, Store) or bodies(each) for each in inner):
+            return False
+        found = [statement.pointer for statement in self._body if isinstance(statement, Store)]
+        stores = len(found)
+        for expr in filter(has_memory, expressions(self._body)):
+            found += [node.pointer for node in walk(expr) if isinstance(node, Load)]
+        if len(found) > most:
+            return False
+        reached = list(map(self.roots, found))
+        pairs = ((one, other) for at, one in enumerate(reached[:stores]) for other in reached[at + 1 :])
+        return not any(may_meet(one, other) for one, other in pairs)
+
     @cached_property
     def _effects(self) -> _Effects:
         effects = _Effects(self._parameters)
