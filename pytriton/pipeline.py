@@ -19,11 +19,11 @@ from pytriton.lang.front import read
 from pytriton.lang.tokens import decode
 from pytriton.lang.typed import Atomic, Binary, Dot, Expr, Load, RangeLoop, Statement, Symbol
 from pytriton.lang.types import DOUBLE, PointerType, ScalarType
-from pytriton.lang.walk import expressions, kinds, kinds_in, walk
+from pytriton.lang.walk import expressions, kinds, kinds_in, statements, walk
 from pytriton.passes import run
 from pytriton.passes.beliefs import warn_of_beliefs
 from pytriton.passes.descriptors import Described, tilings, with_tiles
-from pytriton.passes.provenance import Provenance, statements
+from pytriton.passes.provenance import Provenance
 from pytriton.passes.remap import can_remap
 from pytriton.passes.remap import remap as remap_ids
 from pytriton.passes.streams import can_stream, stream
@@ -75,7 +75,6 @@ class Translation:
     mentioned: frozenset[str] = frozenset()
     lines: Mapping[int, int] = field(default_factory=dict)  # line of the module -> line of the source
     remappable: bool = False  # it may be translated with ``remap``
-    describable: bool = False  # with ``descriptors`` it may be faster: a product of operands that suit them
     described: tuple[Described, ...] = ()  # where it has descriptors: what must hold of a launch
     doubles: bool = False  # it computes with double, which is exact: no product is fused into a sum
     pipelined: bool = False  # a loop of it loads for a matrix product, and is a ``range``
@@ -136,8 +135,8 @@ def _translated(
     warn_of_beliefs(checked, provenance, report)
     lowered = run(checked, report)
     reached = Provenance(lowered)
-    tiled = tilings(lowered, reached)
-    changed = with_tiles(lowered, tiled) if descriptors else lowered
+    tiled = tilings(lowered, reached) if descriptors else ()
+    changed = with_tiles(lowered, tiled)
     changed = remap_ids(changed, remap) if remap else changed
     if num_stages is not None:
         changed = stream(changed, num_stages)
@@ -153,8 +152,7 @@ def _translated(
         writes=provenance.writes,
         warnings=tuple(report.warnings),
         remappable=can_remap(checked),
-        describable=any(each.feeds for each in tiled),
-        described=tuple(each.described for each in tiled) if descriptors else (),
+        described=tuple(each.described for each in tiled),
         doubles=any(map(_is_double, expressions(lowered.body))),
         pipelined=any(map(_is_pipelined, statements(lowered.body))),
         streams=can_stream(lowered, reached),

@@ -51,6 +51,7 @@ __all__ = [
     "rebuild",
     "same",
     "set_bases",
+    "statements",
     "walk",
     "with_children",
 ]
@@ -165,6 +166,17 @@ def bodies(statement: Statement) -> tuple[Body, ...]:
     """The blocks inside a statement."""
     inner = _INNER.get(statement.__class__)
     return () if inner is None else inner(statement)
+
+
+def statements(body: Body) -> list[Statement]:
+    """Every statement of a body, those of inner blocks behind the one that holds them."""
+    found: list[Statement] = []
+    for statement in body:
+        found.append(statement)
+        if statement.__class__ in _INNER:
+            for inner in bodies(statement):
+                found += statements(inner)
+    return found
 
 
 def expressions(body: Body, *, deep: bool = True) -> list[Expr]:

@@ -42,12 +42,12 @@ from pytriton.lang.typed import (
     While,
 )
 from pytriton.lang.types import VOID, BlockType
-from pytriton.lang.walk import assigned, bodies, expressions, inside, names, walk
+from pytriton.lang.walk import assigned, bodies, expressions, inside, names, statements, walk
 from pytriton.passes.apart import in_parts
 from pytriton.passes.disjoint import Distances
 from pytriton.passes.keys import Keys
 from pytriton.passes.owners import Owners
-from pytriton.passes.provenance import Provenance, may_meet, statements
+from pytriton.passes.provenance import Provenance, may_meet
 from pytriton.passes.steps import Loop, Steps
 
 __all__ = ["barriers"]
@@ -55,8 +55,10 @@ __all__ = ["barriers"]
 
 def barriers(kernel: KernelDef) -> KernelDef:
     """The kernel with the barriers that its memory accesses need."""
-    order = _Order(kernel)
-    return replace(kernel, body=order.body(kernel.body, _State()))
+    provenance = Provenance(kernel)
+    if provenance.all_apart(_FEW):
+        return kernel
+    return replace(kernel, body=_Order(kernel, provenance).body(kernel.body, _State()))
 
 
 _MEMORY = frozenset((Load, Atomic))
@@ -66,6 +68,8 @@ _MOST = 32
 _MOST_LOOKS = 5_000
 # Looks at one loop; nearly all need two or three.
 _MOST_TURNS = 6
+# Accesses of a kernel that fill no state, though each look at a loop leaves its own there.
+_FEW = _MOST // (_MOST_TURNS + 2)
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -196,8 +200,8 @@ def _covers(entry: _State, started: _Seen, after: _State, ended: _Seen) -> bool:
 
 
 class _Order:
-    def __init__(self, kernel: KernelDef) -> None:
-        self.provenance = Provenance(kernel)
+    def __init__(self, kernel: KernelDef, provenance: Provenance) -> None:
+        self.provenance = provenance
         self.owners = Owners(kernel)
         self.keys = Keys()
         self.distances = Distances(kernel, self.keys)

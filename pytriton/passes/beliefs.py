@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pytriton.errors import Report
 from pytriton.lang.typed import Atomic, Expr, KernelDef, Load, Store, Symbol
-from pytriton.lang.walk import expressions, has_memory, walk
-from pytriton.passes.provenance import Provenance, statements
+from pytriton.lang.walk import expressions, has_memory, statements, walk
+from pytriton.passes.provenance import Provenance
 
 __all__ = ["warn_of_beliefs"]
 

@@ -14,8 +14,9 @@ each turn loads a tile whose corner is known: row ``pm * TM``, column ``k``. So
     for k in range(0, K, TK):
         a = tiles_a.load((pm * TM, k))
 
-reads the same elements. One thread fetches a whole tile, and no register holds an address. Where both operands of a
-product are contiguous along the axis that is summed over, that is faster on a Hopper GPU; elsewhere it is not.
+reads the same elements. One thread fetches a whole tile, and no register holds an address. Where the right operand
+of a product is contiguous along the axis that is summed over (``a @ ^b``, ``^a @ ^b``), that is faster on a Hopper
+GPU; with a plain ``b`` pointers are. ``Described.feeds`` says which.
 
 What is proved here: a turn adds to the pointers what it adds to the loop's variable, which counts up from 0;
 nothing else moves them; no statement of the kernel may write what they reach (tiles are read by a way of their
@@ -78,11 +79,13 @@ from pytriton.lang.walk import (
     map_statements,
     names,
     reads,
+    statements,
     walk,
     with_children,
 )
 from pytriton.passes.dead import swept, without
-from pytriton.passes.provenance import Provenance, statements
+from pytriton.passes.linear import sum_of
+from pytriton.passes.provenance import Provenance
 
 __all__ = ["Described", "Edge", "Tiling", "tilings", "with_tiles"]
 
@@ -110,7 +113,8 @@ class Described:
 
     ``base`` and ``stride`` are the user's names of parameters. Both must be positive multiples of 16 bytes, and no
     offset may leave 32 bits, in which the text computes them. The loop counts from 0 to ``stop`` (a parameter or a
-    number) in steps of ``step``: along the rows if ``down``, else along the columns.
+    number) in steps of ``step``: along the rows if ``down``, else along the columns. ``feeds`` is no condition: the
+    tiles are an operand of a product for tensor cores that they may make faster.
     """
 
     base: str
@@ -121,15 +125,12 @@ class Described:
     stop: str | int
     step: int
     down: bool
+    feeds: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tiling:
-    """A block of pointers that can be tiles of ``base``, with the loop that moves it and where its tiles begin.
-
-    ``feeds``: it is an operand of a product for tensor cores, and both are contiguous along the axis that is
-    summed over.
-    """
+    """A block of pointers that can be tiles of ``base``, with the loop that moves it and where its tiles begin."""
 
     loop: RangeLoop
     pointers: Declare
@@ -137,7 +138,6 @@ class Tiling:
     stride: Symbol
     corner: tuple[Expr, Expr]
     described: Described
-    feeds: bool = False
 
 
 def tilings(kernel: KernelDef, provenance: Provenance) -> tuple[Tiling, ...]:
@@ -153,7 +153,9 @@ def tilings(kernel: KernelDef, provenance: Provenance) -> tuple[Tiling, ...]:
     every = {each.pointers.symbol for each in found}
     feeding = {symbol for each in found for pair in _operands(each.loop) for symbol in pair if every >= pair}
     return tuple(
-        replace(each, feeds=each.pointers.symbol in feeding and each.described.element_bytes <= _NARROW)
+        replace(each, described=replace(each.described, feeds=True))
+        if each.pointers.symbol in feeding and each.described.element_bytes <= _NARROW
+        else each
         for each in found
     )
 
@@ -212,28 +214,29 @@ def _loaded(expr: Expr, loads: Mapping[Symbol, Call]) -> Expr:
 
 
 def _operands(loop: RangeLoop) -> Iterator[frozenset[Symbol]]:
-    """The blocks of pointers behind both operands of each product that sums along contiguous axes."""
+    """The pointers behind both operands of each product whose right one is contiguous along the sum."""
     values = {
         each.symbol: each.value
         for each in assigned_once(loop.body)
         if isinstance(each, Declare | Assign) and each.value is not None
     }
     for dot in (node for expr in expressions(loop.body) for node in walk(expr) if isinstance(node, Dot)):
-        left, right = _behind(dot.left, dict(values), 1), _behind(dot.right, dict(values), 0)
-        if left is not None and right is not None:
-            yield frozenset((left, right))
+        match _behind(dot.left, dict(values)), _behind(dot.right, dict(values)):
+            case (left, _), (right, 0):
+                yield frozenset((left, right))
 
 
-def _behind(expr: Expr, values: dict[Symbol, Expr], axis: int) -> Symbol | None:
-    """The pointers that an operand was loaded through, if ``axis`` of it is the contiguous one of them."""
+def _behind(expr: Expr, values: dict[Symbol, Expr]) -> tuple[Symbol, int] | None:
+    """The pointers that an operand was loaded through, and along which axis of it these are contiguous."""
+    axis = 1
     while True:
         match expr:
             case Name(symbol=symbol) if symbol in values:
                 expr = values.pop(symbol)
             case Permute(operand=operand, order=(1, 0)):
                 expr, axis = operand, 1 - axis
-            case Load(pointer=Name(symbol=symbol), mask=None) if axis == 1:
-                return symbol
+            case Load(pointer=Name(symbol=symbol), mask=None):
+                return symbol, axis
             case _:
                 return None
 
@@ -386,54 +389,38 @@ class _Search:
 
     def _edge(self, indices: Expr, size: int) -> tuple[Edge, Expr] | None:
         """``start + first ... first + size``: the edge, and the start as an expression."""
-        ids, first, scalars, ranges = (0, 0, 0), 0, [], 0
+        total = sum_of(self._inlined(indices))
+        ids, first, ranges = [0, 0, 0], total.number, 0
+        for term, count in total.terms:
+            match term:
+                case Call(function="program_id", arguments=(axis,)) if count > 0:
+                    ids[_number(axis)] += count
+                case Range(start=start) if count == 1:
+                    first, ranges = first + _number(start), ranges + 1
+                case _:
+                    return None
+        if ranges != 1 or first < 0 or _element(indices) != INT:
+            return None
+        begin: Expr | None = None
         for term in _terms(self._value(indices)):
             if isinstance(term, Range):
-                start = constant(term.start)
-                assert isinstance(start, int)
-                first, ranges = first + start, ranges + 1
-                if start:
-                    scalars.append(term.start)
-                if start < 0:
-                    return None
-                continue
-            if (found := self._scalar(term)) is None:
+                term = term.start
+            if shape_of(term.type):
                 return None
-            ids, first = _plus(ids, found[0]), first + found[1]
-            scalars.append(term)
-        if ranges != 1 or _element(indices) != INT:
-            return None
-        total: Expr = scalars[0] if scalars else Literal(indices.span, INT, 0)
-        for scalar in scalars[1:]:
-            total = Binary(indices.span, INT, "+", total, scalar)
-        return Edge(ids, first, size), total
+            if constant(term) != 0:
+                begin = term if begin is None else Binary(indices.span, INT, "+", begin, term)
+        x, y, z = ids
+        return Edge((x, y, z), first, size), begin or Literal(indices.span, INT, 0)
 
     def _value(self, expr: Expr) -> Expr:
+        """The expression, or what the variable is that it names."""
         while isinstance(expr, Name) and expr.symbol in self._values:
             expr = self._values[expr.symbol]
         return expr
 
-    def _scalar(self, expr: Expr) -> tuple[tuple[int, int, int], int] | None:
-        """An int as program ids, each so many times, plus a number; nothing in it is negative."""
-        expr, value = self._value(expr), constant(expr)
-        if expr.type != INT:
-            return None
-        if isinstance(value, int):
-            return ((0, 0, 0), value) if value >= 0 else None
-        match expr:
-            case Call(function="program_id", arguments=(axis,)):
-                place = constant(axis)
-                return (int(place == 0), int(place == 1), int(place == 2)), 0
-            case Binary(operator="+", left=left, right=right):
-                one, other = self._scalar(left), self._scalar(right)
-                return None if one is None or other is None else (_plus(one[0], other[0]), one[1] + other[1])
-            case Binary(operator="*", left=left, right=right):
-                for factor, operand in ((constant(left), right), (constant(right), left)):
-                    found = self._scalar(operand) if isinstance(factor, int) and factor > 0 else None
-                    if found is not None and isinstance(factor, int):
-                        x, y, z = found[0]
-                        return (x * factor, y * factor, z * factor), found[1] * factor
-        return None
+    def _inlined(self, expr: Expr) -> Expr:
+        """The expression with their values for all variables that are set once."""
+        return with_children(self._value(expr), self._inlined)
 
 
 def _element(expr: Expr) -> object:
@@ -451,8 +438,11 @@ def _terms(expr: Expr | None) -> list[Expr]:
     return [] if expr is None else [expr]
 
 
-def _plus(one: tuple[int, int, int], other: tuple[int, int, int]) -> tuple[int, int, int]:
-    return one[0] + other[0], one[1] + other[1], one[2] + other[2]
+def _number(expr: Expr) -> int:
+    """What a constant is."""
+    value = constant(expr)
+    assert isinstance(value, int)
+    return value
 
 
 def _bytes(type_: object) -> int:

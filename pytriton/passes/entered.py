@@ -37,8 +37,7 @@ from pytriton.lang.typed import (
     Store,
 )
 from pytriton.lang.types import BOOL, INT, Type, shape_of
-from pytriton.lang.walk import assigned, bodies, expressions, map_body, walk
-from pytriton.passes.provenance import statements
+from pytriton.lang.walk import assigned, bodies, expressions, map_body, statements, walk
 
 __all__ = ["entered"]
 

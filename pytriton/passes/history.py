@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from pytriton.lang.typed import Assign, Body, Declare, Expr, Name, Symbol
-from pytriton.lang.walk import assigned, has_memory, names, rebuild
+from pytriton.lang.walk import has_memory, inside, names, rebuild
 from pytriton.passes.rewrite import larger_than
 
 __all__ = ["History"]
@@ -30,7 +30,7 @@ class History:
             if cls is Declare or cls is Assign:  # nearly all
                 writers.setdefault(statement.symbol, []).append(position)  # type: ignore[union-attr]
             else:
-                for symbol in assigned((statement,)):
+                for symbol in inside(statement).sets:
                     writers.setdefault(symbol, []).append(position)
         self._known: dict[tuple[Symbol, int], Expr] = {}
 

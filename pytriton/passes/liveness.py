@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 from bisect import bisect_right
-from collections.abc import Collection, Set
+from collections.abc import Set
 from functools import cached_property
 
-from pytriton.frozen import dataclass
 from pytriton.lang.typed import Body, For, If, RangeLoop, Statement, Symbol
 from pytriton.lang.walk import bodies, expressions, inside, names
 
@@ -21,14 +20,19 @@ __all__ = ["Block", "Later", "exposed"]
 Mentions = dict[Symbol, list[tuple[int, bool]]]  # where a symbol is read (True) or set first, in order
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(eq=False)
 class Later:
-    """The symbols that may be read after a statement."""
+    """The symbols that may be read after a statement of a block; of a ``loop``, also those of its next turn."""
 
     outer: Later | None
-    mentions: Mentions
+    block: Block
     position: int
-    again: Collection[Symbol] = ()
+    loop: Statement | None = None
+
+    @cached_property
+    def again(self) -> _Symbols:
+        """What the next turn may read of what this one leaves."""
+        return set() if self.loop is None else _again(self.loop)
 
     def __contains__(self, symbol: Symbol) -> bool:
         read = self._next(symbol)
@@ -44,7 +48,7 @@ class Later:
 
     def _next(self, symbol: Symbol) -> bool | None:
         """Whether the next mention in the block reads the symbol; None if there is none."""
-        places = self.mentions.get(symbol, [])
+        places = self.block.mentions.get(symbol, [])
         index = bisect_right(places, (self.position, True))
         return places[index][1] if index < len(places) else None
 
@@ -57,7 +61,8 @@ class Block:
     outer: Later | None
 
     @cached_property
-    def _mentions(self) -> Mentions:
+    def mentions(self) -> Mentions:
+        """Where in the block each symbol is read, or set first."""
         found: Mentions = {}
         for position, statement in enumerate(self.body):
             read, kept = _effects(statement)
@@ -69,12 +74,11 @@ class Block:
 
     def after(self, position: int) -> Later:
         """What may be read after the statement at a position."""
-        return Later(self.outer, self._mentions, position)
+        return Later(self.outer, self, position)
 
     def within(self, position: int, statement: Statement) -> Later:
         """What may be read after the blocks inside a statement: of a loop, itself in the next turn."""
-        again = () if isinstance(statement, If) else _again(statement)
-        return Later(self.outer, self._mentions, position, again)
+        return Later(self.outer, self, position, None if isinstance(statement, If) else statement)
 
 
 _Symbols = Set[Symbol]

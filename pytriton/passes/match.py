@@ -21,7 +21,7 @@ from pytriton.frozen import dataclass
 from pytriton.lang.convert import constant
 from pytriton.lang.typed import Broadcast, Expr, Literal, Load, Name, Select, Symbol
 from pytriton.lang.types import BOOL, BlockType, PointerType, ScalarType, shape_of, with_element
-from pytriton.lang.walk import assigned, children, names, rebuild, same, with_children
+from pytriton.lang.walk import children, inside, names, rebuild, same, with_children
 from pytriton.passes.history import History
 from pytriton.passes.linear import equal, is_true, settle
 from pytriton.passes.rewrite import alike, larger_than
@@ -82,7 +82,7 @@ class Match:
     @property
     def gone(self) -> set[int]:
         """The statements before the loop that may not run, as the slice runs in the first turn too."""
-        threaded = {place for place in self.used if assigned((self.history.body[place],)) & self._threaded}
+        threaded = {place for place in self.used if inside(self.history.body[place]).sets & self._threaded}
         return threaded | self._advances
 
     # ------------------------------------------------------------ loads, and what is computed from them

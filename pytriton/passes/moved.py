@@ -24,7 +24,7 @@ from pytriton.lang.typed import (
     Statement,
     Symbol,
 )
-from pytriton.lang.walk import assigned, expressions, map_body, map_expressions, reads, rebuild, walk
+from pytriton.lang.walk import assigned, expressions, inside, map_body, map_expressions, reads, rebuild, walk
 from pytriton.passes.dead import remark, without
 from pytriton.passes.match import Match
 from pytriton.passes.rewrite import has_load
@@ -146,8 +146,8 @@ def _without_detours(
         if not (isinstance(copy, Made) and copy.symbol in carried and isinstance(copy.value, Name)):
             continue
         source = copy.value.symbol
-        makers = [one for one in result if source in assigned((one,))]
-        readers = [one for one in result if source in reads((one,))]
+        makers = [one for one in result if source in inside(one).sets]
+        readers = [one for one in result if source in inside(one).reads]
         if len(makers) != 1 or len(readers) != 1 or source in used or source.parameter or live(source):
             continue
         made = makers[0]
@@ -206,7 +206,7 @@ def _without_copies(top: list[Made], match: Match) -> list[Made]:
     for copy in list(top):
         source = copy.value.symbol if isinstance(copy.value, Name) else None
         made = next((one for one in reversed(top[: top.index(copy)]) if one.symbol is source), None)
-        if made is None or source in others or sum(source in reads((one,)) for one in top) != 1:
+        if made is None or source in others or sum(source in inside(one).reads for one in top) != 1:
             continue
         between = top[top.index(made) + 1 : top.index(copy)]
         if any(copy.symbol is one.symbol or copy.symbol in reads((one,)) for one in between):

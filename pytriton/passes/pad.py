@@ -68,8 +68,7 @@ from pytriton.lang.types import (
     shape_of,
     with_element,
 )
-from pytriton.lang.walk import bodies, expressions, walk, with_children
-from pytriton.passes.provenance import statements
+from pytriton.lang.walk import bodies, expressions, statements, walk, with_children
 from pytriton.source import Span
 
 __all__ = ["pad"]

@@ -39,7 +39,7 @@ from pytriton.lang.typed import (
     Statement,
     Symbol,
 )
-from pytriton.lang.walk import assigned, bodies, expressions, reads, walk
+from pytriton.lang.walk import bodies, expressions, inside, names, reads, walk
 from pytriton.passes.constants import Constants, constants
 from pytriton.passes.dead import swept
 from pytriton.passes.history import History
@@ -116,7 +116,7 @@ class _Undo:
                 continue
             if isinstance(statement, Declare):
                 declared.add(statement.symbol)
-            loads = loads or any(map(has_load, expressions((statement,))))
+            loads = loads or Load in inside(statement).kinds
             result.append(statement)
         return tuple(result)
 
@@ -270,18 +270,15 @@ def _candidate(lines: Sequence[Line], done: Sequence[Statement]) -> int | None:
 def _removable(match: Match, place: _Place) -> set[int]:
     """The statements before the loop that nothing needs once the slice runs in the first turn; raises Differs."""
     statements = match.history.body
-    inside = reads(place.loop.body)
+    again = reads(place.loop.body)
     found: set[int] = set()
     for at in sorted(match.used, reverse=True):
-        (symbol,) = assigned((statements[at],))
+        (symbol,) = inside(statements[at]).sets
         readers = (statements[p] for p in range(at + 1, len(statements)) if p not in found)
-        needed = any(symbol in reads((reader,)) for reader in readers)
-        needed |= any(
-            new.place > at and symbol in reads((Evaluate(new.first.span, new.first),))
-            for new in match.carried
-        )
+        needed = any(symbol in inside(reader).reads for reader in readers)
+        needed |= any(new.place > at and symbol in names(new.first) for new in match.carried)
         if symbol not in match.part.targets:
-            needed |= symbol in inside or place.live(symbol)
+            needed |= symbol in again or place.live(symbol)
         if not needed:
             found.add(at)
     if not match.gone <= found:
@@ -300,8 +297,8 @@ def _loads_of(statement: If) -> Iterator[Assign | Declare]:
 
 def _loaded_before(symbol: Symbol, before: Body) -> bool:
     """Whether the statement that sets a variable last before a loop loads something."""
-    last = next((s for s in reversed(before) if symbol in assigned((s,))), None)
-    return last is not None and any(has_load(expr) for expr in expressions((last,)))
+    last = next((s for s in reversed(before) if symbol in inside(s).sets), None)
+    return last is not None and Load in last.kinds
 
 
 def _writer(statement: Statement, root: Symbol | None) -> _Stays:

@@ -23,14 +23,22 @@ from pytriton.lang.typed import (
     KernelDef,
     Load,
     Name,
-    Statement,
     Store,
     Symbol,
 )
 from pytriton.lang.types import BlockType, PointerType
-from pytriton.lang.walk import bodies, children, expressions, has_memory, kinds_in, set_bases, walk
+from pytriton.lang.walk import (
+    bodies,
+    children,
+    expressions,
+    has_memory,
+    kinds_in,
+    set_bases,
+    statements,
+    walk,
+)
 
-__all__ = ["Provenance", "may_meet", "statements"]
+__all__ = ["Provenance", "may_meet"]
 
 Roots = frozenset[Symbol] | None  # None: anything
 _ORDERING = frozenset((Atomic, Call))
@@ -84,6 +92,23 @@ class Provenance:
             for expr in expressions(body)
             for node in walk(expr)
         )
+
+    def all_apart(self, most: int) -> bool:
+        """Whether the kernel has at most so many accesses, and no store in a loop or to memory that another one
+        reaches.
+        """
+        inner = [statement for one in self._body for block in bodies(one) for statement in block]
+        if Atomic in kinds_in(self._body) or any(isinstance(each, Store) or bodies(each) for each in inner):
+            return False
+        found = [statement.pointer for statement in self._body if isinstance(statement, Store)]
+        stores = len(found)
+        for expr in filter(has_memory, expressions(self._body)):
+            found += [node.pointer for node in walk(expr) if isinstance(node, Load)]
+        if len(found) > most:
+            return False
+        reached = list(map(self.roots, found))
+        pairs = ((one, other) for at, one in enumerate(reached[:stores]) for other in reached[at + 1 :])
+        return not any(may_meet(one, other) for one, other in pairs)
 
     @cached_property
     def _effects(self) -> _Effects:
@@ -207,16 +232,6 @@ def _join(*several: Roots) -> Roots:
 def _is_pointer(expr: Expr) -> bool:
     type_ = expr.type
     return isinstance(type_.element if isinstance(type_, BlockType) else type_, PointerType)
-
-
-def statements(body: Body) -> list[Statement]:
-    """Every statement of a body, those of inner blocks behind the one that holds them."""
-    found: list[Statement] = []
-    for statement in body:
-        found.append(statement)
-        for inner in bodies(statement):
-            found += statements(inner)
-    return found
 
 
 def _assignments(body: Body) -> list[tuple[Symbol, Expr]]:

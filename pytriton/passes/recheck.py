@@ -42,7 +42,7 @@ from pytriton.lang.typed import (
     While,
 )
 from pytriton.lang.types import BOOL, INT, LONG, ScalarType, element_of, shape_of, with_element
-from pytriton.lang.walk import assigned, assigned_once, map_bodies, names, reads
+from pytriton.lang.walk import assigned, assigned_once, inside, map_bodies, names
 from pytriton.passes.rewrite import multiplies
 
 __all__ = ["recheck"]
@@ -77,7 +77,7 @@ def _asked_again(body: Body, once: Set[Symbol], fixed: Set[Symbol]) -> Body:
 
 def _places(body: Body, declared: int, symbol: Symbol) -> Iterator[int]:
     """Where a variable is read first after a loop with a product over which it is only kept."""
-    read = [at for at in range(declared + 1, len(body)) if symbol in reads((body[at],))]
+    read = [at for at in range(declared + 1, len(body)) if symbol in inside(body[at]).reads]
     for before, after in pairwise(read):
         if any(_is_product_loop(each) for each in body[before + 1 : after]):
             yield after

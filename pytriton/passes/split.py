@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from pytriton.lang.convert import constant
 from pytriton.lang.typed import (
@@ -33,7 +34,6 @@ from pytriton.lang.typed import (
     Call,
     Comments,
     Declare,
-    Dot,
     Expand,
     Expr,
     If,
@@ -55,18 +55,18 @@ from pytriton.lang.walk import (
     assigned,
     assigned_once,
     bodies,
-    expressions,
     has_memory,
+    inside,
+    kinds_in,
     map_body,
     map_expressions,
     names,
     reads,
     rebuild,
-    walk,
     with_children,
 )
 from pytriton.passes.linear import Sum, is_true, sum_of
-from pytriton.passes.rewrite import larger_than, negated
+from pytriton.passes.rewrite import larger_than, multiplies, negated
 
 __all__ = ["split"]
 
@@ -77,32 +77,32 @@ _COMMENT = "what is left, under its masks"
 
 def split(kernel: KernelDef) -> KernelDef:
     """The kernel with such loops split."""
-    if not any(isinstance(node, Dot) for expr in expressions(kernel.body) for node in walk(expr)):
+    if not multiplies(kernel.body):
         return kernel
-    body = _Split(kernel).body(kernel.body, {})
+    body = _Split(kernel).body(kernel.body, None)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
 class _Split:
     def __init__(self, kernel: KernelDef) -> None:
         self.kernel = kernel
-        self.ranges: dict[Symbol, Expr] = {
+
+    @cached_property
+    def ranges(self) -> dict[Symbol, Expr]:
+        """The variables that are ranges."""
+        return {
             statement.symbol: statement.value
-            for statement in assigned_once(kernel.body)
+            for statement in assigned_once(self.kernel.body)
             if isinstance(statement, Declare) and isinstance(statement.value, Range)
         }
 
-    def body(self, body: Body, known: Mapping[Symbol, int]) -> Body:
-        """``known``: of which power of two a variable is a multiple when the body begins."""
-        multiples = dict(known)
+    def body(self, body: Body, outer: _Multiples | None) -> Body:
+        """``outer``: what is known of variables when the body begins."""
+        multiples = _Multiples(outer)
         result: list[Statement] = []
         for statement in body:
-            if isinstance(statement, Declare | Assign):
-                value = statement.value
-                multiples[statement.symbol] = 1 if value is None else _multiple(value, multiples)
+            multiples.passed.append(statement)
             inner = bodies(statement)
-            for symbol in assigned((statement,)) if inner else ():
-                multiples[symbol] = 1
             if isinstance(statement, RangeLoop) and (found := self._loop(statement, multiples)):
                 result += found
             elif inner:
@@ -112,7 +112,7 @@ class _Split:
         same = len(result) == len(body) and all(a is b for a, b in zip(result, body, strict=True))
         return body if same else tuple(result)
 
-    def _inside(self, statement: Statement, known: Mapping[Symbol, int]) -> Statement:
+    def _inside(self, statement: Statement, known: _Multiples) -> Statement:
         parts = {
             name: self.body(getattr(statement, name), known)
             for name in ("body", "then", "otherwise")
@@ -121,19 +121,18 @@ class _Split:
         changed = any(part is not getattr(statement, name) for name, part in parts.items())
         return replace(statement, **parts) if changed else statement  # type: ignore[arg-type]
 
-    def _loop(self, loop: RangeLoop, known: Mapping[Symbol, int]) -> Body:
+    def _loop(self, loop: RangeLoop, known: _Multiples) -> Body:
         """The loop split; nothing where that is not possible or takes no mask away."""
         turn = _whole_turn(loop)
-        nodes = [node for expr in expressions(loop.body) for node in walk(expr)]
-        if turn is None or len(loop.body) > _MOST or not any(isinstance(node, Dot) for node in nodes):
+        if turn is None or len(loop.body) > _MOST or not multiplies(loop.body):
             return ()
-        if any(map(bodies, loop.body)) or any(isinstance(node, Atomic) for node in nodes):
+        if any(map(bodies, loop.body)) or Atomic in kinds_in(loop.body):
             return ()
         body = _Whole(turn, dict(self.ranges)).body(loop.body)
         if body is loop.body:
             return ()
         step = turn.step
-        if _multiple(turn.count, known) % step == 0 and step & (step - 1) == 0:
+        if _multiple(turn.count, known.now()) % step == 0 and step & (step - 1) == 0:
             return (replace(loop, body=body),)
         size = loop.step if turn.up else negated(loop.step)
         return self._with_rest(loop, body, turn, size)
@@ -214,6 +213,29 @@ def _whole_turn(loop: RangeLoop) -> _Turn | None:
     variable = sum_of(Name(loop.span, INT, loop.symbol))
     gap = (sum_of(bound).plus(variable, -1) if up else variable).plus(Sum(-abs(step)))
     return _Turn(loop.symbol, up, abs(step), bound, gap)
+
+
+class _Multiples:
+    """Of which power of two each variable is a multiple, behind the statements passed; worked out when asked."""
+
+    def __init__(self, outer: _Multiples | None) -> None:
+        self.passed: list[Statement] = []
+        self._outer = outer
+        self._known: dict[Symbol, int] | None = None
+
+    def now(self) -> Mapping[Symbol, int]:
+        """The powers of two; of a statement with blocks it is taken that these have run."""
+        known = self._known
+        if known is None:
+            known = self._known = {} if self._outer is None else dict(self._outer.now())
+        for statement in self.passed:
+            if isinstance(statement, Declare | Assign):
+                value = statement.value
+                known[statement.symbol] = 1 if value is None else _multiple(value, known)
+            elif bodies(statement):
+                known.update(dict.fromkeys(inside(statement).sets, 1))
+        self.passed.clear()
+        return known
 
 
 def _multiple(expr: Expr, known: Mapping[Symbol, int]) -> int:

@@ -38,9 +38,8 @@ from pytriton.lang.typed import (
     While,
 )
 from pytriton.lang.types import INT, LONG, BlockType, PointerType, ScalarType, element_of
-from pytriton.lang.walk import assigned, assigned_once, has_memory, inside, names
+from pytriton.lang.walk import assigned, assigned_once, has_memory, inside, names, statements
 from pytriton.passes.keys import Keys
-from pytriton.passes.provenance import statements
 
 __all__ = ["Loop", "Steps"]
 

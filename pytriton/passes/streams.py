@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytriton.lang.typed import Dot, KernelDef, Load, RangeLoop, Statement
-from pytriton.lang.walk import bodies, expressions, kinds_in, map_body, walk
-from pytriton.passes.provenance import Provenance, statements
+from pytriton.lang.walk import bodies, expressions, kinds_in, map_body, statements, walk
+from pytriton.passes.provenance import Provenance
 
 __all__ = ["can_stream", "stream"]
 

@@ -12,8 +12,7 @@ from pytriton.frozen import dataclass
 from pytriton.lang.convert import scalar_of
 from pytriton.lang.typed import Assign, Body, Declare, Dot, Expr, Load, Name, RangeLoop, Symbol
 from pytriton.lang.types import Type, shape_of
-from pytriton.lang.walk import expressions, walk
-from pytriton.passes.provenance import statements
+from pytriton.lang.walk import expressions, statements, walk
 from pytriton.passes.rewrite import multiplies
 
 __all__ = ["Tiles", "largest_tiles"]

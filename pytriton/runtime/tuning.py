@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -163,9 +163,17 @@ class Tuning:
         wanted = (point for config in few for point in self._variants(config))
         return [point for point in wanted if not self._is_known(point)]
 
-    def _variants(self, config: Config) -> tuple[Config, ...]:
+    def _variants(self, config: Config) -> list[Config]:
         translation = self._sweep.made(config).translation
-        return own_points(config, translation, translation.describable and describes())
+        points = own_points(config, translation, translation.pipelined and describes())
+        return [point for point in points if not point.descriptors or self._gains(point)]
+
+    def _gains(self, point: Config) -> bool:
+        """Whether descriptors may make a point faster. The programs' order does not enter that."""
+        if self._is_known(point):
+            return True
+        made = self._sweep.candidate(replace(point, remap=0))
+        return made is not None and any(each.feeds for each in made.translation.described)
 
     def _is_known(self, config: Config) -> bool:
         return config in self._found

@@ -47,6 +47,15 @@ PLAIN_B = (
     ("^b", "b"),
     ("pb += TK", "pb += TK * ldb"),
 )
+TRANSPOSED_A = (
+    (
+        "*pa[TM, TK] = A + rk[newaxis, :] + rm[:, newaxis] * lda",
+        "*pa[TK, TM] = A + rm[newaxis, :] + rk[:, newaxis] * lda",
+    ),
+    ("a[TM, TK]", "a[TK, TM]"),
+    ("a @ ^b", "^a @ ^b"),
+    ("pa += TK", "pa += TK * lda"),
+)
 DEFINES = {"TYPE": "half", "ACC": "float", "TM": 16, "TN": 32, "TK": 16}
 
 
@@ -62,7 +71,14 @@ def tiled(text: str, **defines: Any) -> Translation:
     return translate(text, {**DEFINES, **defines}, descriptors=True)
 
 
-def product(text: str, descriptors: bool, plain_b: bool = False, **defines: Any) -> torch.Tensor:
+def feeds(found: Translation) -> bool:
+    """Whether tuning offers it."""
+    return any(each.feeds for each in found.described)
+
+
+def product(
+    text: str, descriptors: bool, plain_b: bool = False, transposed_a: bool = False, **defines: Any
+) -> torch.Tensor:
     """What 3 x 2 programs compute on the interpreter, with rows that are longer than what is read of them."""
     every = {**DEFINES, **defines}
     m, n, k = 3 * every["TM"], 2 * every["TN"], 3 * every["TK"]
@@ -70,7 +86,7 @@ def product(text: str, descriptors: bool, plain_b: bool = False, **defines: Any)
         every["TYPE"]
     ]
     torch.manual_seed(0)
-    a = (torch.randn(m, k + 16) * 3).to(dtype)
+    a = (torch.randn(*((k, m + 16) if transposed_a else (m, k + 16))) * 3).to(dtype)
     b = (torch.randn(*((k, n + 32) if plain_b else (n, k + 32))) * 3).to(dtype)
     c = torch.zeros(m, n, dtype=torch.int32 if every["ACC"] == "int" else torch.float)
     plan = Plan(
@@ -107,14 +123,13 @@ def test_text() -> None:
     tl.store(pc, c)
 """
     )
-    assert found.describable
+    assert feeds(found)
     assert (found.reads, found.writes) == (("A", "B"), ("C",))
     assert [each.base for each in found.described] == ["A", "B"]
 
 
 def test_only_where_it_is_asked_for() -> None:
     plain = translate(TEXT, DEFINES)
-    assert plain.describable
     assert not plain.described
     assert "descriptor" not in plain.text
 
@@ -159,16 +174,39 @@ def test_raised(changes: tuple[tuple[str, str], ...]) -> None:
 def test_elements(type_: str, acc: str, tk: int, offered: bool) -> None:
     defines = {"TYPE": type_, "ACC": acc, "TK": tk}
     assert torch.equal(product(TEXT, True, **defines), product(TEXT, False, **defines))
-    assert translate(TEXT, {**DEFINES, **defines}).describable is offered
+    assert feeds(tiled(TEXT, **defines)) is offered
 
 
 def test_along_the_rows() -> None:
-    """A plain ``b``: its tiles go down. It is exact, but nothing that is faster, so it is not offered."""
+    """A plain ``b``: its tiles go down. It is exact, but nothing that is faster."""
     text = changed(*PLAIN_B)
     found = tiled(text)
     assert "tiles_b.load((k, pn * TN))" in found.text
-    assert not found.describable
+    assert not feeds(found)
     assert torch.equal(product(text, True, True), product(text, False, True))
+
+
+def test_a_left_operand_along_the_rows() -> None:
+    """``^a @ ^b``: which way the left operand lies does not matter."""
+    text = changed(*TRANSPOSED_A)
+    found = tiled(text)
+    assert "tiles_a.load((k, pm * TM))" in found.text
+    assert [each.feeds for each in found.described] == [True, True]
+    made = (product(text, descriptors, transposed_a=True) for descriptors in (True, False))
+    assert torch.equal(*made)
+
+
+def test_both_along_the_rows() -> None:
+    text = changed(*TRANSPOSED_A[:2], ("a @ ^b", "^a @ ^b"), TRANSPOSED_A[3], *PLAIN_B)
+    assert not feeds(tiled(text))
+    made = (product(text, descriptors, True, True) for descriptors in (True, False))
+    assert torch.equal(*made)
+
+
+def test_one_operand_alone_feeds_nothing() -> None:
+    text = changed(("= *pb", "= *?(rk[newaxis, :] < K)pb"))
+    found = tiled(text)
+    assert [(each.base, each.feeds) for each in found.described] == [("A", False)]
 
 
 def test_pointers_that_are_read_behind_the_loop_stay() -> None:
@@ -228,7 +266,7 @@ def test_refused(why: str) -> None:
     text = changed(*REFUSED[why])
     found = tiled(text)
     assert "tiles_a" not in found.text, found.text
-    assert not found.describable
+    assert not feeds(found)
     assert "A" not in [each.base for each in found.described]
 
 
@@ -244,7 +282,7 @@ def test_refused(why: str) -> None:
     ],
 )
 def test_sizes(defines: dict[str, Any], offered: bool) -> None:
-    assert translate(TEXT, {**DEFINES, **defines}).describable is offered
+    assert feeds(tiled(TEXT, **defines)) is offered
 
 
 def test_no_product() -> None:

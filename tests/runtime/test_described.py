@@ -6,6 +6,7 @@ import copy
 import itertools
 import pickle
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,20 @@ import triton
 import pytriton
 from pytriton.errors import LaunchError
 from pytriton.pipeline import translate
-from pytriton.runtime import described, launch
+from pytriton.runtime import described, launch, tuning
 from pytriton.runtime.candidate import Candidate
 from pytriton.runtime.described import fits_of
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.levers import own_points, users_point
 from pytriton.runtime.options import Config
-from pytriton.runtime.plan import Plan
-from tests.passes.test_descriptors import DEFINES, PLAIN_B, TEXT, changed
+from pytriton.runtime.plan import Plan, PlanSettings
+from pytriton.runtime.record import Question
+from pytriton.runtime.replay import pin, pinned
+from pytriton.runtime.sweep import Sweep
+from pytriton.runtime.text import KernelText
+from pytriton.runtime.tuning import Tuning
+from pytriton.source import Source
+from tests.passes.test_descriptors import DEFINES, PLAIN_B, TEXT, TRANSPOSED_A, changed
 from tests.runtime.stand_in import StandIn, standing_in
 
 GRID = (3, 2, 1)
@@ -210,6 +217,38 @@ class TestPoints:
         assert [point.remap for point in points if point.descriptors] == [0, 8]
         assert {point.num_stages for point in points if point.descriptors} == {3}
         assert not any(point.descriptors for point in own_points(self.CONFIG, found, False))
+
+    @pytest.mark.parametrize(
+        ("changes", "hopper", "groups"),
+        [((), True, [0, 8]), (TRANSPOSED_A, True, [0, 8]), (PLAIN_B, True, []), ((), False, [])],
+        ids=["a @ ^b", "^a @ ^b", "a @ b", "another GPU"],
+    )
+    def test_tried_where_it_may_gain(
+        self,
+        changes: tuple[tuple[str, str], ...],
+        hopper: bool,
+        groups: list[int],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """Whether tiles suit is asked once a point, and on no other GPU."""
+        monkeypatch.setattr(tuning, "describes", lambda: hopper)
+        sweep = Sweep(KernelText(Source(changed(*changes), "linear.c")), [self.CONFIG])
+        asked = Tuning(sweep, PlanSettings(tune_fully=True), None, lambda *_: [])
+        for _ in range(2):
+            points = asked._missing_variants()
+            assert [point.remap for point in points if point.descriptors] == groups
+        assert len(sweep._candidates) == 1 + hopper
+        assert set(points) <= set(sweep.every_point())
+
+    def test_a_pinned_choice(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A line of ``PYTRITON_REPLAY`` may name it, and lines of older versions are read as they were."""
+        sweep = Sweep(KernelText(Source(TEXT, "linear.c")), [self.CONFIG])
+        question = Question("linear", "digest", {}, "a GPU", {"N": 64})
+        monkeypatch.setenv("PYTRITON_REPLAY", str(tmp_path / "pins"))
+        for choice in (self.CONFIG, replace(self.CONFIG, remap=8, descriptors=True)):
+            pin(question, choice)
+            assert pinned(question, sweep.every_point()) == choice
+        assert "descriptors" not in (tmp_path / "pins").read_text().splitlines()[0]
 
     def test_a_grid_sees_the_point_of_the_user(self) -> None:
         for point in own_points(self.CONFIG, translate(TEXT, DEFINES), True):
