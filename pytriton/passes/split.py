@@ -55,6 +55,7 @@ from pytriton.lang.walk import (
     assigned,
     assigned_once,
     bodies,
+    expressions,
     has_memory,
     inside,
     kinds_in,
@@ -65,7 +66,7 @@ from pytriton.lang.walk import (
     rebuild,
     with_children,
 )
-from pytriton.passes.linear import Sum, is_true, sum_of
+from pytriton.passes.linear import Sum, decides, is_true, sum_of
 from pytriton.passes.rewrite import larger_than, multiplies, negated
 
 __all__ = ["split"]
@@ -127,6 +128,8 @@ class _Split:
         if turn is None or len(loop.body) > _MOST or not multiplies(loop.body):
             return ()
         if any(map(bodies, loop.body)) or Atomic in kinds_in(loop.body):
+            return ()
+        if not any(map(decides, expressions(loop.body))):
             return ()
         body = _Whole(turn, dict(self.ranges)).body(loop.body)
         if body is loop.body:
