@@ -122,7 +122,7 @@ class _Split:
         changed = any(part is not getattr(statement, name) for name, part in parts.items())
         return replace(statement, **parts) if changed else statement  # type: ignore[arg-type]
 
-    def _loop(self, loop: RangeLoop, known: _Multiples) -> Body:
+    def _loop(self, loop: RangeLoop, multiples: _Multiples) -> Body:
         """The loop split; nothing where that is not possible or takes no mask away."""
         turn = _whole_turn(loop)
         if turn is None or len(loop.body) > _MOST or not multiplies(loop.body):
@@ -134,8 +134,8 @@ class _Split:
         body = _Whole(turn, dict(self.ranges)).body(loop.body)
         if body is loop.body:
             return ()
-        step = turn.step
-        if _multiple(turn.count, known.now()) % step == 0 and step & (step - 1) == 0:
+        step, known = turn.step, multiples.now()
+        if _multiple(turn.count, known) % step == 0 and step & (step - 1) == 0:
             return (replace(loop, body=body),)
         size = loop.step if turn.up else negated(loop.step)
         return self._with_rest(loop, body, turn, size)
