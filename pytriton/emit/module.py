@@ -115,7 +115,7 @@ def _defines(kernel: KernelDef) -> frozenset[str]:
             if node.__class__ is typed.Constexpr:
                 found.add(node.name)
             type_ = node.type
-            if isinstance(type_, BlockType):
+            if type_.__class__ is BlockType:
                 shapes[id(type_.shape)] = type_.shape
 
     for symbol in assigned(kernel.body):

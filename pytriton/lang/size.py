@@ -12,7 +12,7 @@ from typing import Final
 
 from pytriton.errors import Report
 from pytriton.lang.typed import Body, Expr, If, Load
-from pytriton.lang.walk import bodies, children, expressions
+from pytriton.lang.walk import bodies, children, expressions, known_below
 from pytriton.source import Span
 
 __all__ = ["count_nodes", "refuse_large"]
@@ -23,6 +23,9 @@ MOST_NODES: Final = 26_000
 
 def count_nodes(expr: Expr, most: int) -> int:
     """The nodes of an expression, loads twice; where there are more than ``most``, some number above it."""
+    below = known_below(expr)
+    if below is not None:
+        return 1 + len(below) + sum([node.__class__ is Load for node in (expr, *below)])
     pending, count = [expr], 0
     while pending and count <= most:
         node = pending.pop()

@@ -41,6 +41,7 @@ __all__ = [
     "inside",
     "kinds",
     "kinds_in",
+    "known_below",
     "map_bodies",
     "map_body",
     "map_expressions",
@@ -94,6 +95,14 @@ def walk(expr: Expr) -> Sequence[Expr]:
     if len(found) <= _SMALL:
         _set_below(expr, tuple(found[1:]))  # were it there itself, only the garbage collector would free it
     return found
+
+
+def known_below(expr: Expr) -> tuple[Expr, ...] | None:
+    """Everything below an expression, if it was walked through before and is small."""
+    try:
+        return expr.below
+    except AttributeError:
+        return None
 
 
 def names(expr: Expr) -> frozenset[Symbol]:

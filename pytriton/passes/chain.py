@@ -9,7 +9,7 @@ from __future__ import annotations
 from pytriton.frozen import replace
 from pytriton.lang.typed import Assign, Binary, Cast, Declare, Dot, Expr, KernelDef, Statement, Store
 from pytriton.lang.types import shape_of
-from pytriton.lang.walk import map_body
+from pytriton.lang.walk import inside, map_body
 
 __all__ = ["chain"]
 
@@ -21,7 +21,8 @@ def chain(kernel: KernelDef) -> KernelDef:
 
 
 def _statement(statement: Statement) -> Statement:
-    if isinstance(statement, Assign | Declare | Store) and statement.value is not None:
+    if Dot in inside(statement).kinds and isinstance(statement, Assign | Declare | Store):
+        assert statement.value is not None
         value = _chained(statement.value)
         return statement if value is statement.value else replace(statement, value=value)
     return statement

@@ -64,7 +64,8 @@ def _body(body: Body, returned: Symbol | None, *, last: bool = False) -> Body:
     """
     result: list[Statement] = []
     for position, statement in enumerate(body):
-        final = last and all(isinstance(after, Remark) for after in body[position + 1 :])
+        blocks = bodies(statement)
+        final = last and bool(blocks) and all(isinstance(after, Remark) for after in body[position + 1 :])
         match statement:
             case Return() if returned is not None:
                 result.append(_set(returned, True, statement.span, statement.comments))

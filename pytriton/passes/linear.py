@@ -26,7 +26,7 @@ from pytriton.lang.types import (
 from pytriton.lang.walk import children, names, same, walk, with_children
 from pytriton.passes.rewrite import alike, larger_than, negated
 
-__all__ = ["Sum", "equal", "is_true", "moved", "settle", "sum_of"]
+__all__ = ["Sum", "decides", "equal", "is_true", "moved", "settle", "sum_of"]
 
 _LARGE = 300  # nodes; sums of more are compared as they are written
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
@@ -125,10 +125,10 @@ def is_true(expr: Expr) -> bool:
 
 def settle(expr: Expr, facts: Sequence[Expr]) -> Expr:
     """The expression without those conditions in it that follow from the facts."""
-    return _settled(expr, facts) if facts and _decides(expr) else expr
+    return _settled(expr, facts) if facts and decides(expr) else expr
 
 
-def _decides(expr: Expr) -> bool:
+def decides(expr: Expr) -> bool:
     """Whether there is a truth value in an expression."""
     for node in walk(expr):
         type_ = node.type

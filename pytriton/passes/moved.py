@@ -59,7 +59,9 @@ def moved(
     ``removed``: what goes from before it; ``live``: whether a variable is read after the loop; ``later``: the
     statements behind it, which may use a variable of the slice for something else.
     """
-    used_before = _mentioned(statement for place, statement in enumerate(before) if place not in removed)
+    staying = [statement for place, statement in enumerate(before) if place not in removed]
+    bare = any(isinstance(statement, Declare) and statement.value is None for statement in staying)
+    used_before = _mentioned(staying) if bare else set()
     homeless = {
         statement.symbol
         for place, statement in enumerate(before)
@@ -70,8 +72,9 @@ def moved(
     top = _top(match, before, removed, homeless)
     rest = _rest(match, live)
     head = _head(match, before, removed, homeless)
-    used = _mentioned((*top, *rest, *match.part.turn.begin)) | assigned(later)
-    head = _without_detours(head, match, used, live)
+    if match.carried:
+        used = _mentioned((*top, *rest, *match.part.turn.begin)) | assigned(later)
+        head = _without_detours(head, match, used, live)
     loop = replace(loop, body=(*top, *rest))
     read = reads((*head, loop))
     unread = {one.symbol for one in head if isinstance(one, Declare)} - read
@@ -142,6 +145,8 @@ def _without_detours(
     """``check = r < n; mask = check`` as ``mask = r < n`` for a carried variable, if ``check`` is not used else."""
     carried = {new.symbol for new in match.carried}
     result = list(body)
+    if not carried:
+        return tuple(result)
     for copy in body:
         if not (isinstance(copy, Made) and copy.symbol in carried and isinstance(copy.value, Name)):
             continue

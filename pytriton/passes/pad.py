@@ -78,12 +78,20 @@ _T = TypeVar("_T", bound=Type)
 
 def pad(kernel: KernelDef) -> KernelDef:
     """The kernel with every block padded to powers of two."""
-    odd = any(_odd(node.type) for expr in expressions(kernel.body) for node in walk(expr))
-    if not odd and not _declares_odd(kernel.body):
+    if not _has_odd(kernel.body) and not _declares_odd(kernel.body):
         return kernel
     padding = _Padding(kernel)
     body = padding.body(kernel.body)
     return replace(kernel, body=(*padding.declarations(), *body))
+
+
+def _has_odd(body: Body) -> bool:
+    """Whether a value in the statements is a block of such a size."""
+    for expr in expressions(body):
+        for node in walk(expr):
+            if node.type.__class__ is BlockType and _odd(node.type):
+                return True
+    return False
 
 
 def _declares_odd(body: Body) -> bool:

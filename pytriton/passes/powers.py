@@ -14,6 +14,7 @@ from dataclasses import replace
 from pytriton.lang.typed import (
     Binary,
     Call,
+    Dot,
     Expr,
     For,
     KernelDef,
@@ -23,8 +24,7 @@ from pytriton.lang.typed import (
     While,
 )
 from pytriton.lang.types import FLOAT, element_of
-from pytriton.lang.walk import kinds, map_body, map_expressions, with_children
-from pytriton.passes.rewrite import multiplies
+from pytriton.lang.walk import kinds, kinds_in, map_body, map_expressions, with_children
 
 __all__ = ["powers"]
 
@@ -38,7 +38,7 @@ def powers(kernel: KernelDef) -> KernelDef:
 
 
 def _statement(statement: Statement) -> Statement:
-    if not isinstance(statement, RangeLoop | For | While) or not multiplies(statement.body):
+    if not isinstance(statement, RangeLoop | For | While) or not {Call, Dot} <= kinds_in(statement.body):
         return statement
     body = map_expressions(statement.body, lambda expr: _expr(expr) if Call in kinds(expr) else expr)
     return statement if body is statement.body else replace(statement, body=body)

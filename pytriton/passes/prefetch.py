@@ -55,6 +55,7 @@ from pytriton.passes.turns import Loop, Turn, turn_of
 __all__ = ["prefetch"]
 
 _STAYS = "the load of {} stays one turn ahead, and Triton does not pipeline the loop"
+_ACTING = frozenset((Atomic, Call))
 _MOST = 64  # loads of one loop that are tried
 _MOST_IFS = 8  # of one loop that are looked into
 _NEAR = 200  # statements before a loop that are looked at
@@ -199,6 +200,7 @@ class _Undo:
     def _check_memory(self, value: Expr | None, after: Body) -> None:
         """Whether the statements leave alone what a value is loaded from."""
         loads = [node for node in walk(value) if isinstance(node, Load)] if value is not None else []
+        after = tuple([statement for statement in after if _may_act(statement)])
         for load in loads:
             # A pointer that this pass made has no roots yet; what is loaded may point anywhere.
             pointer = load.pointer if self.provenance.roots(load.pointer) else load
@@ -299,6 +301,11 @@ def _loaded_before(symbol: Symbol, before: Body) -> bool:
     """Whether the statement that sets a variable last before a loop loads something."""
     last = next((s for s in reversed(before) if symbol in inside(s).sets), None)
     return last is not None and Load in last.kinds
+
+
+def _may_act(statement: Statement) -> bool:
+    """Whether a statement does more than to set a variable."""
+    return not isinstance(statement, Declare | Assign) or not _ACTING.isdisjoint(inside(statement).kinds)
 
 
 def _writer(statement: Statement, root: Symbol | None) -> _Stays:

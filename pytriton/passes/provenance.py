@@ -32,6 +32,7 @@ from pytriton.lang.walk import (
     children,
     expressions,
     has_memory,
+    inside,
     kinds_in,
     set_bases,
     statements,
@@ -41,6 +42,7 @@ from pytriton.lang.walk import (
 __all__ = ["Provenance", "may_meet"]
 
 Roots = frozenset[Symbol] | None  # None: anything
+_LOADS = frozenset((Load, Atomic))
 _ORDERING = frozenset((Atomic, Call))
 _NOWHERE: Roots = frozenset()
 
@@ -136,8 +138,9 @@ class _Effects:
             is_loop = bool(inner) and not isinstance(statement, If)
             if is_loop:
                 _settle(_assignments((statement,)), known)
-            for expr in expressions((statement,), deep=False):
-                self._evaluate(expr, known)
+            if not _LOADS.isdisjoint(inside(statement).kinds):
+                for expr in expressions((statement,), deep=False):
+                    self._evaluate(expr, known)
             if isinstance(statement, Store):
                 self._write(_roots(statement.pointer, known))
             elif isinstance(statement, Declare | Assign) and statement.value is not None:

@@ -42,7 +42,7 @@ from pytriton.lang.typed import (
     While,
 )
 from pytriton.lang.types import BOOL, INT, LONG, ScalarType, element_of, shape_of, with_element
-from pytriton.lang.walk import assigned, assigned_once, inside, map_bodies, names
+from pytriton.lang.walk import assigned, assigned_once, inside, map_bodies, names, statements
 from pytriton.passes.rewrite import multiplies
 
 __all__ = ["recheck"]
@@ -52,12 +52,16 @@ _COMMENT = "computed again: kept over the loop, it would take registers from it"
 
 def recheck(kernel: KernelDef) -> KernelDef:
     """The kernel with such masks asked again."""
-    if not multiplies(kernel.body):
+    if not multiplies(kernel.body) or not any(map(_is_mask, statements(kernel.body))):
         return kernel
     once = {each.symbol for each in assigned_once(kernel.body) if isinstance(each, Declare)}
     fixed = once | set(kernel.parameters) - assigned(kernel.body)
     body = map_bodies(kernel.body, lambda body: _asked_again(body, once, fixed))
     return kernel if body is kernel.body else replace(kernel, body=body)
+
+
+def _is_mask(statement: Statement) -> bool:
+    return isinstance(statement, Declare) and element_of(statement.symbol.type) == BOOL
 
 
 def _asked_again(body: Body, once: Set[Symbol], fixed: Set[Symbol]) -> Body:

@@ -55,6 +55,7 @@ from pytriton.lang.walk import (
     assigned,
     assigned_once,
     bodies,
+    expressions,
     has_memory,
     inside,
     kinds_in,
@@ -65,7 +66,7 @@ from pytriton.lang.walk import (
     rebuild,
     with_children,
 )
-from pytriton.passes.linear import Sum, is_true, sum_of
+from pytriton.passes.linear import Sum, decides, is_true, sum_of
 from pytriton.passes.rewrite import larger_than, multiplies, negated
 
 __all__ = ["split"]
@@ -121,18 +122,20 @@ class _Split:
         changed = any(part is not getattr(statement, name) for name, part in parts.items())
         return replace(statement, **parts) if changed else statement  # type: ignore[arg-type]
 
-    def _loop(self, loop: RangeLoop, known: _Multiples) -> Body:
+    def _loop(self, loop: RangeLoop, multiples: _Multiples) -> Body:
         """The loop split; nothing where that is not possible or takes no mask away."""
         turn = _whole_turn(loop)
         if turn is None or len(loop.body) > _MOST or not multiplies(loop.body):
             return ()
         if any(map(bodies, loop.body)) or Atomic in kinds_in(loop.body):
             return ()
+        if not any(map(decides, expressions(loop.body))):
+            return ()
         body = _Whole(turn, dict(self.ranges)).body(loop.body)
         if body is loop.body:
             return ()
-        step = turn.step
-        if _multiple(turn.count, known.now()) % step == 0 and step & (step - 1) == 0:
+        step, known = turn.step, multiples.now()
+        if _multiple(turn.count, known) % step == 0 and step & (step - 1) == 0:
             return (replace(loop, body=body),)
         size = loop.step if turn.up else negated(loop.step)
         return self._with_rest(loop, body, turn, size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import pytriton
+from pytriton.passes.provenance import Provenance
 
 HEAD = "void f(float *A, float *B, int *C __noalias, int n, float **P) {\n  int r[4] = 0 ... 4;\n"
 
@@ -76,3 +77,38 @@ CASES = {
 def test_provenance(body: str, reads: str, writes: str) -> None:
     found = pytriton.translate(f"{HEAD}  {body}\n}}\n")
     assert (" ".join(found.reads), " ".join(found.writes)) == (reads, writes)
+
+
+APART = {
+    "*C = n;": True,
+    "for (int i = 0; i < n; i++) { float x[4] = *(A + r); } *C = n;": True,
+    "if (n) { float x = *A; } *C = n;": True,
+    "*A = *C; int x = *(C + 1);": True,
+    "*A = *B;": False,
+    "*C = *C + 1;": False,
+    "*C = 1; *(C + 1) = 2;": False,
+    "for (int i = 0; i < n; i++) *(C + i) = 1;": False,
+    "if (n) *C = 1;": False,
+    "for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) { float x = *A; } *C = 1;": False,
+    "*C = *A + *A + *A + *A;": False,  # more accesses than are asked for
+    "atomic_add(C, 1);": False,
+    "float *p = *P; *p = 1; *C = 1;": False,
+}
+
+
+@pytest.mark.parametrize(("body", "apart"), APART.items())
+@pytest.mark.filterwarnings("ignore")
+def test_all_apart(body: str, apart: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[bool] = []
+    text = f"{HEAD}  {body}\n}}\n"
+    ask = Provenance.all_apart
+
+    def asked(provenance: Provenance, most: int) -> bool:
+        told.append(ask(provenance, most))
+        return told[-1]
+
+    monkeypatch.setattr(Provenance, "all_apart", asked)
+    found = pytriton.translate(text)
+    assert told == [apart]
+    monkeypatch.setattr(Provenance, "all_apart", lambda provenance, most: False)
+    assert pytriton.translate(text).text == found.text
