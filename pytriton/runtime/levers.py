@@ -24,7 +24,7 @@ _STREAM_STAGES: Final = (3, 4)  # and none where it does not: a loop without a p
 _GROUP: Final = 8  # programs along axis 0 that start together
 
 
-def own_points(config: Config, translation: Translation, describes: bool) -> tuple[Config, ...]:
+def own_points(config: Config, translation: Translation, describes: bool = False) -> tuple[Config, ...]:
     """The variants of one point of the user's sweep, less the point itself.
 
     ``describes``: whether tensor descriptors are to be tried (described.py says on which GPUs).

@@ -47,6 +47,7 @@ _FILES = {
         ],
         _PREFETCHED,
     ),
+    "pytriton/passes/descriptors.py": ("tests/passes/test_descriptors.py",),
     "pytriton/passes/powers.py": ("tests/passes/test_powers.py",),
     "pytriton/passes/provenance.py": ("tests/passes/test_provenance.py", *_ORDERED),
     "pytriton/passes/remap.py": ("tests/passes/test_remap.py",),

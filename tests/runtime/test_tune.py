@@ -22,6 +22,7 @@ import pytriton
 from pytriton.errors import LaunchError, TuneError
 from pytriton.runtime import choose as choose_module
 from pytriton.runtime import record, tune
+from pytriton.runtime import tuning as tuning_module
 from pytriton.runtime.candidate import Candidate
 from pytriton.runtime.feasibility import Limits
 from pytriton.runtime.kernel import Kernel
@@ -82,6 +83,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeGpu:
     monkeypatch.setattr(Candidate, "kernel_on", lambda *arguments: fake.kernel_on(*arguments))
     monkeypatch.setattr(choose_module, "time_all", fake.time_all)
     monkeypatch.setattr(choose_module, "limits_of", lambda device: Limits(fake.shared))
+    monkeypatch.setattr(tuning_module, "describes", lambda: False)
     monkeypatch.setattr(choose_module, "save", lambda arguments, device: Saved(()) if fake.can_save else None)
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: fake.capturing)
     monkeypatch.delenv(NO_TUNE_VARIABLE, raising=False)
