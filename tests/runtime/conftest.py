@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from pytriton.pipeline import Translation
 from pytriton.runtime import text as text_module
+from tests.runtime.stand_in import StandIn, standing_in
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +26,19 @@ def _no_notice() -> Iterator[None]:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the driver that stands in for CUDA's is built (stand_in.py)."""
     return tmp_path_factory.mktemp("driver")
+
+
+@pytest.fixture(
+    params=itertools.product([1, 2], ["C", "Python"]), ids=lambda param: f"{param[0]} GPU, {param[1]}"
+)
+def stand_in(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, built: Path
+) -> Iterator[StandIn]:
+    """Machines with one GPU and with more have other launchers; each launcher exists in C and in Python."""
+    devices, language = request.param
+    monkeypatch.setenv("PYTRITON_NO_NATIVE", "1" if language == "Python" else "0")
+    with standing_in(monkeypatch, built, devices) as made:
+        yield made
 
 
 Translate = Callable[[Mapping[str, object]], Translation]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import pickle
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +29,7 @@ from pytriton.runtime.text import KernelText
 from pytriton.runtime.tuning import Tuning
 from pytriton.source import Source
 from tests.passes.test_descriptors import DEFINES, PLAIN_B, TEXT, TRANSPOSED_A, changed
-from tests.runtime.stand_in import StandIn, standing_in
+from tests.runtime.stand_in import StandIn
 
 GRID = (3, 2, 1)
 GOOD = {"A": 1024, "B": 2048, "C": 4096, "N": 64, "K": 48, "lda": 64, "ldb": 80}
@@ -119,15 +117,10 @@ class TestOnTheProcessor:
         assert torch.allclose(c.double(), want, atol=1e-4)
 
 
-@pytest.fixture(
-    params=itertools.product([1, 2], ["C", "Python"]), ids=lambda param: f"{param[0]} GPU, {param[1]}"
-)
-def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, built: Path) -> Iterator[StandIn]:
-    devices, language = request.param
-    monkeypatch.setenv("PYTRITON_NO_NATIVE", "1" if language == "Python" else "0")
-    with standing_in(monkeypatch, built, devices) as made:
-        made.expect(9)
-        yield made
+@pytest.fixture
+def gpu(stand_in: StandIn) -> StandIn:
+    stand_in.expect(9)
+    return stand_in
 
 
 @pytest.fixture

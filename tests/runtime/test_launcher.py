@@ -10,8 +10,6 @@ import gc
 import itertools
 import sys
 import weakref
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy
@@ -27,7 +25,7 @@ from pytriton.runtime.launcher import Shape, form_of, launcher_text
 from pytriton.runtime.launcher_gate import check_launcher
 from pytriton.runtime.plan import Plan
 from tests.runtime.kernels import ADD, binder, parameter
-from tests.runtime.stand_in import DEVICE, StandIn, standing_in
+from tests.runtime.stand_in import DEVICE, StandIn
 from tests.together import in_threads
 
 TELL = """\
@@ -38,16 +36,10 @@ __global__ void tell(long* z, float* x, float* y, int n, long w) {
 Z, X, Y, N, W = range(5)
 
 
-@pytest.fixture(
-    params=itertools.product([1, 2], ["C", "Python"]), ids=lambda param: f"{param[0]} GPU, {param[1]}"
-)
-def gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, built: Path) -> Iterator[StandIn]:
-    """Machines with one GPU and with more have other launchers; each launcher exists in C and in Python."""
-    devices, language = request.param
-    monkeypatch.setenv("PYTRITON_NO_NATIVE", "1" if language == "Python" else "0")
-    with standing_in(monkeypatch, built, devices) as made:
-        made.expect(5)
-        yield made
+@pytest.fixture
+def gpu(stand_in: StandIn) -> StandIn:
+    stand_in.expect(5)
+    return stand_in
 
 
 @pytest.fixture
