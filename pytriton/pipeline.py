@@ -6,7 +6,7 @@ text -> read (preprocess, parse) -> check -> passes -> emit -> Translation
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -96,6 +96,7 @@ def translate(
     remap: int = 0,
     num_stages: int | None = None,
     descriptors: bool = False,
+    without_promises: Collection[str] = (),
 ) -> Translation:
     """One kernel of a Triton-C text (the first, or the one named) as modern Python.
 
@@ -105,12 +106,13 @@ def translate(
     ``num_stages`` is for loops that only stream (passes/streams.py); those with products take it from the launch.
     With ``descriptors`` tiles are loaded through tensor descriptors where that is exact for launches of which
     ``Translation.described`` holds (passes/descriptors.py).
+    What ``__multipleof`` and ``__aligned`` say of the parameters ``without_promises`` is not relied upon.
     Raises a ``CompileError`` that holds every finding.
     """
     with not_collecting():  # its trees are gone again when the collector goes on
         return _translated(
             *(source, defines, kernel, name, include_dirs, strict_literals),
-            *(precision, remap, num_stages, descriptors),
+            *(precision, remap, num_stages, descriptors, without_promises),
         )
 
 
@@ -125,12 +127,22 @@ def _translated(
     remap: int,
     num_stages: int | None,
     descriptors: bool,
+    without_promises: Collection[str],
 ) -> Translation:
     report = Report()
     text = _source(source, name, report)
     single = {key: _first(value) for key, value in (defines or {}).items()}
     front = read(text, single, report, include_dirs)
-    checked = check(front.tree, report, kernel, strict_literals, front.numbers, front.macros, front.kept)
+    checked = check(
+        front.tree,
+        report,
+        kernel,
+        strict_literals,
+        front.numbers,
+        front.macros,
+        front.kept and not without_promises,
+        without_promises,
+    )
     provenance = Provenance(checked)
     warn_of_beliefs(checked, provenance, report)
     lowered = run(checked, report)

@@ -7,7 +7,7 @@ far as it precedes the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -70,11 +70,13 @@ def check(
     numbers: Mapping[str, int | float] = _NOTHING,
     macros: Mapping[str, Macro] = _NOTHING,
     keep: bool = False,
+    without_promises: Collection[str] = (),
 ) -> KernelDef:
     """The typed tree of the kernel named, or of the first one.
 
     ``numbers``: the values of the defines that are numbers. ``macros``: those of the text, for suggestions.
-    ``keep``: whether the tree is for further points, see kept.py.
+    ``keep``: whether the tree is for further points, see kept.py. ``without_promises``: the parameters whose
+    ``__multipleof`` or ``__aligned`` is not to be relied upon.
     Raises the first kind of error found, with every other one of this kernel, through ``report``.
     """
     names = kernel_names(file)
@@ -96,6 +98,7 @@ def check(
     _report_twins(file, report)
     checker = _KernelChecker(file, report, strict_literals, Scope(numbers, macros))
     checker.keep = keep
+    checker.without_promises = without_promises
     result: KernelDef | None = None
     for item in file.items:
         if isinstance(item, syntax.Function):

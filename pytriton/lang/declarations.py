@@ -6,6 +6,7 @@ Attributes become the promises of a ``Symbol``; one that does not exist is an er
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,6 +43,7 @@ class Declarations(Expressions):
     """Checks declarations."""
 
     buffers: list[Symbol]  # the constant buffers declared so far
+    without_promises: Collection[str] = ()  # parameters of which a launch breaks what they promise
 
     def parameter(
         self, specifiers: syntax.Specifiers, declarator: syntax.Declarator, span: Span
@@ -67,6 +69,8 @@ class Declarations(Expressions):
             self._silence(declarator)
             return None
         promises = self._promises(specifiers, declarator, type_)
+        if declarator.name.text in self.without_promises:
+            promises.multiple_of = promises.aligned = 1
         symbol = Symbol(
             declarator.name.text,
             type_,

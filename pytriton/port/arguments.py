@@ -127,8 +127,7 @@ def _body(plan: Plan, kernels: Mapping[Variant, str], function: str) -> list[str
         every = [kernels[one] for one in plan.entries[0].variants]
         lines += _exploded("kernels = (", every, ")")
         for detail in plan.details:
-            found = detail.of(plan.entries[0])
-            lines.append(f"{detail.name} = {found if isinstance(found, int) else torch_dtype(str(found))}")
+            lines.append(f"{detail.name} = {torch_dtype(str(detail.of(plan.entries[0])))}")
     lines += _checks(plan)
     for one in plan.keywords:
         lines += _number(one)
@@ -168,17 +167,13 @@ def _fitted_call(function: str, arguments: Sequence[str]) -> list[str]:
 def _checks(plan: Plan) -> list[str]:
     lines: list[str] = []
     groups = {name: number for number, group in enumerate(plan.groups, 1) for name in group}
-    details = {(one.what, one.parameter): one.name for one in plan.details}
+    details = {one.parameter: one.name for one in plan.details}
     for one in plan.parameters:
         name = one.identifier
         arguments = [f'"{name}"', name]
         if isinstance(one.type, PointerType):
             varying = "dtype" if len(plan.groups) == 1 else f"dtype_{groups.get(one.name)}"
             arguments += [varying if one.name in groups else torch_dtype(one.type), "device"]
-            if ("aligned", one.name) in details:
-                arguments.append(details["aligned", one.name])
-            elif one.aligned > 1:
-                arguments.append(str(one.aligned))
             lines += _fitted_call(f"{name} = _tensor", arguments)
         else:
             lines += _scalar(one, arguments, details)
@@ -198,22 +193,18 @@ def _details(plan: Plan, function: str) -> list[str]:
     return ["(", *(f"    {one}," for one in names), f") = {function.upper()}_DETAILS[key]"]
 
 
-def _scalar(one: Parameter, arguments: list[str], details: dict[tuple[str, str], str]) -> list[str]:
+def _scalar(one: Parameter, arguments: list[str], details: dict[str, str]) -> list[str]:
     assert isinstance(one.type, ScalarType)
     name, type_ = one.identifier, one.type
     if type_.kind == "bool":
         return [f"{name} = bool({name})"]
-    if ("dtype", one.name) in details:
-        return [f"{name} = torch.tensor(float({name}), dtype={details['dtype', one.name]}).item()"]
+    if one.name in details:
+        return [f"{name} = torch.tensor(float({name}), dtype={details[one.name]}).item()"]
     if type_.kind == "float":
         if type_.word in ("half", "bfloat16"):
             return [f"{name} = torch.tensor(float({name}), dtype={torch_dtype(type_.word)}).item()"]
         return [f"{name} = float({name})"]
     arguments += [f"bits={type_.bits}"] if type_.bits != 32 else []
-    if ("multiple", one.name) in details:
-        arguments.append(f"multiple={details['multiple', one.name]}")
-    elif one.multiple_of > 1:
-        arguments.append(f"multiple={one.multiple_of}")
     arguments += ["signed=False"] if type_.kind == "uint" else []
     return _fitted_call(f"{name} = _integer", arguments)
 

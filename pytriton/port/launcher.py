@@ -9,7 +9,6 @@ a keyword too; its default is the old expression where that is made of parameter
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -72,28 +71,15 @@ class Keyword:
 
 @dataclass(frozen=True)
 class Detail:
-    """What the launcher must know of a parameter and what differs from kernel to kernel.
-
-    ``what`` is ``multiple``, ``aligned`` or ``dtype`` (of a floating-point number).
-    """
+    """The type of a floating-point number, where it differs from kernel to kernel."""
 
     parameter: str
     name: str
-    what: str
 
-    def of(self, entry: Entry) -> Any:
-        """Its value for one entry: a promise that all kernels of the entry rely on, or a type."""
-        found = [
-            one
-            for variant in entry.variants
-            for one in variant.translation.parameters
-            if one.name == self.parameter
-        ]
-        if self.what == "multiple":
-            return math.lcm(*(one.multiple_of for one in found))
-        if self.what == "aligned":
-            return max(one.aligned for one in found)
-        return found[0].type
+    def of(self, entry: Entry) -> ScalarType | PointerType:
+        """The type for one entry."""
+        parameters = entry.variants[0].translation.parameters
+        return next(one.type for one in parameters if one.name == self.parameter)
 
 
 class ShapesDifferError(Exception):
@@ -174,15 +160,11 @@ def _details(ported: Ported) -> list[Detail]:
     found: list[Detail] = []
     for column in zip(*columns, strict=True):
         first = column[0]
-        if len({one.multiple_of for one in column}) > 1:
-            found.append(Detail(first.name, f"multiple_{first.identifier}", "multiple"))
-        if len({one.aligned for one in column}) > 1:
-            found.append(Detail(first.name, f"aligned_{first.identifier}", "aligned"))
         types = {str(one.type) for one in column}
         if isinstance(first.type, ScalarType) and len(types) > 1:
             if not types <= {"half", "float", "double", "bfloat16"}:
                 raise ShapesDifferError(f"the type of '{first.name}' depends on its defines")
-            found.append(Detail(first.name, f"dtype_{first.identifier}", "dtype"))
+            found.append(Detail(first.name, f"dtype_{first.identifier}"))
     return found
 
 

@@ -110,15 +110,23 @@ class _Translator:
         key = _key_of(values, kernel, strict)
         if key not in self._made:
             try:
-                found = self.job.found
-                self._made[key] = translate(
-                    self.job.text, values, kernel=kernel, name=found.path.name, strict_literals=strict
-                )
+                self._made[key] = self._translated(values, kernel, strict)
             except CompileError as error:
                 self._made[key] = error
             except RecursionError:
                 self._made[key] = _too_deep(self.job)
         return self._made[key]
+
+    def _translated(self, values: Mapping[str, Any], kernel: str | None, strict: bool) -> Translation:
+        """A translation that relies on no promise: ``@triton.jit`` itself looks which sizes divide by 16."""
+        text, name = self.job.text, self.job.found.path.name
+        made = translate(text, values, kernel=kernel, name=name, strict_literals=strict)
+        promised = [one.name for one in made.parameters if one.multiple_of > 1 or one.aligned > 1]
+        if not promised:
+            return made
+        return translate(
+            text, values, kernel=kernel, name=name, strict_literals=strict, without_promises=promised
+        )
 
 
 def _key_of(values: Mapping[str, Any], kernel: str | None, strict: bool) -> Any:

@@ -258,7 +258,7 @@ def _table(plan: Plan, shown: dict[Variant, str], function: str) -> dict[str, An
         "table_key": ", ".join(columns),
         "table_name": f"{function.upper()}_KERNELS",
         "details": details,
-        "details_of": ", ".join(f"{one.what} of {one.parameter}" for one in plan.details),
+        "details_of": ", ".join(f"dtype of {one.parameter}" for one in plan.details),
     }
 
 
@@ -267,7 +267,7 @@ def _detail_row(plan: Plan, entry: Entry, key: Sequence[str]) -> list[str]:
     if not plan.details:
         return []
     found = [one.of(entry) for one in plan.details]
-    return _row(key, [str(one) if isinstance(one, int) else torch_dtype(str(one)) for one in found])
+    return _row(key, [torch_dtype(str(one)) for one in found])
 
 
 def _row(key: Sequence[str], values: Sequence[str]) -> list[str]:

@@ -34,6 +34,7 @@ __all__ = [
     "PLAIN",
     "Binder",
     "Bound",
+    "Place",
     "accepted_dtypes",
     "range_of",
     "rounding_of",
@@ -59,9 +60,10 @@ class Binder:
         self.kernel = kernel
         self.parameters = tuple(parameters)
         self._checkers = tuple(
-            _checker(parameter, _Place(kernel, position, parameter))
-            for position, parameter in enumerate(self.parameters, 1)
+            _checker(parameter, self.place(position)) for position, parameter in enumerate(self.parameters)
         )
+        promised = ((at, max(one.multiple_of, one.aligned)) for at, one in enumerate(self.parameters))
+        self._promised = tuple((at, number) for at, number in promised if number > 1)
         self._positions = {param.name: index for index, param in enumerate(self.parameters)}
         self.buffers = tuple(param for param in self.parameters if param.buffer)
         # The user gives no arguments for constant buffers, which stand last.
@@ -87,6 +89,14 @@ class Binder:
                 device = where
         return values, tuple(facts), device
 
+    def broken(self, values: Sequence[Any]) -> dict[int, int]:
+        """Which launch values break a promise, by position, and what they were to be multiples of."""
+        return {at: number for at, number in self._promised if values[at] % number}
+
+    def place(self, position: int) -> Place:
+        """The parameter at a 0-based position, as messages name it."""
+        return Place(self.kernel, position + 1, self.parameters[position])
+
     def position(self, name: str) -> int | None:
         """The 0-based position of a parameter, by the user's name for it."""
         return self._positions.get(name)
@@ -102,11 +112,11 @@ class Binder:
         )
 
     def _refuse_devices(self, arguments: Sequence[Any]) -> NoReturn:
-        seen: tuple[_Place, torch.device] | None = None
-        for position, (parameter, argument) in enumerate(zip(self.parameters, arguments, strict=True), 1):
+        seen: tuple[Place, torch.device] | None = None
+        for position, (parameter, argument) in enumerate(zip(self.parameters, arguments, strict=True)):
             if not isinstance(parameter.type, PointerType) or not isinstance(argument, torch.Tensor):
                 continue
-            place = _Place(self.kernel, position, parameter)
+            place = self.place(position)
             if seen is None and argument.numel():
                 seen = place, argument.device
             elif seen is not None and argument.numel() and argument.device != seen[1]:
@@ -119,8 +129,8 @@ class Binder:
         raise AssertionError("devices differed a moment ago")
 
 
-class _Place:
-    """One parameter of one kernel, as messages name it."""
+class Place:
+    """One parameter of one kernel, as messages name it; its ``position`` counts from 1."""
 
     def __init__(self, kernel: str, position: int, parameter: Parameter) -> None:
         self.kernel, self.position, self.parameter = kernel, position, parameter
@@ -133,7 +143,7 @@ class _Place:
         raise refusal(f"{self} {what}", code, help)
 
 
-def _checker(parameter: Parameter, place: _Place) -> Checker:
+def _checker(parameter: Parameter, place: Place) -> Checker:
     match parameter.type:
         case PointerType():
             return _pointer(parameter, place)
@@ -142,7 +152,7 @@ def _checker(parameter: Parameter, place: _Place) -> Checker:
         case ScalarType(kind="bool"):
             return lambda value: (bool(_number(value, place)), PLAIN, None)
         case _:
-            return _integer(parameter, parameter.type, place)
+            return _integer(parameter.type, place)
 
 
 # Pointers: tensors, addresses, and what is absent.
@@ -165,10 +175,9 @@ def accepted_dtypes(element: ScalarType | PointerType) -> frozenset[torch.dtype]
     return frozenset(_INTEGER_DTYPES[max(8, element.bits)])
 
 
-def _pointer(parameter: Parameter, place: _Place) -> Checker:
+def _pointer(parameter: Parameter, place: Place) -> Checker:
     assert isinstance(parameter.type, PointerType)
     accepted = accepted_dtypes(parameter.type.element)
-    aligned = parameter.aligned
 
     def check(value: Any) -> Checked:
         if isinstance(value, torch.Tensor):
@@ -182,13 +191,6 @@ def _pointer(parameter: Parameter, place: _Place) -> Checker:
             return _ABSENT
         else:
             address, where = _plain_address(value, place), None
-        if aligned > 1 and address % aligned:
-            place.refuse(
-                f"is at address {address:#x}, which is no multiple of {aligned}",
-                "TC509",
-                f"pass a tensor that starts at a multiple of {aligned} bytes, "
-                f"or drop __aligned({aligned}) from the source",
-            )
         return address, DIVISIBLE[address & 15], where
 
     return check
@@ -197,7 +199,7 @@ def _pointer(parameter: Parameter, place: _Place) -> Checker:
 _unwrap_if_dead: Final[Any] = torch._C._functorch.unwrap_if_dead  # a wrapper that torch.func has left behind
 
 
-def _address_of(tensor: torch.Tensor, place: _Place) -> int:
+def _address_of(tensor: torch.Tensor, place: Place) -> int:
     try:
         address = tensor.data_ptr()
     except RuntimeError:
@@ -214,7 +216,7 @@ def _address_of(tensor: torch.Tensor, place: _Place) -> int:
     return address
 
 
-def _plain_address(value: object, place: _Place) -> int:
+def _plain_address(value: object, place: Place) -> int:
     if isinstance(value, (int, numpy.integer)) and not isinstance(value, bool):
         if 0 <= value < 1 << 64:
             return int(value)
@@ -226,7 +228,7 @@ def _plain_address(value: object, place: _Place) -> int:
     )
 
 
-def _refuse_dtype(tensor: torch.Tensor, type_: object, place: _Place) -> NoReturn:
+def _refuse_dtype(tensor: torch.Tensor, type_: object, place: Place) -> NoReturn:
     assert isinstance(type_, PointerType)
     element = type_.element
     wanted = "int64" if isinstance(element, PointerType) else element.torch
@@ -247,10 +249,9 @@ def range_of(type_: ScalarType) -> tuple[int, int]:
     return low, (1 << type_.bits) - 1 if type_.kind == "uint" else -low - 1
 
 
-def _integer(parameter: Parameter, type_: ScalarType, place: _Place) -> Checker:
+def _integer(type_: ScalarType, place: Place) -> Checker:
     low, high = range_of(type_)
     modulus = 1 << type_.bits
-    multiple = parameter.multiple_of
 
     def check(value: Any) -> Checked:
         if type(value) is not int:
@@ -260,12 +261,6 @@ def _integer(parameter: Parameter, type_: ScalarType, place: _Place) -> Checker:
                 f"is {value}, which does not fit: {type_} holds {low if type_.signed else 0} to {high}",
                 "TC506",
                 "declare the parameter long in the source" if type_.bits < 64 else None,
-            )
-        if multiple > 1 and value % multiple:
-            place.refuse(
-                f"is {value}, which is no multiple of {multiple}",
-                "TC508",
-                f"pass a multiple of {multiple}, or drop __multipleof({multiple}) from the source",
             )
         if value < 0 and type_.kind == "uint":
             value += modulus
@@ -280,7 +275,7 @@ def rounding_of(type_: ScalarType) -> Callable[[float], float] | None:
     return {"half": _to_half, "bfloat16": _to_bfloat16}.get(type_.word)
 
 
-def _floating(type_: ScalarType, place: _Place) -> Checker:
+def _floating(type_: ScalarType, place: Place) -> Checker:
     rounded = rounding_of(type_)
 
     def check(value: Any) -> Checked:
@@ -295,7 +290,7 @@ def _floating(type_: ScalarType, place: _Place) -> Checker:
     return check
 
 
-def _number(value: object, place: _Place) -> int | float:
+def _number(value: object, place: Place) -> int | float:
     """A number of any make as a Python int, bool or float."""
     if isinstance(value, (int, float)):
         return value
@@ -315,7 +310,7 @@ def _number(value: object, place: _Place) -> int | float:
     place.refuse(f"is {_shown(value)}, which is no number", "TC504", "pass a Python number, or x.item()")
 
 
-def _whole(value: int | float, place: _Place) -> int:
+def _whole(value: int | float, place: Place) -> int:
     if isinstance(value, int):
         return int(value)
     if not math.isfinite(value):

@@ -30,6 +30,7 @@ from pytriton.runtime.missing import may_lack_defines
 from pytriton.runtime.options import Config, configs_of, defines_of, product
 from pytriton.runtime.pickled import parts_of, state_of
 from pytriton.runtime.plan import Plan, PlanSettings
+from pytriton.runtime.promises import Promises
 from pytriton.runtime.recent import Recent
 from pytriton.runtime.refusals import refusal
 from pytriton.runtime.registry import bench_registry
@@ -73,6 +74,7 @@ class Kernel:
         self._last: Plan | None = None
         self._names: tuple[str, ...] | None = None
         self._constants = Constants() if constants is None else constants
+        self._promises = Promises(settings.strict_promises)
         self.token = enrol(self)  # by which traced code names it
 
     def __call__(
@@ -271,7 +273,7 @@ class Kernel:
         """The plan for these configs, made once."""
         with self._lock:
             if key not in self._plans:
-                plan = Plan(self._text, configs, settings or self._settings, self._constants)
+                plan = Plan(self._text, configs, settings or self._settings, self._constants, self._promises)
                 if not self._plans:
                     translation = plan.first.translation
                     self._constants.check(translation.buffers, translation.kernel)
@@ -342,6 +344,7 @@ def kernel(
     tune_budget: float | None = None,
     tune: str | None = None,
     precision: str | Iterable[str] = "ieee",
+    strict_promises: bool = False,
 ) -> Kernel:
     """A kernel of a Triton-C text, checked now as far as the defines allow.
 
@@ -351,7 +354,8 @@ def kernel(
     are ``autotune_configs`` and ``autotune_vals``. ``autotune_key`` names parameters whose values call for new
     tuning, ``tune_budget`` limits it in seconds; ``tune='full'`` tries pytriton's own points without a sweep.
     ``precision`` of ``float @ float``: ``ieee, tf32, tf32x3, bf16x3`` or ``bf16x6``. ``heuristics`` computes
-    defines from a call's arguments. ``kernel`` picks one of several.
+    defines from a call's arguments. ``kernel`` picks one of several. With ``strict_promises`` a launch that breaks
+    a ``__multipleof`` or ``__aligned`` is refused; else it runs without relying on it, with a warning.
     Raises CompileError for a text that cannot be translated, LaunchError for wrong arguments.
     """
     given = by_era(
@@ -364,7 +368,9 @@ def kernel(
         outputs=tuple(outputs),
     )
     key, precisions = given.autotune_key, precision if isinstance(precision, str) else tuple(precision)
-    settings = PlanSettings(tuple(key), tune_budget, device_of(given.device), _fully(tune), precisions)
+    settings = PlanSettings(
+        tuple(key), tune_budget, device_of(given.device), _fully(tune), precisions, strict_promises
+    )
     made = Kernel(
         KernelText(
             read_source(src, name),

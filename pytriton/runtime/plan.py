@@ -10,13 +10,14 @@ path, and all that is not proved there comes back here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Final
 
 import torch
 
 from pytriton.lang.types import PointerType, ScalarType
-from pytriton.runtime.arguments import Bound
+from pytriton.runtime.arguments import Binder, Bound
 from pytriton.runtime.candidate import CPU, Candidate
 from pytriton.runtime.choose import Chooser, PlanSettings, grid_of, written_by
 from pytriton.runtime.constants import Constants
@@ -25,7 +26,9 @@ from pytriton.runtime.launcher import Form, Launcher, Shape, form_of, launcher_t
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options import Config
 from pytriton.runtime.origin import warn_once
+from pytriton.runtime.promises import Promises
 from pytriton.runtime.refusals import refusal
+from pytriton.runtime.specialize import reads_parameter
 from pytriton.runtime.sweep import Sweep
 from pytriton.runtime.text import KernelText
 from pytriton.runtime.tune import Launch, bench
@@ -33,6 +36,8 @@ from pytriton.runtime.tune import Launch, bench
 __all__ = ["Plan", "PlanSettings"]
 
 _MOST_FORMS: Final = 16
+
+_Bound = tuple[list[Any], tuple[int, ...], int]  # ``Bound`` on a device that is known
 
 
 class Plan:
@@ -44,10 +49,13 @@ class Plan:
         configs: Sequence[Config],
         settings: PlanSettings,
         constants: Constants | None = None,
+        promises: Promises | None = None,
     ) -> None:
         """Translates the first config that can be; raises CompileError or TuneError if none can."""
         self._constants = constants or Constants()
+        self.text = text
         self._settings = settings
+        self._promises = promises or Promises()
         self._sweep = Sweep(text, configs)
         self.first = self._sweep.first
         self.configs = self._sweep.configs
@@ -59,6 +67,8 @@ class Plan:
         self._best = self._chooser.known
         self._lock = Lock()
         self._launchers: dict[Form, Launcher] = {}
+        self._others: dict[tuple[int, ...], Plan] = {}  # by the parameters whose promises they do without
+        self._latest: Plan = self  # of these and this one, what the last call on the long way took
         self.call: Callable[[Sequence[Any], Any], None] = self._long_way
         """Launch once: takes the arguments and the grid. The shortest way that is known."""
         renew_in_children(self)
@@ -70,7 +80,10 @@ class Plan:
 
     def bench(self, arguments: Sequence[Any], grid: Any, repetitions: int) -> int | None:
         """Launch once, and measure: the best time in nanoseconds, None where there is nothing to launch."""
-        ready = self._ready(arguments, grid)
+        plan, bound = self._bound(arguments)
+        if plan is not self:
+            return plan.bench(arguments, grid, repetitions)
+        ready = self._ready(bound, arguments, grid)
         if ready is None:
             return None
         saved = self._chooser.save_written([ready.candidate], arguments, ready.device)
@@ -80,7 +93,10 @@ class Plan:
 
     def _long_way(self, arguments: Sequence[Any], grid: Any) -> None:
         """Launch once, where no launcher of the fast path is known."""
-        ready = self._ready(arguments, grid)
+        plan, bound = self._bound(arguments)
+        if plan is not self:
+            return plan.call(arguments, grid)
+        ready = self._ready(bound, arguments, grid)
         if ready is not None:
             ready()
             self._shorten(ready, arguments)
@@ -96,7 +112,10 @@ class Plan:
             if other is not None:
                 return other.call(arguments, grid)
             return self._long_way(arguments, grid)
-        ready = self._ready(arguments, grid)
+        plan, bound = self._bound(arguments)
+        if plan is not self:
+            return plan.call(arguments, grid)
+        ready = self._ready(bound, arguments, grid)
         if ready is not None:
             ready()
             direct = ready.candidate.direct_on(ready.device, ready.facts)
@@ -104,11 +123,44 @@ class Plan:
                 self._launchers[form].keep(key, ready.facts, ready.candidate.options, direct)
         return None
 
-    def _ready(self, arguments: Sequence[Any], grid: Any) -> Launch | None:
-        """The launch that a call means, all decided; None where the grid has a zero in it."""
+    def _bound(self, arguments: Sequence[Any]) -> tuple[Plan, _Bound]:
+        """The arguments checked, and the plan that serves them: none whose promises they break."""
         values, facts, device = self._bind(self.first, arguments)
         if device is None:
             device = self._device_without_tensors()
+        broken: dict[int, int] = {}
+        for binder in (self.first.binder,) if self._only or device == CPU else self._binders:
+            broken |= binder.broken(values)
+        self._latest = self.without(broken, values) if broken else self
+        return self._latest, (values, facts, device)
+
+    @cached_property
+    def _binders(self) -> tuple[Binder, ...]:
+        """Of all candidates, which may promise different things (``__multipleof(TK)``)."""
+        return tuple({candidate.binder: None for candidate in self._sweep.translated()})
+
+    def without(self, broken: Mapping[int, int], values: Sequence[Any] | None = None) -> Plan:
+        """The same plan, but for what some parameters promise.
+
+        ``broken`` maps their positions to what the arguments are no multiples of; ``values``, if known, are those
+        of all arguments. Warns of each parameter once; raises LaunchError if promises are strict. A parameter that
+        no candidate reads is not worth a word.
+        """
+        plan = self._others.get(tuple(broken))
+        if plan is not None:
+            return plan
+        binder = self.first.binder
+        for at, number in broken.items():
+            if any(reads_parameter(each.translation, at) for each in self._sweep.translated()):
+                self._promises.tell(binder.place(at), number, None if values is None else values[at])
+        names = {binder.parameters[at].name for at in broken}.union(self.text.without_promises)
+        text = replace(self.text, without_promises=tuple(sorted(names)))
+        plan = Plan(text, self.configs, self._settings, self._constants, self._promises)
+        return self._others.setdefault(tuple(broken), plan)
+
+    def _ready(self, bound: _Bound, arguments: Sequence[Any], grid: Any) -> Launch | None:
+        """The launch that a call means, all decided; None where the grid has a zero in it."""
+        values, facts, device = bound
         candidate = self._only
         if candidate is None:
             key = self._tuned_for(device, values)
@@ -165,18 +217,18 @@ class Plan:
     @property
     def chosen(self) -> Candidate:
         """What the last sweep chose; the first candidate where nothing was chosen yet."""
-        best = self._chooser.best_config
-        return self.first if best is None else self._sweep.made(best)
+        best = self._latest._chooser.best_config
+        return self._latest.first if best is None else self._latest._sweep.made(best)
 
     @property
     def best_config(self) -> Config | None:
         """The config of that; None before anything was chosen."""
-        return self._chooser.best_config
+        return self._latest._chooser.best_config
 
     @property
     def timings(self) -> Mapping[Config, float | str]:
         """Each config that was tried: its milliseconds, or the reason why it has none."""
-        return self._chooser.timings
+        return self._latest._chooser.timings
 
     def written(self, arguments: Sequence[Any]) -> list[Any]:
         """The arguments through which the first candidate writes."""

@@ -78,9 +78,10 @@ def ask(
 ) -> Question:
     """The question that a call with these arguments poses on a GPU."""
     settings = [_settings(point) for point in points]
+    told = text.source.text, text.kernel, text.include_dirs, text.strict_literals
     return Question(
         kernel=kernel,
-        text=_digest([text.source.text, text.kernel, text.include_dirs, text.strict_literals]),
+        text=_digest([*told, *([text.without_promises] if text.without_promises else [])]),
         fixed={name: one for name, one in settings[0].items() if all(s.get(name) == one for s in settings)},
         device=device_name(device),
         arguments=arguments,

@@ -9,8 +9,8 @@ The codes (each has a page in ``docs/``)::
     TC505  no tensor or address for a pointer     TC515  wrong use of the constructor or of a call
     TC506  a number that C could not hold         TC516  a name in autotune_key that nobody knows
     TC507  a fraction for an integer              TC517  num_warps or num_stages out of range
-    TC508  a broken __multipleof                  TC518  an unknown target or assembly mode
-    TC509  a broken __aligned                     TC519  a constant buffer that is unknown or too small
+    TC508  a broken __multipleof, if strict       TC518  an unknown target or assembly mode
+    TC509  a broken __aligned, if strict          TC519  a constant buffer that is unknown or too small
     TC510  a tensor without memory                TC520  a cache directory that others can write
     TC522  a pickled kernel of another version    TC521  generated code that the gate refused (a bug of ours)
     TC523  CUDA in a forked child

@@ -23,7 +23,15 @@ from pytriton.lang.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.arguments import BY_8, BY_16, ONE, PLAIN
 
-__all__ = ["Specialization", "common_facts", "pin_ones", "pin_types", "signature_type", "specialize"]
+__all__ = [
+    "Specialization",
+    "common_facts",
+    "pin_ones",
+    "pin_types",
+    "reads_parameter",
+    "signature_type",
+    "specialize",
+]
 
 _TYPE_CODES: Final = {
     "int1": "i1",
@@ -121,6 +129,14 @@ def pin_types(translation: Translation) -> Translation:
         if isinstance(param.type, ScalarType)
     ]
     return _begun_with(pinned, translation) if pinned else translation
+
+
+def reads_parameter(translation: Translation, position: int) -> bool:
+    """Whether the kernel's body reads the parameter at a 0-based position at all."""
+    name = translation.parameters[position].identifier
+    return any(
+        isinstance(node, ast.Name) and node.id == name for node in ast.walk(ast.parse(translation.text))
+    )
 
 
 def _begun_with(pinned: list[str], translation: Translation) -> Translation:

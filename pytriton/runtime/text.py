@@ -25,6 +25,7 @@ class KernelText:
     kernel: str | None = None
     include_dirs: tuple[str, ...] = ()
     strict_literals: bool = False
+    without_promises: tuple[str, ...] = ()  # parameters whose promises a launch broke
 
     def translate(
         self,
@@ -45,6 +46,7 @@ class KernelText:
             remap=remap,
             num_stages=num_stages,
             descriptors=descriptors,
+            without_promises=self.without_promises,
         )
 
     def for_kernel(self, kernel: str | None) -> KernelText:

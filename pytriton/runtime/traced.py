@@ -190,9 +190,10 @@ class Planned:
     def __init__(self, name: str, plan: Plan, kernel: Any) -> None:
         self.name = name
         self.plan = plan
+        self.kernel = kernel
         # What constant buffers hold belongs to the kernel object; all else shows in the text.
         owner = kernel.token if plan.first.translation.buffers else ""
-        self.identity = f"{kernel._text!r} {kernel._settings!r} {owner} {plan.configs}"
+        self.identity = f"{plan.text!r} {kernel._settings!r} {owner} {plan.configs}"
         self.count = len(plan.first.binder.own.parameters)
         self.options = [_TracedOptions(config) for config in plan.configs]
         sweeps = len(plan.configs) > 1
@@ -256,11 +257,18 @@ def _route(planned: str, kinds: Sequence[Kind], key: Sequence[int], whole: bool)
     # Each rank's Inductor would choose for itself.
     may_tune = len(found.options) == 1 or (whole and not several_ranks())
     asked = ("route", planned, tuple(kinds), tuple(key), may_tune, exporting)
-    return _kept(asked, lambda _: _make_route(found, kinds, key, may_tune, exporting))
+    return _kept(asked, lambda name: _make_route(name, found, kinds, key, may_tune, exporting))
+
+
+@_constant
+def _route_without(route: str, broken: Sequence[tuple[int, int]]) -> str:
+    """The name of the route for calls that break promises: positions, and what they are no multiples of."""
+    found: NativeRoute = getattr(ROUTES, route)
+    return _kept(("without", route, tuple(broken)), lambda name: found.without(name, dict(broken)))
 
 
 def _make_route(
-    planned: Planned, kinds: Sequence[Kind], key: Sequence[int], may_tune: bool, exporting: bool
+    name: str, planned: Planned, kinds: Sequence[Kind], key: Sequence[int], may_tune: bool, exporting: bool
 ) -> Any:
     plan = planned.plan
     _check_kinds(plan, kinds)
@@ -269,8 +277,12 @@ def _make_route(
         positions = tuple(at for at, kind in enumerate(kinds) if kind != ABSENT)
         return OpaqueRoute(opaque_operator(plan, planned.identity, kinds), positions)
 
+    def without(name: str, broken: Mapping[int, int]) -> Any:
+        other = Planned(name, plan.without(broken), planned.kernel)
+        return _make_route(name, other, kinds, key, may_tune, exporting)
+
     modules = _native_modules(plan, kinds) if may_tune else None
-    return opaque() if modules is None else NativeRoute(plan, modules, key, opaque, exporting)
+    return opaque() if modules is None else NativeRoute(name, plan, modules, key, opaque, without, exporting)
 
 
 def _check_kinds(plan: Plan, kinds: Sequence[Kind]) -> None:
@@ -287,18 +299,15 @@ def _check_kinds(plan: Plan, kinds: Sequence[Kind]) -> None:
                     "pass the tensor, or None for an absent one",
                 )
             if isinstance(kind, tuple):
-                stand_ins.append(_stand_in(kind, parameter.aligned))
+                stand_ins.append(_stand_in(kind))
             else:
                 stand_ins.append(None if kind == ABSENT else kind())  # type: ignore[operator]
         binder.bind(stand_ins)
 
 
-def _stand_in(kind: tuple[torch.dtype, torch.device, bool], aligned: int) -> torch.Tensor:
-    """A tensor of one element that starts at a multiple of ``aligned`` bytes."""
-    memory = torch.zeros(2 * max(aligned, 16), dtype=torch.uint8)
-    start = -memory.data_ptr() % max(aligned, 16)
-    one = memory[start : start + kind[0].itemsize].view(kind[0])
-    return one[0] if kind[2] else one
+def _stand_in(kind: tuple[torch.dtype, torch.device, bool]) -> torch.Tensor:
+    """A tensor of one element."""
+    return torch.zeros((), dtype=kind[0]) if kind[2] else torch.zeros(1, dtype=kind[0])
 
 
 # Routes. ``launch`` is walked by Dynamo.
@@ -331,17 +340,22 @@ class NativeRoute:
     autotuner, which measures on copies of it.
 
     ``opaque`` takes integers that need more than the 32 bits in which Inductor may pass them. An exported program
-    has no guards, so that there it takes as well those that only a check at run time can know to fit.
+    has no guards, so that there it takes as well those that only a check at run time can know to fit. ``without``
+    makes the route for calls that break promises, given its name and what is broken.
     """
 
     def __init__(
         self,
+        name: str,
         plan: Plan,
         modules: Sequence[Translation],
         key: Sequence[int],
         opaque: Callable[[], OpaqueRoute],
+        without: Callable[[str, Mapping[int, int]], Any],
         exporting: bool,
     ) -> None:
+        self.name = name
+        self.without = without
         self.kernel_name = modules[0].kernel
         limits = (_limits(at, param) for at, param in enumerate(modules[0].parameters))
         self.integers = [each for each in limits if each is not None]
@@ -370,12 +384,17 @@ class NativeRoute:
         if self.exporting and self._undecided(arguments):
             self.opaque.launch(arguments, grids)
             return
+        broken = []
         for at, low, high, multiple, shown in self.integers:
             value = arguments[at]
             if not low <= value <= high:
                 raise refusal(f"{self.kernel_name}: {shown} does not fit: {low} to {high}", "TC506")
             if value % multiple != 0:
-                raise refusal(f"{self.kernel_name}: {shown} is no multiple of {multiple}", "TC508")
+                broken.append((at, multiple))
+        if broken:
+            route = getattr(ROUTES, _route_without(self.name, broken))
+            route.launch(arguments, grids)
+            return
         for at in self.wide:
             if not _LEAST <= arguments[at] <= _LARGEST:
                 self.opaque.launch(arguments, grids)

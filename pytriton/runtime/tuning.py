@@ -38,6 +38,7 @@ class PlanSettings:
     device: torch.device | None = None  # of a call that passes addresses only
     tune_fully: bool = False  # try pytriton's own points where the user has no sweep, too
     precision: object = "ieee"  # of float @ float; a list is one more axis of the sweep
+    strict_promises: bool = False  # refuse launches that break one
     only_named_key: bool = False  # as under torch.compile, where integers alone call for no new tuning
 
 

@@ -373,8 +373,9 @@ class TestRefusals:
         start = -z.data_ptr() % 256 // 4
         torch.compile(program, backend="eager", fullgraph=True)(z[start : start + 8])
         assert z[start] == 1
-        with pytest.raises(Exception, match="TC509"):
+        with pytest.warns(RuntimeWarning, match="TC509"):
             torch.compile(program, backend="eager", fullgraph=True)(z[start + 8 : start + 16])
+        assert z[start + 8] == 1
 
     def test_values_are_checked_when_it_runs(self) -> None:
         kernel = pytriton.kernel("__global__ void f(int* z, int n __multipleof(8)) { *z = n; }")
@@ -386,8 +387,8 @@ class TestRefusals:
 
         function, _ = compiled(program, "aot_eager", dynamic=True)
         assert function(torch.ones(16)).item() == 16
-        with pytest.raises(Exception, match="TC508"):
-            function(torch.ones(17))
+        with pytest.warns(RuntimeWarning, match="TC508"):
+            assert function(torch.ones(17)).item() == 17
 
 
 class TestExport:

@@ -27,6 +27,7 @@ from pytriton.runtime.load import load
 from pytriton.runtime.specialize import pin_types
 from tests.operators.kernels import UNARY, axpy, blocks, sin, unary
 from tests.operators.test_compile import Model
+from tests.runtime.test_promises import SCORES
 
 Launches = list[dict[str, Any]]
 
@@ -370,7 +371,8 @@ def exported(program: Callable[..., Any], dim: Any, strict: bool) -> list[str]:
 
 class TestRefusals:
     def test_promise(self) -> None:
-        kernel = pytriton.kernel("__global__ void f(float *x, int n __multipleof(8)) { *x = n; }")
+        text = "__global__ void f(float *x, int n __multipleof(8)) { *x = n; }"
+        kernel = pytriton.kernel(text, strict_promises=True)
 
         def program(x: torch.Tensor) -> None:
             kernel(x, x.numel(), grid=1)
@@ -400,3 +402,19 @@ class TestRefusals:
             axpy(x, x, 1.0, 5, grid=1)
             with pytest.raises(LaunchError, match="TC502"):
                 axpy(x, x.double(), 1.0, 5, grid=1)
+
+
+class TestBrokenPromises:
+    def test_a_broken_promise_is_another_launch(self) -> None:
+        """Guarded by whether the promise is kept; the function that relies on it is not launched."""
+
+        def program(x: torch.Tensor) -> None:
+            kernel(x, x, x.numel(), 8, grid=1)
+
+        kernel = pytriton.kernel(SCORES, {"TK": 16})
+        with pytest.warns(
+            RuntimeWarning, match=r"'K' .* is no multiple of 16: the launch does not rely on it"
+        ):
+            found = launches(program, 32, 48, 41, 43, 64, dynamic=True)
+        assert ["mask" in launch["kernel"].fn.src for (launch,) in found] == [False, True]
+        assert {launch["K"] for (launch,) in found} == {"symbol"}

@@ -98,7 +98,8 @@ class StandIn:
 
     def compiled(self, kernel: Kernel, launched: Launched) -> Any:
         """Triton's compiled kernel of a launch."""
-        for made in kernel._plans.values():
+        plans = [each for made in kernel._plans.values() for each in (made, *made._others.values())]
+        for made in plans:
             for each in made._sweep._candidates.values():
                 for loaded in each._kernels.values():
                     if loaded.compiled.function == launched.function:

@@ -265,22 +265,20 @@ class TestRefusals:
             "help: pass an integer, for example by a // b"
         )
 
-    def test_broken_multiple(self) -> None:
-        assert refused(*DOT, values=[None, None, 1, 100]) == (
-            "dot: argument 4 'lda' (int lda __multipleof(8)) is 100, which is no multiple of 8 [TC508]\n"
-            "help: pass a multiple of 8, or drop __multipleof(8) from the source"
-        )
+    def test_broken_promises(self) -> None:
+        """They are no errors: the binder only says which they are."""
+        made = binder(parameter("float* x", aligned=16), parameter("int n", multiple_of=9), "unsigned int m")
+        values, _, _ = made.bind([4100, 27, 5])
+        assert made.broken(values) == {0: 16}
+        values, _, _ = made.bind([None, 0, 5])
+        assert made.broken(values) == {}
+        values, _, _ = made.bind([torch.zeros(8)[1:], -8, 5])
+        assert made.broken(values) == {0: 16, 1: 9}
 
-    def test_broken_alignment(self) -> None:
-        assert refused(parameter("float* x", aligned=16), values=[4100]) == (
-            "dot: argument 1 'x' (float* x __aligned(16)) is at address 0x1004, "
-            "which is no multiple of 16 [TC509]\n"
-            "help: pass a tensor that starts at a multiple of 16 bytes, "
-            "or drop __aligned(16) from the source"
-        )
-
-    def test_alignment_of_a_view(self) -> None:
-        assert "[TC509]" in refused(parameter("float* x", aligned=16), values=[torch.zeros(8)[1:]])
+    def test_an_unsigned_promise_is_about_what_the_kernel_sees(self) -> None:
+        made = binder(parameter("unsigned int n", multiple_of=3))
+        assert made.broken(made.bind([2**32 - 1])[0]) == {}
+        assert made.broken(made.bind([-3])[0]) == {0: 3}
 
     def test_meta_tensor(self) -> None:
         assert refused("float* x", values=[torch.zeros(2, device="meta")]) == (

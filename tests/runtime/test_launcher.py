@@ -46,13 +46,13 @@ def gpu(stand_in: StandIn) -> StandIn:
 def long_ways(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """One entry for each call that went the long way."""
     went: list[int] = []
-    ready = Plan._ready
+    bound = Plan._bound
 
-    def counted(plan: Plan, arguments: Any, grid: Any) -> Any:
+    def counted(plan: Plan, arguments: Any) -> Any:
         went.append(len(arguments))
-        return ready(plan, arguments, grid)
+        return bound(plan, arguments)
 
-    monkeypatch.setattr(Plan, "_ready", counted)
+    monkeypatch.setattr(Plan, "_bound", counted)
     return went
 
 
@@ -265,7 +265,8 @@ class TestChecks:
         """What is refused in a first call is refused after good calls, and nothing is launched."""
         kernel = pytriton.kernel(
             "__global__ void f(float* x __aligned(16), int n __multipleof(8), char c, unsigned int u, bool b, "
-            "half h) { *x = n + c + (float)u + (float)h; }"
+            "half h) { *x = n + c + (float)u + (float)h; }",
+            strict_promises=True,
         )
         gpu.expect(6)
         x = torch.zeros(64)

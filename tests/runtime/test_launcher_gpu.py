@@ -136,7 +136,8 @@ class TestChecks:
     def test_every_refusal(self, calls: Calls) -> None:
         kernel = pytriton.kernel(
             "__global__ void f(float* x __aligned(16), int n __multipleof(8), char c, unsigned int u, bool b, "
-            "half h) { *x = n + c + (float)u + (float)h; }"
+            "half h) { *x = n + c + (float)u + (float)h; }",
+            strict_promises=True,
         )
         x = torch.zeros(64, device="cuda")
         good: list[Any] = [x, 8, -3, 4, True, 0.5]

@@ -23,7 +23,7 @@ TEXT = """\
 __global__ void f(float* z, half* x __readonly __aligned(16), char* flags, int n, unsigned m,
                   long big, char small, int lda __multipleof(8), float s, bool on) {
   int r[TILE] = get_program_id(0) * TILE + 0 ... TILE;
-  float v[TILE] = *?(r < n)(x + r);
+  float v[TILE] = *?(r < n && lda != 12345)(x + r);
   *?(r < n)(z + r) = on ? v + s : v;
 }
 """
@@ -43,7 +43,7 @@ def grid(opt: Any) -> tuple[int]:
 
 
 def kernel() -> Any:
-    return pytriton.kernel(TEXT, {"TILE": 16})
+    return pytriton.kernel(TEXT, {"TILE": 16}, strict_promises=True)
 
 
 Wrong = Callable[[dict[str, Any]], dict[str, Any]]
