@@ -94,7 +94,7 @@ def run(snippet: str) -> str:
         finally:
             os.environ.clear()
             os.environ.update(kept)
-    return "\n".join(str(one.message) for one in warned if "[TC" in str(one.message))
+    return _steady("\n".join(str(one.message) for one in warned if "[TC" in str(one.message)), folder)
 
 
 def _steady(message: str, folder: str) -> str:

@@ -52,4 +52,4 @@ class Promises:
         if self.strict:
             raise LaunchError(headline(f"{place} {what}", code, cure))
         self._told.add(name)
-        warn(headline(f"{place} {what}: the launch does not rely on it", code, cure))
+        warn(headline(f"{place} {what}: the promise is dropped for this launch", code, cure))

@@ -413,7 +413,7 @@ class TestBrokenPromises:
 
         kernel = pytriton.kernel(SCORES, {"TK": 16})
         with pytest.warns(
-            RuntimeWarning, match=r"'K' .* is no multiple of 16: the launch does not rely on it"
+            RuntimeWarning, match=r"'K' .* is no multiple of 16: the promise is dropped for this launch"
         ):
             found = launches(program, 32, 48, 41, 43, 64, dynamic=True)
         assert ["mask" in launch["kernel"].fn.src for (launch,) in found] == [False, True]
