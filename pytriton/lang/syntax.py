@@ -1,19 +1,16 @@
 """The syntax tree: what was written, before anything is known about names and types.
 
 Nodes are frozen, carry the span of their text and nothing else that is not in it. Parentheses leave no node,
-only a wider span. ``PRECEDENCE`` is the table of language.md, section 4.
+only a wider span.
 """
 
 from __future__ import annotations
-
-from typing import Final
 
 from pytriton.frozen import dataclass
 from pytriton.lang.tokens import Comment, Token
 from pytriton.source import Span
 
 __all__ = [
-    "PRECEDENCE",
     "Assign",
     "Attribute",
     "Binary",
@@ -52,15 +49,6 @@ __all__ = [
     "TypeName",
     "While",
 ]
-
-# Binary operators, tightest first; equal numbers associate to the left.
-PRECEDENCE: Final[dict[str, int]] = {
-    operator: 14 - level
-    for level, operators in enumerate(
-        ["...", "@", "* / %", "+ -", "<< >>", "< > <= >=", "== !=", "&", "^", "|", "&&", "||"]
-    )
-    for operator in operators.split()
-}
 
 
 class Checked:

@@ -54,6 +54,7 @@ __all__ = [
     "new_span",
     "new_token",
     "scan",
+    "set_type",
     "tokenize",
 ]
 
@@ -90,7 +91,8 @@ class Token:
     ``text`` is the spelling; of a ``CONSTEXPR`` it is the define's name, and ``value`` is what it
     stands for. ``newline``: first on its line. ``spaced``: white space or a comment stands before
     it. ``comments``: those between the previous token and this one. ``hidden``: the macros that may
-    not expand it again (hide set, C11 6.10.3.4).
+    not expand it again (hide set, C11 6.10.3.4). ``type``: what it is to the grammar, set by classify.py
+    when no more of it changes.
     """
 
     kind: Kind
@@ -101,7 +103,10 @@ class Token:
     value: int | float | None = None
     comments: tuple[Comment, ...] = ()
     hidden: frozenset[str] = frozenset()
+    type: str = ""
 
+
+set_type: Final = vars(Token)["type"].__set__
 
 # A frozen dataclass takes four times as long to make as one that is not frozen, and a kernel is
 # thousands of tokens. So both kinds of node are drafted unfrozen and frozen by a change of class;
@@ -118,6 +123,7 @@ class _TokenDraft:
     value: int | float | None
     comments: tuple[Comment, ...]
     hidden: frozenset[str]
+    type: str = ""
 
 
 @dataclasses.dataclass(slots=True)
