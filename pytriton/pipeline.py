@@ -130,7 +130,7 @@ def _translated(
     text = _source(source, name, report)
     single = {key: _first(value) for key, value in (defines or {}).items()}
     front = read(text, single, report, include_dirs)
-    checked = check(front.tree, report, kernel, strict_literals, front.numbers, front.macros, front.kept)
+    checked = check(front.tree, report, kernel, strict_literals, front.numbers, front.macros)
     provenance = Provenance(checked)
     warn_of_beliefs(checked, provenance, report)
     lowered = run(checked, report)

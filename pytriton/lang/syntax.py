@@ -51,12 +51,6 @@ __all__ = [
 ]
 
 
-class Checked:
-    """Room for what the checker found a node to mean: see kept.py. It is no field, and a node starts without."""
-
-    __slots__ = ("meanings",)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Name:
     span: Span
@@ -246,7 +240,7 @@ class Specifiers:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Declarator(Checked):
+class Declarator:
     """``*name[shape] attributes = initializer``; with ``parameters``, a function. A parameter may lack a name."""
 
     span: Span
@@ -259,21 +253,21 @@ class Declarator(Checked):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Declaration(Checked):
+class Declaration:
     span: Span
     specifiers: Specifiers
     declarators: tuple[Declarator, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StaticAssert(Checked):
+class StaticAssert:
     span: Span
     condition: Expr
     message: str | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ExpressionStatement(Checked):
+class ExpressionStatement:
     """``expression ;`` or the empty statement."""
 
     span: Span
@@ -281,13 +275,13 @@ class ExpressionStatement(Checked):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block(Checked):
+class Block:
     span: Span
     items: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class If(Checked):
+class If:
     span: Span
     condition: Expr
     then: Statement
@@ -295,7 +289,7 @@ class If(Checked):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class For(Checked):
+class For:
     span: Span
     init: Declaration | ExpressionStatement
     condition: Expr | None
@@ -304,32 +298,32 @@ class For(Checked):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class While(Checked):
+class While:
     span: Span
     condition: Expr
     body: Statement
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DoWhile(Checked):
+class DoWhile:
     span: Span
     body: Statement
     condition: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Return(Checked):
+class Return:
     span: Span
     value: Expr | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Break(Checked):
+class Break:
     span: Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Continue(Checked):
+class Continue:
     span: Span
 
 
