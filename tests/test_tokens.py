@@ -12,16 +12,13 @@ from hypothesis import strategies as st
 from pytriton.errors import CompileError, ParseError, Report
 from pytriton.lang.tokens import (
     LARGEST_TEXT,
-    Comment,
     Kind,
     Token,
     decode,
     kind_of,
-    new_span,
-    new_token,
     tokenize,
 )
-from pytriton.source import Source, Span
+from pytriton.source import Source
 
 
 def lex(text: str) -> list[Token]:
@@ -217,18 +214,6 @@ class TestDecode:
     def test_too_large(self) -> None:
         with pytest.raises(ParseError, match="TC002"):
             decode(b" " * (LARGEST_TEXT + 1), "k.c", Report())
-
-
-def test_fast_constructors_make_the_same() -> None:
-    source = Source("ab")
-    span = Span(source, 0, 1)
-    assert new_span(source, 0, 1, None) == span
-    assert type(new_span(source, 0, 1, None)) is Span
-    comment = (Comment("c", True, span),)
-    made = new_token(Kind.IDENT, "a", span, True, False, None, comment, frozenset("x"))
-    assert made == Token(Kind.IDENT, "a", span, True, False, None, comment, frozenset("x"))
-    with pytest.raises(AttributeError):
-        made.text = "b"  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,16 @@
 """A kernel after the passes -> the text of a module.
 
-Everything printed is either spelled here, or a Python expression of python.py, or an identifier of names.py, or a
-comment. The result stands on its own.
+Everything printed is either from ``templates/kernel.py.j2``, or a Python expression of python.py, or an identifier
+of names.py, or a comment. The result stands on its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
-from pytriton.emit.functions import ROUNDED
 from pytriton.emit.names import Names, identifier
-from pytriton.emit.products import CUT, WIDEN
 from pytriton.emit.stmt import Statements
+from pytriton.emit.templates import render
 from pytriton.frozen import dataclass
 from pytriton.lang import typed
 from pytriton.lang.typed import Comments, Expr, KernelDef, Symbol
@@ -44,52 +42,39 @@ def emit(kernel: KernelDef, provenance: Provenance, precision: str = "ieee") -> 
     statements = Statements(names, provenance, precision)
     statements.body(kernel.body)
     function = identifier(kernel.name)
-    body = "\n".join(line.text for line in statements.lines)
-    expressions_ = statements.expressions
-    head = _head(kernel, names, function, expressions_.libdevice, expressions_.helpers)
-    first = head.count("\n") + 1
-    text = f"{head}{body}\n"
+    text = render(
+        "kernel.py.j2",
+        libdevice=statements.expressions.libdevice,
+        helpers=statements.expressions.helpers,
+        comments=kernel.comments.above,
+        function=function,
+        parameters=_parameters(kernel, names),
+        constexprs=list(names.constexprs),
+        body="\n".join(line.text for line in statements.lines),
+    )
+    first = text.count("\n") - len(statements.lines) + 1
     lines = {first + row: line.source for row, line in enumerate(statements.lines)}
     identifiers = {symbol: names[symbol] for symbol in kernel.parameters}
     return Module(text, function, identifiers, names.constexprs, lines)
 
 
-_HEADLINE: Final = "Translated from Triton-C by pytriton."
-_HELPERS: Final = {"cut_from_loads": CUT, "widen": WIDEN, **ROUNDED}
-
-
-def _head(kernel: KernelDef, names: Names, function: str, libdevice: bool, helpers: set[str]) -> str:
-    """Everything above the body: imports, helper functions, the comments and the head of the kernel."""
-    lines = [f"# {_HEADLINE}", "import triton", "import triton.language as tl"]
-    if libdevice:
-        lines.append("from triton.language.extra import libdevice")
-    lines += ["", ""]
-    for helper in sorted(helpers):
-        lines += [_HELPERS[helper], "", ""]
-    lines += [f"# {line}" for line in kernel.comments.above]
-    lines.append("@triton.jit")
-    parameters = _parameters(kernel, names)
-    if not parameters:
-        return "\n".join([*lines, f"def {function}():", ""])
-    return "\n".join([*lines, f"def {function}(", *parameters, "):", ""])
-
-
-def _parameters(kernel: KernelDef, names: Names) -> list[str]:
-    """The lines of the parameters, and of the constexprs behind them."""
+def _parameters(kernel: KernelDef, names: Names) -> list[dict[str, object]]:
+    """What the template says of the parameters."""
     comments = kernel.parameter_comments or (Comments(),) * len(kernel.parameters)
-    lines: list[str] = []
+    rows: list[dict[str, object]] = []
     for symbol, comment in zip(kernel.parameters, comments, strict=True):
-        lines += [f"    # {line}" for line in comment.above]
-        notes = "; ".join(note for note in (_note(symbol), *comment.behind) if note)
-        lines.append(f"    {names[symbol]}{_annotation(symbol)},{notes and '  # ' + notes}")
-    return lines + [f"    {name}: tl.constexpr," for name in names.constexprs]
+        note = "; ".join(note for note in (_note(symbol), *comment.behind) if note)
+        rows.append(
+            {"name": names[symbol], "type": _annotation(symbol), "comments": comment.above, "note": note}
+        )
+    return rows
 
 
 def _annotation(symbol: Symbol) -> str:
     """Triton takes the type of a number from its value; every type but int and float must be spelled."""
     if isinstance(symbol.type, PointerType) or symbol.type in (INT, FLOAT):
         return ""
-    return f": tl.{symbol.type.triton}"  # type: ignore[union-attr]
+    return f"tl.{symbol.type.triton}"  # type: ignore[union-attr]
 
 
 def _note(symbol: Symbol) -> str:
