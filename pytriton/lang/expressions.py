@@ -14,7 +14,7 @@ from pytriton.errors import Report
 from pytriton.lang import syntax
 from pytriton.lang.calls import Calls
 from pytriton.lang.convert import as_condition, constant, convert, is_weak, scalar_of, settle
-from pytriton.lang.literals import integer_type, negated, number
+from pytriton.lang.literals import define_type, negated, number
 from pytriton.lang.masks import masked, where_open
 from pytriton.lang.operators import LARGEST_BLOCK, LOADS, failed
 from pytriton.lang.scope import Scope
@@ -41,6 +41,7 @@ from pytriton.lang.types import (
     FLOAT,
     HALF,
     INT,
+    ULONG,
     BlockType,
     PointerType,
     ScalarType,
@@ -131,11 +132,7 @@ class Expressions(Calls):
                 value = self.scope.number(name)
                 if isinstance(value, float):
                     return Constexpr(span, FLOAT, name, value, weak=True)
-                type_ = integer_type(value, unsigned=False, long=False, decimal=False)
-                if type_ is None:
-                    self.report.error("TC319", f"{name} = {value} does not fit into 64 bits", span)
-                    return failed(span)
-                return Constexpr(span, type_, name, value)
+                return Constexpr(span, define_type(value), name, value)
             case syntax.Prefix():
                 return self._prefix(node)
             case syntax.MaskedDeref():
@@ -221,7 +218,8 @@ class Expressions(Calls):
         return Unary(node.span, operand.type, operator, operand)
 
     def _binary(self, node: syntax.Binary) -> Expr:
-        left, right = self._left_side(node), self._right_side(node)
+        left = self._left_side(node)
+        right = self._right_side(node, left)
         if ERROR in (left.type, right.type):
             return failed(node.span)
         operator = node.operator
@@ -268,15 +266,19 @@ class Expressions(Calls):
         self.behind = outer
         return expr
 
-    def _right_side(self, node: syntax.Binary) -> Expr:
+    def _right_side(self, node: syntax.Binary, left: Expr) -> Expr:
         if node.operator not in ("&&", "||"):
             return self.value(node.right)
-        return self.without_effects(node.right, f"right of '{node.operator}'")
+        known = constant(left)
+        certain = known is not None and bool(known) == (node.operator == "&&")
+        return self.without_effects(node.right, f"right of '{node.operator}'", certain)
 
-    def without_effects(self, node: syntax.Expr, where: str) -> Expr:
+    def without_effects(self, node: syntax.Expr, where: str, certain: bool) -> Expr:
         """An operand that C might not evaluate but Triton does: it must have no side effect."""
         outer, self.before, self.behind = (self.before, self.behind), [], None
+        self.unsure += not certain
         expr = self.value(node)
+        self.unsure -= not certain
         effects, (self.before, self.behind) = self.before, outer
         atomics = (part.span for part in walk(expr) if isinstance(part, Atomic))
         for span in (*(effect.span for effect in effects), *atomics):
@@ -287,7 +289,9 @@ class Expressions(Calls):
     def unevaluated(self, node: syntax.Expr) -> Expr:
         """An operand of which only the type matters: its side effects do not happen."""
         outer, self.before, self.behind = (self.before, self.behind), [], None
+        self.unsure += 1
         expr = self.value(node)
+        self.unsure -= 1
         self.before, self.behind = outer
         return expr
 
@@ -330,7 +334,7 @@ class Expressions(Calls):
 
     def _branch(self, node: syntax.Expr, mask: Expr) -> Expr:
         """A branch of ``?:``: its loads only touch memory where the mask holds."""
-        expr = self.without_effects(node, "in a branch of '?:'")
+        expr = self.without_effects(node, "in a branch of '?:'", bool(constant(mask)))
         self._counted(expr, node.span)
         return masked(expr, mask)
 
@@ -385,4 +389,4 @@ class Expressions(Calls):
             return failed(node.span)
         element = element_of(type_)
         width = 8 if isinstance(element, PointerType) else max(1, element.bits // 8)
-        return Literal(node.span, INT, width * math.prod(shape_of(type_)))
+        return Literal(node.span, ULONG, width * math.prod(shape_of(type_)))

@@ -370,8 +370,12 @@ class Function:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class File:
-    """A whole text: its functions and declarations in order, and every comment that was kept."""
+    """A whole text: its functions and declarations in order, and every comment that was kept.
+
+    ``spelled``: the negative defines that stand behind an operand, where their sign is an operator.
+    """
 
     span: Span
     items: tuple[Function | Declaration | StaticAssert, ...]
     comments: tuple[Comment, ...]
+    spelled: frozenset[str] = frozenset()
