@@ -34,6 +34,7 @@ from pytriton.lang.typed import (
     Size,
     Statement,
     Unary,
+    spell,
 )
 from pytriton.lang.types import (
     BOOL,
@@ -61,6 +62,7 @@ _DEEPEST = 100
 _MOST_IN_BRANCHES = (
     40_000  # nodes in branches of `?:`, again for each `?:` around it: every load gets all masks
 )
+_BESIDE_RANGE: Final = frozenset(("*", "/", "%", "<<", ">>", "+", "-"))
 _INFINITIES: Final = {"INFINITY": FLOAT, "F32_INFINITY": FLOAT, "F16_INFINITY": HALF}
 
 
@@ -225,6 +227,8 @@ class Expressions(Calls):
         operator = node.operator
         if operator in ("+", "-"):
             self._warn_of_mask(node, left, right)
+        if operator in _BESIDE_RANGE:
+            self._warn_of_range(node, left, right)
         if operator == "...":
             return self._range(node, left, right)
         if operator == "@":
@@ -253,6 +257,29 @@ class Expressions(Calls):
                 f"to move the pointer, write '*?(mask)(p {node.operator} i)'; if it is meant, '(*?(mask)p)'"
             )
             self.report.warning("TC328", message, node.span, help=help_)
+
+    def _warn_of_range(self, node: syntax.Binary, left: Expr, right: Expr) -> None:
+        """``0 ... T / 2`` is half of a range; whoever means a range to T / 2 is told.
+
+        Not where the other operand is no constant, and so no bound, nor for the usual ``16 + 0 ... T``.
+        """
+        sign = node.operator
+        match node:
+            case syntax.Binary(left=syntax.Binary(operator="...", grouped=False)) if isinstance(left, Range):
+                start, stop, other = spell(left.start), spell(left.stop), spell(right)
+                bound = constant(right)
+                this, that = f"({start} ... {stop}) {sign} {other}", f"{start} ... ({stop} {sign} {other})"
+            case syntax.Binary(right=syntax.Binary(operator="...", grouped=False)) if isinstance(
+                right, Range
+            ):
+                start, stop, other = spell(right.start), spell(right.stop), spell(left)
+                bound = None if sign in ("+", "-") else constant(left)
+                this, that = f"{other} {sign} ({start} ... {stop})", f"({other} {sign} {start}) ... {stop}"
+            case _:
+                return
+        if isinstance(bound, int):
+            message = f"'...' binds tighter than '{sign}': this is '{this}', not '{that}'"
+            self.report.warning("TC330", message, node.span, help="write the parentheses of what is meant")
 
     def _left_side(self, node: syntax.Binary) -> Expr:
         if node.operator not in ("&&", "||"):

@@ -3,7 +3,8 @@
 A define that is a number stays a name in the tokens and in the tree (``Preprocessed.numbers`` has its value), so
 the points of a sweep share both, as long as no ``#if``, ``#`` or ``##`` asks for its digits, and its sign is no
 operator (``5 X`` with -3). What was read last is kept: texts that are not long, without ``#include``, in which
-there was no error. Found again, it comes with the warnings that it gave. Everything kept is frozen, or not changed after it was made.
+there was no error. Found again, it comes with the warnings that it gave. Everything kept is frozen, or not
+changed after it was made.
 """
 
 from __future__ import annotations

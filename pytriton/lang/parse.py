@@ -47,7 +47,7 @@ def parse(tokens: list[Token], report: Report) -> syntax.File:
 def _run(
     parser: Parser, terminals: Sequence[str], tokens: Sequence[Token], at: int, spelled: set[str]
 ) -> int:
-    """The parser's ``run``, where a negative define that stands behind an operand is a sign and a number."""
+    """The parser's ``run``, where a negative define that follows an operand is a sign and a number."""
     while (at := parser.run(terminals, tokens, at)) < len(terminals):
         parts = subtracted(tokens[at])
         if parts is None or not parser.fits("MINUS"):

@@ -320,7 +320,7 @@ class _Preprocessor:
         macro = parse_define(line[1], line[2:], self.report)
         if macro is None:
             return
-        if macro.name in self.given:  # it wins, behind an #undef too
+        if macro.name in self.given:  # it wins, after an #undef too
             self.macros[macro.name] = self.given[macro.name]
             return
         old = self.macros.get(macro.name)

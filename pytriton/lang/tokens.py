@@ -147,7 +147,7 @@ def new_token(
 
 
 def subtracted(token: Token) -> tuple[Token, Token] | None:
-    """A negative define as the sign and the number that it is spelled: behind an operand, ``5 X`` is ``5 -3``."""
+    """A negative define as the sign and the number that it is spelled: after an operand, ``5 X`` is ``5 -3``."""
     spelled = str(token.value)
     if token.kind is not Kind.CONSTEXPR or spelled[0] != "-":
         return None
