@@ -24,7 +24,7 @@ from lark.lexer import PatternStr, TerminalDef
 from lark.parse_tree_builder import ParseTreeBuilder
 from lark.parsers.lalr_analysis import Shift
 
-from pytriton.lang.tokens import Token
+from pytriton.lang.tokens import Token, subtracted
 
 __all__ = ["GRAMMAR", "TABLES", "Parser", "climb", "spelled", "tables"]
 
@@ -44,7 +44,8 @@ PRECEDENCE: Final[dict[str, int]] = {
 class Parser:
     """lark's parser, fed with tokens that classify.py gave their ``type``.
 
-    ``result`` is what the builder made of the whole, once the ``END`` token was fed.
+    ``result`` is what the builder made of the whole, once the ``END`` token was fed. ``spelled`` are the negative
+    defines that follow an operand, where they are a sign and a number: ``5 X`` is ``5 -3``.
     """
 
     def __init__(self, start: str, builder: type) -> None:
@@ -52,9 +53,20 @@ class Parser:
         self._state = self._parser.parser_state
         self._state.parse_conf.callbacks = _callbacks(builder)
         self.result: Any = None
+        self.spelled: set[str] = set()
 
     def feed(self, tokens: Sequence[Token], first: int = 0) -> int:
         """Take tokens from a place on; the place of the first that does not fit, their number if all do."""
+        while (at := self._fed(tokens, first)) < len(tokens):
+            parts = subtracted(tokens[at])
+            if parts is None or "MINUS" not in self.accepts():
+                return at
+            self.spelled.add(tokens[at].text)
+            self._fed(parts, 0)
+            first = at + 1
+        return at
+
+    def _fed(self, tokens: Sequence[Token], first: int) -> int:
         feed: Any = self._parser.feed_token  # lark asks of a token no more than its type
         at = first
         try:

@@ -33,4 +33,4 @@ def parse(tokens: list[Token], report: Report) -> syntax.File:
     first = tokens[0].span
     whole = Span(first.source, 0, len(first.source.text))
     comments = tuple(comment for token in tokens for comment in token.comments)
-    return syntax.File(whole, parser.result, comments)
+    return syntax.File(whole, parser.result, comments, frozenset(parser.spelled))

@@ -52,6 +52,7 @@ __all__ = [
     "kind_of",
     "scan",
     "set_type",
+    "subtracted",
     "tokenize",
 ]
 
@@ -104,6 +105,17 @@ class Token:
 
 
 set_type: Final = vars(Token)["type"].__set__
+
+
+def subtracted(token: Token) -> tuple[Token, Token] | None:
+    """A negative define as the sign and the number that it is spelled: after an operand, ``5 X`` is ``5 -3``."""
+    spelled = str(token.value)
+    if token.kind is not Kind.CONSTEXPR or spelled[0] != "-":
+        return None
+    sign = Token(
+        Kind.PUNCT, "-", token.span, token.newline, token.spaced, comments=token.comments, type="MINUS"
+    )
+    return sign, Token(Kind.NUMBER, spelled[1:], token.span, type="NUMBER")
 
 
 class Problem(NamedTuple):
