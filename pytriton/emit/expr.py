@@ -7,7 +7,6 @@ Invariant: whatever ``lower`` returns may be used wherever the typed expression 
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 from pytriton.emit.functions import Functions
@@ -15,22 +14,23 @@ from pytriton.emit.names import Names
 from pytriton.emit.numbers import (
     bare,
     byte_count,
+    computed,
     differs,
     dtype,
     full,
     held,
     is_float32,
-    is_minus_zero,
     is_one,
     lost_in_half,
-    minus_zero,
+    negative_zero,
+    number,
     rounded,
 )
 from pytriton.emit.products import Products, numbers
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted, shifts
 from pytriton.lang import typed
-from pytriton.lang.convert import constant, round_to, scalar_of
+from pytriton.lang.convert import constant, round_to, scalar_of, wrap
 from pytriton.lang.typed import Expr, Size
 from pytriton.lang.types import (
     BFLOAT16,
@@ -45,7 +45,6 @@ from pytriton.lang.types import (
     element_of,
     shape_of,
 )
-from pytriton.lang.walk import names, rebuild
 
 __all__ = ["Expressions"]
 
@@ -55,6 +54,11 @@ _NEGATED: Final = {"==": "!=", "!=": "==", "<": ">=", ">": "<=", "<=": ">", ">="
 
 def _is_float(element: ElementType) -> bool:
     return isinstance(element, ScalarType) and element.is_float
+
+
+def _below_zero(value: Value) -> bool:
+    """Whether a value may be a bare number below 0."""
+    return value.weak and not value.natural
 
 
 def _written(expr: Expr) -> bool:
@@ -155,14 +159,15 @@ class Expressions(Functions, Products):
     def _literal(self, expr: typed.Literal) -> Value:
         element = scalar_of(expr.type)
         assert element is not None
-        return minus_zero(element) if is_minus_zero(expr.value) else bare(expr.value, element)
+        return bare(expr.value, element)
 
     def _constexpr(self, expr: typed.Constexpr) -> Value:
         element = scalar_of(expr.type)
         assert element is not None
-        if is_minus_zero(expr.value):
-            return minus_zero(element)
-        return Value(Atom(self.names.constexpr(expr.name, expr.value)), element, False, True)
+        if negative_zero(expr.value):
+            return bare(expr.value, element)
+        name = self.names.constexpr(expr.name, expr.value)
+        return Value(Atom(name), element, False, True, expr.value, expr.value >= 0)
 
     def _name(self, expr: typed.Name) -> Value:
         symbol = expr.symbol
@@ -170,7 +175,9 @@ class Expressions(Functions, Products):
             return self._literal(typed.Literal(expr.span, expr.type, symbol.value))
         element = element_of(symbol.type)
         weak = symbol in self.names.weak
-        return Value(Atom(self.names[symbol]), element, weak=weak)
+        one = 1 if weak and symbol.parameter else None  # Triton makes constants of ones only
+        natural = one is not None or symbol in self.names.natural
+        return Value(Atom(self.names[symbol]), element, True, weak, one, natural)
 
     def _range(self, expr: typed.Range) -> Value:
         first = constant(expr.start)
@@ -193,16 +200,23 @@ class Expressions(Functions, Products):
         if expr.operator == "!":
             return self._not(expr.operand, value)
         folded = None if value.strong else constant(expr)
-        if isinstance(element, ScalarType) and is_minus_zero(folded):
-            return minus_zero(element)
+        unspelled = negative_zero(folded) or (isinstance(element, ScalarType) and element.kind == "uint")
+        if folded is not None and unspelled:  # Python and Triton have no such numbers
+            return bare(folded, element)  # type: ignore[arg-type]
         if folded is not None and isinstance(element, ScalarType) and not element.is_float:
             inner = constant(expr.operand) or 0
             if folded != (-inner if expr.operator == "-" else ~int(inner)):
                 return bare(folded, element)  # Python does not wrap
+        number = value.number
+        if number is not None:
+            number = -number if expr.operator == "-" else ~int(number)
+            if value.strong and (number == 1 << 31 or negative_zero(number)):
+                value = self._strong(value)
+        node: Node = UnaryOp(expr.operator, value.node)
         if expr.operator == "-" and _is_float(element) and value.strong:
             # Triton's own minus is 0 - x, which loses the sign of zero.
-            return Value(BinOp("*", Atom("-1.0"), value.node), element, value.strong, value.weak)
-        return Value(UnaryOp(expr.operator, value.node), element, value.strong, value.weak)
+            node = BinOp("*", Atom("-1.0"), value.node)
+        return Value(node, element, value.strong, value.weak, number, number is not None and number >= 0)
 
     def _not(self, operand: Expr, value: Value) -> Value:
         node = value.node
@@ -230,14 +244,18 @@ class Expressions(Functions, Products):
         common = element_of(left.type)  # type: ignore[arg-type]
         assert isinstance(common, ScalarType)
         first, second = self._operands(expr.operator, left, right, common)
-        strong = first.strong or second.strong
         weak = first.weak and second.weak
-        if expr.operator == "/" and not strong and constant(right) == 0 and constant(expr) is not None:
-            return bare(constant(expr) or 0, common)  # Python raises
-        if not strong and common.is_float and is_minus_zero(constant(expr)):
-            return minus_zero(common)
-        if not strong and differs(expr, first.node, second.node, self.names.constexprs):
-            return bare(constant(expr) or 0, scalar_of(expr.type) or common)
+        known = None if first.strong or second.strong else constant(expr)
+        if known is not None and expr.operator == "/" and constant(right) == 0:
+            return bare(known, common)  # Python raises
+        if negative_zero(known):
+            return bare(-0.0, common)
+        if weak and differs(expr, first, second):
+            if not (first.strong or second.strong):
+                assert known is not None
+                return bare(known, scalar_of(expr.type) or common)
+            first, weak = self._strong(first), False
+        strong = first.strong or second.strong
         if expr.operator in _COMPARISONS:
             first, second = self.compared(first, left, common), self.compared(second, right, common)
             return Value(BinOp(expr.operator, first.node, second.node), BOOL, strong, weak)
@@ -245,9 +263,11 @@ class Expressions(Functions, Products):
             return self._integer_division(expr, first, second, common)
         got = promoted(first, second, division=expr.operator == "/")
         node = BinOp(expr.operator, first.node, second.node)
-        if got == element or not strong:
-            return Value(node, element, strong, weak)
-        return self.to(Value(node, got or element), element)
+        if got != element and strong:
+            return self.to(Value(node, got or element), element)
+        number = computed(expr, first, second)
+        natural = expr.operator in ("+", "*", ">>") and first.natural and second.natural
+        return Value(node, element, strong, weak, number, natural if number is None else number >= 0)
 
     def _operands(self, operator: str, left: Expr, right: Expr, common: ScalarType) -> tuple[Value, Value]:
         """Both operands, without those conversions to the common type that Triton makes by itself."""
@@ -268,6 +288,8 @@ class Expressions(Functions, Products):
         mixed = [(one, two_cast), (one_cast, two)]
         for first, second in ((one, two), *(reversed(mixed) if _written(left) else mixed)):
             exact = operator not in ("<<", ">>") or shifts(first, second, common)
+            if common.kind == "uint" and any(_below_zero(value) for value in (first, second)):
+                continue  # a bare number that Triton refuses beside an unsigned one
             got = promoted(first, second, division=division) if exact else None
             if got == wanted and (wanted == common or first.element == second.element == common):
                 return first, second
@@ -301,37 +323,12 @@ class Expressions(Functions, Products):
     def _integer_division(self, expr: typed.Binary, first: Value, second: Value, common: ScalarType) -> Value:
         """``/`` and ``%`` on integers: Triton truncates on tensors, Python floors on numbers."""
         operator = "//" if expr.operator == "/" else "%"
-        if first.weak and second.weak:
-            dividend, divisor = constant(expr.left), constant(expr.right)
-            floors = not (self._natural(expr.left) and self._natural(expr.right))
-            if floors and dividend is not None and divisor is not None:
-                value = constant(expr)
-                assert value is not None
-                return bare(value, common)
-            if floors:
-                first = self._strong(first)
+        counted = first.number is not None and second.number is not None  # and Python's quotient is C's
+        if first.weak and second.weak and not (counted or (first.natural and second.natural)):
+            first = self._strong(first)
         node = BinOp(operator, first.node, second.node)
-        return Value(node, common, first.strong or second.strong, first.weak and second.weak)
-
-    def _natural(self, expr: Expr) -> bool:
-        """Whether an integer is known to be at least 0 wherever it is a bare number."""
-        ones: dict[typed.Symbol, Expr] = {
-            symbol: typed.Literal(expr.span, INT, 1)
-            for symbol in names(expr) & self.names.weak
-            if symbol.parameter  # a bare number only where Triton made a constant of the value 1
-        }
-        value = constant(rebuild(expr, ones))
-        if value is not None:
-            return value >= 0
-        match expr:
-            case typed.Name(symbol=symbol):
-                return symbol in self.names.natural
-            case typed.Cast(operand=operand):
-                return self._natural(operand)
-            case typed.Binary(operator="+" | "*" | "/" | "%" | ">>", left=left, right=right):
-                return self._natural(left) and self._natural(right)
-            case _:
-                return not self.lower(expr).weak
+        strong, weak = first.strong or second.strong, first.weak and second.weak
+        return Value(node, common, strong, weak, computed(expr, first, second), weak)
 
     def _pointer(self, expr: typed.Binary) -> Value:
         first, second = self.lower(expr.left), self.lower(expr.right)
@@ -343,7 +340,30 @@ class Expressions(Functions, Products):
             addresses = [Method(side.node, "to", (Atom("tl.int64"),)) for side in (first, second)]
             distance = BinOp("-", addresses[0], addresses[1])
             return Value(BinOp("//", distance, Atom(str(width))), LONG)
-        return Value(BinOp(expr.operator, first.node, second.node), element)
+        if expr.operator == "-":
+            return self._moved_back(expr, first, second)
+        return Value(BinOp("+", first.node, second.node), element)
+
+    def _moved_back(self, expr: typed.Binary, pointer: Value, offset: Value) -> Value:
+        """A pointer less an offset: Triton negates in the type of the offset, and widens what comes out."""
+        known = None if offset.strong else offset.number
+        if known is None:
+            wide = isinstance(offset.element, ScalarType) and offset.element.bits == 64
+            offset = offset if wide or self._counted(expr.right) else self.to(offset, LONG)
+        elif not -(1 << 31) < known < 1 << 31:
+            back = number(wrap(-int(known), LONG), LONG)
+            named = isinstance(expr.right, typed.Constexpr) and 0 < known < 1 << 63
+            back = UnaryOp("-", offset.node) if named else back
+            return Value(BinOp("+", pointer.node, back), pointer.element)
+        return Value(BinOp("-", pointer.node, offset.node), pointer.element)
+
+    def _counted(self, offset: Expr) -> bool:
+        """Whether a signed offset is one of a range, or the variable of a loop: at least 0."""
+        while isinstance(offset, typed.Expand | typed.Broadcast):
+            offset = offset.operand
+        if isinstance(offset, typed.Range):
+            return (constant(offset.start) or 0) >= 0
+        return isinstance(offset, typed.Name) and offset.symbol in self.names.natural
 
     def _select(self, expr: typed.Select) -> Value:
         condition = self.lower(expr.condition)
@@ -413,7 +433,7 @@ class Expressions(Functions, Products):
         have, want = shape_of(expr.operand.type), shape_of(expr.type)
         shape = self.shape(want)
         if not have and isinstance(element, ScalarType):
-            if constant(expr.operand) == 0 and not math.copysign(1, constant(expr.operand) or 0) < 0:
+            if constant(expr.operand) == 0 and not negative_zero(constant(expr.operand)):
                 return Value(Call("tl.zeros", (shape,), (("dtype", dtype(element)),)), element)
             return Value(full(value.node, element, shape), element)
         return Value(Call("tl.broadcast_to", (self.place(value, have, want), shape)), element)
@@ -425,11 +445,15 @@ class Expressions(Functions, Products):
         if want:
             return Value(Call("tl.reshape", (value.node, self.shape(want))), element)
         node = value.node
+        if isinstance(element, PointerType):
+            node = Method(node, "to", (Atom("tl.int64"),))
         if len(shape_of(expr.operand.type)) > 1:
             node = Call("tl.reshape", (node, Tuple((Atom("1"),))))
         if element == BOOL:
             node = Method(node, "to", (Atom("tl.int32"),))
         total: Node = Call("tl.sum", (node,), (("axis", Atom("0")),))
+        if isinstance(element, PointerType):
+            return self.to(Value(total, LONG), element)
         if isinstance(element, ScalarType) and element.bits < 32:
             return self.to(Value(total, FLOAT if element.is_float else INT), element)
         return Value(total, element)

@@ -13,9 +13,10 @@ from pytriton.emit.stmt import Statements
 from pytriton.emit.templates import render
 from pytriton.frozen import dataclass
 from pytriton.lang import typed
-from pytriton.lang.typed import Comments, Expr, KernelDef, Symbol
+from pytriton.lang.convert import constant
+from pytriton.lang.typed import Comments, Declare, Expr, KernelDef, Symbol
 from pytriton.lang.types import FLOAT, INT, BlockType, PointerType, shape_of
-from pytriton.lang.walk import assigned, expressions, walk
+from pytriton.lang.walk import assigned, assigned_once, expressions, walk
 from pytriton.passes.provenance import Provenance
 
 __all__ = ["Module", "emit"]
@@ -36,9 +37,12 @@ def emit(kernel: KernelDef, provenance: Provenance, precision: str = "ieee") -> 
     """Print one kernel; ``precision`` is that of products of floats."""
     names = Names(kernel.parameters, _defines(kernel))
     names.declare(kernel.body)
-    numbers = {symbol for symbol in kernel.parameters if symbol.type == INT}
-    names.weak |= numbers  # Triton turns the value 1 into a constant
-    names.natural |= numbers
+    names.weak |= {
+        symbol for symbol in kernel.parameters if symbol.type == INT
+    }  # Triton makes constants of ones
+    names.natural |= {
+        one.symbol for one in assigned_once(kernel.body) if isinstance(one, Declare) and _counts_up(one.value)
+    }
     statements = Statements(names, provenance, precision)
     statements.body(kernel.body)
     function = identifier(kernel.name)
@@ -87,6 +91,11 @@ def _note(symbol: Symbol) -> str:
     if symbol.buffer:
         notes.append(f"a buffer of {symbol.buffer} bytes")
     return ", ".join(notes)
+
+
+def _counts_up(value: Expr | None) -> bool:
+    """Whether a value is a range of numbers that are at least 0."""
+    return isinstance(value, typed.Range) and (constant(value.start) or 0) >= 0
 
 
 def _defines(kernel: KernelDef) -> frozenset[str]:

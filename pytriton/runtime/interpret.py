@@ -53,7 +53,10 @@ class Interpreted:
         self._constexprs = dict(constexprs)
 
     def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> None:
-        """Run all programs of the grid; raises what Triton's interpreter raises."""
+        """Run all programs of the grid; raises what Triton's interpreter raises.
+
+        A ``tl.constexpr`` among the values stays one: what ``@triton.jit`` makes of an integer 1.
+        """
         warn_once(_NOTICE)
         with (
             interpreting(),
@@ -68,7 +71,10 @@ class Interpreted:
             zeros_given(),
             numpy.errstate(all="ignore"),
         ):
-            wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
+            wrapped = [
+                value if isinstance(value, tl.constexpr) else wrap(value)
+                for wrap, value in zip(self._wrap, values, strict=True)
+            ]
             self._function[grid](*wrapped, **self._constexprs)
 
 
