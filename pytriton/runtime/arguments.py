@@ -91,6 +91,10 @@ class Binder:
         """The 0-based position of a parameter, by the user's name for it."""
         return self._positions.get(name)
 
+    def place(self, position: int) -> str:
+        """A parameter as messages name it, by its 0-based position."""
+        return str(_Place(self.kernel, position + 1, self.parameters[position]))
+
     def _refuse_count(self, given: int) -> NoReturn:
         wanted = len(self.parameters)
         declarations = ", ".join(parameter.declaration for parameter in self.parameters)
@@ -174,6 +178,8 @@ def _pointer(parameter: Parameter, place: _Place) -> Checker:
         if isinstance(value, torch.Tensor):
             if not value.numel():
                 return _ABSENT
+            if value.is_neg() or value.is_conj():
+                _refuse_lazy(value, place)
             if value.dtype not in accepted:
                 _refuse_dtype(value, parameter.type, place)
             address = _address_of(value, place)
@@ -224,6 +230,12 @@ def _plain_address(value: object, place: _Place) -> int:
         "TC505",
         "pass a tensor, its data_ptr(), or None for an absent one",
     )
+
+
+def _refuse_lazy(tensor: torch.Tensor, place: _Place) -> NoReturn:
+    """Its memory holds other numbers than it stands for."""
+    bit, cure = ("negative", "neg") if tensor.is_neg() else ("conjugate", "conj")
+    place.refuse(f"is a tensor with torch's lazy {bit} bit", "TC525", f"pass it as .resolve_{cure}()")
 
 
 def _refuse_dtype(tensor: torch.Tensor, type_: object, place: _Place) -> NoReturn:

@@ -39,6 +39,7 @@ class PlanSettings:
     tune_fully: bool = False  # try pytriton's own points where the user has no sweep, too
     precision: object = "ieee"  # of float @ float; a list is one more axis of the sweep
     only_named_key: bool = False  # as under torch.compile, where integers alone call for no new tuning
+    legacy: bool = False  # made inside a legacy package: launches are no changes for autograd
 
 
 class Tuning:
