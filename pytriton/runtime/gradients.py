@@ -56,7 +56,11 @@ def check_gradients(
             return
     if found:
         message = f"{binder.place(found[0])} requires a gradient, but gradients stop at the call of a kernel"
-        tell(headline(message, "TC526", "make it an operator with pytriton.op, or call it under torch.no_grad()"))
+        tell(
+            headline(
+                message, "TC526", "make it an operator with pytriton.op, or call it under torch.no_grad()"
+            )
+        )
 
 
 def _leaf(tensor: torch.Tensor) -> str:

@@ -308,9 +308,7 @@ class Kernel:
             self._told.add(message)
             warn(message)
 
-    def _bench(
-        self, plan: Plan, arguments: Sequence[Any], grid: Any, count: int, within: bool
-    ) -> int | None:
+    def _bench(self, plan: Plan, arguments: Sequence[Any], grid: Any, count: int, within: bool) -> int | None:
         if count < 1:
             (plan.call_within if within else plan.call)(arguments, grid)
             return None

@@ -78,7 +78,9 @@ class Plan:
         self.call = self._long_way
         self.call_within = partial(self._long_way, within=True)
 
-    def bench(self, arguments: Sequence[Any], grid: Any, repetitions: int, within: bool = False) -> int | None:
+    def bench(
+        self, arguments: Sequence[Any], grid: Any, repetitions: int, within: bool = False
+    ) -> int | None:
         """Launch once, and measure: the best time in nanoseconds, None where there is nothing to launch."""
         ready = self._checked(arguments, grid, within)
         if ready is None:
@@ -123,7 +125,9 @@ class Plan:
             binder, written = ready.candidate.binder.own, ready.candidate.written
             if not within:
                 check_gradients(binder, arguments, written, self._settings.legacy, self._tell)
-            at = unexplained(arguments, self._numbers.union(each for each in ready.values if type(each) is int))
+            at = unexplained(
+                arguments, self._numbers.union(each for each in ready.values if type(each) is int)
+            )
             if at is not None:
                 self._tell(unexplained_strides(binder.place(at), arguments[at]))
             if not within and not self._settings.legacy:
