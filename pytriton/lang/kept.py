@@ -34,7 +34,7 @@ class Meaning(NamedTuple):
     declared: tuple[Symbol, ...]  # in the block where it stands
     comments: tuple[int, int]  # how many were taken before it, and with it
     branches: int  # nodes in branches of `?:`
-    returns: int
+    returns: int  # that are in it
     strict_literals: bool
 
 
