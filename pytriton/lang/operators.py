@@ -141,9 +141,9 @@ class Operators:
         """An operation on a constant for which C has no value: an error if it is certain to be executed, else 0."""
         code, message = wrong
         if not self.unsure:
-            self.report.error(code, message, span, *given(by))
+            self.report.error(code, f"this {message}", span, *given(by))
             return failed(span)
-        self.report.warning(code, f"{message}, if it is executed", span, *given(by))
+        self.report.warning(code, f"if this is executed, it {message}", span, *given(by))
         zero = to_shape(convert(Literal(span, INT, 0), element_of(type_)), shape_of(type_))
         assert zero is not None
         return zero
@@ -379,9 +379,9 @@ def _undefined(operator: str, right: Expr, type_: ScalarType) -> tuple[str, str]
     """Why an integer operation has no value with this constant on its right: a code and a message."""
     value = constant(right)
     if value == 0 and operator in ("/", "%"):
-        return "TC322", "this divides by zero"
+        return "TC322", "divides by zero"
     if value is not None and operator in ("<<", ">>") and not 0 <= value < type_.bits:
-        return "TC329", f"this shifts {type_} by {value}, a count must be from 0 to {type_.bits - 1}"
+        return "TC329", f"shifts {type_} by {value}, a count must be from 0 to {type_.bits - 1}"
     return None
 
 
