@@ -39,7 +39,9 @@ def emit(kernel: KernelDef, provenance: Provenance, precision: str = "ieee") -> 
     """Print one kernel; ``precision`` is that of products of floats."""
     names = Names(kernel.parameters, _defines(kernel))
     names.declare(kernel.body)
-    names.weak |= {symbol for symbol in kernel.parameters if symbol.type == INT}  # Triton makes constants of ones
+    names.weak |= {
+        symbol for symbol in kernel.parameters if symbol.type == INT
+    }  # Triton makes constants of ones
     names.natural |= {
         one.symbol for one in assigned_once(kernel.body) if isinstance(one, Declare) and _counts_up(one.value)
     }
