@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Final
 
 from pytriton.emit.functions import Functions
+from pytriton.emit.memory import COMPARISONS, Memory
 from pytriton.emit.names import Names
 from pytriton.emit.numbers import (
     bare,
-    byte_count,
     computed,
     differs,
     dtype,
@@ -23,14 +23,13 @@ from pytriton.emit.numbers import (
     is_one,
     lost_in_half,
     negative_zero,
-    number,
     rounded,
 )
 from pytriton.emit.products import Products, numbers
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted, shifts
 from pytriton.lang import typed
-from pytriton.lang.convert import constant, round_to, scalar_of, wrap
+from pytriton.lang.convert import constant, round_to, scalar_of
 from pytriton.lang.typed import Expr, Size
 from pytriton.lang.types import (
     BFLOAT16,
@@ -48,7 +47,6 @@ from pytriton.lang.types import (
 
 __all__ = ["Expressions"]
 
-_COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
 _NEGATED: Final = {"==": "!=", "!=": "==", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 
 
@@ -76,7 +74,7 @@ def _negates(operator: str, comparison: Expr) -> bool:
     return scalar is None or not scalar.is_float
 
 
-class Expressions(Functions, Products):
+class Expressions(Memory, Functions, Products):
     """Lowers expressions with one choice of identifiers."""
 
     def __init__(self, names: Names, precision: str) -> None:
@@ -103,7 +101,7 @@ class Expressions(Functions, Products):
             case typed.Select():
                 return self._select(expr)
             case typed.Load():
-                return self._load(expr)
+                return self.load(expr)
             case typed.Cast():
                 return self._cast(expr)
             case typed.Bitcast():
@@ -127,7 +125,7 @@ class Expressions(Functions, Products):
             case typed.Call():
                 return self.call(expr)
             case typed.Atomic():
-                return self._atomic(expr)
+                return self.atomic(expr)
 
     def node(self, expr: Expr) -> Node:
         """The expression in Python, where only its text matters."""
@@ -135,7 +133,7 @@ class Expressions(Functions, Products):
 
     def tensor(self, expr: Expr) -> Value:
         """The expression as a tensor of its type, even if it is a bare number."""
-        return self._strong(self.lower(expr))
+        return self.strong(self.lower(expr))
 
     def shape(self, sizes: tuple[int, ...]) -> Node:
         """A shape as a tuple of the expressions that gave its sizes."""
@@ -146,13 +144,6 @@ class Expressions(Functions, Products):
         if isinstance(size, Size) and size.expr is not None:
             return self.node(size.expr)
         return Atom(int.__repr__(size))
-
-    def place(self, value: Value, have: tuple[int, ...], want: tuple[int, ...]) -> Node:
-        """A block with leading axes added up to the rank of ``want``; tl.load and tl.store do the rest."""
-        if have and len(have) < len(want):
-            items = ["None"] * (len(want) - len(have)) + [":"] * len(have)
-            return Index(value.node, ", ".join(items))
-        return value.node
 
     # ---------------------------------------------------------------- leaves
 
@@ -211,7 +202,7 @@ class Expressions(Functions, Products):
         if number is not None:
             number = -number if expr.operator == "-" else ~int(number)
             if value.strong and (number == 1 << 31 or negative_zero(number)):
-                value = self._strong(value)
+                value = self.strong(value)
         node: Node = UnaryOp(expr.operator, value.node)
         if expr.operator == "-" and _is_float(element) and value.strong:
             # Triton's own minus is 0 - x, which loses the sign of zero.
@@ -238,7 +229,7 @@ class Expressions(Functions, Products):
             both = first.strong or second.strong
             return Value(node, BOOL, both, first.weak and second.weak)
         if isinstance(element_of(left.type), PointerType):  # type: ignore[arg-type]
-            return self._pointer(expr)
+            return self.pointer(expr)
         if expr.operator == "*" and (is_one(left) or is_one(right)):
             return self.lower(right if is_one(left) else left)  # a stride of 1, say
         common = element_of(left.type)  # type: ignore[arg-type]
@@ -254,9 +245,9 @@ class Expressions(Functions, Products):
             if not (first.strong or second.strong):
                 assert known is not None
                 return bare(known, scalar_of(expr.type) or common)
-            first, weak = self._strong(first), False
+            first, weak = self.strong(first), False
         strong = first.strong or second.strong
-        if expr.operator in _COMPARISONS:
+        if expr.operator in COMPARISONS:
             first, second = self.compared(first, left, common), self.compared(second, right, common)
             return Value(BinOp(expr.operator, first.node, second.node), BOOL, strong, weak)
         if expr.operator in ("/", "%") and not common.is_float:
@@ -274,7 +265,7 @@ class Expressions(Functions, Products):
         division = operator in ("/", "%")
         wanted = FLOAT if division and common.is_float and common.bits == 16 else common
         (one, one_cast), (two, two_cast) = self._both(left), self._both(right)
-        if operator in _COMPARISONS and (held(one, left, right) or held(two, right, left)):
+        if operator in COMPARISONS and (held(one, left, right) or held(two, right, left)):
             return one, two
         if wanted != common:  # a number in a float division would not be rounded to half
             one, one_cast = (rounded(value, left, common) for value in (one, one_cast))
@@ -284,7 +275,7 @@ class Expressions(Functions, Products):
             one, one_cast, two, two_cast = map(self._kept, (one, one_cast, two, two_cast))
         if operator == "?" and one.weak and two.weak:
             plain = common in (INT, BOOL) or (common == FLOAT and is_float32(left) and is_float32(right))
-            return one_cast if plain else self._strong(one_cast), two_cast
+            return one_cast if plain else self.strong(one_cast), two_cast
         mixed = [(one, two_cast), (one_cast, two)]
         for first, second in ((one, two), *(reversed(mixed) if _written(left) else mixed)):
             exact = operator not in ("<<", ">>") or shifts(first, second, common)
@@ -296,18 +287,18 @@ class Expressions(Functions, Products):
         if promoted(one_cast, two_cast, division=division) == wanted:
             return one_cast, two_cast
         strong = two_cast.weak != two_cast.strong
-        return self._strong(one_cast), two_cast if strong else self._strong(two_cast)
+        return self.strong(one_cast), two_cast if strong else self.strong(two_cast)
 
     def _kept(self, value: Value) -> Value:
         """A bfloat16 number that Triton might lose as a tensor."""
         bare_ = value.element == BFLOAT16 and not value.strong
-        return self._strong(value) if bare_ and lost_in_half(value.node) else value
+        return self.strong(value) if bare_ and lost_in_half(value.node) else value
 
     def compared(self, value: Value, expr: Expr, common: ScalarType) -> Value:
         """An operand of a comparison: Triton 3.6 takes a number there for a float32, whatever it meets."""
         if common == DOUBLE:
             known = None if value.strong else constant(expr)
-            return value if known is None or round_to(known, FLOAT) == known else self._strong(value)
+            return value if known is None or round_to(known, FLOAT) == known else self.strong(value)
         narrow = common.is_float and common.bits == 16
         return rounded(value, expr, common) if narrow else value
 
@@ -325,45 +316,10 @@ class Expressions(Functions, Products):
         operator = "//" if expr.operator == "/" else "%"
         counted = first.number is not None and second.number is not None  # and Python's quotient is C's
         if first.weak and second.weak and not (counted or (first.natural and second.natural)):
-            first = self._strong(first)
+            first = self.strong(first)
         node = BinOp(operator, first.node, second.node)
         strong, weak = first.strong or second.strong, first.weak and second.weak
         return Value(node, common, strong, weak, computed(expr, first, second), weak)
-
-    def _pointer(self, expr: typed.Binary) -> Value:
-        first, second = self.lower(expr.left), self.lower(expr.right)
-        element = element_of(expr.type)  # type: ignore[arg-type]
-        if expr.operator in _COMPARISONS:
-            return Value(BinOp(expr.operator, first.node, second.node), BOOL)
-        if isinstance(second.element, PointerType):
-            width = byte_count(second.element.element)
-            addresses = [Method(side.node, "to", (Atom("tl.int64"),)) for side in (first, second)]
-            distance = BinOp("-", addresses[0], addresses[1])
-            return Value(BinOp("//", distance, Atom(str(width))), LONG)
-        if expr.operator == "-":
-            return self._moved_back(expr, first, second)
-        return Value(BinOp("+", first.node, second.node), element)
-
-    def _moved_back(self, expr: typed.Binary, pointer: Value, offset: Value) -> Value:
-        """A pointer less an offset: Triton negates in the type of the offset, and widens what comes out."""
-        known = None if offset.strong else offset.number
-        if known is None:
-            wide = isinstance(offset.element, ScalarType) and offset.element.bits == 64
-            offset = offset if wide or self._counted(expr.right) else self.to(offset, LONG)
-        elif not -(1 << 31) < known < 1 << 31:
-            back = number(wrap(-int(known), LONG), LONG)
-            named = isinstance(expr.right, typed.Constexpr) and 0 < known < 1 << 63
-            back = UnaryOp("-", offset.node) if named else back
-            return Value(BinOp("+", pointer.node, back), pointer.element)
-        return Value(BinOp("-", pointer.node, offset.node), pointer.element)
-
-    def _counted(self, offset: Expr) -> bool:
-        """Whether a signed offset is one of a range, or the variable of a loop: at least 0."""
-        while isinstance(offset, typed.Expand | typed.Broadcast):
-            offset = offset.operand
-        if isinstance(offset, typed.Range):
-            return (constant(offset.start) or 0) >= 0
-        return isinstance(offset, typed.Name) and offset.symbol in self.names.natural
 
     def _select(self, expr: typed.Select) -> Value:
         condition = self.lower(expr.condition)
@@ -407,12 +363,12 @@ class Expressions(Functions, Products):
             return Value(BinOp("!=", value.node, zero), BOOL, value.strong, value.weak)
         number = value.element if isinstance(value.element, ScalarType) else None
         if isinstance(element, PointerType) and number is not None and (value.weak or number.bits < 64):
-            value = self._strong(self.to(value, LONG))  # Triton makes a pointer of 64 bits only
+            value = self.strong(self.to(value, LONG))  # Triton makes a pointer of 64 bits only
         if value.weak:
             return Value(Call("tl.cast", (value.node, dtype(element))), element)
         return Value(Method(value.node, "to", (dtype(element),)), element)
 
-    def _strong(self, value: Value) -> Value:
+    def strong(self, value: Value) -> Value:
         """The value as a tensor of its own type."""
         if not value.weak:
             return value
@@ -481,43 +437,3 @@ class Expressions(Functions, Products):
         function = {"+": "tl.sum", "max": "tl.max", "min": "tl.min"}[expr.operator]
         call = Call(function, (wide.node,), (("axis", Atom(str(expr.axis))),))
         return self.to(Value(call, wide.element), element)
-
-    # ---------------------------------------------------------------- memory
-
-    def _load(self, expr: typed.Load) -> Value:
-        pointer = self.lower(expr.pointer)
-        element = element_of(expr.type)  # type: ignore[arg-type]
-        want = shape_of(expr.pointer.type)
-        keywords: list[tuple[str, Node]] = []
-        if expr.mask is not None:
-            keywords.append(("mask", self.mask(expr.mask, want)))
-            if expr.other is not None:
-                other = self.lower(expr.other)
-                if element == DOUBLE:
-                    other = self.compared(other, expr.other, DOUBLE)
-                keywords.append(("other", self.place(other, shape_of(expr.other.type), want)))
-        call = Call("tl.load", (pointer.node,), tuple(keywords))
-        if isinstance(element, PointerType):
-            return Value(Method(call, "to", (dtype(element),)), element)
-        return Value(call, element)
-
-    def mask(self, mask: Expr, want: tuple[int, ...]) -> Node:
-        """A mask with the rank of the pointer."""
-        return self.place(self.lower(mask), shape_of(mask.type), want)
-
-    def _atomic(self, expr: typed.Atomic) -> Value:
-        want = shape_of(expr.pointer.type)
-        arguments = [self.node(expr.pointer)]
-        if expr.compare is not None:
-            compare = self.lower(expr.compare)
-            compare = compare if compare.element == INT else self._strong(compare)
-            arguments.append(self.place(compare, shape_of(expr.compare.type), want))
-        value = self.lower(expr.value)
-        if expr.compare is not None and value.element != INT:  # tl.atomic_cas converts nothing
-            value = self._strong(value)
-        arguments.append(self.place(value, shape_of(expr.value.type), want))
-        keywords: tuple[tuple[str, Node], ...] = ()
-        if expr.mask is not None:
-            keywords = (("mask", self.mask(expr.mask, want)),)
-        element = element_of(expr.type)  # type: ignore[arg-type]
-        return Value(Call(f"tl.atomic_{expr.operation}", tuple(arguments), keywords), element)

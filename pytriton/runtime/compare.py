@@ -35,11 +35,10 @@ from typing import Any, Final
 
 import torch
 import triton
-from triton.language import constexpr
 from triton.runtime.errors import InterpreterError
 from triton.runtime.jit import JITFunction
 
-from pytriton.lang.types import INT, PointerType, ScalarType
+from pytriton.lang.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation, translate
 from pytriton.runtime.interpret import Interpreted
 from pytriton.runtime.kernel import kernel as old_kernel
@@ -290,11 +289,8 @@ def _interpreted(made: Translation, largest: int) -> Iterator[_Grids]:
         numbers = {name: value for name, value in named.items() if name not in options}
         grids.append(_cut(grid, function, values, named, largest))
         plain = [one.data_ptr() if isinstance(one, torch.Tensor) else one for one in values]
-        for place, parameter in enumerate(made.parameters):
-            if parameter.type == INT and plain[place] == 1:
-                plain[place] = constexpr(1)  # as @triton.jit passes it
         module: Any = SimpleNamespace(python=function.fn)
-        Interpreted(module, made.parameters, numbers).run(grids[-1], plain)
+        Interpreted(module, made.parameters, numbers, ones=True).run(grids[-1], plain)
 
     with _instead(run):
         yield grids

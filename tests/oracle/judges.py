@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partialmethod
 
 import numpy as np
 import torch
@@ -24,6 +25,7 @@ from pytriton.lang.parse import parse
 from pytriton.lang.preprocess import preprocess
 from pytriton.lang.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, TYPE_WORDS, ScalarType, element_of
 from pytriton.lang.walk import bodies
+from pytriton.runtime.interpret import Interpreted
 from pytriton.source import Source
 from tests.oracle.evaluator import Address, run
 from tests.oracle.memory import Memory
@@ -45,6 +47,7 @@ __all__ = [
     "misjudged",
     "show",
     "text_of",
+    "with_ones",
     "without_passes",
 ]
 
@@ -246,6 +249,17 @@ def without_passes() -> Iterator[None]:
         yield
     finally:
         pytriton.passes.PASSES = kept
+
+
+@contextmanager
+def with_ones() -> Iterator[None]:
+    """Inside, an int argument that is 1 is a constant of the kernel, as where ``@triton.jit`` is called."""
+    begin = Interpreted.__init__
+    Interpreted.__init__ = partialmethod(begin, ones=True)  # type: ignore[method-assign, assignment]
+    try:
+        yield
+    finally:
+        Interpreted.__init__ = begin  # type: ignore[method-assign]
 
 
 class _Watch:

@@ -29,7 +29,6 @@ from typing import Any
 
 import pytest
 import torch
-import triton.language as tl
 
 import pytriton
 from pytriton.lang.types import INT
@@ -144,7 +143,7 @@ def test_ones_are_constants(case: str) -> None:
     ints = [place for place, one in enumerate(translation.parameters) if one.type == INT]
     runs = data["run"] if isinstance(data["run"], list) else [data["run"]]
     module = loaded(translation.function, translation.text)
-    kernel = Interpreted(module, translation.parameters, translation.constexprs)
+    kernel = Interpreted(module, translation.parameters, translation.constexprs, ones=True)
     for run in runs:
         if f"cpu {TRITON}" in data.get("not_on", ()):
             continue
@@ -152,8 +151,6 @@ def test_ones_are_constants(case: str) -> None:
         values = [one.data_ptr() if isinstance(one, torch.Tensor) else one or 0 for one in arguments.values()]
         if translation.buffers or not any(values[place] == 1 for place in ints):
             continue
-        for place in ints:
-            values[place] = tl.constexpr(1) if values[place] == 1 else values[place]
         x, y, z = (*run["grid"], 1, 1)[:3]
         kernel.run((x, y, z), values)
         equal(case, run, arguments, expected)
