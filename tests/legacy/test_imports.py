@@ -21,6 +21,7 @@ import torch
 import pytriton
 from pytriton.legacy import imports
 from tests.together import in_threads
+from tests.work import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 
@@ -399,7 +400,9 @@ class TestLoaders:
 def run(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "pytriton", "run", *arguments]
-    return subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, timeout=300)
+    return subprocess.run(
+        command, cwd=place, env=environment, capture_output=True, text=True, timeout=PATIENCE
+    )
 
 
 REPORT = """\
