@@ -118,6 +118,9 @@ there = importlib.import_module("json") is json
     )
     with pytriton.legacy_imports("old_own"):
         old = importlib.import_module("old_own")
+    new = importlib.import_module("new_own")
+    assert new.found is new.above is sys.modules["new_own.triton"]
+    assert new.found.triton is real_triton()
     assert old.found is old.above is sys.modules["old_own.triton"]
     assert old.found.triton is pytriton
     assert old.there
