@@ -6,31 +6,24 @@ text -> read (preprocess, parse) -> check -> passes -> emit -> Translation
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from pytriton.collecting import not_collecting
 from pytriton.emit.module import Module, emit
 from pytriton.errors import Diagnostic, Report
 from pytriton.lang.check import check, kernel_names
-from pytriton.lang.convert import scalar_of
 from pytriton.lang.front import read
 from pytriton.lang.tokens import decode
-from pytriton.lang.typed import Atomic, Binary, Dot, Expr, Load, RangeLoop, Statement, Symbol
-from pytriton.lang.types import DOUBLE, PointerType, ScalarType
-from pytriton.lang.walk import expressions, kinds, kinds_in, statements, walk
-from pytriton.passes import run
-from pytriton.passes.beliefs import warn_of_beliefs
-from pytriton.passes.descriptors import Described, tilings, with_tiles
-from pytriton.passes.provenance import Provenance
-from pytriton.passes.remap import can_remap
-from pytriton.passes.remap import remap as remap_ids
-from pytriton.passes.streams import can_stream, stream
-from pytriton.passes.tiles import Tiles, largest_tiles
+from pytriton.lang.typed import Symbol
+from pytriton.lang.types import PointerType, ScalarType
+from pytriton.passes import Context, run
+from pytriton.passes.traits import Traits
+from pytriton.settings import Settings
 from pytriton.source import Source
 
-__all__ = ["Parameter", "Translation", "translate"]
+__all__ = ["Parameter", "Translation", "translate", "translate_as"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +67,8 @@ class Translation:
     warnings: tuple[Diagnostic, ...] = ()
     mentioned: frozenset[str] = frozenset()
     lines: Mapping[int, int] = field(default_factory=dict)  # line of the module -> line of the source
-    remappable: bool = False  # it may be translated with ``remap``
-    described: tuple[Described, ...] = ()  # where it has descriptors: what must hold of a launch
-    doubles: bool = False  # it computes with double, which is exact: no product is fused into a sum
-    pipelined: bool = False  # a loop of it loads for a matrix product, and is a ``range``
-    streams: bool = False  # a loop of it loads for something else, and may do so ahead of its stores
-    strays: bool = False  # it writes through pointers that it loaded, or made from numbers
     buffers: Mapping[str, int] = field(default_factory=dict)  # constant buffers of the text -> bytes
-    tiles: Tiles = field(default_factory=Tiles)  # what its matrix products need at least
+    traits: Traits = field(default_factory=Traits)  # what tuning wants to know of it
 
 
 def translate(
@@ -92,60 +79,39 @@ def translate(
     name: str | None = None,
     include_dirs: Sequence[str | os.PathLike[str]] = (),
     strict_literals: bool = False,
-    precision: str = "ieee",
-    remap: int = 0,
-    num_stages: int | None = None,
-    descriptors: bool = False,
-    without_promises: Collection[str] = (),
 ) -> Translation:
     """One kernel of a Triton-C text (the first, or the one named) as modern Python.
 
-    ``defines`` are as in python-api.md, section 1; a list takes its first value. ``name`` is what
-    messages call the text. ``precision`` is how ``float @ float`` is computed (``ieee``, ``tf32``, ``tf32x3``,
-    ``bf16x3``, ``bf16x6``); with ``remap`` the program ids are taken in groups of so many.
-    ``num_stages`` is for loops that only stream (passes/streams.py); those with products take it from the launch.
-    With ``descriptors`` tiles are loaded through tensor descriptors where that is exact for launches of which
-    ``Translation.described`` holds (passes/descriptors.py).
-    What ``__multipleof`` and ``__aligned`` say of the parameters ``without_promises`` is not relied upon.
-    Raises a ``CompileError`` that holds every finding.
+    ``defines`` are as in python-api.md, section 1; a list takes its first value. ``name`` is what messages call
+    the text. Raises a ``CompileError`` that holds every finding.
     """
+    folders = tuple(os.fspath(folder) for folder in include_dirs)
+    return translate_as(source, defines, Settings(kernel, folders, strict_literals), name)
+
+
+def translate_as(
+    source: str | bytes | Source,
+    defines: Mapping[str, object] | None,
+    settings: Settings,
+    name: str | None = None,
+) -> Translation:
+    """The same, with all that can be asked for."""
     with not_collecting():  # its trees are gone again when the collector goes on
-        return _translated(
-            *(source, defines, kernel, name, include_dirs, strict_literals),
-            *(precision, remap, num_stages, descriptors, without_promises),
-        )
+        return _translated(source, defines, settings, name)
 
 
 def _translated(
-    source: str | bytes | Source,
-    defines: Mapping[str, object] | None,
-    kernel: str | None,
-    name: str | None,
-    include_dirs: Sequence[str | os.PathLike[str]],
-    strict_literals: bool,
-    precision: str,
-    remap: int,
-    num_stages: int | None,
-    descriptors: bool,
-    without_promises: Collection[str],
+    source: str | bytes | Source, defines: Mapping[str, object] | None, settings: Settings, name: str | None
 ) -> Translation:
     report = Report()
     text = _source(source, name, report)
     single = {key: _first(value) for key, value in (defines or {}).items()}
-    front = read(text, single, report, include_dirs)
-    checked = check(
-        front.tree, report, kernel, strict_literals, front.numbers, front.macros, without_promises
-    )
-    provenance = Provenance(checked)
-    warn_of_beliefs(checked, provenance, report)
-    lowered = run(checked, report)
-    reached = Provenance(lowered)
-    tiled = tilings(lowered, reached) if descriptors else ()
-    changed = with_tiles(lowered, tiled)
-    changed = remap_ids(changed, remap) if remap else changed
-    if num_stages is not None:
-        changed = stream(changed, num_stages)
-    module = emit(changed, reached if changed is lowered else Provenance(changed), precision)
+    front = read(text, single, report, settings.include_dirs)
+    checked = check(front.tree, report, settings, front.numbers, front.macros)
+    context = Context(settings, report)
+    provenance = context.provenance(checked)
+    lowered = run(checked, context)
+    module = emit(lowered, context.provenance(lowered), settings.precision)
     return Translation(
         text=module.text,
         kernel=checked.name,
@@ -156,16 +122,10 @@ def _translated(
         reads=provenance.reads,
         writes=provenance.writes,
         warnings=tuple(report.warnings),
-        remappable=can_remap(checked),
-        described=tuple(each.described for each in tiled),
-        doubles=any(map(_is_double, expressions(lowered.body))),
-        pipelined=any(map(_is_pipelined, statements(lowered.body))),
-        streams=can_stream(lowered, reached),
         mentioned=front.mentioned,
         lines=MappingProxyType(dict(module.lines)),
-        strays=provenance.strays,
         buffers=MappingProxyType({symbol.name: symbol.buffer for symbol in checked.buffers}),
-        tiles=largest_tiles(lowered.body),
+        traits=replace(context.traits, strays=provenance.strays),
     )
 
 
@@ -175,21 +135,6 @@ def _source(source: str | bytes | Source, name: str | None, report: Report) -> S
     if isinstance(source, bytes):
         return decode(source, name or "<kernel>", report)
     return Source(source, name or "<kernel>")
-
-
-def _is_pipelined(statement: Statement) -> bool:
-    """Whether a statement is a loop that Triton pipelines of its own accord."""
-    if not isinstance(statement, RangeLoop):
-        return False
-    found = kinds_in(statement.body)
-    return Dot in found and (Load in found or Atomic in found)
-
-
-def _is_double(expr: Expr) -> bool:
-    """Whether an expression computes with double."""
-    return Binary in kinds(expr) and any(
-        isinstance(node, Binary) and scalar_of(node.type) == DOUBLE for node in walk(expr)
-    )
 
 
 def _first(value: object) -> object:

@@ -91,7 +91,7 @@ def outcome(text: str, defines: dict[str, Any], **more: Any) -> Any:
         (one.name, one.identifier, str(one.type), one.declaration, one.multiple_of, one.aligned)
         for one in found.parameters
     ]
-    return found.text, repr(found.constexprs), warnings, dict(found.lines), parameters, found.tiles
+    return found.text, repr(found.constexprs), warnings, dict(found.lines), parameters, found.traits.tiles
 
 
 def assert_alike(text: str, points: list[dict[str, Any]], **more: Any) -> None:

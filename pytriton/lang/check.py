@@ -7,7 +7,7 @@ far as it precedes the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -44,6 +44,7 @@ from pytriton.lang.types import (
 )
 from pytriton.lang.unassigned import warn_of_unassigned
 from pytriton.lang.walk import reads
+from pytriton.settings import Settings
 from pytriton.source import Span
 
 __all__ = ["check", "kernel_names"]
@@ -65,19 +66,17 @@ def kernel_names(file: syntax.File) -> tuple[str, ...]:
 def check(
     file: syntax.File,
     report: Report,
-    kernel: str | None = None,
-    strict_literals: bool = False,
+    settings: Settings | None = None,
     numbers: Mapping[str, int | float] = _NOTHING,
     macros: Mapping[str, Macro] = _NOTHING,
-    without_promises: Collection[str] = (),
 ) -> KernelDef:
-    """The typed tree of the kernel named, or of the first one.
+    """The typed tree of the kernel that the settings name, or of the first one.
 
     ``numbers``: the values of the defines that are numbers. ``macros``: those of the text, for suggestions.
-    ``without_promises``: the parameters whose ``__multipleof`` or ``__aligned`` is not to be relied upon.
     Raises the first kind of error found, with every other one of this kernel, through ``report``.
     """
-    names = kernel_names(file)
+    settings = settings or Settings()
+    kernel, names = settings.kernel, kernel_names(file)
     if not names:
         report.fatal(
             "TC204",
@@ -94,8 +93,7 @@ def check(
             help=f"did you mean '{near}'?" if near else None,
         )
     _report_twins(file, report)
-    checker = _KernelChecker(file, report, strict_literals, Scope(numbers, macros))
-    checker.without_promises = without_promises
+    checker = _KernelChecker(file, report, settings, Scope(numbers, macros))
     result: KernelDef | None = None
     for item in file.items:
         if isinstance(item, syntax.Function):
@@ -129,8 +127,9 @@ def _report_twins(file: syntax.File, report: Report) -> None:
 class _KernelChecker(Assignments):
     """Checks one kernel."""
 
-    def __init__(self, file: syntax.File, report: Report, strict_literals: bool, scope: Scope) -> None:
-        super().__init__(scope, report, strict_literals)
+    def __init__(self, file: syntax.File, report: Report, settings: Settings, scope: Scope) -> None:
+        super().__init__(scope, report, settings.strict_literals)
+        self.without_promises = settings.without_promises
         self.kernels = {
             item.declarator.name.text: item.declarator.name.span
             for item in file.items

@@ -46,7 +46,7 @@ def written_positions(
         unknown, known = unknown | (known.keys() - shown.keys()), dict(shown)
     swept = {name for name in known if any(config.defines.get(name) != known[name] for config in configs)}
     known = {name: value for name, value in known.items() if name not in swept}
-    found = stores(text.source, text.kernel, known, unknown | swept, more)
+    found = stores(text.source, text.settings.kernel, known, unknown | swept, more)
     if found.sure == found.may:
         return found.sure
     every = None if first is None else _exact(kernel, configs)
@@ -60,7 +60,7 @@ def _exact(kernel: Kernel, configs: tuple[Config, ...]) -> frozenset[int] | None
     written = set[int]()
     try:
         for config in configs:
-            found = kernel._text.translate(config.defines)
+            found = kernel._text.translate(config)
             written.update(at for at, param in enumerate(found.parameters) if param.name in found.writes)
     except CompileError:
         return None

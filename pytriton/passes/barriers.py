@@ -44,6 +44,7 @@ from pytriton.lang.typed import (
 from pytriton.lang.types import VOID, BlockType
 from pytriton.lang.walk import assigned, bodies, expressions, inside, names, statements, walk
 from pytriton.passes.apart import in_parts
+from pytriton.passes.context import Context
 from pytriton.passes.disjoint import Distances
 from pytriton.passes.keys import Keys
 from pytriton.passes.owners import Owners
@@ -53,7 +54,7 @@ from pytriton.passes.steps import Loop, Steps
 __all__ = ["barriers"]
 
 
-def barriers(kernel: KernelDef) -> KernelDef:
+def barriers(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with the barriers that its memory accesses need."""
     provenance = Provenance(kernel)
     if provenance.all_apart(_FEW):

@@ -9,23 +9,24 @@ from __future__ import annotations
 from pytriton.errors import Report
 from pytriton.lang.typed import Atomic, Expr, KernelDef, Load, Store, Symbol
 from pytriton.lang.walk import expressions, has_memory, statements, walk
-from pytriton.passes.provenance import Provenance
+from pytriton.passes.context import Context
 
 __all__ = ["warn_of_beliefs"]
 
 
-def warn_of_beliefs(kernel: KernelDef, provenance: Provenance, report: Report) -> None:
-    """Report each parameter whose word is false once, at the first access that shows it."""
+def warn_of_beliefs(kernel: KernelDef, context: Context) -> KernelDef:
+    """The kernel as it is; each parameter whose word is false is reported once, at the first access that shows it."""
     believed = {symbol for symbol in kernel.parameters if _not_written(symbol) or symbol.writeonly}
     if not believed:
-        return
+        return kernel
+    provenance = context.provenance(kernel)
 
     def access(pointer: Expr, at: Expr | Store, *, stores: bool) -> None:
         root = provenance.only_root(pointer)
         if root not in believed or not (_not_written(root) if stores else root.writeonly):
             return
         believed.discard(root)
-        _warn(root, at, report, stores=stores)
+        _warn(root, at, context.report, stores=stores)
 
     for expr in filter(has_memory, expressions(kernel.body)):
         for node in walk(expr):
@@ -36,6 +37,7 @@ def warn_of_beliefs(kernel: KernelDef, provenance: Provenance, report: Report) -
     for statement in statements(kernel.body):
         if isinstance(statement, Store):
             access(statement.pointer, statement, stores=True)
+    return kernel
 
 
 def _not_written(parameter: Symbol) -> bool:

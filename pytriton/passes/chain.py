@@ -10,11 +10,12 @@ from pytriton.frozen import replace
 from pytriton.lang.typed import Assign, Binary, Cast, Declare, Dot, Expr, KernelDef, Statement, Store
 from pytriton.lang.types import shape_of
 from pytriton.lang.walk import inside, map_body
+from pytriton.passes.context import Context
 
 __all__ = ["chain"]
 
 
-def chain(kernel: KernelDef) -> KernelDef:
+def chain(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with its sums of products chained."""
     body = map_body(kernel.body, _statement)
     return kernel if body is kernel.body else replace(kernel, body=body)

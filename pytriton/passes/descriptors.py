@@ -83,11 +83,13 @@ from pytriton.lang.walk import (
     walk,
     with_children,
 )
+from pytriton.passes.context import Context
 from pytriton.passes.dead import swept, without
 from pytriton.passes.linear import sum_of
 from pytriton.passes.provenance import Provenance
+from pytriton.passes.traits import Described, Edge
 
-__all__ = ["Described", "Edge", "Tiling", "tilings", "with_tiles"]
+__all__ = ["descriptors"]
 
 _LONGEST = 256  # elements that one copy takes along an axis
 _NARROW = 2  # bytes of an element that tensor cores multiply as it is
@@ -98,38 +100,8 @@ _COMMENT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """Where a tile lies along one axis as the loop begins: each program id so many times, plus ``first``."""
-
-    ids: tuple[int, int, int]
-    first: int
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """What must hold of a launch for tiles to be the elements that pointers reach.
-
-    ``base`` and ``stride`` are the user's names of parameters. Both must be positive multiples of 16 bytes, and no
-    offset may leave 32 bits, in which the text computes them. The loop counts from 0 to ``stop`` (a parameter or a
-    number) in steps of ``step``: along the rows if ``down``, else along the columns. ``feeds`` is no condition: the
-    tiles are an operand of a product for tensor cores that they may make faster.
-    """
-
-    base: str
-    stride: str
-    element_bytes: int
-    rows: Edge
-    columns: Edge
-    stop: str | int
-    step: int
-    down: bool
-    feeds: bool = False
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Tiling:
+class _Tiling:
     """A block of pointers that can be tiles of ``base``, with the loop that moves it and where its tiles begin."""
 
     loop: RangeLoop
@@ -140,7 +112,16 @@ class Tiling:
     described: Described
 
 
-def tilings(kernel: KernelDef, provenance: Provenance) -> tuple[Tiling, ...]:
+def descriptors(kernel: KernelDef, context: Context) -> KernelDef:
+    """The kernel with tiles where it can have them, if they are asked for; what they need is told in the traits."""
+    if not context.settings.descriptors:
+        return kernel
+    found = _tilings(kernel, context.provenance(kernel))
+    context.traits = replace(context.traits, described=tuple(each.described for each in found))
+    return _with_tiles(kernel, found) if found else kernel
+
+
+def _tilings(kernel: KernelDef, provenance: Provenance) -> tuple[_Tiling, ...]:
     """Every block of pointers of the kernel that can be tiles."""
     if Dot not in kinds_in(kernel.body):
         return ()
@@ -160,10 +141,8 @@ def tilings(kernel: KernelDef, provenance: Provenance) -> tuple[Tiling, ...]:
     )
 
 
-def with_tiles(kernel: KernelDef, found: tuple[Tiling, ...]) -> KernelDef:
+def _with_tiles(kernel: KernelDef, found: tuple[_Tiling, ...]) -> KernelDef:
     """The kernel with tiles for these blocks of pointers."""
-    if not found:
-        return kernel
     made = {each.pointers.symbol: _Tiles(each, first=each is found[0]) for each in found}
 
     def changed(statement: Statement) -> Body:
@@ -190,7 +169,7 @@ def _sets(statement: Statement, symbols: Set[Symbol]) -> bool:
 class _Tiles:
     """What a tiling becomes: the declaration of a descriptor, and a load through it."""
 
-    def __init__(self, tiling: Tiling, first: bool) -> None:
+    def __init__(self, tiling: _Tiling, first: bool) -> None:
         pointers, base, stride = tiling.pointers, tiling.base, tiling.stride
         span, type_ = pointers.span, pointers.symbol.type
         symbol = Symbol(f"tiles_{base.name.lower()}", type_, span)
@@ -256,7 +235,7 @@ class _Search:
             if isinstance(each, Declare | Assign):
                 self._assignments[each.symbol] = self._assignments.get(each.symbol, 0) + 1
 
-    def look(self, body: Body, declared: dict[Symbol, Declare]) -> Iterator[Tiling]:
+    def look(self, body: Body, declared: dict[Symbol, Declare]) -> Iterator[_Tiling]:
         """``declared``: the blocks of pointers that were set on the way here, each time that it is gone."""
         declared = dict(declared)
         for statement in body:
@@ -273,7 +252,7 @@ class _Search:
                     for inner in bodies(statement):
                         yield from self.look(inner, {})
 
-    def _loop(self, loop: RangeLoop, declared: Mapping[Symbol, Declare]) -> Iterator[Tiling]:
+    def _loop(self, loop: RangeLoop, declared: Mapping[Symbol, Declare]) -> Iterator[_Tiling]:
         step = constant(loop.step)
         if Dot not in kinds_in(loop.body) or loop.symbol not in self._counters or loop.symbol.type != INT:
             return
@@ -316,7 +295,7 @@ class _Search:
 
     def _tiling(
         self, loop: RangeLoop, pointers: Declare, moved: Expr, step: int, stop: str | int
-    ) -> Tiling | None:
+    ) -> _Tiling | None:
         type_ = pointers.symbol.type
         shape, terms = shape_of(type_), _terms(pointers.value)
         if len(shape) != 2 or max(shape) > _LONGEST or len(terms) != 3:
@@ -342,7 +321,7 @@ class _Search:
         corner = (row_start, counter) if along else (counter, column_start)
         down = not along
         described = Described(base.symbol.name, stride.name, width, row, column, stop, step, down)
-        return Tiling(loop, pointers, base.symbol, stride, corner, described)
+        return _Tiling(loop, pointers, base.symbol, stride, corner, described)
 
     def _moved(self, pointers: Symbol, value: Expr, step: int, stride: Symbol) -> int | None:
         """Along which axis a turn moves the pointers, by as much as the loop counts."""

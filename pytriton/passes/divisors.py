@@ -28,13 +28,14 @@ from pytriton.lang.typed import (
 )
 from pytriton.lang.types import BOOL, element_of, shape_of, with_element
 from pytriton.lang.walk import bodies, expressions, map_expressions, names, walk, with_children
+from pytriton.passes.context import Context
 
 __all__ = ["divisors"]
 
 _COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 
 
-def divisors(kernel: KernelDef) -> KernelDef:
+def divisors(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with its divisions safe; the same object where there is nothing to do."""
     nodes = [node for expr in expressions(kernel.body) for node in walk(expr)]
     if not any(map(_divides, nodes)):

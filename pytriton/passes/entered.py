@@ -38,6 +38,7 @@ from pytriton.lang.typed import (
 )
 from pytriton.lang.types import BOOL, INT, Type, shape_of
 from pytriton.lang.walk import assigned, bodies, expressions, map_body, statements, walk
+from pytriton.passes.context import Context
 
 __all__ = ["entered"]
 
@@ -45,7 +46,7 @@ _WARP = 32 * 16  # bytes that a warp reads or writes at a time
 _COMMENT = "under a test, so that ptxas overlaps the products of consecutive turns"
 
 
-def entered(kernel: KernelDef) -> KernelDef:
+def entered(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with such loops under that question."""
     stores = (each.value.type for each in statements(kernel.body) if isinstance(each, Store))
     stored = {shape_of(type_) for type_ in stores if _row(type_) == _WARP}

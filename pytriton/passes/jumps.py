@@ -42,6 +42,7 @@ from pytriton.lang.typed import (
 )
 from pytriton.lang.types import BOOL
 from pytriton.lang.walk import assigned, bodies, expressions, has_memory
+from pytriton.passes.context import Context
 from pytriton.source import Span
 
 __all__ = ["jumps"]
@@ -49,7 +50,7 @@ __all__ = ["jumps"]
 Loop = For | While | DoWhile
 
 
-def jumps(kernel: KernelDef) -> KernelDef:
+def jumps(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel without jumps, except for a ``return`` outside of loops."""
     return replace(kernel, body=_body(kernel.body, None, last=True))
 

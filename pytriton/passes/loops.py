@@ -43,6 +43,7 @@ from pytriton.lang.typed import (
 from pytriton.lang.types import INT, LONG
 from pytriton.lang.walk import assigned, bodies, has_memory, names, rebuild
 from pytriton.passes.constants import Constants, constants
+from pytriton.passes.context import Context
 from pytriton.passes.dead import swept
 from pytriton.passes.liveness import Block, Later
 from pytriton.passes.rewrite import negated
@@ -53,7 +54,7 @@ _Loop = TypeVar("_Loop", bound=For | RangeLoop | While | DoWhile)
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
-def loops(kernel: KernelDef) -> KernelDef:
+def loops(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with its exact counting loops as ``RangeLoop``."""
     return swept(kernel, replace(kernel, body=_body(kernel.body, None, constants(kernel))))
 

@@ -69,6 +69,7 @@ from pytriton.lang.types import (
     with_element,
 )
 from pytriton.lang.walk import bodies, expressions, statements, walk, with_children
+from pytriton.passes.context import Context
 from pytriton.source import Span
 
 __all__ = ["pad"]
@@ -76,7 +77,7 @@ __all__ = ["pad"]
 _T = TypeVar("_T", bound=Type)
 
 
-def pad(kernel: KernelDef) -> KernelDef:
+def pad(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with every block padded to powers of two."""
     if not _has_odd(kernel.body) and not _declares_odd(kernel.body):
         return kernel

@@ -25,13 +25,14 @@ from pytriton.lang.typed import (
 )
 from pytriton.lang.types import FLOAT, element_of
 from pytriton.lang.walk import kinds, kinds_in, map_body, map_expressions, with_children
+from pytriton.passes.context import Context
 
 __all__ = ["powers"]
 
 _LOG2_E = 1.4426950408889634
 
 
-def powers(kernel: KernelDef) -> KernelDef:
+def powers(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with ``exp2`` in its loops with products."""
     body = map_body(kernel.body, _statement)
     return kernel if body is kernel.body else replace(kernel, body=body)

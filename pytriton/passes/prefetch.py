@@ -41,6 +41,7 @@ from pytriton.lang.typed import (
 )
 from pytriton.lang.walk import bodies, expressions, inside, names, reads, walk
 from pytriton.passes.constants import Constants, constants
+from pytriton.passes.context import Context
 from pytriton.passes.dead import swept
 from pytriton.passes.history import History
 from pytriton.passes.linear import is_true, settle
@@ -61,9 +62,9 @@ _MOST_IFS = 8  # of one loop that are looked into
 _NEAR = 200  # statements before a loop that are looked at
 
 
-def prefetch(kernel: KernelDef, report: Report) -> KernelDef:
+def prefetch(kernel: KernelDef, context: Context) -> KernelDef:
     """The kernel with its prefetched operands loaded where they are used."""
-    undo = _Undo(Provenance(kernel), constants(kernel), report)
+    undo = _Undo(context.provenance(kernel), constants(kernel), context.report)
     body = undo.body(kernel.body, None)
     return swept(kernel, replace(kernel, body=body)) if undo.changed else kernel
 

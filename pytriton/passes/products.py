@@ -41,12 +41,13 @@ from pytriton.lang.types import (
     shape_of,
 )
 from pytriton.lang.walk import bodies, children, kinds, map_expressions, with_children
+from pytriton.passes.context import Context
 from pytriton.passes.rewrite import multiplies
 
 __all__ = ["products"]
 
 
-def products(kernel: KernelDef) -> KernelDef:
+def products(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with only such products as Triton has."""
     if not multiplies(kernel.body):
         return kernel

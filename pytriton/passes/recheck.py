@@ -43,6 +43,7 @@ from pytriton.lang.typed import (
 )
 from pytriton.lang.types import BOOL, INT, LONG, ScalarType, element_of, shape_of, with_element
 from pytriton.lang.walk import assigned, assigned_once, inside, map_bodies, names, statements
+from pytriton.passes.context import Context
 from pytriton.passes.rewrite import multiplies
 
 __all__ = ["recheck"]
@@ -50,7 +51,7 @@ __all__ = ["recheck"]
 _COMMENT = "computed again: kept over the loop, it would take registers from it"
 
 
-def recheck(kernel: KernelDef) -> KernelDef:
+def recheck(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with such masks asked again."""
     if not multiplies(kernel.body) or not any(map(_is_mask, statements(kernel.body))):
         return kernel

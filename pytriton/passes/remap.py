@@ -23,12 +23,13 @@ from pytriton.lang.typed import (
 )
 from pytriton.lang.types import INT
 from pytriton.lang.walk import expressions, kinds, map_expressions, walk, with_children
+from pytriton.passes.context import Context
 from pytriton.source import Span
 
-__all__ = ["can_remap", "remap"]
+__all__ = ["can_swizzle", "swizzle"]
 
 
-def can_remap(kernel: KernelDef) -> bool:
+def can_swizzle(kernel: KernelDef) -> bool:
     """Whether the kernel knows its place on both axes 0 and 1."""
     axes = {
         constant(node.arguments[0])
@@ -40,9 +41,11 @@ def can_remap(kernel: KernelDef) -> bool:
     return {0, 1} <= axes
 
 
-def remap(kernel: KernelDef, group: int) -> KernelDef:
-    """The kernel with its program ids of the axes 0 and 1 in groups along axis 0."""
-    start, row, column = _start(kernel.span, group)
+def swizzle(kernel: KernelDef, context: Context) -> KernelDef:
+    """The kernel with its program ids of the axes 0 and 1 in groups along axis 0, if that is asked for."""
+    if not context.settings.swizzle:
+        return kernel
+    start, row, column = _start(kernel.span, context.settings.swizzle)
 
     def changed(expr: Expr) -> Expr:
         if isinstance(expr, Call) and expr.function == "program_id":

@@ -66,6 +66,7 @@ from pytriton.lang.walk import (
     rebuild,
     with_children,
 )
+from pytriton.passes.context import Context
 from pytriton.passes.linear import Sum, decides, is_true, sum_of
 from pytriton.passes.rewrite import larger_than, multiplies, negated
 
@@ -76,7 +77,7 @@ _LARGE = 100  # nodes of a side of a comparison that is looked at
 _COMMENT = "what is left, under its masks"
 
 
-def split(kernel: KernelDef) -> KernelDef:
+def split(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with such loops split."""
     if not multiplies(kernel.body):
         return kernel

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from pytriton.lang.typed import Dot, KernelDef, Load, RangeLoop, Statement
 from pytriton.lang.walk import bodies, expressions, kinds_in, map_body, statements, walk
+from pytriton.passes.context import Context
 from pytriton.passes.provenance import Provenance
 
 __all__ = ["can_stream", "stream"]
@@ -22,9 +23,12 @@ def can_stream(kernel: KernelDef, provenance: Provenance) -> bool:
     return any(_streams(statement, provenance) for statement in statements(kernel.body))
 
 
-def stream(kernel: KernelDef, stages: int) -> KernelDef:
-    """The kernel with so many stages for such loops."""
-    provenance = Provenance(kernel)
+def stream(kernel: KernelDef, context: Context) -> KernelDef:
+    """The kernel with as many stages for such loops as are asked for."""
+    stages = context.settings.num_stages
+    if stages is None:
+        return kernel
+    provenance = context.provenance(kernel)
 
     def told(statement: Statement) -> Statement:
         if isinstance(statement, RangeLoop) and _streams(statement, provenance):

@@ -33,13 +33,14 @@ from pytriton.lang.typed import (
 )
 from pytriton.lang.types import BlockType, PointerType, ScalarType
 from pytriton.lang.walk import kinds, map_statements, same, with_children
+from pytriton.passes.context import Context
 
 __all__ = ["temporaries"]
 
 _MAY_REPEAT = frozenset((Call, Select))
 
 
-def temporaries(kernel: KernelDef) -> KernelDef:
+def temporaries(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with such operands in variables."""
     body = map_statements(kernel.body, _statement)
     return kernel if body is kernel.body else replace(kernel, body=body)

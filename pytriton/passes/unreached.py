@@ -32,6 +32,7 @@ from pytriton.lang.typed import (
     While,
 )
 from pytriton.lang.walk import assigned, bodies, names, walk
+from pytriton.passes.context import Context
 from pytriton.passes.dead import swept
 from pytriton.passes.numbering import Known, Numbering
 
@@ -40,7 +41,7 @@ __all__ = ["unreached"]
 _MOST_LOOKS = 2000  # statements looked at before loops are taken to change all that they assign
 
 
-def unreached(kernel: KernelDef) -> KernelDef:
+def unreached(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel without the loops and the branches that never run."""
     deciding = _deciding(kernel.body)
     if deciding is None:

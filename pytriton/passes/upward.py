@@ -6,12 +6,13 @@ from pytriton.frozen import replace
 from pytriton.lang.convert import constant
 from pytriton.lang.typed import KernelDef, Literal, RangeLoop, Statement
 from pytriton.lang.walk import map_body, reads
+from pytriton.passes.context import Context
 from pytriton.passes.rewrite import negated
 
 __all__ = ["upward"]
 
 
-def upward(kernel: KernelDef) -> KernelDef:
+def upward(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with unused variables that count down to 0 counting up."""
     body = map_body(kernel.body, _statement)
     return kernel if body is kernel.body else replace(kernel, body=body)

@@ -20,9 +20,10 @@ from typing import Any, Final, Literal
 
 from pytriton.errors import CompileError, Diagnostic
 from pytriton.lang.types import PointerType
-from pytriton.pipeline import Translation, translate
+from pytriton.pipeline import Translation, translate_as
 from pytriton.port.gather import Job, Use
 from pytriton.port.values import Unknown
+from pytriton.settings import Settings
 from pytriton.source import Source
 
 __all__ = ["Failure", "Numbers", "Point", "Ported", "Variant", "is_power", "only_promises", "translate_all"]
@@ -120,13 +121,12 @@ class _Translator:
     def _translated(self, values: Mapping[str, Any], kernel: str | None, strict: bool) -> Translation:
         """A translation that relies on no promise: ``@triton.jit`` itself looks which sizes divide by 16."""
         text, name = self.job.text, self.job.found.path.name
-        made = translate(text, values, kernel=kernel, name=name, strict_literals=strict)
-        promised = [one.name for one in made.parameters if one.multiple_of > 1 or one.aligned > 1]
+        settings = Settings(kernel, strict_literals=strict)
+        made = translate_as(text, values, settings, name)
+        promised = tuple(one.name for one in made.parameters if one.multiple_of > 1 or one.aligned > 1)
         if not promised:
             return made
-        return translate(
-            text, values, kernel=kernel, name=name, strict_literals=strict, without_promises=promised
-        )
+        return translate_as(text, values, replace(settings, without_promises=promised), name)
 
 
 def _key_of(values: Mapping[str, Any], kernel: str | None, strict: bool) -> Any:

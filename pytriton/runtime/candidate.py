@@ -38,9 +38,7 @@ class Candidate:
         """Translates; raises CompileError."""
         self.config = config
         self.options = Options(config)
-        self.translation = text.translate(
-            config.defines, config.precision, config.remap, config.num_stages, config.descriptors
-        )
+        self.translation = text.translate(config)
         self._fits = fits_of(self.translation)
         self.binder = binder_for(self.translation)
         self._text = text

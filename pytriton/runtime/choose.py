@@ -215,7 +215,7 @@ class Chooser:
         self, candidates: Sequence[Candidate], arguments: Sequence[Any], device: int
     ) -> Saved | None:
         """A copy of all memory that these candidates write; None if some of it cannot be found."""
-        if any(candidate.translation.strays for candidate in candidates):
+        if any(candidate.translation.traits.strays for candidate in candidates):
             return None
         written = _written_by(candidates, arguments)
         for candidate in candidates:

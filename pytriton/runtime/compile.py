@@ -117,7 +117,7 @@ def _options(translation: Translation, config: Config) -> Mapping[str, object]:
     """Fusing a * b + c is allowed, as in C; double is exact. Given explicitly, as Triton's default will change."""
     options: dict[str, object] = {
         "num_warps": config.num_warps,
-        "enable_fp_fusion": not translation.doubles,
+        "enable_fp_fusion": not translation.traits.doubles,
     }
     if config.num_stages is not None:
         options["num_stages"] = config.num_stages

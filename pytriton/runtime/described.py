@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from triton.runtime.driver import driver
 
-from pytriton.passes.descriptors import Described, Edge
+from pytriton.passes.traits import Described, Edge
 from pytriton.pipeline import Translation
 from pytriton.runtime.launch import Direct, Grid, style_here
 
@@ -39,10 +39,10 @@ def describes() -> bool:
 
 def fits_of(translation: Translation) -> Fits | None:
     """Whether a launch with this grid and these values reads what the text says; None if all do."""
-    if not translation.described:
+    if not translation.traits.described:
         return None
     places = {parameter.name: at for at, parameter in enumerate(translation.parameters)}
-    tests = tuple(_test(described, places) for described in translation.described)
+    tests = tuple(_test(described, places) for described in translation.traits.described)
 
     def fits(grid: Grid, values: Sequence[Any]) -> bool:
         x, y, z = grid

@@ -55,7 +55,7 @@ def too_large(
     threads = _WARP * config.num_warps
     if threads > limits.threads:
         return f"it needs {threads} threads, but the device has {limits.threads}"
-    needed = translation.tiles.loaded * _copies(translation, config, compiled)
+    needed = translation.traits.tiles.loaded * _copies(translation, config, compiled)
     if needed > limits.shared:
         return f"it needs at least {needed} of shared memory, but the device has {limits.shared}"
     return ""
@@ -63,7 +63,7 @@ def too_large(
 
 def spills(translation: Translation, config: Config) -> str:
     """Why a point would keep its sums in memory; empty where nothing proves it."""
-    needed = translation.tiles.summed // (_WARP * config.num_warps)
+    needed = translation.traits.tiles.summed // (_WARP * config.num_warps)
     return (
         f"its sums need {needed} registers a thread, but there are {_REGISTERS}"
         if needed > _REGISTERS
@@ -74,8 +74,8 @@ def spills(translation: Translation, config: Config) -> str:
 def _copies(translation: Translation, config: Config, compiled: Mapping[Config, int]) -> int:
     """How often the tiles stand in shared memory at least."""
     copies = max(1, _stages(config) - 1)
-    ahead = translation.tiles.width >= 4 or any(
-        shared >= 2 * translation.tiles.loaded > 0
+    ahead = translation.traits.tiles.width >= 4 or any(
+        shared >= 2 * translation.traits.tiles.loaded > 0
         for other, shared in compiled.items()
         if _stages(other) >= _DEFAULT_STAGES and _alike(other, config)
     )

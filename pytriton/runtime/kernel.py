@@ -38,6 +38,7 @@ from pytriton.runtime.registry import bench_registry
 from pytriton.runtime.specialize import common_facts
 from pytriton.runtime.text import KernelText, read_source
 from pytriton.runtime.traced import call_traced, enrol, is_traced, modes_active
+from pytriton.settings import Settings
 
 __all__ = ["Kernel", "heuristics", "kernel"]
 
@@ -141,7 +142,7 @@ class Kernel:
     @property
     def name(self) -> str:
         """What messages call it: the kernel picked from the text, else the text."""
-        return self._text.kernel or self._text.source.name
+        return self._text.settings.kernel or self._text.source.name
 
     def source(self, defines: Mapping[str, Any] | None = None, kernel: str | None = None) -> str:
         """The modern Python text. ``defines`` add to the constructor's; a list takes its first value."""
@@ -150,7 +151,7 @@ class Kernel:
     def translation(self, defines: Mapping[str, Any] | None = None, kernel: str | None = None) -> Translation:
         """The whole translation for the first point of the sweep; raises CompileError."""
         point = self._configs(defines_of(defines), None, None)[0]
-        return self._text.for_kernel(kernel).translate(point.defines)
+        return self._text.for_kernel(kernel).translate(point)
 
     def asm(
         self,
@@ -294,8 +295,8 @@ class Kernel:
         """The kernel's parameters, by which heuristics know the arguments."""
         if self._names is None:
             assert self._heuristics is not None
-            defines = self._heuristics.placeholders(config).defines
-            self._names = tuple(one.name for one in self._text.translate(defines).parameters)
+            translation = self._text.translate(self._heuristics.placeholders(config))
+            self._names = tuple(one.name for one in translation.parameters)
         return self._names
 
     def _configs(self, defines: Mapping[str, Any], num_warps: Any, num_stages: Any) -> tuple[Config, ...]:
@@ -396,9 +397,7 @@ def kernel(
     made = Kernel(
         KernelText(
             read_source(src, name),
-            kernel,
-            tuple(os.fspath(directory) for directory in include_dirs),
-            strict_literals,
+            Settings(kernel, tuple(os.fspath(folder) for folder in include_dirs), strict_literals),
         ),
         defines_of(given.defines),
         given.num_warps,

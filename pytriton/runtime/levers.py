@@ -30,11 +30,11 @@ def own_points(config: Config, translation: Translation, describes: bool = False
     ``describes``: whether tensor descriptors are to be tried (described.py says on which GPUs).
     """
     stages: tuple[int | None, ...] = (config.num_stages,)
-    if config.num_stages is None and translation.pipelined:
+    if config.num_stages is None and translation.traits.pipelined:
         stages += _STAGES
-    elif config.num_stages is None and translation.streams:
+    elif config.num_stages is None and translation.traits.streams:
         stages += _STREAM_STAGES
-    groups = (0, _GROUP) if translation.remappable else (0,)
+    groups = (0, _GROUP) if translation.traits.swizzles else (0,)
     points = [replace(config, num_stages=count, remap=group) for group in groups for count in stages]
     if describes:
         points += [replace(config, remap=group, descriptors=True) for group in groups]

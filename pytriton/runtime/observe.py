@@ -59,8 +59,8 @@ def _said(kernel: Kernel, named: dict[str, Any]) -> dict[str, Any]:
     warps, stages = (named.get(one) for one in ("num_warps", "num_stages"))
     return {
         "text": kernel._text.source.text,
-        "kernel": kernel._text.kernel,
-        "strict": kernel._text.strict_literals,
+        "kernel": kernel._text.settings.kernel,
+        "strict": kernel._text.settings.strict_literals,
         "defines": {name: _plain(value) for name, value in defines.items()},
         "num_warps": _plain(kernel._num_warps if warps is None else warps),
         "num_stages": _plain(kernel._num_stages if stages is None else stages),

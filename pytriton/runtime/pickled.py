@@ -21,6 +21,7 @@ from pytriton.runtime.options import Config
 from pytriton.runtime.refusals import refusal
 from pytriton.runtime.text import KernelText
 from pytriton.runtime.tuning import PlanSettings
+from pytriton.settings import Settings
 from pytriton.source import Source
 
 __all__ = ["parts_of", "state_of"]
@@ -40,12 +41,12 @@ def state_of(
     constants: Constants,
 ) -> dict[str, Any]:
     """The data; ``parts_of`` gives the arguments back, in this order."""
-    source = text.source
+    source, asked = text.source, text.settings
     return {
         "format": FORMAT,
         "version": __version__,
         "source": [source.text, source.name, source.origin],
-        "text": [text.kernel, list(text.include_dirs), text.strict_literals],
+        "text": [asked.kernel, list(asked.include_dirs), asked.strict_literals],
         "defines": dict(defines),
         "num_warps": num_warps,
         "num_stages": num_stages,
@@ -78,7 +79,7 @@ def parts_of(state: Mapping[str, Any]) -> tuple[Any, ...]:
         device = state["settings"].get("device")
         settings = {**state["settings"], "device": None if device is None else torch.device(device)}
         return (
-            KernelText(Source(*state["source"]), kernel, tuple(include_dirs), strict),
+            KernelText(Source(*state["source"]), Settings(kernel, tuple(include_dirs), strict)),
             state["defines"],
             state["num_warps"],
             state["num_stages"],

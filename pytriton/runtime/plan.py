@@ -166,8 +166,9 @@ class Plan:
         for at, number in broken.items():
             if any(reads_parameter(each.translation, at) for each in self._sweep.translated()):
                 self._promises.tell(binder.place(at), number, None if values is None else values[at])
-        names = {binder.parameters[at].name for at in broken}.union(self.text.without_promises)
-        text = replace(self.text, without_promises=tuple(sorted(names)))
+        settings = self.text.settings
+        names = {binder.parameters[at].name for at in broken}.union(settings.without_promises)
+        text = replace(self.text, settings=replace(settings, without_promises=tuple(sorted(names))))
         plan = Plan(text, self.configs, self._settings, self._constants, self._promises, self._tell)
         return self._others.setdefault(tuple(broken), plan)
 

@@ -78,10 +78,11 @@ def ask(
 ) -> Question:
     """The question that a call with these arguments poses on a GPU."""
     settings = [_settings(point) for point in points]
-    told = text.source.text, text.kernel, text.include_dirs, text.strict_literals
+    asked = text.settings
+    told = text.source.text, asked.kernel, asked.include_dirs, asked.strict_literals
     return Question(
         kernel=kernel,
-        text=_digest([*told, *([text.without_promises] if text.without_promises else [])]),
+        text=_digest([*told, *([asked.without_promises] if asked.without_promises else [])]),
         fixed={name: one for name, one in settings[0].items() if all(s.get(name) == one for s in settings)},
         device=device_name(device),
         arguments=arguments,

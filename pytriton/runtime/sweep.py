@@ -70,7 +70,7 @@ class Sweep:
     def every_point(self) -> list[Config]:
         """The points of the user's sweep, and those that tuning may add on some GPU."""
         shape = self.first.translation
-        describes = shape.pipelined  # if they can be tried depends on the tiles, too
+        describes = shape.traits.pipelined  # if they can be tried depends on the tiles, too
         every = (point for config in self.configs for point in own_points(config, shape, describes))
         return [*self.configs, *every]
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pytriton.errors import Report
 from pytriton.lang.tokens import decode
-from pytriton.pipeline import Translation, translate
+from pytriton.pipeline import Translation, translate_as
+from pytriton.runtime.options import Config
 from pytriton.runtime.origin import caller
 from pytriton.runtime.refusals import refusal
+from pytriton.settings import Settings
 from pytriton.source import Source
 
 __all__ = ["KernelText", "read_source"]
@@ -19,39 +20,25 @@ __all__ = ["KernelText", "read_source"]
 
 @dataclass(frozen=True, slots=True)
 class KernelText:
-    """The arguments of ``translate``, less the defines. ``kernel`` picks one kernel of several."""
+    """A text, and what is asked of its translation beside a config."""
 
     source: Source
-    kernel: str | None = None
-    include_dirs: tuple[str, ...] = ()
-    strict_literals: bool = False
-    without_promises: tuple[str, ...] = ()  # parameters whose promises a launch broke
+    settings: Settings = field(default_factory=Settings)
 
-    def translate(
-        self,
-        defines: Mapping[str, object],
-        precision: str = "ieee",
-        remap: int = 0,
-        num_stages: int | None = None,
-        descriptors: bool = False,
-    ) -> Translation:
-        """One module for these defines; raises CompileError."""
-        return translate(
-            self.source,
-            defines,
-            kernel=self.kernel,
-            include_dirs=self.include_dirs,
-            strict_literals=self.strict_literals,
-            precision=precision,
-            remap=remap,
-            num_stages=num_stages,
-            descriptors=descriptors,
-            without_promises=self.without_promises,
+    def translate(self, config: Config) -> Translation:
+        """One module for a config; raises CompileError."""
+        settings = replace(
+            self.settings,
+            precision=config.precision,
+            swizzle=config.remap,
+            num_stages=config.num_stages,
+            descriptors=config.descriptors,
         )
+        return translate_as(self.source, config.defines, settings)
 
     def for_kernel(self, kernel: str | None) -> KernelText:
         """The same text, for another of its kernels; None keeps the choice."""
-        return replace(self, kernel=kernel) if kernel else self
+        return replace(self, settings=replace(self.settings, kernel=kernel)) if kernel else self
 
 
 def read_source(given: object, name: str | None) -> Source:

@@ -473,9 +473,9 @@ def _native_modules(plan: Plan, kinds: Sequence[Kind]) -> list[Translation] | No
         found = [pin_types(candidate.translation) for candidate in plan.every_candidate()]
     except CompileError:
         return None
-    if any(module.described for module in found):
+    if any(module.traits.described for module in found):
         return None  # that holds for some launches, and needs memory
-    if len(found) > 1 and any(module.strays for module in found):
+    if len(found) > 1 and any(module.traits.strays for module in found):
         return None
     return found if len({(module.function, module.text) for module in found}) == 1 else None
 

@@ -167,7 +167,7 @@ class Tuning:
 
     def _variants(self, config: Config) -> list[Config]:
         translation = self._sweep.made(config).translation
-        points = own_points(config, translation, translation.pipelined and describes())
+        points = own_points(config, translation, translation.traits.pipelined and describes())
         return [point for point in points if not point.descriptors or self._gains(point)]
 
     def _gains(self, point: Config) -> bool:
@@ -175,7 +175,7 @@ class Tuning:
         if self._is_known(point):
             return True
         made = self._sweep.candidate(replace(point, remap=0))
-        return made is not None and any(each.feeds for each in made.translation.described)
+        return made is not None and any(each.feeds for each in made.translation.traits.described)
 
     def _is_known(self, config: Config) -> bool:
         return config in self._found

@@ -21,6 +21,7 @@ from pytriton.lang.parse import parse
 from pytriton.lang.preprocess import preprocess
 from pytriton.lang.typed import Declare
 from pytriton.lang.walk import bodies
+from pytriton.settings import Settings
 from pytriton.source import Source
 from tests.metamorphic.launches import PROGRAMS, Taken, launches
 from tests.metamorphic.texts import CHANGES, renamed, tokens
@@ -53,7 +54,7 @@ def names_of(text: str, defines: dict[str, object]) -> set[str]:
     found: set[str] = set()
     for name in kernel_names(tree):
         try:
-            kernel = check(tree, Report(), name, numbers=preprocessed.numbers)
+            kernel = check(tree, Report(), Settings(name), preprocessed.numbers)
         except CheckError:
             continue
         found |= {symbol.name for symbol in kernel.parameters}

@@ -26,6 +26,7 @@ from pytriton.lang.preprocess import preprocess
 from pytriton.lang.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, TYPE_WORDS, ScalarType, element_of
 from pytriton.lang.walk import bodies
 from pytriton.runtime.interpret import Interpreted
+from pytriton.settings import Settings
 from pytriton.source import Source
 from tests.oracle.evaluator import Address, run
 from tests.oracle.memory import Memory
@@ -129,7 +130,8 @@ def checked(
     report = Report()
     tokens = preprocess(Source(source, "fuzz.c"), dict(defines or {}), report)
     report.check()
-    return check(parse(tokens.tokens, report), report, strict_literals=strict, numbers=tokens.numbers)
+    settings = Settings(strict_literals=strict)
+    return check(parse(tokens.tokens, report), report, settings, tokens.numbers)
 
 
 def misjudged(tree: typed.KernelDef, exact: frozenset[str]) -> list[str]:
@@ -244,7 +246,7 @@ def _argument(
 def without_passes() -> Iterator[None]:
     """Inside, translations have the passes that they need (``NEEDED``), and no others."""
     kept = pytriton.passes.PASSES
-    pytriton.passes.PASSES = tuple(step for step in kept if step.__name__ in NEEDED)
+    pytriton.passes.PASSES = tuple(step for step in kept if step.name in NEEDED)
     try:
         yield
     finally:

@@ -65,7 +65,7 @@ def test_threads(about: str, monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.arange(32, dtype=np.int32)
     case = launch(f"void f(int *X, int *Y) {{ {body} }}", x, x.copy())
     compare(case, evaluated(case), emitted(case))
-    kept = tuple(step for step in pytriton.passes.PASSES if step.__name__ != "barriers")
+    kept = tuple(step for step in pytriton.passes.PASSES if step.name != "barriers")
     monkeypatch.setattr(pytriton.passes, "PASSES", kept)
     if not meets:
         compare(case, evaluated(case), emitted(case))

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 import torch
 
-from pytriton.pipeline import Translation, translate
+from pytriton.pipeline import Translation
 from pytriton.runtime.options import Config
 from pytriton.runtime.plan import Plan, PlanSettings
 from pytriton.runtime.text import KernelText
 from pytriton.source import Source
+from tests.translating import translate
 
 TEXT = """
 __global__ void linear(TYPE *A __noalias __readonly __aligned(16),
@@ -73,7 +74,7 @@ def tiled(text: str, **defines: Any) -> Translation:
 
 def feeds(found: Translation) -> bool:
     """Whether tuning offers it."""
-    return any(each.feeds for each in found.described)
+    return any(each.feeds for each in found.traits.described)
 
 
 def product(
@@ -125,12 +126,12 @@ def test_text() -> None:
     )
     assert feeds(found)
     assert (found.reads, found.writes) == (("A", "B"), ("C",))
-    assert [each.base for each in found.described] == ["A", "B"]
+    assert [each.base for each in found.traits.described] == ["A", "B"]
 
 
 def test_only_where_it_is_asked_for() -> None:
     plain = translate(TEXT, DEFINES)
-    assert not plain.described
+    assert not plain.traits.described
     assert "descriptor" not in plain.text
 
 
@@ -191,7 +192,7 @@ def test_a_left_operand_along_the_rows() -> None:
     text = changed(*TRANSPOSED_A)
     found = tiled(text)
     assert "tiles_a.load((k, pm * TM))" in found.text
-    assert [each.feeds for each in found.described] == [True, True]
+    assert [each.feeds for each in found.traits.described] == [True, True]
     made = (product(text, descriptors, transposed_a=True) for descriptors in (True, False))
     assert torch.equal(*made)
 
@@ -206,7 +207,7 @@ def test_both_along_the_rows() -> None:
 def test_one_operand_alone_feeds_nothing() -> None:
     text = changed(("= *pb", "= *?(rk[newaxis, :] < K)pb"))
     found = tiled(text)
-    assert [(each.base, each.feeds) for each in found.described] == [("A", False)]
+    assert [(each.base, each.feeds) for each in found.traits.described] == [("A", False)]
 
 
 def test_pointers_that_are_read_behind_the_loop_stay() -> None:
@@ -267,7 +268,7 @@ def test_refused(why: str) -> None:
     found = tiled(text)
     assert "tiles_a" not in found.text, found.text
     assert not feeds(found)
-    assert "A" not in [each.base for each in found.described]
+    assert "A" not in [each.base for each in found.traits.described]
 
 
 @pytest.mark.parametrize(
@@ -302,7 +303,7 @@ def test_two_blocks_of_one_base() -> None:
 
 def test_with_remapped_programs() -> None:
     """The ids of a tile are those of its program, in whatever order these start."""
-    found = translate(TEXT, DEFINES, remap=8, descriptors=True)
+    found = translate(TEXT, DEFINES, swizzle=8, descriptors=True)
     assert "pm = pid_0" in found.text
     assert "tiles_a.load((pm * TM, k))" in found.text
-    assert found.described == tiled(TEXT).described
+    assert found.traits.described == tiled(TEXT).traits.described

@@ -23,6 +23,7 @@ from pytriton.runtime.compile import compile_kernel, parse_target
 from pytriton.runtime.options import Config
 from pytriton.runtime.specialize import common_facts
 from pytriton.runtime.text import KernelText
+from pytriton.settings import Settings
 from pytriton.source import Source
 
 sys.path.append(str(Path(__file__).parents[2] / "examples"))
@@ -57,10 +58,8 @@ def _compiled(
     written = getattr(module, "SOURCE", None) or module.FORWARD
     assert less in written
     source = Source(written.replace(less, "") if less else written, f"{example}.c")
-    text = KernelText(source, kernel)
-    translation = text.translate(
-        config.defines, config.precision, config.remap, config.num_stages, config.descriptors
-    )
+    text = KernelText(source, Settings(kernel))
+    translation = text.translate(config)
     facts = common_facts(translation.parameters)
     if aligned:  # sizes and strides are multiples of 16, as a rule
         facts = (BY_16,) * len(facts)

@@ -6,11 +6,11 @@ import pytest
 import torch
 
 import pytriton
-from pytriton.pipeline import translate
 from pytriton.runtime.options import Config
 from pytriton.runtime.plan import Plan, PlanSettings
 from pytriton.runtime.text import KernelText
 from pytriton.source import Source
+from tests.translating import translate
 
 PLACES = """
 void places(int *Y, int w) {
@@ -39,7 +39,7 @@ def test_every_program_once(grid: tuple[int, ...], group: int) -> None:
 
 
 def test_text() -> None:
-    start = translate(PLACES, remap=8).text.split("):\n")[1].split("    tl.atomic_add")[0]
+    start = translate(PLACES, swizzle=8).text.split("):\n")[1].split("    tl.atomic_add")[0]
     assert start == (
         "    # programs in groups of 8, for the level-2 cache\n"
         "    pid = tl.program_id(1) * tl.num_programs(0) + tl.program_id(0)\n"
@@ -55,8 +55,8 @@ def test_text() -> None:
 
 
 def test_only_where_both_axes_are_known() -> None:
-    assert translate(PLACES).remappable
-    assert not translate("void f(int *Y) { *(Y + get_program_id(0)) = get_num_programs(1); }").remappable
+    assert translate(PLACES).traits.swizzles
+    assert not translate("void f(int *Y) { *(Y + get_program_id(0)) = get_num_programs(1); }").traits.swizzles
 
 
 @pytest.mark.parametrize("precision", ["tf32", "bf16x6"])

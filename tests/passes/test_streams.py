@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import pytriton
+from tests.translating import translate
 
 HEADER = """
 void f(float *X {promise}, float *Y {promise}, int *L, int n) {{
@@ -40,9 +41,9 @@ def text(name: str) -> str:
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_told(name: str) -> None:
-    plain, told = pytriton.translate(text(name)), pytriton.translate(text(name), num_stages=3)
-    assert plain.streams
-    assert not plain.pipelined
+    plain, told = pytriton.translate(text(name)), translate(text(name), num_stages=3)
+    assert plain.traits.streams
+    assert not plain.traits.pipelined
     assert "for k in range(0, n, 128):" in plain.text
     assert told.text == plain.text.replace("range(0, n, 128)", "tl.range(0, n, 128, num_stages=3)")
 
@@ -50,9 +51,9 @@ def test_told(name: str) -> None:
 @pytest.mark.parametrize("name", OTHERS)
 def test_not_told(name: str) -> None:
     plain = pytriton.translate(text(name))
-    assert plain.streams == (name == "loop in it")  # the inner one, which stores nothing
-    if not plain.streams:
-        assert pytriton.translate(text(name), num_stages=3).text == plain.text
+    assert plain.traits.streams == (name == "loop in it")  # the inner one, which stores nothing
+    if not plain.traits.streams:
+        assert translate(text(name), num_stages=3).text == plain.text
 
 
 @pytest.mark.parametrize("name", STREAMS)

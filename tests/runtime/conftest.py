@@ -49,6 +49,6 @@ def translated_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[Translate], None
     """Replace the translator: kernels made afterwards get what the given function makes of defines."""
 
     def use(translate: Translate) -> None:
-        monkeypatch.setattr(text_module, "translate", lambda source, defines, **_: translate(defines))
+        monkeypatch.setattr(text_module, "translate_as", lambda source, defines, _: translate(defines))
 
     return use

@@ -14,7 +14,6 @@ import triton
 
 import pytriton
 from pytriton.errors import LaunchError
-from pytriton.pipeline import translate
 from pytriton.runtime import described, launch, tuning
 from pytriton.runtime.candidate import Candidate
 from pytriton.runtime.described import fits_of
@@ -30,6 +29,7 @@ from pytriton.runtime.tuning import Tuning
 from pytriton.source import Source
 from tests.passes.test_descriptors import DEFINES, PLAIN_B, TEXT, TRANSPOSED_A, changed
 from tests.runtime.stand_in import StandIn
+from tests.translating import translate
 
 GRID = (3, 2, 1)
 GOOD = {"A": 1024, "B": 2048, "C": 4096, "N": 64, "K": 48, "lda": 64, "ldb": 80}

@@ -108,12 +108,12 @@ def test_never_more_than_the_compiler_takes(
 
 
 def test_what_is_loaded_and_summed() -> None:
-    tiles = translated("half", (128, 256, 32)).tiles
+    tiles = translated("half", (128, 256, 32)).traits.tiles
     assert (tiles.loaded, tiles.width, tiles.summed) == (2 * 32 * (128 + 256), 2, 128 * 256)
     none = pytriton.translate(
         "__global__ void f(float* x, int n) { int r[32] = 0 ... 32; *?(r < n)(x + r) = 1; }"
     )
-    assert (none.tiles.loaded, none.tiles.width, none.tiles.summed) == (0, 0, 0)
+    assert (none.traits.tiles.loaded, none.traits.tiles.width, none.traits.tiles.summed) == (0, 0, 0)
 
 
 def test_stages_count_where_loads_run_ahead() -> None:

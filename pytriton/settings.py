@@ -1,0 +1,28 @@
+"""How a text is to be translated, beside its defines: what a user asks for, and what tuning may try."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The first four are the user's; none of the others changes what a kernel means.
+
+    ``kernel`` picks one kernel of several, None the first. ``without_promises`` are the parameters whose
+    ``__multipleof`` or ``__aligned`` is not to be relied upon. ``precision`` is how ``float @ float`` is computed:
+    ``ieee``, ``tf32``, ``tf32x3``, ``bf16x3`` or ``bf16x6``. ``swizzle`` takes program ids in groups of so many, 0
+    as they come. ``num_stages`` is for loops that only stream; those with products take it from the launch. With
+    ``descriptors`` tiles are loaded through tensor descriptors, for launches of which ``Traits.described`` holds.
+    """
+
+    kernel: str | None = None
+    include_dirs: tuple[str, ...] = ()
+    strict_literals: bool = False
+    without_promises: tuple[str, ...] = ()
+    precision: str = "ieee"
+    swizzle: int = 0
+    num_stages: int | None = None
+    descriptors: bool = False
