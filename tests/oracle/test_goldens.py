@@ -19,6 +19,7 @@ from pytriton.lang.check import check
 from pytriton.lang.parse import parse
 from pytriton.lang.preprocess import preprocess
 from pytriton.lang.types import PointerType
+from pytriton.settings import Settings
 from pytriton.source import Source
 from tests.oracle.evaluator import Address, Undefined, run
 
@@ -54,7 +55,7 @@ def test_evaluator_agrees(case: Path) -> None:
         tokens = preprocess(Source(text, "kernel.c"), dict(data.get("defines", {})), report)
         report.check()
         strict = data.get("strict_literals", False)
-        tree = check(parse(tokens.tokens, report), report, data.get("kernel"), strict, tokens.numbers)
+        tree = check(parse(tokens.tokens, report), report, Settings(data.get("kernel"), strict_literals=strict), tokens.numbers)
     except UnsupportedError:
         pytest.skip("the checker refuses it still")
     for launch in data["run"] if isinstance(data["run"], list) else [data["run"]]:
