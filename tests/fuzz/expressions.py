@@ -26,7 +26,7 @@ MOST = 128  # elements of a block
 POSTFIX, PREFIX, RANGE, PRODUCT, TIMES, PLUS, SHIFT, LESS, EQUAL, AND, XOR, OR, LAND, LOR, CHOICE = range(
     15, 0, -1
 )
-_LEVELS = {
+LEVELS = {
     "*": TIMES,
     "/": TIMES,
     "%": TIMES,
@@ -249,7 +249,7 @@ class Expressions:
         return a, b
 
     def binary(self, operator: str, a: E, b: E, type_: Scalar) -> E:
-        level = _LEVELS[operator]
+        level = LEVELS[operator]
         shape = fill(a.shape, b.shape)
         assert shape is not None, (a, b)
         return E(f"{a.at(level)} {operator} {b.at(level + 1)}", level, type_, shape)
