@@ -30,11 +30,13 @@ TEXTS = {
     "warnings": "#pragma one\n" + BODY + "#warning two\n",
     "comment": "// T is a size\n" + BODY,
     "named by a macro": "#define f T_kernel\n" + BODY,
+    "sign after an operand": BODY.replace("= BODY", "= n BODY"),
+    "after a return": BODY.replace("  *?", "  if (n > 9) return;\n  int d = n / (T - 16);\n  *?"),
 }
 POINTS: list[dict[str, Any]] = [
     {"T": size, "BODY": body, **more}
     for size, body, more in itertools.product(
-        (16, 32, 24, 1, "16", "0x10", 16.0, True), ("1", "n * T", 2), ({}, {"U": 1}, {"U": ""})
+        (16, 32, 24, 1, "16", "0x10", 16.0, True), ("1", "n * T", 2, -2, -3), ({}, {"U": 1}, {"U": ""})
     )
 ]
 

@@ -412,9 +412,9 @@ class TestDefines:
         assert [token.text for token in found] == ["-", "51"]
         assert {token.span.source.name for token in found} == {"k.c"}
 
-    def test_given_defines_win_until_undefined(self) -> None:
-        text = "#define TM 32\nTM\n#undef TM\n#define TM 16\nTM"
-        assert expand(text, TM=64) == "TM=64 16"
+    def test_given_defines_win_over_every_define(self) -> None:
+        text = "#define TM 32\nTM\n#undef TM\nTM\n#define TM 16\nTM\n#undef TM\n#define TM(x) x\nTM"
+        assert expand(text, TM=64) == "TM=64 TM TM=64 TM=64"
         assert warnings(text, TM=64) == []
 
     def test_mentioned(self) -> None:

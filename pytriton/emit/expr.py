@@ -12,11 +12,23 @@ from typing import Final
 
 from pytriton.emit.functions import Functions
 from pytriton.emit.names import Names
-from pytriton.emit.numbers import bare, byte_count, differs, dtype, full, held, lost_in_half
+from pytriton.emit.numbers import (
+    bare,
+    byte_count,
+    differs,
+    dtype,
+    full,
+    held,
+    is_float32,
+    is_minus_zero,
+    is_one,
+    lost_in_half,
+    minus_zero,
+    rounded,
+)
 from pytriton.emit.products import Products, numbers
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
-from pytriton.emit.values import Value, promoted
-from pytriton.frozen import replace
+from pytriton.emit.values import Value, promoted, shifts
 from pytriton.lang import typed
 from pytriton.lang.convert import constant, round_to, scalar_of
 from pytriton.lang.typed import Expr, Size
@@ -41,26 +53,8 @@ _COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
 _NEGATED: Final = {"==": "!=", "!=": "==", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 
 
-def _is_one(expr: Expr) -> bool:
-    """Whether an operand is an integer define that is 1 here."""
-    while isinstance(expr, typed.Cast):
-        expr = expr.operand
-    return isinstance(expr, typed.Constexpr) and isinstance(expr.value, int) and expr.value == 1
-
-
 def _is_float(element: ElementType) -> bool:
     return isinstance(element, ScalarType) and element.is_float
-
-
-def _rounded(value: Value, expr: Expr, element: ScalarType) -> Value:
-    """A number with all digits of the narrow type that it has in C."""
-    known = None if value.strong else constant(expr)
-    return value if known is None else replace(bare(known, FLOAT), element=element)
-
-
-def _shifts(first: Value, second: Value, common: ScalarType) -> bool:
-    """Whether a shift is one of the common type: of a bare number Triton asks the other operand for its sign."""
-    return first.element == common and (not first.weak or second.element == common)
 
 
 def _written(expr: Expr) -> bool:
@@ -161,13 +155,13 @@ class Expressions(Functions, Products):
     def _literal(self, expr: typed.Literal) -> Value:
         element = scalar_of(expr.type)
         assert element is not None
-        if expr.value == 0 and math.copysign(1, expr.value) < 0:  # Triton's constants have no sign of zero
-            return Value(BinOp("*", Atom("-1.0"), full(Atom("0.0"), element)), element)
-        return bare(expr.value, element)
+        return minus_zero(element) if is_minus_zero(expr.value) else bare(expr.value, element)
 
     def _constexpr(self, expr: typed.Constexpr) -> Value:
         element = scalar_of(expr.type)
         assert element is not None
+        if is_minus_zero(expr.value):
+            return minus_zero(element)
         return Value(Atom(self.names.constexpr(expr.name, expr.value)), element, False, True)
 
     def _name(self, expr: typed.Name) -> Value:
@@ -199,8 +193,12 @@ class Expressions(Functions, Products):
         if expr.operator == "!":
             return self._not(expr.operand, value)
         folded = None if value.strong else constant(expr)
-        if folded is not None and isinstance(element, ScalarType) and element.kind == "uint":
-            return bare(folded, element)  # Python has no such numbers
+        if isinstance(element, ScalarType) and is_minus_zero(folded):
+            return minus_zero(element)
+        if folded is not None and isinstance(element, ScalarType) and not element.is_float:
+            inner = constant(expr.operand) or 0
+            if folded != (-inner if expr.operator == "-" else ~int(inner)):
+                return bare(folded, element)  # Python does not wrap
         if expr.operator == "-" and _is_float(element) and value.strong:
             # Triton's own minus is 0 - x, which loses the sign of zero.
             return Value(BinOp("*", Atom("-1.0"), value.node), element, value.strong, value.weak)
@@ -227,8 +225,8 @@ class Expressions(Functions, Products):
             return Value(node, BOOL, both, first.weak and second.weak)
         if isinstance(element_of(left.type), PointerType):  # type: ignore[arg-type]
             return self._pointer(expr)
-        if expr.operator == "*" and (_is_one(left) or _is_one(right)):
-            return self.lower(right if _is_one(left) else left)  # a stride of 1, say
+        if expr.operator == "*" and (is_one(left) or is_one(right)):
+            return self.lower(right if is_one(left) else left)  # a stride of 1, say
         common = element_of(left.type)  # type: ignore[arg-type]
         assert isinstance(common, ScalarType)
         first, second = self._operands(expr.operator, left, right, common)
@@ -236,6 +234,8 @@ class Expressions(Functions, Products):
         weak = first.weak and second.weak
         if expr.operator == "/" and not strong and constant(right) == 0 and constant(expr) is not None:
             return bare(constant(expr) or 0, common)  # Python raises
+        if not strong and common.is_float and is_minus_zero(constant(expr)):
+            return minus_zero(common)
         if not strong and differs(expr, first.node, second.node, self.names.constexprs):
             return bare(constant(expr) or 0, scalar_of(expr.type) or common)
         if expr.operator in _COMPARISONS:
@@ -257,14 +257,17 @@ class Expressions(Functions, Products):
         if operator in _COMPARISONS and (held(one, left, right) or held(two, right, left)):
             return one, two
         if wanted != common:  # a number in a float division would not be rounded to half
-            one, one_cast = (_rounded(value, left, common) for value in (one, one_cast))
-            two, two_cast = (_rounded(value, right, common) for value in (two, two_cast))
+            one, one_cast = (rounded(value, left, common) for value in (one, one_cast))
+            two, two_cast = (rounded(value, right, common) for value in (two, two_cast))
         # A conversion that the user wrote is kept before one that C makes.
         if common == BFLOAT16:
             one, one_cast, two, two_cast = map(self._kept, (one, one_cast, two, two_cast))
+        if operator == "?" and one.weak and two.weak:
+            plain = common in (INT, BOOL) or (common == FLOAT and is_float32(left) and is_float32(right))
+            return one_cast if plain else self._strong(one_cast), two_cast
         mixed = [(one, two_cast), (one_cast, two)]
         for first, second in ((one, two), *(reversed(mixed) if _written(left) else mixed)):
-            exact = operator not in ("<<", ">>") or _shifts(first, second, common)
+            exact = operator not in ("<<", ">>") or shifts(first, second, common)
             got = promoted(first, second, division=division) if exact else None
             if got == wanted and (wanted == common or first.element == second.element == common):
                 return first, second
@@ -284,7 +287,7 @@ class Expressions(Functions, Products):
             known = None if value.strong else constant(expr)
             return value if known is None or round_to(known, FLOAT) == known else self._strong(value)
         narrow = common.is_float and common.bits == 16
-        return _rounded(value, expr, common) if narrow else value
+        return rounded(value, expr, common) if narrow else value
 
     def _both(self, expr: Expr) -> tuple[Value, Value]:
         """An operand without its conversion to the common type, and with it."""
@@ -355,11 +358,8 @@ class Expressions(Functions, Products):
         return self.to(value, element)
 
     def alternatives(self, left: Expr, right: Expr, element: ScalarType) -> tuple[Value, Value]:
-        """Two operands of which one is taken: of two bare numbers Triton would make an int32 or float32."""
-        first, second = self._operands("?", left, right, element)
-        if first.weak and second.weak and element not in (INT, FLOAT, BOOL):
-            first = self._strong(first)
-        return first, second
+        """Two operands of which one is taken: both in the common type, also where both are bare numbers."""
+        return self._operands("?", left, right, element)
 
     # ---------------------------------------------------------------- conversions
 

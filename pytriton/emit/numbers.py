@@ -9,12 +9,27 @@ from typing import Final
 
 from pytriton.emit.python import Atom, BinOp, Call, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value
+from pytriton.frozen import replace
 from pytriton.lang import typed
 from pytriton.lang.convert import constant, round_to, scalar_of, wrap
 from pytriton.lang.typed import Expr
 from pytriton.lang.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, ElementType, PointerType, ScalarType
 
-__all__ = ["bare", "byte_count", "differs", "dtype", "full", "held", "lost_in_half", "number"]
+__all__ = [
+    "bare",
+    "byte_count",
+    "differs",
+    "dtype",
+    "full",
+    "held",
+    "is_float32",
+    "is_minus_zero",
+    "is_one",
+    "lost_in_half",
+    "minus_zero",
+    "number",
+    "rounded",
+]
 
 
 def dtype(element: ElementType) -> Node:
@@ -126,6 +141,21 @@ def bare(value: int | float, element: ScalarType) -> Value:
     return Value(number(value, element), element, strong=False, weak=True)
 
 
+def rounded(value: Value, expr: Expr, element: ScalarType) -> Value:
+    """A number with all digits of the narrow type that it has in C."""
+    known = None if value.strong else constant(expr)
+    return value if known is None else replace(bare(known, FLOAT), element=element)
+
+
+def is_minus_zero(value: int | float | None) -> bool:
+    return value == 0 and math.copysign(1, value) < 0
+
+
+def minus_zero(element: ScalarType) -> Value:
+    """-0.0, which Triton's constants cannot be."""
+    return Value(BinOp("*", Atom("-1.0"), full(Atom("0.0"), element)), element)
+
+
 def full(number: Node, element: ElementType, shape: Node = Tuple(())) -> Node:  # noqa: B008
     """A number as a tensor."""
     if element == BFLOAT16 and lost_in_half(number):
@@ -140,6 +170,21 @@ def lost_in_half(number: Node) -> bool:
     except ValueError:
         return False
     return round_to(round_to(value, BFLOAT16), HALF) != round_to(value, BFLOAT16)
+
+
+def is_one(expr: Expr) -> bool:
+    """Whether an operand is an integer define that is 1 here."""
+    while isinstance(expr, typed.Cast):
+        expr = expr.operand
+    return isinstance(expr, typed.Constexpr) and isinstance(expr.value, int) and expr.value == 1
+
+
+def is_float32(expr: Expr) -> bool:
+    """Whether Triton makes a float32 of this constant alone: of what that has too few digits for, a float64."""
+    value = expr.value if isinstance(expr, typed.Constexpr) else constant(expr)
+    if value is None:
+        return False
+    return value == 0 or not math.isfinite(value) or 2.0**-126 <= abs(value) < 2.0**128
 
 
 def byte_count(element: ElementType) -> int:

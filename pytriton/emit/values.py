@@ -27,7 +27,7 @@ from pytriton.lang.types import (
     ScalarType,
 )
 
-__all__ = ["Value", "promoted"]
+__all__ = ["Value", "promoted", "shifts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +107,8 @@ def _computation(
         return left if left.bits >= right.bits else right
     unsigned, signed = (left, right) if not left.signed else (right, left)
     return unsigned if unsigned.bits >= signed.bits else signed
+
+
+def shifts(first: Value, second: Value, common: ScalarType) -> bool:
+    """Whether a shift is one of the common type: of a bare number Triton asks the other operand for its sign."""
+    return first.element == common and (not first.weak or second.element == common)

@@ -144,9 +144,10 @@ class Parser:
 
     def accepts(self) -> set[str]:
         """The terminals that fit here; the end of the text is none."""
-        return {name for name in self.tables.states[self.states[-1]] if name.isupper() and self._fits(name)}
+        return {name for name in self.tables.states[self.states[-1]] if name.isupper() and self.fits(name)}
 
-    def _fits(self, terminal: str) -> bool:
+    def fits(self, terminal: str) -> bool:
+        """Whether the terminal can stand here, after rules perhaps."""
         _, rules, rows, _ = self.tables
         states = list(self.states)
         while (code := rows[states[-1]].get(terminal)) is not None:

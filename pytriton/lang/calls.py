@@ -12,7 +12,16 @@ from typing import Literal as Choice
 
 from pytriton.lang import syntax
 from pytriton.lang.builtins import ELEMENTWISE, Elementwise, atomic_add_name
-from pytriton.lang.convert import as_condition, common_type, constant, convert, is_weak, scalar_of, settle
+from pytriton.lang.convert import (
+    alternatives,
+    as_condition,
+    common_type,
+    constant,
+    convert,
+    is_weak,
+    scalar_of,
+    settle,
+)
 from pytriton.lang.operators import LOADS, failed
 from pytriton.lang.subscripts import Subscripts
 from pytriton.lang.typed import Atomic, Binary, Call, Declare, Expr, Name, Statement, Symbol
@@ -130,7 +139,9 @@ class Calls(Subscripts):
         element = common if function.rule == "common" else promote(common)
         if function.rule == "real":
             element = DOUBLE if common == DOUBLE else FLOAT
-        values = [convert(value, element) for value in values]
+        if function.name in ("min", "max"):
+            values = [*alternatives(values[0], values[1], element)]
+        values = [value if value.type == element else convert(value, element) for value in values]
         return Call(node.span, with_element(element, shape), function.name, tuple(values))
 
     def _select_call(self, node: syntax.Call) -> Expr:

@@ -16,6 +16,7 @@ from pytriton.frozen import replace
 from pytriton.lang import syntax
 from pytriton.lang.assignments import Assignments
 from pytriton.lang.comments import CommentCursor
+from pytriton.lang.convert import constant
 from pytriton.lang.kept import Keeping
 from pytriton.lang.macros import Macro
 from pytriton.lang.scope import Scope, closest
@@ -212,6 +213,13 @@ class _KernelChecker(Assignments, Keeping):
         finally:
             self.scope.pop()
 
+    def _perhaps(self, node: syntax.Statement, certain: bool = False) -> Body:
+        """A statement that need not be executed, in a scope of its own."""
+        self.unsure += not certain
+        found = self._scoped(node)
+        self.unsure -= not certain
+        return found
+
     def _statement(self, node: syntax.Statement) -> Body:
         """A statement with its comments; one C statement may be several of ours, or none."""
         return self.kept(node, lambda: tuple(self._commented(node)))
@@ -254,8 +262,11 @@ class _KernelChecker(Assignments, Keeping):
                 return list(self._scoped(node))
             case syntax.If():
                 before, condition = self.tested(node.condition, "if")
-                then = self._scoped(node.then)
-                otherwise = () if node.otherwise is None else self._scoped(node.otherwise)
+                known = constant(condition)
+                then = self._perhaps(node.then, certain=bool(known))
+                otherwise = (
+                    () if node.otherwise is None else self._perhaps(node.otherwise, certain=known == 0)
+                )
                 return [*before, If(node.span, condition, then, otherwise)]
             case syntax.For():
                 return self._for(node)
@@ -275,6 +286,7 @@ class _KernelChecker(Assignments, Keeping):
                 if node.value is not None and not self._returns_value:
                     help_ = "store it through a pointer, as in '*out = value'"
                     self.report.error("TC206", "a kernel returns nothing", node.value.span, help=help_)
+                self.unsure += 1  # for good: what follows is not reached by every program
                 return [Return(node.span)]
             case syntax.Break() | syntax.Continue():
                 return self._jump(node)
@@ -293,7 +305,7 @@ class _KernelChecker(Assignments, Keeping):
         if self._loops > _DEEPEST_LOOPS:
             self.report.fatal("TC318", f"loops are nested more than {_DEEPEST_LOOPS} deep", node.span)
         try:
-            return self._scoped(node)
+            return self._perhaps(node)
         finally:
             self._loops -= 1
 
@@ -301,7 +313,9 @@ class _KernelChecker(Assignments, Keeping):
         self.scope.push()
         init = self._statement(node.init)
         before, condition = ((), None) if node.condition is None else self.tested(node.condition, "for")
+        self.unsure += 1
         step = () if node.step is None else tuple(self.effect(node.step))
+        self.unsure -= 1
         body = self._loop_body(node.body)
         self.scope.pop()
         if before and condition is not None:

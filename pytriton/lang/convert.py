@@ -46,6 +46,7 @@ from pytriton.lang.types import (
 )
 
 __all__ = [
+    "alternatives",
     "as_condition",
     "common_type",
     "constant",
@@ -99,6 +100,51 @@ def settle(expr: Expr, type_: ScalarType = FLOAT) -> Expr:
             return expr
 
 
+def alternatives(left: Expr, right: Expr, element: ElementType) -> tuple[Expr, Expr]:
+    """Two values of which one is taken, in their common type; of literals, as literals that a double may widen."""
+    if element == FLOAT and (_widens(left) or _widens(right)):
+        first, second = _as_literal(left), _as_literal(right)
+        if first is not None and second is not None:
+            return first, second
+    return convert(left, element), convert(right, element)
+
+
+def _as_literal(expr: Expr) -> Expr | None:
+    """An integer constant as a literal like ``3.0``, and what is made of such literals; None for all else."""
+    if _widens(expr):
+        return expr
+    value = constant(expr)
+    exact = isinstance(value, int) and abs(value) <= 1 << 53
+    return Literal(expr.span, FLOAT, float(value), weak=True) if exact else None  # type: ignore[arg-type]
+
+
+def _widens(expr: Expr) -> bool:
+    """Whether a float is one of several literals, so that beside a double it keeps a double's digits."""
+    match expr:
+        case Select(yes=yes, no=no) | Call(function="min" | "max", arguments=(yes, no)):
+            return _widens(yes) and _widens(no)
+        case Unary(operator="-", operand=operand):
+            return _widens(operand)
+        case _:
+            return is_weak(expr)
+
+
+def _widened(expr: Expr) -> Expr:
+    """Such a value as a double."""
+    if is_weak(expr):
+        return settle(expr, DOUBLE)
+    type_ = with_element(DOUBLE, shape_of(expr.type))
+    match expr:
+        case Select(yes=yes, no=no):
+            return replace(expr, type=type_, yes=_widened(yes), no=_widened(no))
+        case Call(arguments=arguments):
+            return replace(expr, type=type_, arguments=tuple(map(_widened, arguments)))
+        case Unary(operand=operand):
+            return replace(expr, type=type_, operand=_widened(operand))
+        case _:
+            return expr
+
+
 def common_type(left: Expr, right: Expr) -> ScalarType | None:
     """The usual arithmetic conversions of two operands, weak literals included; None for pointers."""
     first, second = scalar_of(left.type), scalar_of(right.type)
@@ -122,6 +168,8 @@ def convert(expr: Expr, element: ElementType) -> Expr:
     type_ = with_element(element, shape_of(expr.type))
     if expr.type == type_:
         return expr
+    if element == DOUBLE and _widens(expr):
+        return _widened(expr)
     if isinstance(element, ScalarType):
         if isinstance(expr, Literal):
             return Literal(expr.span, element, _converted(expr.value, element))
@@ -253,7 +301,8 @@ def constant(expr: Expr) -> int | float | None:
             return None
         case Select(condition=condition, yes=yes, no=no):
             chosen = constant(condition)
-            return None if chosen is None else constant(yes if chosen else no)
+            known = None if chosen is None else constant(yes if chosen else no)
+            return round_to(known, FLOAT) if known is not None and expr.type == FLOAT else known
         case _:
             return None
 

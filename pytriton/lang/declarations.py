@@ -135,7 +135,7 @@ class Declarations(Expressions):
             if type_ is None:
                 self._silence(declarator)
             elif specifiers.has("typedef"):
-                self.scope.define_type(declarator.name.text, type_)
+                self.scope.define_type(declarator.name.text, type_, declarator.name.span, self.report)
             elif isinstance(type_, PointerType) and _is_calloc(declarator.initializer):
                 self._buffer(specifiers, declarator, type_)
             else:

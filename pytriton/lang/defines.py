@@ -190,8 +190,9 @@ _FLOAT: Final = re.compile(r"(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+
 def _plain_number(body: tuple[Token, ...]) -> int | float | None:
     """The value of a body such as ``64``, ``-1``, ``0x40`` or ``1e-5``; None for every other.
 
-    A suffix (``64u``, ``1.0f``) gives a number a type of its own, so the text keeps it. So does a blank behind the
-    sign: ``- 3`` is written to follow an operand.
+    A suffix (``64u``, ``1.0f``) gives a number a type of its own, so the text keeps it, and so does what is not
+    decimal and unsigned for its size (``0xffffffff``). So does a blank behind the sign: ``- 3`` is written to
+    follow an operand.
     """
     sign = -1 if len(body) == 2 and body[0].text == "-" and not body[1].spaced else 1
     if len(body) != (2 if sign < 0 else 1) or body[-1].kind is not Kind.NUMBER:
@@ -199,5 +200,7 @@ def _plain_number(body: tuple[Token, ...]) -> int | float | None:
     text = body[-1].text
     integer = integer_constant(text)
     if integer is not None:
-        return None if integer[1] else sign * integer[0]
+        value, suffix = integer
+        unsigned = text[0] == "0" and (1 << 31 <= value < 1 << 32 or 1 << 63 <= value < 1 << 64)
+        return None if suffix or unsigned else sign * value
     return sign * float(text) if _FLOAT.fullmatch(text) else None

@@ -25,7 +25,7 @@ from pytriton.frozen import dataclass
 from pytriton.lang.lines import PresumedLines
 from pytriton.lang.macros import Macro, join, with_comments
 from pytriton.lang.substitute import Substitution
-from pytriton.lang.tokens import Comment, Kind, Token, new_span, new_token
+from pytriton.lang.tokens import Comment, Kind, Token, new_span, new_token, subtracted
 from pytriton.source import Expansion, Span
 
 __all__ = ["Expander", "TokenStream"]
@@ -85,9 +85,14 @@ class Expander:
         """The tokens of an ``#if``: ``defined X`` becomes 1 or 0, all other macros are expanded."""
         self._condition = True
         try:
-            return self.expand_line(tokens)
+            expanded = self.expand_line(tokens)
         finally:
             self._condition = False
+        found: list[Token] = []
+        for token in expanded:
+            operand = found and (found[-1].text == ")" or found[-1].kind is not Kind.PUNCT)
+            found += (operand and subtracted(token)) or (token,)
+        return found
 
     def expand_line(self, tokens: Sequence[Token]) -> list[Token]:
         """The tokens of another directive, expanded."""

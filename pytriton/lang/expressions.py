@@ -14,7 +14,7 @@ from pytriton.errors import Report
 from pytriton.lang import syntax
 from pytriton.lang.calls import Calls
 from pytriton.lang.convert import as_condition, constant, convert, is_weak, scalar_of, settle
-from pytriton.lang.literals import integer_type, negated, number
+from pytriton.lang.literals import define_type, negated, number
 from pytriton.lang.masks import masked, where_open
 from pytriton.lang.operators import LARGEST_BLOCK, LOADS, failed
 from pytriton.lang.scope import Scope
@@ -34,6 +34,7 @@ from pytriton.lang.typed import (
     Size,
     Statement,
     Unary,
+    spell,
 )
 from pytriton.lang.types import (
     BOOL,
@@ -41,6 +42,7 @@ from pytriton.lang.types import (
     FLOAT,
     HALF,
     INT,
+    ULONG,
     BlockType,
     PointerType,
     ScalarType,
@@ -60,6 +62,7 @@ _DEEPEST = 100
 _MOST_IN_BRANCHES = (
     40_000  # nodes in branches of `?:`, again for each `?:` around it: every load gets all masks
 )
+_BESIDE_RANGE: Final = frozenset(("*", "/", "%", "<<", ">>", "+", "-"))
 _INFINITIES: Final = {"INFINITY": FLOAT, "F32_INFINITY": FLOAT, "F16_INFINITY": HALF}
 
 
@@ -131,11 +134,7 @@ class Expressions(Calls):
                 value = self.scope.number(name)
                 if isinstance(value, float):
                     return Constexpr(span, FLOAT, name, value, weak=True)
-                type_ = integer_type(value, unsigned=False, long=False, decimal=False)
-                if type_ is None:
-                    self.report.error("TC319", f"{name} = {value} does not fit into 64 bits", span)
-                    return failed(span)
-                return Constexpr(span, type_, name, value)
+                return Constexpr(span, define_type(value), name, value)
             case syntax.Prefix():
                 return self._prefix(node)
             case syntax.MaskedDeref():
@@ -221,12 +220,15 @@ class Expressions(Calls):
         return Unary(node.span, operand.type, operator, operand)
 
     def _binary(self, node: syntax.Binary) -> Expr:
-        left, right = self._left_side(node), self._right_side(node)
+        left = self._left_side(node)
+        right = self._right_side(node, left)
         if ERROR in (left.type, right.type):
             return failed(node.span)
         operator = node.operator
         if operator in ("+", "-"):
             self._warn_of_mask(node, left, right)
+        if operator in _BESIDE_RANGE:
+            self._warn_of_range(node, left, right)
         if operator == "...":
             return self._range(node, left, right)
         if operator == "@":
@@ -256,6 +258,29 @@ class Expressions(Calls):
             )
             self.report.warning("TC328", message, node.span, help=help_)
 
+    def _warn_of_range(self, node: syntax.Binary, left: Expr, right: Expr) -> None:
+        """``0 ... T / 2`` is half of a range; whoever means a range to T / 2 is told.
+
+        Not where the other operand is no constant, and so no bound, nor for the usual ``16 + 0 ... T``.
+        """
+        sign = node.operator
+        match node:
+            case syntax.Binary(left=syntax.Binary(operator="...", grouped=False)) if isinstance(left, Range):
+                start, stop, other = spell(left.start), spell(left.stop), spell(right)
+                bound = constant(right)
+                this, that = f"({start} ... {stop}) {sign} {other}", f"{start} ... ({stop} {sign} {other})"
+            case syntax.Binary(right=syntax.Binary(operator="...", grouped=False)) if isinstance(
+                right, Range
+            ):
+                start, stop, other = spell(right.start), spell(right.stop), spell(left)
+                bound = None if sign in ("+", "-") else constant(left)
+                this, that = f"{other} {sign} ({start} ... {stop})", f"({other} {sign} {start}) ... {stop}"
+            case _:
+                return
+        if isinstance(bound, int):
+            message = f"'...' binds tighter than '{sign}': this is '{this}', not '{that}'"
+            self.report.warning("TC330", message, node.span, help="write the parentheses of what is meant")
+
     def _left_side(self, node: syntax.Binary) -> Expr:
         if node.operator not in ("&&", "||"):
             return self.value(node.left)
@@ -268,15 +293,19 @@ class Expressions(Calls):
         self.behind = outer
         return expr
 
-    def _right_side(self, node: syntax.Binary) -> Expr:
+    def _right_side(self, node: syntax.Binary, left: Expr) -> Expr:
         if node.operator not in ("&&", "||"):
             return self.value(node.right)
-        return self.without_effects(node.right, f"right of '{node.operator}'")
+        known = constant(left)
+        certain = known is not None and bool(known) == (node.operator == "&&")
+        return self.without_effects(node.right, f"right of '{node.operator}'", certain)
 
-    def without_effects(self, node: syntax.Expr, where: str) -> Expr:
+    def without_effects(self, node: syntax.Expr, where: str, certain: bool) -> Expr:
         """An operand that C might not evaluate but Triton does: it must have no side effect."""
         outer, self.before, self.behind = (self.before, self.behind), [], None
+        self.unsure += not certain
         expr = self.value(node)
+        self.unsure -= not certain
         effects, (self.before, self.behind) = self.before, outer
         atomics = (part.span for part in walk(expr) if isinstance(part, Atomic))
         for span in (*(effect.span for effect in effects), *atomics):
@@ -287,7 +316,9 @@ class Expressions(Calls):
     def unevaluated(self, node: syntax.Expr) -> Expr:
         """An operand of which only the type matters: its side effects do not happen."""
         outer, self.before, self.behind = (self.before, self.behind), [], None
+        self.unsure += 1
         expr = self.value(node)
+        self.unsure -= 1
         self.before, self.behind = outer
         return expr
 
@@ -330,7 +361,7 @@ class Expressions(Calls):
 
     def _branch(self, node: syntax.Expr, mask: Expr) -> Expr:
         """A branch of ``?:``: its loads only touch memory where the mask holds."""
-        expr = self.without_effects(node, "in a branch of '?:'")
+        expr = self.without_effects(node, "in a branch of '?:'", bool(constant(mask)))
         self._counted(expr, node.span)
         return masked(expr, mask)
 
@@ -385,4 +416,4 @@ class Expressions(Calls):
             return failed(node.span)
         element = element_of(type_)
         width = 8 if isinstance(element, PointerType) else max(1, element.bits // 8)
-        return Literal(node.span, INT, width * math.prod(shape_of(type_)))
+        return Literal(node.span, ULONG, width * math.prod(shape_of(type_)))

@@ -1,9 +1,10 @@
 """Text and defines -> syntax tree, read once for all points of a sweep.
 
 A define that is a number stays a name in the tokens and in the tree (``Preprocessed.numbers`` has its value), so
-the points of a sweep share both, as long as no ``#if``, ``#`` or ``##`` asks for its digits. What was read last
-is kept: texts that are not long, without ``#include``, in which there was no error. Found again, it comes with
-the warnings that it gave. Everything kept is frozen, or not changed after it was made.
+the points of a sweep share both, as long as no ``#if``, ``#`` or ``##`` asks for its digits, and its sign is no
+operator (``5 X`` with -3). What was read last is kept: texts that are not long, without ``#include``, in which
+there was no error. Found again, it comes with the warnings that it gave. Everything kept is frozen, or not
+changed after it was made.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def read(
     short = len(preprocessed.tokens) <= MOST_TOKENS
     front = _front(preprocessed, parse(preprocessed.tokens, report), kept=short)
     if short:
-        spelled = {name: _spelling(given[name]) for name in preprocessed.spelled}
+        spelled = {name: _spelling(given[name]) for name in preprocessed.spelled | front.tree.spelled}
         _keep(key, _Kept(front, spelled, tuple(report.warnings[already:])), known)
     return front
 

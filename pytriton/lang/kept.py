@@ -34,6 +34,7 @@ class Meaning(NamedTuple):
     declared: tuple[Symbol, ...]  # in the block where it stands
     comments: tuple[int, int]  # how many were taken before it, and with it
     branches: int  # nodes in branches of `?:`
+    returns: int
     strict_literals: bool
 
 
@@ -58,6 +59,7 @@ class Keeping(Expressions):
         scope, comments = self.scope, self.comments
         asked, declared, depth = len(scope.asked), len(scope.declared), scope.depth
         before, first, branches = self._untold(), comments.taken, self.branches
+        unsure = self.unsure
         result = check()
         new = dict(scope.declared[declared:])
         questions = tuple(dict.fromkeys(one for one in scope.asked[asked:] if one[2] not in new))
@@ -65,7 +67,7 @@ class Keeping(Expressions):
         if self._untold() == before:
             own = tuple(symbol for symbol, at in new.items() if at == depth)
             taken, more = (first, comments.taken), self.branches - branches
-            meaning = Meaning(result, questions, own, taken, more, self.strict_literals)
+            meaning = Meaning(result, questions, own, taken, more, self.unsure - unsure, self.strict_literals)
             _set_meanings(node, (meaning, *known[: _MOST_MEANINGS - 1]))
         return result
 
@@ -86,3 +88,4 @@ class Keeping(Expressions):
             self.scope.declare(symbol, self.report)
         self.comments.taken = meaning.comments[1]
         self.branches += meaning.branches
+        self.unsure += meaning.returns

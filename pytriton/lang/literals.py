@@ -15,7 +15,7 @@ from pytriton.lang.typed import Literal
 from pytriton.lang.types import CHAR, DOUBLE, ERROR, FLOAT, INT, LONG, UINT, ULONG, ScalarType, promote
 from pytriton.source import Span
 
-__all__ = ["integer_type", "negated", "number"]
+__all__ = ["define_type", "integer_type", "negated", "number"]
 
 _INTEGER: Final = re.compile(r"(?P<digits>0x[0-9a-f]+|0b[01]+|[0-9]+)(?P<suffix>u?l{0,2}|l{1,2}u)")
 _FLOATING: Final = re.compile(
@@ -59,6 +59,15 @@ def integer_type(value: int, *, unsigned: bool, long: bool, decimal: bool) -> Sc
         if low <= value < 1 << (type_.bits - type_.signed):
             return type_
     return None
+
+
+def define_type(value: int) -> ScalarType:
+    """The type of an integer define: that of its decimal literal, so ``-2147483648`` is a long, as in C.
+
+    From 2^63 on, where C has no type left, it is unsigned long.
+    """
+    type_ = integer_type(abs(value), unsigned=False, long=False, decimal=True)
+    return type_ or (LONG if value < 0 else ULONG)
 
 
 def _integer(digits: str, suffix: str, span: Span, report: Report) -> Literal:

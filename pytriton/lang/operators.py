@@ -11,6 +11,7 @@ import math
 from pytriton.errors import Report
 from pytriton.frozen import replace
 from pytriton.lang.convert import (
+    alternatives,
     as_condition,
     common_type,
     constant,
@@ -101,6 +102,7 @@ class Operators:
 
     report: Report
     blamed: list[frozenset[str]]  # defines that gave a wrong size: each is said once
+    unsure = 0  # above 0 in what need not be executed: branches, loops, whatever follows a `return`
 
     # ---------------------------------------------------------------- arithmetic
 
@@ -125,14 +127,27 @@ class Operators:
         weak = is_weak(left) and is_weak(right) and operator in ("+", "-", "*", "/")
         if not weak:
             left, right = convert(left, common), convert(right, common)
-        if operator in ("/", "%") and not common.is_float and constant(right) == 0:
-            self.report.error("TC322", "this divides by zero", span, *given(right))
-            return failed(span)
+        wrong = None if common.is_float else _undefined(operator, right, common)
+        if wrong is not None:
+            return self._without_value(wrong, with_element(common, shape), span, right)
         comparison = operator in _COMPARISONS
         type_ = with_element(BOOL if comparison else common, shape)
         if comparison:
             left, right = settle(left), settle(right)
         return Binary(span, type_, operator, left, right)
+
+    def _without_value(
+        self, wrong: tuple[str, str], type_: ElementType | BlockType, span: Span, by: Expr
+    ) -> Expr:
+        """An operation on a constant for which C has no value: an error if it is certain to be executed, else 0."""
+        code, message = wrong
+        if not self.unsure:
+            self.report.error(code, message, span, *given(by))
+            return failed(span)
+        self.report.warning(code, f"{message}, if it is executed", span, *given(by))
+        zero = to_shape(convert(Literal(span, INT, 0), element_of(type_)), shape_of(type_))
+        assert zero is not None
+        return zero
 
     def pointer_arithmetic(
         self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...], span: Span
@@ -221,7 +236,7 @@ class Operators:
             folded = _fold_load(condition, yes, no, element, whole, span)
             if folded is not None:
                 return folded
-        yes, no = convert(yes, element), convert(no, element)
+        yes, no = alternatives(yes, no, element)
         return Select(span, type_, condition, yes, no)
 
     def _common_pointer(self, yes: Expr, no: Expr) -> ElementType | None:
@@ -360,6 +375,16 @@ class Operators:
 def given(expr: Expr) -> tuple[str, ...]:
     """The note on the defines that an expression is made of, if there are any."""
     return _given(_defines(expr))
+
+
+def _undefined(operator: str, right: Expr, type_: ScalarType) -> tuple[str, str] | None:
+    """Why an integer operation has no value with this constant on its right: a code and a message."""
+    value = constant(right)
+    if value == 0 and operator in ("/", "%"):
+        return "TC322", "this divides by zero"
+    if value is not None and operator in ("<<", ">>") and not 0 <= value < type_.bits:
+        return "TC329", f"this shifts {type_} by {value}, a count must be from 0 to {type_.bits - 1}"
+    return None
 
 
 def _defines(expr: Expr) -> dict[str, int | float]:

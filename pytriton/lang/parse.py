@@ -8,6 +8,7 @@ find more of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import takewhile
 from typing import Final
 
@@ -16,7 +17,7 @@ from pytriton.lang import syntax
 from pytriton.lang.automaton import END, Parser, tables
 from pytriton.lang.classify import WORDS, Fed, classify
 from pytriton.lang.misfits import ELSE, NESTED, Stop, refuse
-from pytriton.lang.tokens import Kind, Token, new_token
+from pytriton.lang.tokens import Kind, Token, new_token, subtracted
 from pytriton.source import Span
 
 __all__ = ["parse"]
@@ -30,7 +31,8 @@ def parse(tokens: list[Token], report: Report) -> syntax.File:
     terminals = classify(tokens, tables().words, report)
     report.check()
     parser = Parser()
-    reached = parser.run([*terminals, END], tokens)
+    spelled: set[str] = set()
+    reached = _run(parser, [*terminals, END], tokens, 0, spelled)
     if reached <= len(terminals):
         fed = list(map(Fed, terminals, tokens))
         _refuse_all(parser, reached, fed, report)
@@ -39,7 +41,21 @@ def parse(tokens: list[Token], report: Report) -> syntax.File:
     first = tokens[0].span
     whole = Span(first.source, 0, len(first.source.text))
     comments = tuple(comment for token in tokens for comment in token.comments)
-    return syntax.File(whole, items, comments)
+    return syntax.File(whole, items, comments, frozenset(spelled))
+
+
+def _run(
+    parser: Parser, terminals: Sequence[str], tokens: Sequence[Token], at: int, spelled: set[str]
+) -> int:
+    """The parser's ``run``, where a negative define that follows an operand is a sign and a number."""
+    while (at := parser.run(terminals, tokens, at)) < len(terminals):
+        parts = subtracted(tokens[at])
+        if parts is None or not parser.fits("MINUS"):
+            break
+        parser.run(("MINUS", "NUMBER"), parts)
+        spelled.add(tokens[at].text)
+        at += 1
+    return at
 
 
 # ---------------------------------------------------------------- syntax errors
@@ -68,7 +84,7 @@ def _refuse_all(parser: Parser, at: int, fed: list[Fed], report: Report) -> None
         resumed = _resume(parser, stop, opened, own.errors[0])
         if resumed is None:
             break
-        at = parser.run(terminals, tokens, resumed)
+        at = _run(parser, terminals, tokens, resumed, set())
         if at == len(fed):
             break
     report.check()

@@ -123,7 +123,7 @@ def preprocess_given(
 ) -> Preprocessed:
     """The same, with macros ahead of the text; ``wrong``: names of defines that are none."""
     expander = Expander({**PRELUDE, **given}, report)
-    run = _Preprocessor(expander, Includes(include_dirs, report), report)
+    run = _Preprocessor(expander, given, Includes(include_dirs, report), report)
     run.file(source)
     names = run.names | run.expander.used
     reached = set[str]()
@@ -181,8 +181,11 @@ class _Stream:
 class _Preprocessor:
     """The state of one run."""
 
-    def __init__(self, expander: Expander, includes: Includes, report: Report) -> None:
+    def __init__(
+        self, expander: Expander, given: Mapping[str, Macro], includes: Includes, report: Report
+    ) -> None:
         self.expander = expander
+        self.given = given
         self.macros = expander.macros
         self.report = report
         self.includes = includes
@@ -317,9 +320,10 @@ class _Preprocessor:
         macro = parse_define(line[1], line[2:], self.report)
         if macro is None:
             return
-        old = self.macros.get(macro.name)
-        if old is not None and old.given:
+        if macro.name in self.given:  # it wins, after an #undef too
+            self.macros[macro.name] = self.given[macro.name]
             return
+        old = self.macros.get(macro.name)
         if old is not None and not old.quiet and not old.same_as(macro):
             notes = [("defined here before", old.where)] if old.where is not None else []
             message = f"macro {macro.calls} is defined again, differently"

@@ -223,8 +223,9 @@ class Builder:
 
     def group(self, parts: list[Any]) -> syntax.Expr:
         expression: syntax.Expr = parts[1]
-        if isinstance(expression, syntax.MaskedDeref):
-            return replace(expression, grouped=True)
+        match expression:
+            case syntax.MaskedDeref() | syntax.Binary(operator="..."):
+                return replace(expression, grouped=True)
         return expression
 
     def bitcast(self, parts: list[Any]) -> syntax.Bitcast:

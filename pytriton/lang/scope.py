@@ -9,6 +9,7 @@ from pytriton.errors import Report
 from pytriton.lang.macros import Macro
 from pytriton.lang.typed import Symbol
 from pytriton.lang.types import BlockType, PointerType, ScalarType
+from pytriton.source import Span
 
 __all__ = ["Question", "Scope", "closest"]
 
@@ -31,7 +32,7 @@ class Scope:
         self.numbers = numbers
         self.macros = macros
         self._symbols: list[dict[str, Symbol]] = [{}]
-        self._types: list[dict[str, TypedefType]] = [{}]
+        self._types: list[dict[str, tuple[TypedefType, Span]]] = [{}]
         self.asked: list[Question] = []
         self.declared: list[tuple[Symbol, int]] = []
 
@@ -69,7 +70,7 @@ class Scope:
         return found
 
     def _type(self, name: str) -> TypedefType | None:
-        return next((types[name] for types in reversed(self._types) if name in types), None)
+        return next((types[name][0] for types in reversed(self._types) if name in types), None)
 
     def number(self, name: str) -> int | float:
         """The value of a define that is a number."""
@@ -101,9 +102,18 @@ class Scope:
         self._symbols[-1][symbol.name] = symbol
         self.declared.append((symbol, len(self._symbols)))
 
-    def define_type(self, name: str, type_: TypedefType) -> None:
-        """Enter a typedef name."""
-        self._types[-1][name] = type_
+    def define_type(self, name: str, type_: TypedefType, span: Span, report: Report) -> None:
+        """Enter a typedef name; a second one in the same block must have the same type (C11 6.7)."""
+        known, before = self._types[-1].get(name, (type_, span))
+        if known != type_:
+            report.error(
+                "TC307",
+                f"'{name}' is a typedef of {type_} here, and of {known} before, in the same scope",
+                span,
+                ("it was declared here before", before),
+                help="give this one another name",
+            )
+        self._types[-1][name] = type_, span
 
     def visible(self) -> set[str]:
         """Every variable name in scope."""

@@ -123,11 +123,14 @@ class MaskedDeref:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Binary:
+    """``grouped``: it is a range and stands in parentheses of its own."""
+
     span: Span
     operator: str
     left: Expr
     right: Expr
     operator_span: Span
+    grouped: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -370,8 +373,12 @@ class Function:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class File:
-    """A whole text: its functions and declarations in order, and every comment that was kept."""
+    """A whole text: its functions and declarations in order, and every comment that was kept.
+
+    ``spelled``: the negative defines that follow an operand, where their sign is an operator.
+    """
 
     span: Span
     items: tuple[Function | Declaration | StaticAssert, ...]
     comments: tuple[Comment, ...]
+    spelled: frozenset[str] = frozenset()

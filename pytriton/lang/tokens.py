@@ -54,6 +54,7 @@ __all__ = [
     "new_span",
     "new_token",
     "scan",
+    "subtracted",
     "tokenize",
 ]
 
@@ -143,6 +144,15 @@ def new_token(
     draft.__class__ = Token
     token: Token = draft
     return token
+
+
+def subtracted(token: Token) -> tuple[Token, Token] | None:
+    """A negative define as the sign and the number that it is spelled: after an operand, ``5 X`` is ``5 -3``."""
+    spelled = str(token.value)
+    if token.kind is not Kind.CONSTEXPR or spelled[0] != "-":
+        return None
+    sign = new_token(Kind.PUNCT, "-", token.span, token.newline, token.spaced, None, token.comments, _NOTHING)
+    return sign, new_token(Kind.NUMBER, spelled[1:], token.span, False, False, None, (), _NOTHING)
 
 
 def new_span(source: Source, start: int, end: int, expansion: Expansion | None) -> Span:

@@ -38,17 +38,24 @@ def as_size(expr: Expr) -> Expr:
     """An integer constant as a block's size or the bound of a range is printed.
 
     Triton takes arithmetic on constexprs there, but no conversion, no truth value and no choice: such an expression
-    is printed as its number.
+    is printed as its number, and so is one of another type than int (``sizeof(float) * 4``).
     """
-    for node in walk(expr):
-        choice = isinstance(node, Select | Cast) or (
-            isinstance(node, Call) and node.function in ("min", "max")
-        )
-        if choice or (isinstance(node, Binary) and node.operator in _TRUTHS):
-            value = constant(expr)
-            assert isinstance(value, int)
-            return Literal(expr.span, INT, wrap(value, INT))
-    return expr
+    if expr.type == INT and not any(map(_is_no_size, walk(expr))):
+        return expr
+    value = constant(expr)
+    assert isinstance(value, int)
+    return Literal(expr.span, INT, wrap(value, INT))
+
+
+def _is_no_size(node: Expr) -> bool:
+    """Whether a part of an expression keeps Triton from taking it as a size."""
+    match node:
+        case Select() | Cast() | Call(function="min" | "max"):
+            return True
+        case Binary(operator=operator):
+            return operator in _TRUTHS
+        case _:
+            return False
 
 
 class TypeNames(Operators):

@@ -91,6 +91,8 @@ def unknown_name(name: str, at: Span, scope: Scope, body: syntax.Block | None) -
     """For a variable that is not declared at ``at``; ``body`` is that of the kernel."""
     if name in _OTHER_NAMES:
         return Cure(_OTHER_NAMES[name])
+    if name in scope.numbers:
+        return Cure("it is in defines, but an '#undef' of the text takes it away: remove that")
     macro = scope.macros.get(name)
     if macro is not None and macro.params is not None:
         notes = (("the macro is defined here", macro.where),) if macro.where is not None else ()

@@ -254,12 +254,9 @@ class Kernel:
             configs = self._heuristics.applied(configs, names, arguments)
             return self._plans.get(configs) or self._kept(configs, configs)
         key = (_frozen(defines), _frozen_one(num_warps), _frozen_one(num_stages))
-        try:
-            plan = self._plans.get(key)
-        except TypeError:  # some value is no define, and this says which
-            defines_of(defines)
-            raise
-        plan = plan or self._kept(key, self._configs(defines_of(defines), num_warps, num_stages))
+        plan = self._plans.get(key) or self._kept(
+            key, self._configs(defines_of(defines), num_warps, num_stages)
+        )
         self._recent.put(plan, defines, num_warps, num_stages)
         return plan
 
@@ -313,7 +310,7 @@ class Kernel:
 
 
 def _frozen(defines: Mapping[str, Any] | None) -> Any:
-    """A hashable key that tells 1, True, 1.0 and '1' apart."""
+    """A hashable key that tells 1, True, 1.0 and '1' apart, and 0.0 and -0.0."""
     if not defines:
         return None
     return tuple((name, *_frozen_one(value)) for name, value in defines.items())
@@ -322,7 +319,7 @@ def _frozen(defines: Mapping[str, Any] | None) -> Any:
 def _frozen_one(value: Any) -> tuple[Any, ...]:
     if isinstance(value, (list, tuple)):
         return (list, tuple(_frozen_one(one) for one in value))
-    return (value.__class__, value)
+    return (value.__class__, value if isinstance(value, (str, int)) else repr(value))
 
 
 def kernel(

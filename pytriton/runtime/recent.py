@@ -3,7 +3,8 @@
 Programs of 2019 give all defines with each call, twenty of them as a rule. Equal defines give equal code only if
 their types are equal, too: 1, True, 1.0 and '1' are four different defines. A ``Recent`` holds what the last few
 calls gave and compares by Python's own list comparison, in C: names and values, and the types of numbers, also
-inside of lists. Lists are copied, so that a user may change them. Where the fast path runs in C, so does this.
+inside of lists; 0.0 and -0.0 are compared as they are spelled. Lists are copied, so that a user may change them.
+Where the fast path runs in C, so does this.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Recent(Generic[Kept]):
         names, values = ([], [*more]) if defines is None else ([*defines], [*defines.values(), *more])
         try:
             for given in (*self._seen,):
-                if values == given.values and names == given.names and given.has_types_of(values):
+                if values == given.values and names == given.names and given.is_same(values):
                     self._hits += 1
                     if not self._hits & (self._hits - 1):  # now and then: does the same exist in C by now?
                         self.get = native_recall(self._seen) or self._get
@@ -54,9 +55,12 @@ class Recent(Generic[Kept]):
 
 
 class _Given(Generic[Kept]):
-    """The defines of one call. Only numbers can be equal and of different types, alone or inside of lists."""
+    """The defines of one call. Only numbers can be equal and of different types, alone or inside of lists.
 
-    __slots__ = ("kept", "lists", "names", "numbers", "types", "values")
+    ``zeros``: the spelling of what may be 0.0 or -0.0.
+    """
+
+    __slots__ = ("kept", "lists", "names", "numbers", "types", "values", "zeros")
 
     def __init__(self, kept: Kept, names: Sequence[str], values: Sequence[Any]) -> None:
         self.kept = kept
@@ -70,8 +74,13 @@ class _Given(Generic[Kept]):
         lists = [(at, value) for at, value in enumerate(self.values) if isinstance(value, (list, tuple))]
         self.lists = [(at, [*map(type, value)]) for at, value in lists]
 
-    def has_types_of(self, values: Sequence[Any]) -> bool:
-        """Whether these equal values are of the same types, too."""
+        shown = [(at, repr(value)) for at, value in enumerate(self.values)]
+        self.zeros = [(at, spelled) for at, spelled in shown if "0.0" in spelled]
+
+    def is_same(self, values: Sequence[Any]) -> bool:
+        """Whether these equal values are of the same types, too, and their zeros have the same signs."""
         if self.numbers is not None and [*map(type, self.numbers(values))] != self.types:
+            return False
+        if self.zeros and any(repr(values[at]) != spelled for at, spelled in self.zeros):
             return False
         return not self.lists or all([*map(type, values[at])] == types for at, types in self.lists)

@@ -69,6 +69,43 @@ def test_defines(device: str, operator: str, mixed: str) -> None:
     check(device, "", [], probes, parameters=numbers, defines=defines)
 
 
+LARGE = [2**31 - 1, 2**31, 3000000000, 2**32 - 1, 2**32, 2**63 - 1, -(2**31), -(2**31) - 1, -(2**63) + 1]
+
+
+@pytest.mark.parametrize("value", LARGE)
+@pytest.mark.parametrize("given", ["int", "str", "text"])
+def test_a_define_is_its_literal(device: str, value: int, given: str) -> None:
+    """int where that holds the digits, else long: minus 2147483648 is a long."""
+    kind = INT if abs(value) < 2**31 else LONG
+    probes = [
+        Probe(f"{side} {operator} X", LONG, [binary(operator, number, INT, value, kind)[0]])
+        for operator in OPERATORS
+        for side, number in (("-7", -7), ("n", -7))
+    ]
+    probes += [
+        Probe("-X", LONG, [binary("-", 0, INT, value, kind)[0]]),
+        Probe("sizeof(X)", LONG, [kind.bits // 8]),
+    ]
+    defines = {"text": {}, "str": {"X": str(value)}, "int": {"X": value}}[given]
+    head = f"#define X {value}\n" if given == "text" else ""
+    check(device, head, [], probes, parameters=[("int n", -7)], defines=defines)
+
+
+@pytest.mark.parametrize(
+    ("spelled", "value"),
+    [
+        ("0xffffffff", 2**32 - 1),
+        ("037777777777", 2**32 - 1),
+        ("-0x80000000", 2**31),
+        ("0x7fffffff", 2**31 - 1),
+    ],
+)
+def test_a_define_that_is_not_decimal(device: str, spelled: str, value: int) -> None:
+    kind = INT if value < 2**31 else UINT
+    probes = [Probe(f"n {op} X", LONG, [binary(op, -7, INT, value, kind)[0]]) for op in OPERATORS]
+    check(device, "", [], probes, parameters=[("int n", -7)], defines={"X": spelled})
+
+
 @pytest.mark.parametrize("operator", ["/", "%", ">>", "<<"])
 @pytest.mark.parametrize("kind", [INT, LONG, UINT, ULONG], ids=str)
 def test_static_const_and_enum(device: str, operator: str, kind: CType) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy
@@ -27,7 +28,8 @@ def recent(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> R
 
 
 VALUES: list[Any] = [
-    *(1, True, 1.0, "1", numpy.int64(1), numpy.float32(1), 2, 0, False, 0.0, -1, None),
+    *(1, True, 1.0, "1", numpy.int64(1), numpy.float32(1), 2, 0, False, 0.0, -0.0, -1, None),
+    *(numpy.float32(0), numpy.float32(-0.0), [0.0], [-0.0], (1, -0.0), (1, 0.0), 10.0),
     *(torch.float16, torch.float32, "half", "", 128, 10**30),
     *(
         [1, 2],
@@ -123,3 +125,14 @@ def test_kernels_see_their_own_defines() -> None:
         ):
             kernel(z, (1,), V=value)
             assert z.tolist()[:1] == wanted[:1], value
+
+
+def test_the_two_zeros_are_two_defines() -> None:
+    """0.0 == -0.0, alone and in a sweep, but 1 / V tells them apart."""
+    kernel = pytriton.kernel("__global__ void f(float* z) { *z = 1 / V; }", {"V": 1.0})
+    z = torch.zeros(1)
+    for _ in range(3):
+        for value in (0.0, -0.0, numpy.float64(0), numpy.float64(-0.0), [0.0], [-0.0]):
+            kernel(z, grid=1, defines={"V": value})
+            sign = numpy.signbit(value[0] if isinstance(value, list) else value)
+            assert z.item() == (-math.inf if sign else math.inf), value

@@ -8,5 +8,13 @@ def f(
     Y,  # int*
     X,  # half*
 ):
-    r = tl.arange(0, 4 * 4)
-    tl.store(Y + r, 2 + 10 * 1 + 100 * 8 + 1000 * 8)
+    r = tl.arange(0, 16)
+    tl.store(
+        Y + r,
+        (
+            2
+            + tl.full((), 10, tl.uint64) * 1
+            + tl.full((), 100, tl.uint64) * 8
+            + tl.full((), 1000, tl.uint64) * 8
+        ).to(Y.dtype.element_ty),
+    )

@@ -63,4 +63,4 @@ def f(
             tl.debug_barrier()
             tl.store(Y + 8 + j, j)
     tl.debug_barrier()
-    tl.store(Y + 11, 4 + i)
+    tl.store(Y + 11, (4 + i.to(tl.uint64)).to(Y.dtype.element_ty))
