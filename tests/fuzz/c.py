@@ -76,7 +76,9 @@ def high(type_: Scalar) -> int:
 
 
 def spelled(number: Number) -> str:
-    """C text for a value of a type, at the level of an operand of a cast."""
+    """C text for a value of a type; empty if gcc has no such type."""
+    if number.type.word == "bfloat16":
+        return ""
     word = {"half": "_Float16", "bool": "_Bool"}.get(number.type.word, number.type.word)
     value = number.value
     if isinstance(value, int):

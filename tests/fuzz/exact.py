@@ -11,7 +11,7 @@ What each element of memory must be was computed by c.py when the program was ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -26,10 +26,10 @@ from tests.fuzz.rules import FLOATS, INTEGERS, SCALARS, Scalar, by_name
 from tests.oracle.evaluator import Address
 from tests.oracle.judges import Buffer, Case
 
-__all__ = ["EXACT", "ExactCase", "Question", "Slots", "checked_type"]
+__all__ = ["ExactCase", "Question", "Slots", "arguments", "checked_type", "constants", "zeros"]
 
 INT, BOOL, FLOAT = by_name("int"), by_name("bool"), by_name("float")
-LENGTH = 96  # elements of an output
+LENGTH = 160  # elements of an output
 INTEGER_DEFINES: tuple[object, ...] = (
     *(5, -3, 3000000000, -2147483648, 2147483648, 4294967295, -1, 0, 1, 2147483647, 1 << 40, -(1 << 62)),
     *("-2147483648", "0xffffffff", "3000000000", "0x80000000", "1u", "-7", "4294967295u", True, False),
@@ -86,6 +86,13 @@ class Slots:
             word = {"half": "_Float16", "bool": "_Bool"}.get(type_.word, type_.word)
             self.texts.append((f"({word})({settled.c})", value))
         return f"{name} + {at}"
+
+    def put(self, type_: Scalar, values: Sequence[Number]) -> str:
+        """A place for these values, which are of the type."""
+        name = self.names.setdefault(type_, f"Y{len(self.names)}")
+        held = self.values.setdefault(type_, [])
+        held += values
+        return f"{name} + {len(held) - len(values)}"
 
     def full(self) -> bool:
         return any(len(held) > LENGTH - 16 for held in self.values.values())
@@ -345,7 +352,7 @@ def _types(c: Choices, *always: Scalar) -> tuple[Scalar, ...]:
     return tuple(dict.fromkeys([*always, *(c.pick(SCALARS) for _ in range(1 + c.below(4)))]))
 
 
-def _prologue(kernel: _Kernel, some: int) -> None:
+def _before(kernel: _Kernel, some: int) -> None:
     for make in (kernel.define, kernel.define, kernel.enumerators, kernel.static, kernel.directive):
         if kernel.c.chance(some):
             make()
@@ -353,7 +360,7 @@ def _prologue(kernel: _Kernel, some: int) -> None:
 
 def constants(c: Choices) -> ExactCase:
     kernel = _Kernel(c, strict=c.chance(2), types=_types(c, INT))
-    _prologue(kernel, 2)
+    _before(kernel, 2)
     for _ in range(c.below(3)):
         argument(kernel)
     return kernel.case(1 + c.below(8))
@@ -375,7 +382,7 @@ def argument(kernel: _Kernel) -> None:
 def arguments(c: Choices) -> ExactCase:
     kernel = _Kernel(c, strict=c.chance(6), types=_types(c, INT, by_name("long"), by_name("unsigned int")))
     kernel.known.late = 2
-    _prologue(kernel, 8)
+    _before(kernel, 8)
     kernel.parameter(INT, 1)
     for _ in range(1 + c.below(4)):
         argument(kernel)
@@ -393,5 +400,3 @@ def zeros(c: Choices) -> ExactCase:
     case = kernel.case(1 + c.below(6))
     return replace(case, first={**case.defines, "Z": -value})
 
-
-EXACT: dict[str, Callable[[Choices], ExactCase]] = {"constants": constants, "arguments": arguments, "zeros": zeros}

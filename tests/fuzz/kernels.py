@@ -7,13 +7,14 @@ is alive at the end is stored, so that what went wrong shows.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pytriton.lang.types import BOOL as CHECKED_BOOL
 from pytriton.lang.types import LONG, TYPE_WORDS
-from tests.fuzz import found
+from tests.fuzz import exact, found, offsets
 from tests.fuzz.choices import Choices
 from tests.fuzz.memory import LENGTH, Block, Frame, Parameter, Variable, contents
 from tests.fuzz.rules import SCALARS, Scalar, by_name
@@ -41,8 +42,24 @@ OPEN = Options(found.OPEN)
 
 
 def generate(c: Choices, options: Options | None = None) -> Case:
-    """One kernel and one launch of it."""
-    options = options or Options()
+    """One kernel and one launch of it: a quarter are of the classes of exact.py and offsets.py."""
+    about, make = c.weighted(CLASSES)
+    case = make(c) if make else _mixed(c, options or Options())
+    return replace(case, about=about)
+
+
+CLASSES: tuple[tuple[int, tuple[str, Callable[[Choices], Case] | None]], ...] = (
+    (27, ("mixed", None)),
+    (3, ("constants", exact.constants)),
+    (2, ("arguments", exact.arguments)),
+    (1, ("zeros", exact.zeros)),
+    (2, ("offsets", offsets.offsets)),
+    (1, ("products", offsets.products)),
+)
+
+
+def _mixed(c: Choices, options: Options) -> Case:
+    """Statements of every kind."""
     frame = _frame(c, options)
     statements = Streams(c, frame)
     prologue, defines, noise = _prologue(c, frame)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tests.fuzz.c import Number, Unspecified, binary, choose, converted, literal, spelled, unary
 from tests.fuzz.choices import Choices
@@ -87,7 +87,7 @@ class Known:
         kind = c.below(8)
         if self.constant and kind in (4, 7):
             return self.whole(c.pick(WHOLE))
-        if self.zeros and kind < 6:
+        if self.zeros and kind < 6 and not self.constant:
             return self.real(c.pick(ZEROS))
         if kind < 4:
             return self.whole(c.pick(WHOLE if self.late > 4 else FEW))
@@ -236,7 +236,12 @@ class Known:
         text = f"{operator}{blank}{operand.at(PREFIX)}"
         c = f"{operator}({operand.c})" if operand.c else None
         if operand.weak and operator != "!":
-            return Node(text, PREFIX, type_, value, c, lambda t: self.prefixed(operator, operand.settled(t)))
+            met = operand.settled
+
+            def meet(other: Scalar) -> Node:
+                return self.prefixed(operator, met(other))
+
+            return Node(text, PREFIX, type_, value, c, meet)
         return Node(text, PREFIX, type_, value, c)
 
     def compared(self, depth: int) -> Node:
@@ -266,7 +271,7 @@ class Known:
         kind = self.choices.below(8)
         if kind == 7 and not self.directive and not yes.weak:
             return self.choice(yes, yes, no, "{0} ?: {2}", "({0}) ? ({1}) : ({2})")
-        if kind == 6 and not self.directive:
+        if kind == 6 and not (self.directive or self.constant):
             return self.choice(condition, yes, no, "select({0}, {1}, {2})", "({0}) ? ({1}) : ({2})")
         return self.choice(condition, yes, no)
 
@@ -290,20 +295,17 @@ class Known:
         if not all(side.weak or side.text in WHOLE for side in (yes, no)):
             return self.cast(node, FLOAT)  # whether it is weak beside what is no literal, nobody said
 
-        def meet(type_: Scalar) -> Node:
-            sides = (self._as(side, type_) for side in (yes, no))
-            return self.choice(condition, *sides, form, c)
+        def meet(other: Scalar) -> Node:  # beside a double it keeps a double's digits; a half is not spoken of
+            return self.choice(condition, self._double(yes), self._double(no), form, c) if other == DOUBLE else node
 
-        return Node(node.text, level, type_, value, node.c, meet)
+        return replace(node, weak=meet)
 
-    def _as(self, side: Node, type_: Scalar) -> Node:
-        """A side of a weak choice that met a type: the text stays."""
+    def _double(self, side: Node) -> Node:
+        """A side of a choice that met a double: the text stays."""
         if side.weak:
-            return side.weak(type_)
-        value = None if side.value is None else converted(side.value, type_)
-        word = {"half": "_Float16"}.get(type_.word, type_.word)
-        c = f"({word})({side.c})" if side.c and type_.word != "bfloat16" else None
-        return Node(side.text, side.level, type_, value, c)
+            return side.weak(DOUBLE)
+        value = None if side.value is None else converted(side.value, DOUBLE)
+        return Node(side.text, side.level, DOUBLE, value, side.c and f"(double)({side.c})")
 
     def guarded(self, depth: int) -> Node:
         """An arm or an operand that is not taken, without a value."""
@@ -343,7 +345,7 @@ class Known:
         return Node(text, level, type_, None, f"({left.c}) {operator} ({right.c})" if left.c else None)
 
     def function(self, depth: int) -> Node:
-        name = self.choices.pick(("min", "max", "abs"))
+        name = self.choices.pick(("min", "max") if self.constant else ("min", "max", "abs"))
         left, right = self.sub(depth), self.sub(depth)
         if name == "abs":
             return self.absolute(left)
