@@ -21,7 +21,12 @@ __all__ = ["Number", "Unspecified", "binary", "bits", "choose", "converted", "li
 INT, LONG, BOOL = by_name("int"), by_name("long"), by_name("bool")
 UNSIGNED, UNSIGNED_LONG = by_name("unsigned int"), by_name("unsigned long")
 # digits of the significand, exponents of the smallest and of the largest normal number
-FORMATS = {"half": (11, -14, 15), "bfloat16": (8, -126, 127), "float": (24, -126, 127), "double": (53, -1022, 1023)}
+FORMATS = {
+    "half": (11, -14, 15),
+    "bfloat16": (8, -126, 127),
+    "float": (24, -126, 127),
+    "double": (53, -1022, 1023),
+}
 
 
 class Unspecified(Exception):
@@ -82,11 +87,23 @@ def spelled(number: Number) -> str:
     word = {"half": "_Float16", "bool": "_Bool"}.get(number.type.word, number.type.word)
     value = number.value
     if isinstance(value, int):
-        text = f"({value + 1}l - 1)" if value == low(LONG) else f"{value}ul" if value > high(LONG) else f"{value}l"
+        text = (
+            f"({value + 1}l - 1)"
+            if value == low(LONG)
+            else f"{value}ul"
+            if value > high(LONG)
+            else f"{value}l"
+        )
     elif math.isfinite(value):
         text = float(value).hex()
     else:
-        text = '__builtin_nan("")' if math.isnan(value) else "-__builtin_inf()" if value < 0 else "__builtin_inf()"
+        text = (
+            '__builtin_nan("")'
+            if math.isnan(value)
+            else "-__builtin_inf()"
+            if value < 0
+            else "__builtin_inf()"
+        )
     return f"(({word}){text})"
 
 

@@ -224,7 +224,9 @@ class _Kernel:
         """``v op= e``."""
         type_ = self.c.pick(self.known.types)
         start, node, name = self.value(type_), self.value(type_), self.fresh("v")
-        operator = self.c.pick(("+", "-", "*", *(() if type_.floating else ("&", "|", "^", "<<", ">>", "/", "%"))))
+        operator = self.c.pick(
+            ("+", "-", "*", *(() if type_.floating else ("&", "|", "^", "<<", ">>", "/", "%")))
+        )
         if start.value is None or node.value is None:
             return self.store()
         held = converted(start.settled(type_).value or start.value, type_)
@@ -237,7 +239,16 @@ class _Kernel:
         except Unspecified:
             return self.store()
         c = f"{spelled(held)} {operator} ({other.c})" if other.c else None
-        place = self.slots.take(Node("", POSTFIX, result.type, result, c and f"({type_.word})({c})" if type_ not in FLOATS and type_ != BOOL else None), type_)
+        place = self.slots.take(
+            Node(
+                "",
+                POSTFIX,
+                result.type,
+                result,
+                c and f"({type_.word})({c})" if type_ not in FLOATS and type_ != BOOL else None,
+            ),
+            type_,
+        )
         return [
             f"{type_.word} {name} = {start.text};",
             f"{name} {operator}= {node.text};",
@@ -266,7 +277,8 @@ class _Kernel:
         node, size = self.value(type_), self.constant(2)
         mask = self.known.joined("&", size, self.known.whole("7"))
         size = mask and self.known.joined("+", mask, self.known.whole("1"))
-        assert size is not None and size.value is not None
+        assert size is not None
+        assert size.value is not None
         count = int(size.value.value)
         place = self.slots.take(node, type_, count)
         stop = size.text if size.level == POSTFIX else f"({size.text})"
@@ -281,7 +293,8 @@ class _Kernel:
         type_ = self.c.pick((INT, INT, *INTEGERS))
         bound = self.known.integer(self.depth())
         mask = self.known.joined("&", bound, self.known.whole("3"))
-        assert mask is not None and mask.value is not None
+        assert mask is not None
+        assert mask.value is not None
         trips = Number(INT, int(mask.value.value))
         i, v = self.fresh("i"), self.fresh("v")
         node = self.value(INT)
@@ -332,11 +345,18 @@ class _Kernel:
         outputs = [f"{type_.word} *{self.slots.names[type_]}" for type_ in types]
         scalars = [f"{number.type.word} {name}" for name, number in self.parameters]
         text = "\n".join(
-            [*self.before, f"void f({', '.join(outputs + scalars)}) {{", *("  " + line for line in lines), "}", ""]
+            [
+                *self.before,
+                f"void f({', '.join(outputs + scalars)}) {{",
+                *("  " + line for line in lines),
+                "}",
+                "",
+            ]
         )
         wanted = tuple(self.slots.wanted(type_) for type_ in types)
         buffers = tuple(
-            Buffer(checked_type(type_), np.zeros_like(data)) for type_, (data, _) in zip(types, wanted, strict=True)
+            Buffer(checked_type(type_), np.zeros_like(data))
+            for type_, (data, _) in zip(types, wanted, strict=True)
         )
         values = [bool(n.value) if n.type == BOOL else n.value for _, n in self.parameters]
         return ExactCase(
@@ -399,4 +419,3 @@ def zeros(c: Choices) -> ExactCase:
         kernel.parameter(c.pick(types), c.pick((-0.0, 0.0)))
     case = kernel.case(1 + c.below(6))
     return replace(case, first={**case.defines, "Z": -value})
-

@@ -21,6 +21,7 @@ typedef _Bool bool;
 #define select(c, a, b) ((c) ? (a) : (b))
 #define abs(a) ((a) < 0 ? -(a) : +(a))  // of integers
 """
+FLAGS = "-std=gnu11 -fwrapv -fsigned-char -ffp-contract=off -fno-trapping-math -fexcess-precision=16"
 WIDTHS = {".quad": 8, ".long": 4, ".value": 2, ".byte": 1}
 
 
@@ -31,8 +32,7 @@ def there() -> bool:
 
 
 def _compiled(text: str) -> str | None:
-    flags = "-w -O0 -S -std=gnu11 -fwrapv -fsigned-char -ffp-contract=off -fno-trapping-math -fno-asynchronous-unwind-tables"
-    command = ["gcc", *flags.split(), "-fexcess-precision=16", "-x", "c", "-o", "-", "-"]
+    command = f"gcc -w -O0 -S {FLAGS} -x c -o - -".split()
     run = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     return run.stdout if run.returncode == 0 else None
 

@@ -162,8 +162,12 @@ def _asked(case: ExactCase, about: list[str]) -> Verdict:
     except ValueError as error:
         return Verdict("crashed", "gcc refuses the program", str(error))
     about.append("without gcc" if answers is None else "gcc")
-    for (text, number), answer in zip(whole + real, answers and answers[0] + answers[1] or (), strict=False):
-        known = wrapped(int(number.value), by_name("long")) if isinstance(answer, int) else float(number.value)
+    for (text, number), answer in zip(
+        whole + real, (answers and answers[0] + answers[1]) or (), strict=False
+    ):
+        known = (
+            wrapped(int(number.value), by_name("long")) if isinstance(answer, int) else float(number.value)
+        )
         if repr(known) != repr(answer):
             return Verdict("differs", "gcc", f"{text} is {answer!r} to gcc, not {known!r}")
     return Verdict("ok")

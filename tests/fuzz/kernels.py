@@ -12,19 +12,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pytriton.lang.types import BOOL as CHECKED_BOOL
-from pytriton.lang.types import LONG, TYPE_WORDS
+from pytriton.lang.types import LONG
 from tests.fuzz import exact, found, offsets
 from tests.fuzz.choices import Choices
+from tests.fuzz.exact import checked_type
 from tests.fuzz.memory import LENGTH, Block, Frame, Parameter, Variable, contents
-from tests.fuzz.rules import SCALARS, Scalar, by_name
+from tests.fuzz.rules import SCALARS, by_name
 from tests.fuzz.statements import Statements
 from tests.fuzz.streams import Streams
 from tests.oracle.arithmetic import size_of
 from tests.oracle.evaluator import Address
 from tests.oracle.judges import Buffer, Case
 
-__all__ = ["OPEN", "Options", "generate"]
+__all__ = ["CLASSES", "OPEN", "Options", "generate"]
 
 INT = by_name("int")
 POWERS = (4, 8, 2, 16, 1, 32)
@@ -140,7 +140,7 @@ def _prologue(c: Choices, frame: Frame) -> tuple[list[str], dict[str, object], l
         for type_ in dict.fromkeys([by_name("char"), c.pick(frame.types)]):
             name = frame.fresh("tab")
             noise.append(
-                f"{type_.word} __constant__* {name} = calloc({LENGTH * size_of(_checked_type(type_))});"
+                f"{type_.word} __constant__* {name} = calloc({LENGTH * size_of(checked_type(type_))});"
             )
             frame.constant_buffers[name] = type_
     lines = [f"int pid = {_PROGRAM[len(frame.grid)]};"]
@@ -226,12 +226,6 @@ def _noisy(c: Choices, lines: list[str]) -> list[str]:
     return result
 
 
-def _checked_type(type_: Scalar):  # type: ignore[no-untyped-def]
-    if type_.word == "bool":
-        return CHECKED_BOOL
-    return TYPE_WORDS[tuple(sorted(type_.word.split()))]
-
-
 def _launch(c: Choices, frame: Frame, text: str, defines: dict[str, object]) -> Case:
     random = np.random.default_rng(c.below(1 << 16))
     special = c.chance(3)
@@ -239,7 +233,7 @@ def _launch(c: Choices, frame: Frame, text: str, defines: dict[str, object]) -> 
     buffers = tuple(
         _table(number, block, tables[number])
         if number in tables
-        else Buffer(_checked_type(block.type), contents(block, random, special))
+        else Buffer(checked_type(block.type), contents(block, random, special))
         for number, block in enumerate(frame.blocks)
     )
     constants = {}
@@ -259,7 +253,7 @@ def _launch(c: Choices, frame: Frame, text: str, defines: dict[str, object]) -> 
 
 def _table(number: int, block: Block, table: tuple[int, ...]) -> Buffer:
     """Pointers to elements of the next buffer."""
-    width = size_of(_checked_type(block.type))
+    width = size_of(checked_type(block.type))
     return Buffer(
         LONG, np.zeros(8 * len(table), np.uint8), tuple(Address(number + 1, at * width) for at in table)
     )

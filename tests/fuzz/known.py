@@ -14,11 +14,10 @@ from dataclasses import dataclass, replace
 from tests.fuzz.c import Number, Unspecified, binary, choose, converted, literal, spelled, unary
 from tests.fuzz.choices import Choices
 from tests.fuzz.expressions import (
-    LEVELS,
     CHOICE,
     EQUAL,
-    LAND,
     LESS,
+    LEVELS,
     LOR,
     PLUS,
     POSTFIX,
@@ -61,7 +60,9 @@ class Node:
 class Known:
     """The expressions of one kernel. ``lines``: what stands before it, ``defines``: what is given."""
 
-    def __init__(self, c: Choices, *, strict: bool, types: tuple[Scalar, ...] = SCALARS, zeros: bool = False) -> None:
+    def __init__(
+        self, c: Choices, *, strict: bool, types: tuple[Scalar, ...] = SCALARS, zeros: bool = False
+    ) -> None:
         self.choices, self.strict, self.types, self.zeros = c, strict, types, zeros
         self.names: list[Node] = []  # enumerators, floating defines, static constants
         self.tokens: dict[str, str] = {}  # integer defines: a literal, perhaps with a minus
@@ -225,7 +226,10 @@ class Known:
 
     def one(self, depth: int) -> Node:
         operand = self.sub(depth)
-        return self.prefixed(self.choices.pick(("-", "-", "+", "!") + (("~", "~") if not operand.type.floating else ())), operand)
+        return self.prefixed(
+            self.choices.pick(("-", "-", "+", "!") + (("~", "~") if not operand.type.floating else ())),
+            operand,
+        )
 
     def prefixed(self, operator: str, operand: Node) -> Node:
         blank = " " if operand.at(PREFIX).startswith(operator) else ""
@@ -276,27 +280,46 @@ class Known:
         return self.choice(condition, yes, no)
 
     def choice(
-        self, condition: Node, yes: Node, no: Node, form: str = "{0} ? {1} : {2}", c: str = "({0}) ? ({1}) : ({2})"
+        self,
+        condition: Node,
+        yes: Node,
+        no: Node,
+        form: str = "{0} ? {1} : {2}",
+        c: str = "({0}) ? ({1}) : ({2})",
     ) -> Node:
         """Both sides in their common type; weak if a floating literal is all that is floating."""
         both = yes.weak and no.weak
         first, second = (yes, no) if both else self.settle(yes, no)
         level = POSTFIX if form.startswith("select") else CHOICE
-        texts = (condition.text, yes.text, no.text) if level == POSTFIX else (condition.at(LOR), yes.text, no.at(CHOICE))
+        texts = (
+            (condition.text, yes.text, no.text)
+            if level == POSTFIX
+            else (condition.at(LOR), yes.text, no.at(CHOICE))
+        )
         taken = None if condition.value is None else first if condition.value.true else second
         type_ = common(first.type, second.type)
         value = None if taken is None or taken.value is None else converted(taken.value, type_)
         asked = all((condition.c, first.c, second.c))
         node = Node(
-            form.format(*texts), level, type_, value, c.format(condition.c, first.c, second.c) if asked else None
+            form.format(*texts),
+            level,
+            type_,
+            value,
+            c.format(condition.c, first.c, second.c) if asked else None,
         )
         if not (yes.weak or no.weak) or any(side.type.floating and not side.weak for side in (yes, no)):
             return node
         if not all(side.weak or side.text in WHOLE for side in (yes, no)):
             return self.cast(node, FLOAT)  # whether it is weak beside what is no literal, nobody said
 
-        def meet(other: Scalar) -> Node:  # beside a double it keeps a double's digits; a half is not spoken of
-            return self.choice(condition, self._double(yes), self._double(no), form, c) if other == DOUBLE else node
+        def meet(
+            other: Scalar,
+        ) -> Node:  # beside a double it keeps a double's digits; a half is not spoken of
+            return (
+                self.choice(condition, self._double(yes), self._double(no), form, c)
+                if other == DOUBLE
+                else node
+            )
 
         return replace(node, weak=meet)
 
@@ -354,7 +377,8 @@ class Known:
         less = self.joined("<" if name == "min" else ">", first, second)
         value = None
         if less is not None and less.value is not None:
-            assert first.value is not None and second.value is not None
+            assert first.value is not None
+            assert second.value is not None
             value = choose(less.value.true, first.value, second.value)
         type_ = common(first.type, second.type)
         c = f"{name}({first.c}, {second.c})" if first.c and second.c else None
@@ -393,4 +417,3 @@ class Known:
         except Unspecified:
             return self.prefixed("!", node)
         return node
-

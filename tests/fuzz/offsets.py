@@ -65,11 +65,15 @@ class _Builder:
         pointers = [f"{t.word} *{self.slots.names[t]}" for t in types]
         pointers += [f"{type_.word} *{name}" for name, type_, _ in self.inputs]
         scalars = [f"{number.type.word} {name}" for name, number in self.numbers]
-        text = "\n".join([f"void f({', '.join(pointers + scalars)}) {{", *("  " + line for line in self.lines), "}", ""])
+        text = "\n".join(
+            [f"void f({', '.join(pointers + scalars)}) {{", *("  " + line for line in self.lines), "}", ""]
+        )
         buffers = [Buffer(checked_type(t), np.zeros_like(wanted[at][0])) for at, t in enumerate(types)]
         buffers += [Buffer(checked_type(type_), data) for _, type_, data in self.inputs]
         arguments = (*map(Address, range(len(buffers))), *(number.value for _, number in self.numbers))
-        return ExactCase(text, tuple(buffers), arguments, (1,), wanted=tuple(wanted), lenient=self.known.lenient)
+        return ExactCase(
+            text, tuple(buffers), arguments, (1,), wanted=tuple(wanted), lenient=self.known.lenient
+        )
 
 
 def elements(data: np.ndarray, type_: Scalar) -> list[Number]:
@@ -81,6 +85,11 @@ def elements(data: np.ndarray, type_: Scalar) -> list[Number]:
     return [Number(type_, value) for value in values.tolist()]
 
 
+def least(offsets: Sequence[int]) -> int:
+    """The lowest of some offsets that lie near each other, round the end of 64 bits too."""
+    return offsets[0] + min(wrapped(offset - offsets[0], LONG) for offset in offsets)
+
+
 class _Offsets(_Builder):
     """Addresses, and statements that use them."""
 
@@ -89,10 +98,28 @@ class _Offsets(_Builder):
         self.ranges: dict[tuple[Scalar, int], str] = {}
         for _ in range(1 + c.below(3)):
             type_ = c.pick((*UNSIGNED, *UNSIGNED, INT, LONG))
-            value = c.pick((2, 1, 3, 0, 5, 100, 255, 65535, 1 << 31, (1 << 31) + 5, (1 << 32) - 1, 1 << 63, (1 << 64) - 3))
+            value = c.pick(
+                (
+                    2,
+                    1,
+                    3,
+                    0,
+                    5,
+                    100,
+                    255,
+                    65535,
+                    1 << 31,
+                    (1 << 31) + 5,
+                    (1 << 32) - 1,
+                    1 << 63,
+                    (1 << 64) - 3,
+                )
+            )
             number = Number(type_, wrapped(value, type_))
             if c.chance(4):  # loaded
-                data = np.frombuffer(int(number.value).to_bytes(type_.bits // 8, "little", signed=type_.kind == "i"), np.uint8)
+                data = np.frombuffer(
+                    int(number.value).to_bytes(type_.bits // 8, "little", signed=type_.kind == "i"), np.uint8
+                )
                 name = f"X{len(self.inputs)}"
                 self.inputs.append((name, type_, data))
                 self.known.variables.append(Node(f"*{name}", PREFIX, type_, number, spelled(number)))
@@ -112,7 +139,9 @@ class _Offsets(_Builder):
         """A scalar offset: a variable or constant most of the time."""
         c = self.c
         if c.chance(8):
-            return self.known.whole(c.pick(("2147483648", "0x80000000", "4294967295u", "4294967296", "0xffffffffffffffff")))
+            return self.known.whole(
+                c.pick(("2147483648", "0x80000000", "4294967295u", "4294967296", "0xffffffffffffffff"))
+            )
         return c.pick(self.known.variables) if c.below(3) else self.known.integer(2)
 
     def range(self, type_: Scalar, size: int) -> tuple[str, list[Number]]:
@@ -137,8 +166,8 @@ class _Offsets(_Builder):
             values = [binary(sign, other.value, v) for v in values]
         elif kind == 4:
             name, values = f"-{name}", [unary("-", v) for v in values]
-        numbers = [wrapped(int(v.value), LONG) for v in values]
-        return (name, values) if max(numbers) - min(numbers) < 64 else plain
+        numbers = [int(v.value) for v in values]
+        return (name, values) if max(wrapped(n - least(numbers), LONG) for n in numbers) < 64 else plain
 
     def moves(self, size: int | None, count: int) -> tuple[list[tuple[str, str]], list[int]]:
         """``+`` and ``-`` with their operands, and by how much each element moves in all."""
@@ -153,7 +182,10 @@ class _Offsets(_Builder):
                 assert term.value is not None
                 text, values = term.at(TIMES), [term.value] * len(total)
             found.append((sign, text))
-            total = [t + (int(v.value) if sign == "+" else -int(v.value)) for t, v in zip(total, values, strict=True)]
+            total = [
+                t + (int(v.value) if sign == "+" else -int(v.value))
+                for t, v in zip(total, values, strict=True)
+            ]
         return found, total
 
     def back(self, now: int, wanted: int) -> tuple[str, str] | None:
@@ -169,12 +201,11 @@ class _Offsets(_Builder):
     def address(self, base: str, lowest: int, size: int | None = None) -> tuple[str, list[int]]:
         """An address, or a block of them, of which the lowest is that element; and which elements they are."""
         moves, total = self.moves(size, 1 + self.c.below(3))
-        total = [wrapped(t, LONG) for t in total]
-        last = self.back(min(total), lowest)
+        last = self.back(least(total), lowest)
         if last is not None:
             moves.insert(self.c.below(len(moves) + 1), last)
         text = base + "".join(f" {sign} {operand}" for sign, operand in moves)
-        return text, [t - min(total) + lowest for t in total]
+        return text, [wrapped(t - least(total), LONG) + lowest for t in total]
 
     def lowest(self) -> int:
         return self.c.pick((0, 298, 7, ROOM - 80)) + self.c.below(16)
@@ -186,7 +217,16 @@ class _Offsets(_Builder):
 
     def statement(self) -> None:
         self.c.weighted(
-            [(4, self.load), (4, self.moved), (3, self.loop), (2, self.store), (2, self.apart), (2, self.single), (1, self.chosen), (1, self.reread)]
+            [
+                (4, self.load),
+                (4, self.moved),
+                (3, self.loop),
+                (2, self.store),
+                (2, self.apart),
+                (2, self.single),
+                (1, self.chosen),
+                (1, self.reread),
+            ]
         )()
 
     def sizes(self, size: int | None) -> str:
@@ -214,13 +254,12 @@ class _Offsets(_Builder):
             (move,), by = self.moves(None, 1)
             total = [t + by[0] for t in total]
             self.lines.append(self.step(q, *move))
-        total = [wrapped(t, LONG) for t in total]
         lowest = self.lowest()
-        last = self.back(min(total), lowest)
+        last = self.back(least(total), lowest)
         if last is not None:
             self.lines.append(self.step(q, *last))
         self.lines.append(f"{self.type.word} {name}{self.sizes(size)} = *{q};")
-        self.keep(self.type, name, [self.held[t - min(total) + lowest] for t in total], size)
+        self.keep(self.type, name, [self.held[wrapped(t - least(total), LONG) + lowest] for t in total], size)
 
     def step(self, pointer: str, sign: str, operand: str) -> str:
         return self.c.pick((f"{pointer} {sign}= {operand};", f"{pointer} = {pointer} {sign} {operand};"))
@@ -264,7 +303,9 @@ class _Offsets(_Builder):
         for where in at:
             value = Number(type_, 0.0 if type_.floating else 0)
             for n in away:
-                value = converted(binary("+", value, self.held[where - n if sign == "-" else where + n]), type_)
+                value = converted(
+                    binary("+", value, self.held[where - n if sign == "-" else where + n]), type_
+                )
             values.append(value)
         self.keep(type_, total, values, size)
 
@@ -276,7 +317,10 @@ class _Offsets(_Builder):
         name, first = place.split(" + ")
         target, to = self.address(name, int(first), size)
         if len(set(to)) < len(to) or max(to) >= int(first) + len(at):
-            target, to = f"{place}{'' if size is None else f' + 0 ... {size}'}", [int(first) + i for i in range(len(at))]
+            target, to = (
+                f"{place}{'' if size is None else f' + 0 ... {size}'}",
+                [int(first) + i for i in range(len(at))],
+            )
         for i, value in zip(to, values, strict=True):
             self.slots.values[self.type][i] = value
         self.lines.append(f"*({target}) = *({text});")
@@ -324,11 +368,19 @@ class _Offsets(_Builder):
         elif kind == 1:
             self.lines += [f"{word} *{q} = {text};"]
         elif kind == 2:
-            self.lines += [f"{word} *{block}[1, 1] = {text};", f"{word} *{q} = {self.source};", f"{q} = {block};"]
+            self.lines += [
+                f"{word} *{block}[1, 1] = {text};",
+                f"{word} *{q} = {self.source};",
+                f"{q} = {block};",
+            ]
         elif kind == 3:
             number = c.pick(self.known.variables)
             assert number.value is not None
-            self.lines += [f"{word} *{q} = {self.source};", f"if ({number.text}) {q} = {text};", f"else {q} = {text};"]
+            self.lines += [
+                f"{word} *{q} = {self.source};",
+                f"if ({number.text}) {q} = {text};",
+                f"else {q} = {text};",
+            ]
         elif kind == 4:
             self.lines += [f"{word} *{block}[1] = {text};", f"{word} *{q} = {block} - 2u;", f"{q} += 2;"]
         else:
@@ -381,7 +433,10 @@ def _product(builder: _Builder, left: Scalar, right: Scalar, sizes: tuple[int, i
     type_ = common(promoted(left), promoted(right))
     declared = c.pick((type_, type_, INT if type_.bits == 32 else LONG))
     sums = [
-        sum(int(converted(first[i * k + t], type_).value) * int(converted(second[t * n + j], type_).value) for t in range(k))
+        sum(
+            int(converted(first[i * k + t], type_).value) * int(converted(second[t * n + j], type_).value)
+            for t in range(k)
+        )
         for i in range(m)
         for j in range(n)
     ]

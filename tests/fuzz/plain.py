@@ -16,15 +16,14 @@ import torch
 import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import make_backend
-from triton.runtime.interpreter import InterpretedFunction, TensorHandle
+from triton.runtime.interpreter import TensorHandle
 from triton.runtime.jit import create_function_from_signature
 
 import pytriton
 from pytriton.lang.types import PointerType
 from pytriton.pipeline import Translation
-from pytriton.runtime.interpret import Interpreted, _twin
+from pytriton.runtime.interpret import Interpreted
 from pytriton.runtime.load import LoadedModule, load
-from pytriton.runtime.mending import counted
 from tests.oracle.judges import Case, translation_of
 
 __all__ = ["Plain"]
@@ -33,9 +32,10 @@ __all__ = ["Plain"]
 class Plain:
     """One kernel to call as ``pytriton.Kernel`` is called: with tensors and numbers, and a grid."""
 
-    def __init__(self, case: Case, kernel: pytriton.Kernel) -> None:
+    def __init__(self, case: Case, kernel: pytriton.Kernel, text: str | None = None) -> None:
+        """``text``: a module instead of that of the kernel."""
         self.translation: Translation = translation_of(kernel, case)
-        self.module = load(self.translation.function, self.translation.text)
+        self.module = load(self.translation.function, text or self.translation.text)
 
     def changed(self, arguments: Sequence[Any]) -> tuple[str | None, ...]:
         """For each argument the type that it gets from its value, "constexpr" if none; None as declared.
@@ -43,7 +43,10 @@ class Plain:
         ``arguments``: numbers, anything for pointers.
         """
         nothing = torch.zeros(1)
-        given = [nothing if isinstance(p.type, PointerType) else a for p, a in zip(self.translation.parameters, arguments, strict=False)]
+        given = [
+            nothing if isinstance(p.type, PointerType) else a
+            for p, a in zip(self.translation.parameters, arguments, strict=False)
+        ]
         types = _specialized(self.module, (*given, *self.translation.constexprs.values()))
         return tuple(
             None if isinstance(p.type, PointerType) or _same(found, p.type.triton) else found
@@ -60,22 +63,26 @@ class Plain:
 
 
 class _Interpreted(Interpreted):
-    """The interpreter with some arguments as Python's numbers, or of another type."""
+    """The interpreter with some arguments as constants, or of another type."""
 
     def __init__(self, module: LoadedModule, translation: Translation, changed: Sequence[str | None]) -> None:
         super().__init__(module, translation.parameters, translation.constexprs)
-        twin = _twin(module.python, range=counted)
+        written = self._function.rewrite()  # where the interpreter looks for annotations
         for parameter, found in zip(translation.parameters, changed, strict=True):
             if found == "constexpr":
-                twin.__annotations__[parameter.identifier] = tl.constexpr
-        self._function = InterpretedFunction(twin)
+                written.__annotations__[parameter.identifier] = tl.constexpr
         self._wrap = tuple(
-            wrap if found is None else _constant if found == "constexpr" else functools.partial(_number, found)
+            wrap
+            if found is None
+            else _constant
+            if found == "constexpr"
+            else functools.partial(_number, found)
             for wrap, found in zip(self._wrap, changed, strict=True)
         )
 
 
 def _constant(value: Any) -> Any:
+    """A number of Python, as the compiler has it where it meets a tensor."""
     return value
 
 
@@ -84,7 +91,14 @@ def _number(found: str, value: Any) -> Any:
     return tl.tensor(TensorHandle(np.array([value], str(type_).replace("fp", "float")), type_), type_)
 
 
-_NAMES = {"u1": "int1", "i1": "int1", "fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64"}
+_NAMES = {
+    "u1": "int1",
+    "i1": "int1",
+    "fp16": "float16",
+    "bf16": "bfloat16",
+    "fp32": "float32",
+    "fp64": "float64",
+}
 
 
 def _same(found: str, declared: str) -> bool:
