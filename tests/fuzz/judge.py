@@ -209,6 +209,8 @@ def _exported(case: Case, memory: Memory, about: list[str], device: str = "cpu")
         run = Plain(case, kernel)
         if run.translation.buffers or not any(run.changed(case.arguments)):
             return Verdict("ok")
+        if device != "cpu" and None in case.arguments:  # to @triton.jit an absent tensor is no null pointer
+            return Verdict("ok")
         about.append(who)
         _compare(case, memory, emitted(case, kernel, barriers=False, device=device, run=run), who)
         return Verdict("ok")

@@ -468,7 +468,9 @@ def _operand(builder: _Builder, type_: Scalar, shape: tuple[int, int]) -> tuple[
     c, (rows, columns), name = builder.c, shape, builder.fresh("a")
     if c.chance(6):
         number = Number(type_, c.pick((high(type_), 1, high(type_) // 2 + 1)))
-        builder.lines.append(f"{type_.word} {name}[{rows}, {columns}] = {number.value};")
+        builder.lines.append(
+            f"{type_.word} {name}[{rows}, {columns}] = {number.value}{'ul' * (type_.kind == 'u')};"
+        )
         return name, [number] * (rows * columns)
     pointer, held = builder.input(type_, rows * columns, special=not c.chance(3))
     index = f"(0 ... {rows})[:, newaxis] * {columns} + (0 ... {columns})[newaxis, :]"

@@ -55,7 +55,9 @@ class Plain:
 
     def __call__(self, *arguments: Any, grid: tuple[int, ...]) -> None:
         if any(isinstance(a, torch.Tensor) and a.is_cuda for a in arguments):
-            self.module.compiled[grid](*arguments, **self.translation.constexprs)
+            fusion = not self.translation.doubles  # as the launcher has it: double is exact
+            run = self.module.compiled[grid]
+            run(*arguments, **self.translation.constexprs, enable_fp_fusion=fusion)
             return
         runs = _Interpreted(self.module, self.translation, self.changed(arguments))
         values = [a.data_ptr() if isinstance(a, torch.Tensor) else 0 if a is None else a for a in arguments]
