@@ -20,7 +20,7 @@ ENV := .venv/.ready
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow check golden matrix bench fuzz clean
+.PHONY: help demo test slow check golden grammar matrix bench fuzz clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -41,6 +41,9 @@ check: $(ENV)  ## lint, format and types
 
 golden: $(ENV)  ## rewrite the expected translations; read the diff before you commit it
 	$(PY) -m pytest --update-golden tests/translate
+
+grammar: $(ENV)  ## after an edit of the grammar: lark's tables of it, which are loaded instead of built
+	$(PY) tools/grammar.py
 
 matrix: $(ENV)  ## the translation and program tests under every supported Triton
 	$(PY) tools/matrix.py

@@ -240,7 +240,7 @@ def measure() -> list[tuple[str, float, str]]:
     """Every row of the table: what, how much, unit."""
     imported, first = fresh_process()
     source, defines = dot_text()
-    cold(source, defines, 1)  # builds the parser: later texts find it
+    cold(source, defines, 1)  # loads the grammar: later texts find it
     rows = [
         ("fresh process: import pytriton", imported, "ms"),
         ("fresh process: first translation (dot)", first, "ms"),

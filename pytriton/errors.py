@@ -165,7 +165,6 @@ class Report:
     limit: int = 20
     errors: list[Diagnostic] = field(default_factory=list)
     warnings: list[Diagnostic] = field(default_factory=list)
-    said: int = 0  # findings, those silenced by others too
     _warned: set[Diagnostic] = field(default_factory=set)
 
     def error(
@@ -177,7 +176,6 @@ class Report:
         help: str | None = None,
     ) -> None:
         """Record an error; the first one at a place silences those that follow there."""
-        self.said += 1
         found = Diagnostic("error", code, message, where, notes, help)
         if isinstance(where, Span) and any(other.where == where for other in self.errors):
             return
@@ -194,7 +192,6 @@ class Report:
         help: str | None = None,
     ) -> None:
         """Record a warning, once a place and code."""
-        self.said += 1
         found = Diagnostic("warning", code, message, where, notes, help)
         if found not in self._warned:
             self._warned.add(found)

@@ -134,14 +134,7 @@ def _translated(
     single = {key: _first(value) for key, value in (defines or {}).items()}
     front = read(text, single, report, include_dirs)
     checked = check(
-        front.tree,
-        report,
-        kernel,
-        strict_literals,
-        front.numbers,
-        front.macros,
-        front.kept and not without_promises,
-        without_promises,
+        front.tree, report, kernel, strict_literals, front.numbers, front.macros, without_promises
     )
     provenance = Provenance(checked)
     warn_of_beliefs(checked, provenance, report)

@@ -5,31 +5,20 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from typing import Any
 
 import pytest
 
 import pytriton
 from benchmarks.translate import GENERATED_DEFINES, generated, peak
 from pytriton.collecting import not_collecting
+from tests.work import counted
 
 MOST_MEGABYTES = 150
 
 
 def calls(source: str) -> int:
     """How many functions are called to translate a text."""
-    count = 0
-
-    def seen(frame: Any, event: str, argument: Any) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(seen)
-    try:
-        pytriton.translate(source, GENERATED_DEFINES)
-    finally:
-        sys.setprofile(None)
-    return count
+    return counted(lambda: pytriton.translate(source, GENERATED_DEFINES))[0]
 
 
 @pytest.mark.parametrize("lines", [1200, 5000])

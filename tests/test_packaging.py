@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 # All that translating needs beside the standard library.
-NEEDED = ("jinja2", "markupsafe")
+NEEDED = ("jinja2", "lark", "markupsafe")
 
 KERNEL = """\
 __global__ void add(float* x, float* y, float* z, int n) {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 
 import pytest
 from hypothesis import given
@@ -12,16 +11,14 @@ from hypothesis import strategies as st
 from pytriton.errors import CompileError, ParseError, Report
 from pytriton.lang.tokens import (
     LARGEST_TEXT,
-    Comment,
     Kind,
     Token,
     decode,
     kind_of,
-    new_span,
-    new_token,
     tokenize,
 )
-from pytriton.source import Source, Span
+from pytriton.source import Source
+from tests.work import counted
 
 
 def lex(text: str) -> list[Token]:
@@ -219,18 +216,6 @@ class TestDecode:
             decode(b" " * (LARGEST_TEXT + 1), "k.c", Report())
 
 
-def test_fast_constructors_make_the_same() -> None:
-    source = Source("ab")
-    span = Span(source, 0, 1)
-    assert new_span(source, 0, 1, None) == span
-    assert type(new_span(source, 0, 1, None)) is Span
-    comment = (Comment("c", True, span),)
-    made = new_token(Kind.IDENT, "a", span, True, False, None, comment, frozenset("x"))
-    assert made == Token(Kind.IDENT, "a", span, True, False, None, comment, frozenset("x"))
-    with pytest.raises(AttributeError):
-        made.text = "b"  # type: ignore[misc]
-
-
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
@@ -294,6 +279,5 @@ def test_any_text_is_covered_by_its_tokens(text: str) -> None:
     ],
 )
 def test_nothing_is_quadratic(text: str) -> None:
-    start = time.process_time()  # whatever else the machine does
-    errors(text)
-    assert time.process_time() - start < 5  # a quadratic lexer takes minutes
+    calls, _ = counted(lambda: errors(text))
+    assert calls < 50 * len(text)

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
+from tests.work import PATIENCE
+
 __all__ = ["held", "in_threads"]
 
 
-def in_threads(work: Callable[[Any], object], given: Iterable[Any], seconds: float = 100) -> None:
+def in_threads(work: Callable[[Any], object], given: Iterable[Any]) -> None:
     """``work(each)`` in a thread for each of those given, all at the same moment.
 
-    Raises what the first of them raised; a thread that does not end within the seconds fails.
+    Raises what the first of them raised; a thread that hangs fails.
     """
     given = list(given)
     start = threading.Barrier(len(given))
@@ -21,7 +23,7 @@ def in_threads(work: Callable[[Any], object], given: Iterable[Any], seconds: flo
 
     def run(each: Any) -> None:
         try:
-            start.wait(seconds)
+            start.wait(PATIENCE)
             work(each)
         except BaseException as error:
             wrong.append(error)
@@ -30,7 +32,7 @@ def in_threads(work: Callable[[Any], object], given: Iterable[Any], seconds: flo
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(seconds)
+        thread.join(PATIENCE)
     if wrong:
         raise wrong[0]
     assert not any(thread.is_alive() for thread in threads), "a thread hangs"
@@ -46,14 +48,14 @@ def held(*contexts: AbstractContextManager[Any]) -> Iterator[threading.Event]:
             for context in contexts:
                 stack.enter_context(context)
             inside.set()
-            leave.wait(60)
+            leave.wait(PATIENCE)
 
     thread = threading.Thread(target=hold, daemon=True)
     thread.start()
-    assert inside.wait(60)
+    assert inside.wait(PATIENCE)
     try:
         yield leave
     finally:
         leave.set()
-        thread.join(60)
+        thread.join(PATIENCE)
     assert not thread.is_alive()

@@ -7,23 +7,22 @@ Invariant: whatever ``lower`` returns may be used wherever the typed expression 
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 from pytriton.emit.functions import Functions
+from pytriton.emit.memory import COMPARISONS, Memory
 from pytriton.emit.names import Names
 from pytriton.emit.numbers import (
     bare,
-    byte_count,
+    computed,
     differs,
     dtype,
     full,
     held,
     is_float32,
-    is_minus_zero,
     is_one,
     lost_in_half,
-    minus_zero,
+    negative_zero,
     rounded,
 )
 from pytriton.emit.products import Products, numbers
@@ -45,16 +44,19 @@ from pytriton.lang.types import (
     element_of,
     shape_of,
 )
-from pytriton.lang.walk import names, rebuild
 
 __all__ = ["Expressions"]
 
-_COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
 _NEGATED: Final = {"==": "!=", "!=": "==", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 
 
 def _is_float(element: ElementType) -> bool:
     return isinstance(element, ScalarType) and element.is_float
+
+
+def _below_zero(value: Value) -> bool:
+    """Whether a value may be a bare number below 0."""
+    return value.weak and not value.natural
 
 
 def _written(expr: Expr) -> bool:
@@ -72,7 +74,7 @@ def _negates(operator: str, comparison: Expr) -> bool:
     return scalar is None or not scalar.is_float
 
 
-class Expressions(Functions, Products):
+class Expressions(Memory, Functions, Products):
     """Lowers expressions with one choice of identifiers."""
 
     def __init__(self, names: Names, precision: str) -> None:
@@ -99,7 +101,7 @@ class Expressions(Functions, Products):
             case typed.Select():
                 return self._select(expr)
             case typed.Load():
-                return self._load(expr)
+                return self.load(expr)
             case typed.Cast():
                 return self._cast(expr)
             case typed.Bitcast():
@@ -123,7 +125,7 @@ class Expressions(Functions, Products):
             case typed.Call():
                 return self.call(expr)
             case typed.Atomic():
-                return self._atomic(expr)
+                return self.atomic(expr)
 
     def node(self, expr: Expr) -> Node:
         """The expression in Python, where only its text matters."""
@@ -131,7 +133,7 @@ class Expressions(Functions, Products):
 
     def tensor(self, expr: Expr) -> Value:
         """The expression as a tensor of its type, even if it is a bare number."""
-        return self._strong(self.lower(expr))
+        return self.strong(self.lower(expr))
 
     def shape(self, sizes: tuple[int, ...]) -> Node:
         """A shape as a tuple of the expressions that gave its sizes."""
@@ -143,26 +145,20 @@ class Expressions(Functions, Products):
             return self.node(size.expr)
         return Atom(int.__repr__(size))
 
-    def place(self, value: Value, have: tuple[int, ...], want: tuple[int, ...]) -> Node:
-        """A block with leading axes added up to the rank of ``want``; tl.load and tl.store do the rest."""
-        if have and len(have) < len(want):
-            items = ["None"] * (len(want) - len(have)) + [":"] * len(have)
-            return Index(value.node, ", ".join(items))
-        return value.node
-
     # ---------------------------------------------------------------- leaves
 
     def _literal(self, expr: typed.Literal) -> Value:
         element = scalar_of(expr.type)
         assert element is not None
-        return minus_zero(element) if is_minus_zero(expr.value) else bare(expr.value, element)
+        return bare(expr.value, element)
 
     def _constexpr(self, expr: typed.Constexpr) -> Value:
         element = scalar_of(expr.type)
         assert element is not None
-        if is_minus_zero(expr.value):
-            return minus_zero(element)
-        return Value(Atom(self.names.constexpr(expr.name, expr.value)), element, False, True)
+        if negative_zero(expr.value):
+            return bare(expr.value, element)
+        name = self.names.constexpr(expr.name, expr.value)
+        return Value(Atom(name), element, False, True, expr.value, expr.value >= 0)
 
     def _name(self, expr: typed.Name) -> Value:
         symbol = expr.symbol
@@ -170,7 +166,9 @@ class Expressions(Functions, Products):
             return self._literal(typed.Literal(expr.span, expr.type, symbol.value))
         element = element_of(symbol.type)
         weak = symbol in self.names.weak
-        return Value(Atom(self.names[symbol]), element, weak=weak)
+        one = 1 if weak and symbol.parameter else None  # Triton makes constants of ones only
+        natural = one is not None or symbol in self.names.natural
+        return Value(Atom(self.names[symbol]), element, True, weak, one, natural)
 
     def _range(self, expr: typed.Range) -> Value:
         first = constant(expr.start)
@@ -193,16 +191,23 @@ class Expressions(Functions, Products):
         if expr.operator == "!":
             return self._not(expr.operand, value)
         folded = None if value.strong else constant(expr)
-        if isinstance(element, ScalarType) and is_minus_zero(folded):
-            return minus_zero(element)
+        unspelled = negative_zero(folded) or (isinstance(element, ScalarType) and element.kind == "uint")
+        if folded is not None and unspelled:  # Python and Triton have no such numbers
+            return bare(folded, element)  # type: ignore[arg-type]
         if folded is not None and isinstance(element, ScalarType) and not element.is_float:
             inner = constant(expr.operand) or 0
             if folded != (-inner if expr.operator == "-" else ~int(inner)):
                 return bare(folded, element)  # Python does not wrap
+        number = value.number
+        if number is not None:
+            number = -number if expr.operator == "-" else ~int(number)
+            if value.strong and (number == 1 << 31 or negative_zero(number)):
+                value = self.strong(value)
+        node: Node = UnaryOp(expr.operator, value.node)
         if expr.operator == "-" and _is_float(element) and value.strong:
             # Triton's own minus is 0 - x, which loses the sign of zero.
-            return Value(BinOp("*", Atom("-1.0"), value.node), element, value.strong, value.weak)
-        return Value(UnaryOp(expr.operator, value.node), element, value.strong, value.weak)
+            node = BinOp("*", Atom("-1.0"), value.node)
+        return Value(node, element, value.strong, value.weak, number, number is not None and number >= 0)
 
     def _not(self, operand: Expr, value: Value) -> Value:
         node = value.node
@@ -224,37 +229,43 @@ class Expressions(Functions, Products):
             both = first.strong or second.strong
             return Value(node, BOOL, both, first.weak and second.weak)
         if isinstance(element_of(left.type), PointerType):  # type: ignore[arg-type]
-            return self._pointer(expr)
+            return self.pointer(expr)
         if expr.operator == "*" and (is_one(left) or is_one(right)):
             return self.lower(right if is_one(left) else left)  # a stride of 1, say
         common = element_of(left.type)  # type: ignore[arg-type]
         assert isinstance(common, ScalarType)
         first, second = self._operands(expr.operator, left, right, common)
-        strong = first.strong or second.strong
         weak = first.weak and second.weak
-        if expr.operator == "/" and not strong and constant(right) == 0 and constant(expr) is not None:
-            return bare(constant(expr) or 0, common)  # Python raises
-        if not strong and common.is_float and is_minus_zero(constant(expr)):
-            return minus_zero(common)
-        if not strong and differs(expr, first.node, second.node, self.names.constexprs):
-            return bare(constant(expr) or 0, scalar_of(expr.type) or common)
-        if expr.operator in _COMPARISONS:
+        known = None if first.strong or second.strong else constant(expr)
+        if known is not None and expr.operator == "/" and constant(right) == 0:
+            return bare(known, common)  # Python raises
+        if negative_zero(known):
+            return bare(-0.0, common)
+        if weak and differs(expr, first, second):
+            if not (first.strong or second.strong):
+                assert known is not None
+                return bare(known, scalar_of(expr.type) or common)
+            first, weak = self.strong(first), False
+        strong = first.strong or second.strong
+        if expr.operator in COMPARISONS:
             first, second = self.compared(first, left, common), self.compared(second, right, common)
             return Value(BinOp(expr.operator, first.node, second.node), BOOL, strong, weak)
         if expr.operator in ("/", "%") and not common.is_float:
             return self._integer_division(expr, first, second, common)
         got = promoted(first, second, division=expr.operator == "/")
         node = BinOp(expr.operator, first.node, second.node)
-        if got == element or not strong:
-            return Value(node, element, strong, weak)
-        return self.to(Value(node, got or element), element)
+        if got != element and strong:
+            return self.to(Value(node, got or element), element)
+        number = computed(expr, first, second)
+        natural = expr.operator in ("+", "*", ">>") and first.natural and second.natural
+        return Value(node, element, strong, weak, number, natural if number is None else number >= 0)
 
     def _operands(self, operator: str, left: Expr, right: Expr, common: ScalarType) -> tuple[Value, Value]:
         """Both operands, without those conversions to the common type that Triton makes by itself."""
         division = operator in ("/", "%")
         wanted = FLOAT if division and common.is_float and common.bits == 16 else common
         (one, one_cast), (two, two_cast) = self._both(left), self._both(right)
-        if operator in _COMPARISONS and (held(one, left, right) or held(two, right, left)):
+        if operator in COMPARISONS and (held(one, left, right) or held(two, right, left)):
             return one, two
         if wanted != common:  # a number in a float division would not be rounded to half
             one, one_cast = (rounded(value, left, common) for value in (one, one_cast))
@@ -264,28 +275,30 @@ class Expressions(Functions, Products):
             one, one_cast, two, two_cast = map(self._kept, (one, one_cast, two, two_cast))
         if operator == "?" and one.weak and two.weak:
             plain = common in (INT, BOOL) or (common == FLOAT and is_float32(left) and is_float32(right))
-            return one_cast if plain else self._strong(one_cast), two_cast
+            return one_cast if plain else self.strong(one_cast), two_cast
         mixed = [(one, two_cast), (one_cast, two)]
         for first, second in ((one, two), *(reversed(mixed) if _written(left) else mixed)):
             exact = operator not in ("<<", ">>") or shifts(first, second, common)
+            if common.kind == "uint" and any(_below_zero(value) for value in (first, second)):
+                continue  # a bare number that Triton refuses beside an unsigned one
             got = promoted(first, second, division=division) if exact else None
             if got == wanted and (wanted == common or first.element == second.element == common):
                 return first, second
         if promoted(one_cast, two_cast, division=division) == wanted:
             return one_cast, two_cast
         strong = two_cast.weak != two_cast.strong
-        return self._strong(one_cast), two_cast if strong else self._strong(two_cast)
+        return self.strong(one_cast), two_cast if strong else self.strong(two_cast)
 
     def _kept(self, value: Value) -> Value:
         """A bfloat16 number that Triton might lose as a tensor."""
         bare_ = value.element == BFLOAT16 and not value.strong
-        return self._strong(value) if bare_ and lost_in_half(value.node) else value
+        return self.strong(value) if bare_ and lost_in_half(value.node) else value
 
     def compared(self, value: Value, expr: Expr, common: ScalarType) -> Value:
         """An operand of a comparison: Triton 3.6 takes a number there for a float32, whatever it meets."""
         if common == DOUBLE:
             known = None if value.strong else constant(expr)
-            return value if known is None or round_to(known, FLOAT) == known else self._strong(value)
+            return value if known is None or round_to(known, FLOAT) == known else self.strong(value)
         narrow = common.is_float and common.bits == 16
         return rounded(value, expr, common) if narrow else value
 
@@ -301,49 +314,12 @@ class Expressions(Functions, Products):
     def _integer_division(self, expr: typed.Binary, first: Value, second: Value, common: ScalarType) -> Value:
         """``/`` and ``%`` on integers: Triton truncates on tensors, Python floors on numbers."""
         operator = "//" if expr.operator == "/" else "%"
-        if first.weak and second.weak:
-            dividend, divisor = constant(expr.left), constant(expr.right)
-            floors = not (self._natural(expr.left) and self._natural(expr.right))
-            if floors and dividend is not None and divisor is not None:
-                value = constant(expr)
-                assert value is not None
-                return bare(value, common)
-            if floors:
-                first = self._strong(first)
+        counted = first.number is not None and second.number is not None  # and Python's quotient is C's
+        if first.weak and second.weak and not (counted or (first.natural and second.natural)):
+            first = self.strong(first)
         node = BinOp(operator, first.node, second.node)
-        return Value(node, common, first.strong or second.strong, first.weak and second.weak)
-
-    def _natural(self, expr: Expr) -> bool:
-        """Whether an integer is known to be at least 0 wherever it is a bare number."""
-        ones: dict[typed.Symbol, Expr] = {
-            symbol: typed.Literal(expr.span, INT, 1)
-            for symbol in names(expr) & self.names.weak
-            if symbol.parameter  # a bare number only where Triton made a constant of the value 1
-        }
-        value = constant(rebuild(expr, ones))
-        if value is not None:
-            return value >= 0
-        match expr:
-            case typed.Name(symbol=symbol):
-                return symbol in self.names.natural
-            case typed.Cast(operand=operand):
-                return self._natural(operand)
-            case typed.Binary(operator="+" | "*" | "/" | "%" | ">>", left=left, right=right):
-                return self._natural(left) and self._natural(right)
-            case _:
-                return not self.lower(expr).weak
-
-    def _pointer(self, expr: typed.Binary) -> Value:
-        first, second = self.lower(expr.left), self.lower(expr.right)
-        element = element_of(expr.type)  # type: ignore[arg-type]
-        if expr.operator in _COMPARISONS:
-            return Value(BinOp(expr.operator, first.node, second.node), BOOL)
-        if isinstance(second.element, PointerType):
-            width = byte_count(second.element.element)
-            addresses = [Method(side.node, "to", (Atom("tl.int64"),)) for side in (first, second)]
-            distance = BinOp("-", addresses[0], addresses[1])
-            return Value(BinOp("//", distance, Atom(str(width))), LONG)
-        return Value(BinOp(expr.operator, first.node, second.node), element)
+        strong, weak = first.strong or second.strong, first.weak and second.weak
+        return Value(node, common, strong, weak, computed(expr, first, second), weak)
 
     def _select(self, expr: typed.Select) -> Value:
         condition = self.lower(expr.condition)
@@ -387,12 +363,12 @@ class Expressions(Functions, Products):
             return Value(BinOp("!=", value.node, zero), BOOL, value.strong, value.weak)
         number = value.element if isinstance(value.element, ScalarType) else None
         if isinstance(element, PointerType) and number is not None and (value.weak or number.bits < 64):
-            value = self._strong(self.to(value, LONG))  # Triton makes a pointer of 64 bits only
+            value = self.strong(self.to(value, LONG))  # Triton makes a pointer of 64 bits only
         if value.weak:
             return Value(Call("tl.cast", (value.node, dtype(element))), element)
         return Value(Method(value.node, "to", (dtype(element),)), element)
 
-    def _strong(self, value: Value) -> Value:
+    def strong(self, value: Value) -> Value:
         """The value as a tensor of its own type."""
         if not value.weak:
             return value
@@ -413,7 +389,7 @@ class Expressions(Functions, Products):
         have, want = shape_of(expr.operand.type), shape_of(expr.type)
         shape = self.shape(want)
         if not have and isinstance(element, ScalarType):
-            if constant(expr.operand) == 0 and not math.copysign(1, constant(expr.operand) or 0) < 0:
+            if constant(expr.operand) == 0 and not negative_zero(constant(expr.operand)):
                 return Value(Call("tl.zeros", (shape,), (("dtype", dtype(element)),)), element)
             return Value(full(value.node, element, shape), element)
         return Value(Call("tl.broadcast_to", (self.place(value, have, want), shape)), element)
@@ -425,11 +401,15 @@ class Expressions(Functions, Products):
         if want:
             return Value(Call("tl.reshape", (value.node, self.shape(want))), element)
         node = value.node
+        if isinstance(element, PointerType):
+            node = Method(node, "to", (Atom("tl.int64"),))
         if len(shape_of(expr.operand.type)) > 1:
             node = Call("tl.reshape", (node, Tuple((Atom("1"),))))
         if element == BOOL:
             node = Method(node, "to", (Atom("tl.int32"),))
         total: Node = Call("tl.sum", (node,), (("axis", Atom("0")),))
+        if isinstance(element, PointerType):
+            return self.to(Value(total, LONG), element)
         if isinstance(element, ScalarType) and element.bits < 32:
             return self.to(Value(total, FLOAT if element.is_float else INT), element)
         return Value(total, element)
@@ -457,43 +437,3 @@ class Expressions(Functions, Products):
         function = {"+": "tl.sum", "max": "tl.max", "min": "tl.min"}[expr.operator]
         call = Call(function, (wide.node,), (("axis", Atom(str(expr.axis))),))
         return self.to(Value(call, wide.element), element)
-
-    # ---------------------------------------------------------------- memory
-
-    def _load(self, expr: typed.Load) -> Value:
-        pointer = self.lower(expr.pointer)
-        element = element_of(expr.type)  # type: ignore[arg-type]
-        want = shape_of(expr.pointer.type)
-        keywords: list[tuple[str, Node]] = []
-        if expr.mask is not None:
-            keywords.append(("mask", self.mask(expr.mask, want)))
-            if expr.other is not None:
-                other = self.lower(expr.other)
-                if element == DOUBLE:
-                    other = self.compared(other, expr.other, DOUBLE)
-                keywords.append(("other", self.place(other, shape_of(expr.other.type), want)))
-        call = Call("tl.load", (pointer.node,), tuple(keywords))
-        if isinstance(element, PointerType):
-            return Value(Method(call, "to", (dtype(element),)), element)
-        return Value(call, element)
-
-    def mask(self, mask: Expr, want: tuple[int, ...]) -> Node:
-        """A mask with the rank of the pointer."""
-        return self.place(self.lower(mask), shape_of(mask.type), want)
-
-    def _atomic(self, expr: typed.Atomic) -> Value:
-        want = shape_of(expr.pointer.type)
-        arguments = [self.node(expr.pointer)]
-        if expr.compare is not None:
-            compare = self.lower(expr.compare)
-            compare = compare if compare.element == INT else self._strong(compare)
-            arguments.append(self.place(compare, shape_of(expr.compare.type), want))
-        value = self.lower(expr.value)
-        if expr.compare is not None and value.element != INT:  # tl.atomic_cas converts nothing
-            value = self._strong(value)
-        arguments.append(self.place(value, shape_of(expr.value.type), want))
-        keywords: tuple[tuple[str, Node], ...] = ()
-        if expr.mask is not None:
-            keywords = (("mask", self.mask(expr.mask, want)),)
-        element = element_of(expr.type)  # type: ignore[arg-type]
-        return Value(Call(f"tl.atomic_{expr.operation}", tuple(arguments), keywords), element)

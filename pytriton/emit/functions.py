@@ -24,21 +24,7 @@ from pytriton.lang.types import (
     shape_of,
 )
 
-__all__ = ["ROUNDED", "Functions"]
-
-# Functions of a module that rounds floats to integers.
-ROUNDED: Final = {
-    "ieee_ceil": """\
-@triton.jit
-def ieee_ceil(x):
-    # tl.ceil takes numbers below 2^-126 for 0
-    return tl.where((x > 0.0) & (x < 1.0), 1.0, tl.ceil(x))""",
-    "ieee_floor": """\
-@triton.jit
-def ieee_floor(x):
-    # tl.floor takes numbers above -2^-126 for 0
-    return tl.where((x > -1.0) & (x < 0.0), -1.0, tl.floor(x))""",
-}
+__all__ = ["Functions"]
 
 _FUNCTIONS: Final = {
     "exp": "tl.exp",
@@ -70,7 +56,7 @@ class Functions:
     """The part of ``Expressions`` that prints calls."""
 
     libdevice: bool  # whether the module must import it
-    helpers: set[str]
+    helpers: set[str]  # of templates/helpers.py.j2, that the module needs
 
     def lower(self, expr: Expr) -> Value:
         """The expression in Python."""

@@ -1,23 +1,22 @@
 """A kernel after the passes -> the text of a module.
 
-Everything printed is either spelled here, or a Python expression of python.py, or an identifier of names.py, or a
-comment. The result stands on its own.
+Everything printed is either from ``templates/kernel.py.j2``, or a Python expression of python.py, or an identifier
+of names.py, or a comment. The result stands on its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
-from pytriton.emit.functions import ROUNDED
 from pytriton.emit.names import Names, identifier
-from pytriton.emit.products import CUT, WIDEN
 from pytriton.emit.stmt import Statements
+from pytriton.emit.templates import render
 from pytriton.frozen import dataclass
 from pytriton.lang import typed
-from pytriton.lang.typed import Comments, Expr, KernelDef, Symbol
+from pytriton.lang.convert import constant
+from pytriton.lang.typed import Comments, Declare, Expr, KernelDef, Symbol
 from pytriton.lang.types import FLOAT, INT, BlockType, PointerType, shape_of
-from pytriton.lang.walk import assigned, expressions, walk
+from pytriton.lang.walk import assigned, assigned_once, expressions, walk
 from pytriton.passes.provenance import Provenance
 
 __all__ = ["Module", "emit"]
@@ -38,58 +37,48 @@ def emit(kernel: KernelDef, provenance: Provenance, precision: str = "ieee") -> 
     """Print one kernel; ``precision`` is that of products of floats."""
     names = Names(kernel.parameters, _defines(kernel))
     names.declare(kernel.body)
-    numbers = {symbol for symbol in kernel.parameters if symbol.type == INT}
-    names.weak |= numbers  # Triton turns the value 1 into a constant
-    names.natural |= numbers
+    names.weak |= {
+        symbol for symbol in kernel.parameters if symbol.type == INT
+    }  # Triton makes constants of ones
+    names.natural |= {
+        one.symbol for one in assigned_once(kernel.body) if isinstance(one, Declare) and _counts_up(one.value)
+    }
     statements = Statements(names, provenance, precision)
     statements.body(kernel.body)
     function = identifier(kernel.name)
-    body = "\n".join(line.text for line in statements.lines)
-    expressions_ = statements.expressions
-    head = _head(kernel, names, function, expressions_.libdevice, expressions_.helpers)
-    first = head.count("\n") + 1
-    text = f"{head}{body}\n"
+    text = render(
+        "kernel.py.j2",
+        libdevice=statements.expressions.libdevice,
+        helpers=statements.expressions.helpers,
+        comments=kernel.comments.above,
+        function=function,
+        parameters=_parameters(kernel, names),
+        constexprs=list(names.constexprs),
+        body="\n".join(line.text for line in statements.lines),
+    )
+    first = text.count("\n") - len(statements.lines) + 1
     lines = {first + row: line.source for row, line in enumerate(statements.lines)}
     identifiers = {symbol: names[symbol] for symbol in kernel.parameters}
     return Module(text, function, identifiers, names.constexprs, lines)
 
 
-_HEADLINE: Final = "Translated from Triton-C by pytriton."
-_HELPERS: Final = {"cut_from_loads": CUT, "widen": WIDEN, **ROUNDED}
-
-
-def _head(kernel: KernelDef, names: Names, function: str, libdevice: bool, helpers: set[str]) -> str:
-    """Everything above the body: imports, helper functions, the comments and the head of the kernel."""
-    lines = [f"# {_HEADLINE}", "import triton", "import triton.language as tl"]
-    if libdevice:
-        lines.append("from triton.language.extra import libdevice")
-    lines += ["", ""]
-    for helper in sorted(helpers):
-        lines += [_HELPERS[helper], "", ""]
-    lines += [f"# {line}" for line in kernel.comments.above]
-    lines.append("@triton.jit")
-    parameters = _parameters(kernel, names)
-    if not parameters:
-        return "\n".join([*lines, f"def {function}():", ""])
-    return "\n".join([*lines, f"def {function}(", *parameters, "):", ""])
-
-
-def _parameters(kernel: KernelDef, names: Names) -> list[str]:
-    """The lines of the parameters, and of the constexprs behind them."""
+def _parameters(kernel: KernelDef, names: Names) -> list[dict[str, object]]:
+    """What the template says of the parameters."""
     comments = kernel.parameter_comments or (Comments(),) * len(kernel.parameters)
-    lines: list[str] = []
+    rows: list[dict[str, object]] = []
     for symbol, comment in zip(kernel.parameters, comments, strict=True):
-        lines += [f"    # {line}" for line in comment.above]
-        notes = "; ".join(note for note in (_note(symbol), *comment.behind) if note)
-        lines.append(f"    {names[symbol]}{_annotation(symbol)},{notes and '  # ' + notes}")
-    return lines + [f"    {name}: tl.constexpr," for name in names.constexprs]
+        note = "; ".join(note for note in (_note(symbol), *comment.behind) if note)
+        rows.append(
+            {"name": names[symbol], "type": _annotation(symbol), "comments": comment.above, "note": note}
+        )
+    return rows
 
 
 def _annotation(symbol: Symbol) -> str:
     """Triton takes the type of a number from its value; every type but int and float must be spelled."""
     if isinstance(symbol.type, PointerType) or symbol.type in (INT, FLOAT):
         return ""
-    return f": tl.{symbol.type.triton}"  # type: ignore[union-attr]
+    return f"tl.{symbol.type.triton}"  # type: ignore[union-attr]
 
 
 def _note(symbol: Symbol) -> str:
@@ -102,6 +91,11 @@ def _note(symbol: Symbol) -> str:
     if symbol.buffer:
         notes.append(f"a buffer of {symbol.buffer} bytes")
     return ", ".join(notes)
+
+
+def _counts_up(value: Expr | None) -> bool:
+    """Whether a value is a range of numbers that are at least 0."""
+    return isinstance(value, typed.Range) and (constant(value.start) or 0) >= 0
 
 
 def _defines(kernel: KernelDef) -> frozenset[str]:

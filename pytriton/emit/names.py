@@ -36,7 +36,7 @@ class Names:
 
     def __init__(self, parameters: tuple[Symbol, ...], defines: frozenset[str]) -> None:
         self.weak: set[Symbol] = set()  # may be a bare number when the kernel runs
-        self.natural: set[Symbol] = set()  # and is at least 0 then
+        self.natural: set[Symbol] = set()  # is at least 0: a range, or the variable of a loop over one
         self.constexprs: dict[str, int | float] = {}
         self._names: dict[Symbol, str] = {}
         self._open: set[str] = set()

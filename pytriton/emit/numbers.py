@@ -5,28 +5,28 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
-from pytriton.emit.python import Atom, BinOp, Call, Method, Node, Tuple, UnaryOp
+from pytriton.emit.python import Atom, BinOp, Call, Method, Node, Tuple
 from pytriton.emit.values import Value
 from pytriton.frozen import replace
 from pytriton.lang import typed
-from pytriton.lang.convert import constant, round_to, scalar_of, wrap
+from pytriton.lang.convert import constant, convert, round_to, scalar_of, wrap
 from pytriton.lang.typed import Expr
 from pytriton.lang.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, ElementType, PointerType, ScalarType
 
 __all__ = [
     "bare",
     "byte_count",
+    "computed",
     "differs",
     "dtype",
     "full",
     "held",
     "is_float32",
-    "is_minus_zero",
     "is_one",
     "lost_in_half",
-    "minus_zero",
+    "negative_zero",
     "number",
     "rounded",
 ]
@@ -39,74 +39,64 @@ def dtype(element: ElementType) -> Node:
     return Atom(f"tl.{element.triton}")
 
 
-def differs(expr: typed.Binary, left: Node, right: Node, numbers: Mapping[str, int | float]) -> bool:
-    """Whether C finds another value for this constant than Python, which counts on and computes in double.
+def differs(expr: typed.Binary, first: Value, second: Value) -> bool:
+    """Whether C finds another value than Python, which counts on and computes in double, of two bare numbers.
 
-    ``left`` and ``right`` are the operands as printed, ``numbers`` the values of the names in them.
+    ``first`` and ``second`` are the operands. Of -0.0 Triton makes 0.0, so that differs, too.
     """
-    value = constant(expr)
-    if value is None:
+    if first.number is None or second.number is None:
         return False
-    one, other = constant(expr.left), constant(expr.right)
-    if isinstance(one, int) and isinstance(other, int):
-        return _wraps(expr.operator, one, other, value)
-    first, second = _python(left, numbers), _python(right, numbers)
-    if first is None or second is None:
-        return False
-    found = _compute(expr.operator, first, second)
+    value = constant(replace(expr, left=_literal(expr.left, first), right=_literal(expr.right, second)))
+    if value is None:  # C leaves it undefined, and Python may refuse it
+        return first.strong or second.strong
+    found = computed(expr, first, second)
     type_ = scalar_of(expr.type)
     assert type_ is not None
-    if found is None or not type_.is_float:
-        return found is not None and found != value
-    return not _alike(round_to(found, type_), value)
+    if found is None or negative_zero(value):
+        return True
+    return not _alike(round_to(found, type_), value) if type_.is_float else found != value
 
 
-def _wraps(operator: str, left: int, right: int, value: int | float) -> bool:
-    exact = {"+": left + right, "-": left - right, "*": left * right}.get(operator, value)
-    if operator == "<<" and 0 <= right < 64:
-        exact = left << right
-    return exact != value
+def _literal(operand: Expr, value: Value) -> Expr:
+    """An operand that is a bare number, as C has it."""
+    own, common = value.element, scalar_of(operand.type)
+    assert isinstance(own, ScalarType) and common is not None and value.number is not None
+    number = round_to(value.number, own) if own.is_float else value.number
+    return convert(typed.Literal(operand.span, own, number), common)
 
 
 def _alike(one: float, other: float) -> bool:
     return one == other or (math.isnan(one) and math.isnan(other))
 
 
-def _python(node: Node, numbers: Mapping[str, int | float]) -> int | float | None:
-    """The value of a printed constant in Python; None if this is none that is known."""
-    match node:
-        case Atom(text=text) if text in numbers:
-            return numbers[text]
-        case Atom(text=text):
-            try:
-                return float(text)
-            except ValueError:
-                return None
-        case UnaryOp(operator="-", operand=operand):
-            value = _python(operand, numbers)
-            return None if value is None else -value
-        case BinOp(operator=sign, left=left, right=right):
-            one, other = _python(left, numbers), _python(right, numbers)
-            return None if one is None or other is None else _compute(sign, one, other)
-        case _:
-            return None
-
-
-def _compute(operator: str, left: int | float, right: int | float) -> int | float | None:
-    calculate = _PYTHON.get(operator)
-    if calculate is None or (operator == "/" and right == 0):
+def computed(expr: typed.Binary, first: Value, second: Value) -> int | float | None:
+    """What Python computes of operands that are bare numbers; None if one is not known, or Python refuses."""
+    left, right = first.number, second.number
+    if left is None or right is None:
         return None
+    if expr.operator == "<<" and right >= 64:
+        return None
+    floats = scalar_of(expr.left.type)
+    assert floats is not None
+    sign = "//" if expr.operator == "/" and not floats.is_float else expr.operator
     try:
-        return calculate(left, right)
-    except OverflowError:
+        return _PYTHON[sign](left, right)
+    except (OverflowError, ValueError, ZeroDivisionError):
         return None
 
 
-_PYTHON: Final[Mapping[str, Callable[[int | float, int | float], int | float]]] = {
+_PYTHON: Final[Mapping[str, Callable[[Any, Any], int | float]]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
     "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
     "<": operator.lt,
     ">": operator.gt,
     "<=": operator.le,
@@ -114,6 +104,11 @@ _PYTHON: Final[Mapping[str, Callable[[int | float, int | float], int | float]]] 
     "==": operator.eq,
     "!=": operator.ne,
 }
+
+
+def negative_zero(value: int | float | None) -> bool:
+    """Whether a number is -0.0."""
+    return value == 0 and math.copysign(1, value) < 0
 
 
 def held(value: Value, narrow: Expr, number: Expr) -> bool:
@@ -137,23 +132,18 @@ def _holds(wide: ScalarType, narrow: ScalarType) -> bool:
 
 
 def bare(value: int | float, element: ScalarType) -> Value:
-    """A number as such, which takes the type of what it meets."""
-    return Value(number(value, element), element, strong=False, weak=True)
+    """A number as such, which takes the type of what it meets; -0.0 as a tensor, as Triton drops the sign."""
+    if negative_zero(value):
+        return Value(BinOp("*", Atom("-1.0"), full(Atom("0.0"), element)), element)
+    node = number(value, element)
+    known = float(node.text) if element.is_float and isinstance(node, Atom) else value
+    return Value(node, element, False, True, known, value >= 0)
 
 
 def rounded(value: Value, expr: Expr, element: ScalarType) -> Value:
     """A number with all digits of the narrow type that it has in C."""
     known = None if value.strong else constant(expr)
     return value if known is None else replace(bare(known, FLOAT), element=element)
-
-
-def is_minus_zero(value: int | float | None) -> bool:
-    return value == 0 and math.copysign(1, value) < 0
-
-
-def minus_zero(element: ScalarType) -> Value:
-    """-0.0, which Triton's constants cannot be."""
-    return Value(BinOp("*", Atom("-1.0"), full(Atom("0.0"), element)), element)
 
 
 def full(number: Node, element: ElementType, shape: Node = Tuple(())) -> Node:  # noqa: B008

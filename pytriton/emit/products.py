@@ -6,8 +6,6 @@ type of the result; float is exact ("ieee") as it was, unless the user asks for 
 
 from __future__ import annotations
 
-from typing import Final
-
 from pytriton.emit.numbers import dtype
 from pytriton.emit.python import Atom, BinOp, Call, Node, Tuple
 from pytriton.emit.values import Value
@@ -17,31 +15,7 @@ from pytriton.lang.operators import least_depth
 from pytriton.lang.typed import Expr
 from pytriton.lang.types import FLOAT, element_of, shape_of
 
-__all__ = ["CUT", "WIDEN", "Products", "numbers"]
-
-# Functions of a module whose products lack depth.
-WIDEN: Final = """\
-@triton.jit
-def widen_lhs(x):
-    # [M, K] -> [M, 2 * K] with a zero behind each element: tl.dot needs a larger K
-    joined = tl.join(x, tl.zeros_like(x))
-    return tl.reshape(joined, (x.shape[0], 2 * x.shape[1]))
-
-
-@triton.jit
-def widen_rhs(x):
-    # [K, N] -> [2 * K, N] with a row of zeros behind each row, to match widen_lhs
-    joined = tl.permute(tl.join(x, tl.zeros_like(x)), (0, 2, 1))
-    return tl.reshape(joined, (2 * x.shape[0], x.shape[1]))"""
-
-
-# The function of a module with products of double that passes/products.py keeps apart from narrow loads.
-CUT: Final = """\
-@triton.jit
-def cut_from_loads(x):
-    # x, by sums of one number each: Triton up to 3.8 refuses products of double with narrow loads behind them
-    bits = tl.sum(tl.expand_dims(x.to(tl.int64, bitcast=True), -1), axis=-1)
-    return bits.to(tl.float64, bitcast=True)"""
+__all__ = ["Products", "numbers"]
 
 
 def numbers(values: tuple[int, ...]) -> Tuple:

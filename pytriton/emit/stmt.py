@@ -192,25 +192,27 @@ class Statements:
     # ---------------------------------------------------------------- control flow
 
     def _if(self, statement: typed.If) -> None:
-        condition = self.expressions.node(statement.condition)
-        self._print("if ", condition, ":", statement.span, statement.comments)
-        weak = set(self.names.weak)
-        self._inner(statement.then)
-        after_then = set(self.names.weak)
-        otherwise = statement.otherwise
-        while otherwise:
-            if len(otherwise) == 1 and isinstance(otherwise[0], typed.If):
-                chained = otherwise[0]
-                self._comment(chained.comments.above, chained.span)
-                condition = self.expressions.node(chained.condition)
-                self._print("elif ", condition, ":", chained.span, Comments())
-                self._inner(chained.then)
-                otherwise = chained.otherwise
-                continue
+        word, above = "if ", statement.comments
+        weak: list[set[Symbol]] = []  # what may be a bare number at the end of each arm
+        decided = False  # whether Triton may take one arm and never look at the others
+        while True:
+            condition = self.expressions.lower(statement.condition)
+            self._print(word, condition.node, ":", statement.span, above)
+            begun = set(self.names.weak)
+            decided |= condition.weak
+            self._inner(statement.then)
+            weak.append(self.names.weak)
+            self.names.weak = begun
+            otherwise = statement.otherwise
+            if len(otherwise) != 1 or not isinstance(otherwise[0], typed.If):
+                break
+            statement, word, above = otherwise[0], "elif ", Comments()
+            self._comment(statement.comments.above, statement.span)
+        if otherwise:
             self._put("else:", otherwise[0].span.line)
             self._inner(otherwise)
-            break
-        self.names.weak |= weak & after_then
+        merge = set.union if decided else set.intersection
+        self.names.weak = merge(self.names.weak, *weak)
 
     def _range(self, statement: typed.RangeLoop) -> None:
         self._settle(statement.body)

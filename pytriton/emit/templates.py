@@ -1,7 +1,7 @@
-"""The templates of ``templates/``: launchers, ports and reports.
+"""The templates of ``templates/``: translated modules, launchers, ports and reports.
 
-They are skeletons only: no text of a user is ever template text. Translating needs none of them, and so does not
-load jinja2.
+A reader who opens them sees what is written. They are skeletons only: no text of a user is ever template text.
+This is the only file that imports jinja2.
 """
 
 from __future__ import annotations
@@ -29,4 +29,5 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         autoescape=False,
         keep_trailing_newline=True,
+        auto_reload=False,
     )

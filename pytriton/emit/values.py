@@ -3,7 +3,8 @@
 A ``Value`` is a printed expression with what Triton will think of it. ``strong`` and ``weak`` say what it may
 be when the kernel runs: a tensor of that type, or a bare Python number that takes the type of what it meets.
 A literal is weak; an ``int`` parameter may be either, as Triton turns the value 1 into a constant, and so may
-the variable of a ``range`` loop, which the interpreter keeps as a Python int.
+the variable of a ``range`` loop, which the interpreter keeps as a Python int. ``number`` is the one that it is
+then, which Python computes with more digits than C; ``natural`` says that it is at least 0 then.
 
 ``promoted`` repeats the promotions of Triton 3.6 to 3.9 (``computation_type_impl``), so that the emitter casts
 where they differ from C and nowhere else.
@@ -38,6 +39,8 @@ class Value:
     element: ElementType
     strong: bool = True
     weak: bool = False
+    number: int | float | None = None  # None: not known, as of the variable of a loop
+    natural: bool = False
 
 
 def _kind(type_: ScalarType) -> int:

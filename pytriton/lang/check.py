@@ -17,7 +17,6 @@ from pytriton.lang import syntax
 from pytriton.lang.assignments import Assignments
 from pytriton.lang.comments import CommentCursor
 from pytriton.lang.convert import constant
-from pytriton.lang.kept import Keeping
 from pytriton.lang.macros import Macro
 from pytriton.lang.scope import Scope, closest
 from pytriton.lang.size import refuse_large
@@ -70,14 +69,12 @@ def check(
     strict_literals: bool = False,
     numbers: Mapping[str, int | float] = _NOTHING,
     macros: Mapping[str, Macro] = _NOTHING,
-    keep: bool = False,
     without_promises: Collection[str] = (),
 ) -> KernelDef:
     """The typed tree of the kernel named, or of the first one.
 
     ``numbers``: the values of the defines that are numbers. ``macros``: those of the text, for suggestions.
-    ``keep``: whether the tree is for further points, see kept.py. ``without_promises``: the parameters whose
-    ``__multipleof`` or ``__aligned`` is not to be relied upon.
+    ``without_promises``: the parameters whose ``__multipleof`` or ``__aligned`` is not to be relied upon.
     Raises the first kind of error found, with every other one of this kernel, through ``report``.
     """
     names = kernel_names(file)
@@ -98,7 +95,6 @@ def check(
         )
     _report_twins(file, report)
     checker = _KernelChecker(file, report, strict_literals, Scope(numbers, macros))
-    checker.keep = keep
     checker.without_promises = without_promises
     result: KernelDef | None = None
     for item in file.items:
@@ -130,7 +126,7 @@ def _report_twins(file: syntax.File, report: Report) -> None:
         seen.setdefault(name.text, name.span)
 
 
-class _KernelChecker(Assignments, Keeping):
+class _KernelChecker(Assignments):
     """Checks one kernel."""
 
     def __init__(self, file: syntax.File, report: Report, strict_literals: bool, scope: Scope) -> None:
@@ -165,7 +161,7 @@ class _KernelChecker(Assignments, Keeping):
         for specifiers, declarator in node.declarator.parameters or ():
             if specifiers.has("void") and declarator.name is None and not declarator.stars:
                 continue
-            symbol, beside = self.kept(declarator, lambda: self._parameter(specifiers, declarator))  # noqa: B023
+            symbol, beside = self._parameter(specifiers, declarator)
             comments.append(beside)
             if symbol is not None:
                 parameters.append(symbol)
@@ -222,9 +218,6 @@ class _KernelChecker(Assignments, Keeping):
 
     def _statement(self, node: syntax.Statement) -> Body:
         """A statement with its comments; one C statement may be several of ours, or none."""
-        return self.kept(node, lambda: tuple(self._commented(node)))
-
-    def _commented(self, node: syntax.Statement) -> list[Statement]:
         self._nesting += 1
         if self._nesting > _DEEPEST:
             self.report.fatal("TC318", f"blocks are nested more than {_DEEPEST} deep", node.span)
@@ -235,16 +228,16 @@ class _KernelChecker(Assignments, Keeping):
         within = () if inner else self.comments.above(node.span.end)
         behind = self.comments.behind(node.span)
         if not (above or within or behind):
-            return found
+            return tuple(found)
         if not found:
-            return [Remark(node.span, Comments(above + within + behind))]
+            return (Remark(node.span, Comments(above + within + behind)),)
         first = found[0].comments
         if inner and behind:
             above, behind = above + behind, ()
         found[0] = replace(found[0], comments=Comments(above + within + first.above, first.behind))
         last = found[-1].comments
         found[-1] = replace(found[-1], comments=Comments(last.above, last.behind + behind))
-        return found
+        return tuple(found)
 
     def _dispatch(self, node: syntax.Statement) -> list[Statement]:
         match node:
@@ -324,7 +317,6 @@ class _KernelChecker(Assignments, Keeping):
 
     def _declaration(self, node: syntax.Declaration) -> list[Statement]:
         if node.specifiers.has("typedef") or node.specifiers.enum is not None:
-            self.lasting += 1
             self.file_scope(node)
             return []
         if node.specifiers.has("extern"):

@@ -1,21 +1,23 @@
 """Tokens -> terminals of the grammar.
 
-Input: preprocessed tokens and the terminal of each fixed spelling. Output: the terminal of each token. Two
-things that a C grammar cannot say are settled here: which identifiers are type names at their place
-(``typedef``, with scopes), and that ``bitcast`` before ``<`` is an operator. What is no Triton-C at all
-(``struct``, ``goto``, ...) is refused by name.
+Input: preprocessed tokens. Output: the terminal of each, as its ``type`` (C11 5.1.1.2, phase 7). Kinds of tokens
+are terminals; each word and sign of the language has one. Two things that a C grammar cannot say are settled here:
+which identifiers are type names at their place (``typedef``, with scopes), and that ``bitcast`` before ``<`` is an
+operator. What is no Triton-C at all (``struct``, ``goto``, ...) is refused by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
 
 from pytriton.errors import Report
-from pytriton.lang.tokens import Kind, Token
+from pytriton.lang.grammar import spelled
+from pytriton.lang.tokens import Kind, Token, set_type
 from pytriton.lang.types import TYPE_WORDS
 
-__all__ = ["TYPES", "WORDS", "Fed", "classify"]
+__all__ = ["TYPES", "classify", "terminals"]
 
 _QUALIFIERS: Final = frozenset(
     "const restrict __restrict __restrict__ volatile __constant__ inline __inline __inline__".split()
@@ -51,33 +53,25 @@ _MEMBERS: Final = {
 }
 
 # The terminal of each word that the grammar knows only by its class.
-WORDS: Final = {
+_WORDS: Final = {
     **dict.fromkeys(_QUALIFIERS, "QUALIFIER"),
     **dict.fromkeys(_STORAGE, "STORAGE"),
     **dict.fromkeys(TYPES, "TYPE"),
 }
-_KINDS: Final = {
-    Kind.NUMBER: "NUMBER",
-    Kind.CHAR: "CHAR",
-    Kind.STRING: "STRING",
-    Kind.CONSTEXPR: "CONSTEXPR",
-    Kind.END: "END",
-}
+_KINDS: Final = {**{kind: kind.name for kind in Kind}, Kind.END: "$END"}
 # Words that mean something only in their place: a text without them needs no closer look.
 _CLOSER: Final = dict.fromkeys((*_REFUSED, "typedef", "bitcast"), "")
 
 
-class Fed(NamedTuple):
-    """A token with its terminal."""
+@cache
+def terminals() -> Mapping[str, str]:
+    """The terminal of each word and sign that always has the same."""
+    return {**spelled(), **_WORDS}
 
-    type: str
-    token: Token
 
-
-def classify(tokens: list[Token], words: dict[str, str], report: Report) -> list[str]:
-    """The terminal of each token but ``END``; ``words`` has those of the fixed spellings."""
-    known = {**words, **WORDS, **_CLOSER}
-    found: list[str] = []
+def classify(tokens: list[Token], report: Report) -> None:
+    """Give each token its ``type``, the terminal that it is."""
+    known = {**terminals(), **_CLOSER}
     for token in tokens:
         kind = token.kind
         if kind is Kind.IDENT:
@@ -87,20 +81,20 @@ def classify(tokens: list[Token], words: dict[str, str], report: Report) -> list
         else:
             terminal = _KINDS[kind]
         if not terminal:
-            return list(_closely(tokens, {**words, **WORDS}, report))
-        found.append(terminal)
-    found.pop()
-    return found
+            _closely(tokens, report)
+            return
+        set_type(token, terminal)
 
 
-def _closely(tokens: list[Token], words: dict[str, str], report: Report) -> Iterator[str]:
+def _closely(tokens: list[Token], report: Report) -> None:
     """The same for a text with words that need a closer look."""
+    words = terminals()
     typedefs = _Typedefs()
     refused: set[str] = set()  # cures given: `switch` is one mistake, its `case`s are not more
-    for index, token in enumerate(tokens[:-1]):
+    for index, token in enumerate(tokens):
         text = token.text
+        terminal = words.get(text)
         if token.kind is Kind.IDENT:
-            terminal = words.get(text)
             if text in _REFUSED and _REFUSED[text] not in refused:
                 refused.add(_REFUSED[text])
                 report.error("TC401", f"Triton-C has no '{text}'", token.span, help=_REFUSED[text])
@@ -108,21 +102,19 @@ def _closely(tokens: list[Token], words: dict[str, str], report: Report) -> Iter
                 if text == "bitcast" and tokens[index + 1].text == "<":
                     terminal = "BITCAST"
                 else:
-                    terminal = typedefs.terminal(text, tokens[index - 1] if index else None)
-            typedefs.saw(token, terminal or "IDENT", tokens[index + 1])
-            yield terminal or "IDENT"
-        elif token.kind is Kind.PUNCT:
-            terminal = words.get(text)
-            if terminal is None:
-                what = f"member access '{text}'" if text in (".", "->") else f"'{text}'"
-                before = tokens[index - 1].text if index else ""
-                help_ = _MEMBERS.get(before) or _PUNCTUATORS.get(text)
-                report.error("TC402", f"Triton-C has no {what}", token.span, help=help_)
-                continue
-            typedefs.saw(token, terminal, tokens[index + 1])
-            yield terminal
+                    terminal = typedefs.terminal(text)
+            typedefs.saw(token, terminal or "IDENT")
+            set_type(token, terminal or "IDENT")
+        elif token.kind is not Kind.PUNCT:
+            set_type(token, _KINDS[token.kind])
+        elif terminal is None:
+            what = f"member access '{text}'" if text in (".", "->") else f"'{text}'"
+            before = tokens[index - 1].text if index else ""
+            help_ = _MEMBERS.get(before) or _PUNCTUATORS.get(text)
+            report.error("TC402", f"Triton-C has no {what}", token.span, help=help_)
         else:
-            yield _KINDS[token.kind]
+            typedefs.saw(token, terminal)
+            set_type(token, terminal)
 
 
 class _Typedefs:
@@ -139,7 +131,7 @@ class _Typedefs:
         self.depth = 0
         self.after_type = False
 
-    def terminal(self, text: str, previous: Token | None) -> str:
+    def terminal(self, text: str) -> str:
         known = next((scope[text] for scope in reversed(self.scopes) if text in scope), False)
         if not known:
             return "IDENT"
@@ -149,7 +141,7 @@ class _Typedefs:
             return "IDENT"
         return "TYPENAME"
 
-    def saw(self, token: Token, terminal: str, following: Token) -> None:
+    def saw(self, token: Token, terminal: str) -> None:
         text = token.text
         if text == "typedef":
             self.inside, self.pending, self.depth = True, None, 0

@@ -16,11 +16,11 @@ __all__ = ["CommentCursor"]
 
 
 class CommentCursor:
-    """Walks once through the comments of one source. ``taken``: how many are behind it."""
+    """Walks once through the comments of one source."""
 
     def __init__(self, comments: Sequence[Comment], span: Span) -> None:
         self._comments = [c for c in comments if c.span.source is span.source]
-        self.taken = 0
+        self._taken = 0
 
     def skip(self, offset: int) -> None:
         """Drop what stands before an offset: comments of other kernels."""
@@ -29,19 +29,19 @@ class CommentCursor:
     def above(self, offset: int) -> tuple[str, ...]:
         """The comments before an offset that were not taken yet."""
         found: list[str] = []
-        while self.taken < len(self._comments):
-            comment = self._comments[self.taken]
+        while self._taken < len(self._comments):
+            comment = self._comments[self._taken]
             if comment.span.start >= offset:
                 break
             found += _lines(comment.text)
-            self.taken += 1
+            self._taken += 1
         return tuple(found)
 
     def behind(self, span: Span) -> tuple[str, ...]:
         """The comments on the line where a span ends, behind it."""
-        if self.taken >= len(self._comments):
+        if self._taken >= len(self._comments):
             return ()
-        comment = self._comments[self.taken]
+        comment = self._comments[self._taken]
         text, start, end = span.source.text, span.end, comment.span.start
         if comment.own_line or end < start or text.find("\n", start, end) >= 0:
             return ()
@@ -51,7 +51,7 @@ class CommentCursor:
         lines = _lines(comment.text)
         if len(lines) > 1:
             return ()
-        self.taken += 1
+        self._taken += 1
         return tuple(lines)
 
     def take(self, span: Span) -> Comments:

@@ -2,20 +2,22 @@
 
 Input: the tokens of the expression, macros expanded and ``defined`` answered. Output: its value.
 All integers have 64 bits: signed ones wrap, and where signed meets unsigned both count as unsigned.
-What ``&&``, ``||`` and ``?:`` do not reach is read but not calculated, so ``0 && 1 / 0`` is fine.
+What ``&&``, ``||`` and ``?:`` do not reach must be an expression, but may be wrong: ``0 && 1 / 0`` is fine.
 Whatever identifier is left is 0.
 
-A precedence climber: ``_binary(n)`` reads operators that bind at least as tightly as n.
+The grammar is that of all expressions (its rule ``constant``), fed with the operators that ``#if`` has. The value
+of a part is calculated as soon as the part is complete, so that nothing here is recursive.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pytriton.errors import Report
-from pytriton.lang.tokens import Kind, Token
+from pytriton.lang.grammar import Parser, climb, spelled
+from pytriton.lang.tokens import Kind, Token, set_type
 from pytriton.source import Span
 
 __all__ = ["evaluate", "integer_constant"]
@@ -24,36 +26,8 @@ DEEPEST: Final = 80  # parentheses and operators within each other
 LONGEST_NUMBER: Final = 100  # characters; 64 bits need 65
 _WORD: Final = 1 << 64
 _MOST: Final = (1 << 63) - 1
-
-_BINARY: Final = {
-    "||": 1,
-    "&&": 2,
-    "|": 3,
-    "^": 4,
-    "&": 5,
-    "==": 6,
-    "!=": 6,
-    "<": 7,
-    ">": 7,
-    "<=": 7,
-    ">=": 7,
-    "<<": 8,
-    ">>": 8,
-    "+": 9,
-    "-": 9,
-    "*": 10,
-    "/": 10,
-    "%": 10,
-}
-
-
-class _Value(NamedTuple):
-    number: int
-    unsigned: bool = False
-
-
-_FALSE: Final = _Value(0)
-_TRUE: Final = _Value(1)
+_SIGNS: Final = frozenset("( ) , ? : || && | ^ & == != < > <= >= << >> + - * / % ! ~".split())
+_OPERANDS: Final = frozenset((Kind.IDENT, Kind.NUMBER, Kind.CHAR, Kind.CONSTEXPR))
 
 
 class _Malformed(Exception):
@@ -64,205 +38,185 @@ class _Malformed(Exception):
         self.code, self.message, self.where, self.help = code, message, where, help
 
 
+class _Value(NamedTuple):
+    """An integer. ``wrong``: why there is none, if anybody needs it. ``name``: of an identifier."""
+
+    number: int
+    unsigned: bool = False
+    wrong: _Malformed | None = None
+    name: str = ""
+
+
 def evaluate(tokens: Sequence[Token], directive: Span, report: Report) -> bool:
     """Whether the expression holds; False (and an error) where it is malformed.
 
     ``directive`` is the span of the word ``if`` or ``elif``, for an expression that ends too soon.
     """
     try:
-        return _Expression(tokens, directive).value() != 0
+        if not tokens:
+            raise _Malformed("TC120", "#if without an expression", directive)
+        value = _value(tokens)
+        if value.wrong is not None:
+            raise value.wrong
+        return value.number != 0
     except _Malformed as error:
         report.error(error.code, error.message, error.where, help=error.help)
         return False
 
 
-_INTEGER: Final = re.compile(
-    r"(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|(0[0-7]*)|([1-9][0-9]*))"
-    r"([uU](?:ll?|LL?)?|(?:ll?|LL?)[uU]?)?"
-)
+def _value(tokens: Sequence[Token]) -> _Value:
+    _classify(tokens)
+    parser = Parser("constant", _Arithmetic)
+    last = tokens[-1].span
+    reached = parser.feed([*tokens, Token(Kind.END, "", last, type="$END")])
+    if reached <= len(tokens):
+        accepts = parser.accepts()
+        wanted = (("IDENT", "a value"), ("COLON", "':'"), ("RPAR", "')'"))
+        words = next((words for terminal, words in wanted if terminal in accepts), "an operator")
+        if reached == len(tokens):
+            raise _Malformed("TC120", f"the #if expression ends where {words} should stand", last)
+        raise _unexpected(tokens[reached], words)
+    value: _Value = parser.result
+    return value
 
 
-def integer_constant(text: str) -> tuple[int, str] | None:
-    """Value and suffix of a C integer constant (C11 6.4.4.1); None if the text is none."""
-    match = _INTEGER.fullmatch(text) if len(text) <= LONGEST_NUMBER else None
-    if match is None:
-        return None
-    base = (16, 2, 8, 10)
-    for digits, radix in zip(match.groups()[:4], base, strict=True):
-        if digits is not None:
-            return int(digits, radix), (match[5] or "").lower()
-    return None
-
-
-def _wrap(number: int, unsigned: bool) -> _Value:
-    number %= _WORD
-    return _Value(number if unsigned or number <= _MOST else number - _WORD, unsigned)
-
-
-class _Expression:
-    """A cursor over the tokens of one expression."""
-
-    def __init__(self, tokens: Sequence[Token], directive: Span) -> None:
-        self.tokens = tokens
-        self.directive = directive
-        self.at = 0
-        self.depth = 0
-        self.dead = 0  # > 0 inside an operand that is not evaluated
-
-    def value(self) -> int:
-        if not self.tokens:
-            raise _Malformed("TC120", "#if without an expression", self.directive)
-        result = self._comma()
-        if self.at < len(self.tokens):
-            raise self._unexpected("an operator")
-        return result.number
-
-    def _peek(self) -> str:
-        return self.tokens[self.at].text if self.at < len(self.tokens) else ""
-
-    def _unexpected(self, wanted: str) -> _Malformed:
-        if self.at >= len(self.tokens):
-            last = self.tokens[-1].span
-            return _Malformed("TC120", f"the #if expression ends where {wanted} should stand", last)
-        token = self.tokens[self.at]
-        help_ = "to compare, write '=='" if token.text == "=" else None
-        if token.kind is Kind.STRING:
-            help_ = "#if compares integers only; give a define that is 0 or 1"
-        shown = token.text[:60]
-        return _Malformed("TC120", f"found '{shown}' in #if, wanted {wanted}", token.span, help_)
-
-    def _comma(self) -> _Value:
-        result = self._conditional()
-        while self._peek() == ",":
-            self.at += 1
-            result = self._conditional()
-        return result
-
-    def _conditional(self) -> _Value:
-        condition = self._binary(1)
-        if self._peek() != "?":
-            return condition
-        self.at += 1
-        self._deeper()
-        truth = condition.number != 0
-        if self._peek() == ":":  # GNU: a ?: b
-            chosen = condition
-        else:
-            self.dead += not truth
-            chosen = self._comma()
-            self.dead -= not truth
-        if self._peek() != ":":
-            raise self._unexpected("':'")
-        self.at += 1
-        self.dead += truth
-        other = self._conditional()
-        self.dead -= truth
-        self.depth -= 1
-        unsigned = chosen.unsigned or other.unsigned
-        return _wrap((chosen if truth else other).number, unsigned)
-
-    def _deeper(self) -> None:
-        self.depth += 1
-        if self.depth > DEEPEST:
-            where = self.tokens[min(self.at, len(self.tokens) - 1)].span
+def _classify(tokens: Sequence[Token]) -> None:
+    """Give each token its terminal; what cannot stand in an ``#if`` has none."""
+    depth, around = 0, []  # parentheses and `?` that are open here; of these, those around each parenthesis
+    for token in tokens:
+        if depth == DEEPEST:
             help_ = f"at most {DEEPEST} operators and parentheses within each other"
-            raise _Malformed("TC124", "the #if expression nests too deeply", where, help_)
-
-    def _binary(self, least: int) -> _Value:
-        self._deeper()
-        left = self._unary()
-        while (level := _BINARY.get(self._peek(), 0)) >= least:
-            token = self.tokens[self.at]
-            self.at += 1
-            if token.text in ("&&", "||"):
-                decided = (left.number != 0) == (token.text == "||")
-                self.dead += decided
-                right = self._binary(level + 1)
-                self.dead -= decided
-                truth = token.text == "||" if decided else right.number != 0
-                left = _TRUE if truth else _FALSE
-            else:
-                left = self._calculate(token, left, self._binary(level + 1))
-        self.depth -= 1
-        return left
-
-    def _calculate(self, token: Token, left: _Value, right: _Value) -> _Value:
-        operator = token.text
-        if operator in ("<<", ">>"):
-            return self._shift(token, left, right.number)
-        unsigned = left.unsigned or right.unsigned
-        a, b = _wrap(left.number, unsigned).number, _wrap(right.number, unsigned).number
-        if operator in _COMPARISONS:
-            return _TRUE if _COMPARISONS[operator](a, b) else _FALSE
-        if operator in ("/", "%"):
-            if b == 0:
-                if self.dead:
-                    return _Value(0, unsigned)
-                raise _Malformed("TC122", "division by zero in #if", token.span)
-            quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-            return _wrap(quotient if operator == "/" else a - b * quotient, unsigned)
-        return _wrap(_ARITHMETIC[operator](a, b), unsigned)
-
-    def _shift(self, token: Token, left: _Value, count: int) -> _Value:
-        if not 0 <= count < 64:
-            if self.dead:
-                return _Value(0, left.unsigned)
-            message = f"shift by {count} in #if, a count must be from 0 to 63"
-            raise _Malformed("TC123", message, token.span)
-        number = left.number << count if token.text == "<<" else left.number >> count
-        return _wrap(number, left.unsigned)
-
-    def _unary(self) -> _Value:
-        signs = []
-        while self._peek() in ("-", "+", "!", "~"):
-            signs.append(self._peek())
-            self.at += 1
-        value = self._primary()
-        for sign in reversed(signs):
-            if sign == "!":
-                value = _FALSE if value.number else _TRUE
-            elif sign != "+":
-                value = _wrap(-value.number if sign == "-" else ~value.number, value.unsigned)
-        return value
-
-    def _primary(self) -> _Value:
-        if self.at >= len(self.tokens):
-            raise self._unexpected("a value")
-        token = self.tokens[self.at]
-        if token.text == "(" and token.kind is Kind.PUNCT:
-            self.at += 1
-            value = self._comma()
-            if self._peek() != ")":
-                raise self._unexpected("')'")
-        elif token.kind is Kind.NUMBER:
-            value = _number(token)
-        elif token.kind is Kind.CONSTEXPR:
-            value = _constexpr(token)
-        elif token.kind is Kind.CHAR:
-            value = _character(token)
-        elif token.kind is Kind.IDENT:
-            following = self.tokens[self.at + 1].text if self.at + 1 < len(self.tokens) else ""
-            value = self._least(token.text) if token.text in ("min", "max") and following == "(" else _FALSE
+            raise _Malformed("TC124", "the #if expression nests too deeply", token.span, help_)
+        text = token.text
+        if text == "(":
+            around.append(depth)
+        elif text == ")" and around:
+            depth = around.pop()
+        depth += text in ("(", "?")
+        if token.kind is Kind.PUNCT:
+            set_type(token, spelled()[text] if text in _SIGNS else "")
         else:
-            raise self._unexpected("a value")
-        self.at += 1
+            set_type(token, token.kind.name if token.kind in _OPERANDS else "")
+
+
+def _unexpected(token: Token, wanted: str) -> _Malformed:
+    help_ = "to compare, write '=='" if token.text == "=" else None
+    if token.kind is Kind.STRING:
+        help_ = "#if compares integers only; give a define that is 0 or 1"
+    return _Malformed("TC120", f"found '{token.text[:60]}' in #if, wanted {wanted}", token.span, help_)
+
+
+class _Arithmetic:
+    """One method a rule of the grammar that the signs of an ``#if`` can make."""
+
+    def comma(self, parts: list[Any]) -> _Value:
+        values = parts[::2]
+        wrong = next((value.wrong for value in values if value.wrong), None)
+        return _Value(values[-1].number, values[-1].unsigned, wrong)
+
+    def select(self, parts: list[Any]) -> _Value:
+        return _chosen(parts[0], parts[2], parts[4])
+
+    def elvis(self, parts: list[Any]) -> _Value:
+        return _chosen(parts[0], parts[0], parts[3])
+
+    def chain(self, parts: list[Any]) -> _Value:
+        value: _Value = climb(parts, _calculated)
         return value
 
-    def _least(self, name: str) -> _Value:
-        """``min(a, b)`` and ``max(a, b)``, macros of the prelude; the cursor ends at the ``)``."""
-        self.at += 2
-        self._deeper()
-        left = self._conditional()
-        if self._peek() != ",":
-            raise self._unexpected("','")
-        self.at += 1
-        right = self._conditional()
-        if self._peek() != ")":
-            raise self._unexpected("')'")
-        self.depth -= 1
-        unsigned = left.unsigned or right.unsigned
-        numbers = [_wrap(side.number, unsigned).number for side in (left, right)]
-        return _Value(min(numbers) if name == "min" else max(numbers), unsigned)
+    def prefix(self, parts: list[Any]) -> _Value:
+        operator, value = parts
+        number, unsigned = value.number, value.unsigned
+        match operator.text:
+            case "!":
+                number, unsigned = int(number == 0), False
+            case "-":
+                number = -number
+            case "~":
+                number = ~number
+            case "+":
+                pass
+            case _:
+                raise _unexpected(operator, "a value")
+        return _wrap(number, unsigned, value.wrong)
+
+    def masked(self, parts: list[Any]) -> _Value:
+        raise _unexpected(parts[0], "a value")
+
+    def name(self, parts: list[Any]) -> _Value:
+        return _Value(0, name=parts[0].text)
+
+    def number(self, parts: list[Any]) -> _Value:
+        return _number(parts[0])
+
+    def char(self, parts: list[Any]) -> _Value:
+        return _character(parts[0])
+
+    def constexpr(self, parts: list[Any]) -> _Value:
+        return _constexpr(parts[0])
+
+    def group(self, parts: list[Any]) -> _Value:
+        value: _Value = parts[1]
+        return value._replace(name="")
+
+    def call(self, parts: list[Any]) -> _Value:
+        """``min(a, b)`` and ``max(a, b)``, macros of the prelude."""
+        function, opening, first, *more = parts
+        if function.name not in ("min", "max"):
+            raise _unexpected(opening, "an operator")
+        if len(more) != 3:
+            wanted = "a value" if first is None else "','" if len(more) == 1 else "')'"
+            raise _unexpected(more[0 if len(more) == 1 else 2], wanted)
+        left, right = _common(first, more[1])
+        number = (min if function.name == "min" else max)(left.number, right.number)
+        return _Value(number, left.unsigned, left.wrong or right.wrong)
+
+
+def _chosen(condition: _Value, yes: _Value, no: _Value) -> _Value:
+    number, _, wrong, _ = yes if condition.number else no
+    return _wrap(number, yes.unsigned or no.unsigned, condition.wrong or wrong)
+
+
+def _calculated(left: _Value, operator: Token, right: _Value) -> _Value:
+    text = operator.text
+    if text in ("&&", "||"):
+        if (left.number != 0) == (text == "||"):
+            return _Value(int(text == "||"), wrong=left.wrong)
+        return _Value(int(right.number != 0), wrong=left.wrong or right.wrong)
+    value = _shifted(left, operator, right.number) if text in ("<<", ">>") else _binary(left, operator, right)
+    return value._replace(wrong=left.wrong or right.wrong or value.wrong)
+
+
+def _shifted(left: _Value, operator: Token, count: int) -> _Value:
+    if not 0 <= count < 64:
+        message = f"shift by {count} in #if, a count must be from 0 to 63"
+        return _Value(0, left.unsigned, _Malformed("TC123", message, operator.span))
+    return _wrap(left.number << count if operator.text == "<<" else left.number >> count, left.unsigned)
+
+
+def _binary(left: _Value, operator: Token, right: _Value) -> _Value:
+    text = operator.text
+    left, right = _common(left, right)
+    a, b, unsigned = left.number, right.number, left.unsigned
+    if text in _COMPARISONS:
+        return _Value(int(_COMPARISONS[text](a, b)))
+    if text in ("/", "%"):
+        if b == 0:
+            return _Value(0, unsigned, _Malformed("TC122", "division by zero in #if", operator.span))
+        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+        return _wrap(quotient if text == "/" else a - b * quotient, unsigned)
+    return _wrap(_ARITHMETIC[text](a, b), unsigned)
+
+
+def _common(left: _Value, right: _Value) -> tuple[_Value, _Value]:
+    """Both operands in their common type."""
+    unsigned = left.unsigned or right.unsigned
+    return _wrap(left.number, unsigned, left.wrong), _wrap(right.number, unsigned, right.wrong)
+
+
+def _wrap(number: int, unsigned: bool, wrong: _Malformed | None = None) -> _Value:
+    number %= _WORD
+    return _Value(number if unsigned or number <= _MOST else number - _WORD, unsigned, wrong)
 
 
 _COMPARISONS: Final = {
@@ -281,6 +235,24 @@ _ARITHMETIC: Final = {
     "|": int.__or__,
     "^": int.__xor__,
 }
+
+
+_INTEGER: Final = re.compile(
+    r"(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|(0[0-7]*)|([1-9][0-9]*))"
+    r"([uU](?:ll?|LL?)?|(?:ll?|LL?)[uU]?)?"
+)
+
+
+def integer_constant(text: str) -> tuple[int, str] | None:
+    """Value and suffix of a C integer constant (C11 6.4.4.1); None if the text is none."""
+    match = _INTEGER.fullmatch(text) if len(text) <= LONGEST_NUMBER else None
+    if match is None:
+        return None
+    base = (16, 2, 8, 10)
+    for digits, radix in zip(match.groups()[:4], base, strict=True):
+        if digits is not None:
+            return int(digits, radix), (match[5] or "").lower()
+    return None
 
 
 def _number(token: Token) -> _Value:

@@ -21,11 +21,11 @@ from collections.abc import Sequence
 from typing import Final, NoReturn, Protocol
 
 from pytriton.errors import Report
-from pytriton.frozen import dataclass
+from pytriton.frozen import dataclass, replace
 from pytriton.lang.lines import PresumedLines
 from pytriton.lang.macros import Macro, join, with_comments
 from pytriton.lang.substitute import Substitution
-from pytriton.lang.tokens import Comment, Kind, Token, new_span, new_token, subtracted
+from pytriton.lang.tokens import Comment, Kind, Token, subtracted
 from pytriton.source import Expansion, Span
 
 __all__ = ["Expander", "TokenStream"]
@@ -34,8 +34,6 @@ MOST_TOKENS: Final = 60_000  # that macros may produce in one text, uses counted
 MOST_SCANNED: Final = 1_000_000  # argument tokens read while looking for commas and the closing ')'
 DEEPEST: Final = 64  # macro calls inside arguments of macro calls
 LONGEST_CHAIN: Final = 200  # replacements of replacements
-
-_NOTHING: Final[frozenset[str]] = frozenset()
 
 
 class TokenStream(Protocol):
@@ -134,16 +132,8 @@ class Expander:
         if self._condition:
             self.spelled.add(macro.name)
         self.charge(1, use)
-        return new_token(
-            Kind.CONSTEXPR,
-            macro.name,
-            use.span,
-            use.newline,
-            use.spaced,
-            macro.value,
-            use.comments,
-            _NOTHING,
-        )
+        kind, text, value = Kind.CONSTEXPR, macro.name, macro.value
+        return Token(kind, text, use.span, use.newline, use.spaced, value, use.comments)
 
     def _replace(self, macro: Macro, use: Token, call: _Call | None, pending: list[Token]) -> None:
         """Put the replacement of a use in front of what is pending."""
@@ -160,17 +150,7 @@ class Expander:
         body = Substitution(self, macro, use, call.arguments if call else {}, span, hidden).run()
         comments = use.comments + call.comments if call else use.comments
         if body:
-            first = body[0]
-            body[0] = new_token(
-                first.kind,
-                first.text,
-                first.span,
-                use.newline,
-                use.spaced,
-                first.value,
-                comments,
-                first.hidden,
-            )
+            body[0] = replace(body[0], newline=use.newline, spaced=use.spaced, comments=comments)
             body.reverse()
             pending.extend(body)
         elif pending:
@@ -186,7 +166,7 @@ class Expander:
             kind, text = Kind.NUMBER, str(self.lines.line(use.span))
         else:
             kind, text = Kind.STRING, self.lines.name(use.span)
-        return new_token(kind, text, use.span, use.newline, use.spaced, None, use.comments, _NOTHING)
+        return Token(kind, text, use.span, use.newline, use.spaced, None, use.comments)
 
     def _expansion(self, macro: Macro, use: Token) -> Expansion | None:
         parent = use.span.expansion
@@ -272,12 +252,12 @@ class Expander:
         if name is None or name.kind is not Kind.IDENT or not closed:
             help_ = "write 'defined NAME' or 'defined(NAME)'"
             self.report.error("TC125", "'defined' wants a macro name", token.span, help=help_)
-            return new_token(Kind.NUMBER, "0", token.span, False, True, None, (), _NOTHING)
+            return Token(Kind.NUMBER, "0", token.span, spaced=True)
         macro = self.macros.get(name.text)
         if macro is not None and macro.given:
             self.used.add(macro.name)
         text = "1" if macro is not None else "0"
-        return new_token(Kind.NUMBER, text, token.span, False, True, None, (), _NOTHING)
+        return Token(Kind.NUMBER, text, token.span, spaced=True)
 
     # What `Substitution` needs of the expander.
 
@@ -297,7 +277,7 @@ class Expander:
             return [token]
         self.spelled.add(token.text)
         first, *rest = (
-            new_token(one.kind, one.text, token.span, False, one.spaced, None, (), token.hidden)
+            Token(one.kind, one.text, token.span, spaced=one.spaced, hidden=token.hidden)
             for one in self._spelled[token.text]
         )
         return [with_comments(first, token.comments, token.spaced), *rest]
@@ -348,4 +328,4 @@ def _use_span(use: Token, call: _Call | None, expansion: Expansion | None) -> Sp
         close = call.close.span
         if close.source is span.source and close.expansion is None and close.end > end:
             end = close.end
-    return new_span(span.source, span.start, end, expansion)
+    return Span(span.source, span.start, end, expansion)

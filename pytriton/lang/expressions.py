@@ -79,7 +79,7 @@ class Expressions(Calls):
         self.behind: list[Statement] | None = None
         self._unknown: set[str] = set()
         self.blamed = []
-        self.branches = 0
+        self._branches = 0
         self.kernel_body: syntax.Block | None = None
 
     # ---------------------------------------------------------------- entry points
@@ -365,14 +365,10 @@ class Expressions(Calls):
         self._counted(expr, node.span)
         return masked(expr, mask)
 
-    def has_room(self, nodes: int) -> bool:
-        """Whether so many more nodes in branches are not too many."""
-        return self.branches + nodes <= _MOST_IN_BRANCHES
-
     def _counted(self, branch: Expr, span: Span) -> None:
         """Refuse branches within branches that get too large."""
-        self.branches += count_nodes(branch, _MOST_IN_BRANCHES)
-        if self.branches > _MOST_IN_BRANCHES:
+        self._branches += count_nodes(branch, _MOST_IN_BRANCHES)
+        if self._branches > _MOST_IN_BRANCHES:
             help_ = "use if statements, or '*?(mask)p'"
             self.report.fatal(
                 "TC318", "the '?:', '&&' and '||' of this kernel nest too many loads", span, help=help_

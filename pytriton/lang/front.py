@@ -25,20 +25,16 @@ __all__ = ["Front", "read"]
 
 MOST_TEXTS: Final = 16
 MOST_POINTS: Final = 8  # of one text, that differ in what an #if asks for
-MOST_TOKENS: Final = 4_000  # about 500 lines; their tree takes 1 MB, what kept.py keeps with it up to 7
+MOST_TOKENS: Final = 4_000  # about 500 lines; their tree takes 1 MB
 
 
 class Front(NamedTuple):
-    """A text as parsed. ``mentioned, macros, numbers``: as ``Preprocessed`` has them.
-
-    ``kept``: whether further points will find it.
-    """
+    """A text as parsed. ``mentioned, macros, numbers``: as ``Preprocessed`` has them."""
 
     tree: syntax.File
     mentioned: frozenset[str]
     macros: Mapping[str, Macro]
     numbers: Mapping[str, int | float]
-    kept: bool
 
 
 class _Kept(NamedTuple):
@@ -62,7 +58,7 @@ def read(
     if include_dirs:  # what they hold may change
         preprocessed = preprocess(source, defines, report, include_dirs=include_dirs)
         report.check()
-        return _front(preprocessed, parse(preprocessed.tokens, report), kept=False)
+        return _front(preprocessed, parse(preprocessed.tokens, report))
     given = given_macros(defines, source, report)
     key = _key(source, given)
     known = [] if report.errors else _kept.get(key, [])
@@ -74,16 +70,15 @@ def read(
     already = len(report.warnings)
     preprocessed = preprocess_given(source, given, report, wrong=defines.keys() - given.keys())
     report.check()
-    short = len(preprocessed.tokens) <= MOST_TOKENS
-    front = _front(preprocessed, parse(preprocessed.tokens, report), kept=short)
-    if short:
+    front = _front(preprocessed, parse(preprocessed.tokens, report))
+    if len(preprocessed.tokens) <= MOST_TOKENS:
         spelled = {name: _spelling(given[name]) for name in preprocessed.spelled | front.tree.spelled}
         _keep(key, _Kept(front, spelled, tuple(report.warnings[already:])), known)
     return front
 
 
-def _front(preprocessed: Preprocessed, tree: syntax.File, *, kept: bool) -> Front:
-    return Front(tree, preprocessed.mentioned, preprocessed.macros, preprocessed.numbers, kept)
+def _front(preprocessed: Preprocessed, tree: syntax.File) -> Front:
+    return Front(tree, preprocessed.mentioned, preprocessed.macros, preprocessed.numbers)
 
 
 def _keep(key: tuple[Any, ...], one: _Kept, known: list[_Kept]) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 from pytriton.errors import Report
-from pytriton.frozen import dataclass
-from pytriton.lang.tokens import Comment, Kind, Token, new_token
+from pytriton.frozen import dataclass, replace
+from pytriton.lang.tokens import Comment, Kind, Token
 from pytriton.source import Span
 
 __all__ = ["RESERVED", "Macro", "body_is_sound", "join", "parse_define", "with_comments"]
@@ -61,16 +61,7 @@ def join(tokens: Iterable[Token]) -> str:
 
 def with_comments(token: Token, comments: tuple[Comment, ...], spaced: bool | None = None) -> Token:
     """The token with these comments instead of its own."""
-    return new_token(
-        token.kind,
-        token.text,
-        token.span,
-        token.newline,
-        token.spaced if spaced is None else spaced,
-        token.value,
-        comments,
-        token.hidden,
-    )
+    return replace(token, comments=comments, spaced=token.spaced if spaced is None else spaced)
 
 
 def parse_define(name: Token, rest: Sequence[Token], report: Report) -> Macro | None:
@@ -93,13 +84,9 @@ def parse_define(name: Token, rest: Sequence[Token], report: Report) -> Macro | 
     elif rest and not rest[0].spaced:
         report.warning("TC163", f"no blank between '{name.text[:60]}' and what it means", rest[0].span)
     if any(token.comments or token.newline for token in body):
-        body = tuple(_bare(token) for token in body)
+        body = tuple(replace(token, newline=False, comments=()) for token in body)
     macro = Macro(name.text, body, params, variadic, where=name.span)
     return macro if body_is_sound(macro, report) else None
-
-
-def _bare(token: Token) -> Token:
-    return new_token(token.kind, token.text, token.span, False, token.spaced, token.value, (), frozenset())
 
 
 def _parameters(

@@ -6,12 +6,11 @@ looks for one kind of mistake and raises through the report where it finds it; t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from pytriton.errors import Report
-from pytriton.lang.classify import TYPES, Fed
+from pytriton.lang.classify import TYPES, terminals
 from pytriton.lang.scope import closest
 from pytriton.lang.tokens import Kind, Token
 from pytriton.source import Span
@@ -69,26 +68,22 @@ _OTHER_WORDS: Final = {
 
 @dataclass(frozen=True)
 class Stop:
-    """Where the parser stopped. ``open``: the brackets that are open there, outermost first.
+    """Where the parser stopped. ``open``: the brackets that are open there, outermost first."""
 
-    ``names`` holds the terminal of every fixed spelling.
-    """
-
-    fed: list[Fed]
+    tokens: list[Token]
     at: int
     accepts: set[str]
-    open: list[Fed]
-    names: Mapping[str, str]
+    open: list[Token]
 
     def kind(self, offset: int = 0) -> str:
         """The terminal at a distance from the token that did not fit; "" beyond the ends."""
         at = self.at + offset
-        return self.fed[at].type if 0 <= at < len(self.fed) else ""
+        return self.tokens[at].type if 0 <= at < len(self.tokens) else ""
 
     def token(self, offset: int = 0) -> Token | None:
         """The token at a distance from the one that did not fit."""
         at = self.at + offset
-        return self.fed[at].token if 0 <= at < len(self.fed) else None
+        return self.tokens[at] if 0 <= at < len(self.tokens) else None
 
     def text(self, offset: int = 0) -> str:
         """The spelling of that token."""
@@ -98,7 +93,6 @@ class Stop:
 
 def refuse(stop: Stop, report: Report) -> NoReturn:
     """Say what was found and what would have fitted."""
-    fed = stop.fed
     _refuse_braces(stop, report)
     _refuse_words(stop, report)
     _refuse_types(stop, report)
@@ -109,7 +103,7 @@ def refuse(stop: Stop, report: Report) -> NoReturn:
         end = Span(before.span.source, before.span.end - 1, before.span.end, before.span.expansion)
         report.fatal("TC202", f"expected {wanted} after '{before.text}'", end, *_open_bracket(stop))
     shown = f"'{found.text}'" if found else "the end of the text"
-    span = found.span if found else fed[-1].token.span
+    span = found.span if found else stop.tokens[-1].span
     message = f"expected {_wanted(stop)}, found {shown}"
     report.fatal("TC201", message, span, *_open_bracket(stop), help=_cure(stop))
 
@@ -123,7 +117,7 @@ def _wanted(stop: Stop) -> str:
         return "a name"
     if "TYPE" in accepts and len(accepts) > 3:
         return "a type"
-    spelled = {terminal: f"'{text}'" for text, terminal in stop.names.items() if terminal.isupper()}
+    spelled = {terminal: f"'{text}'" for text, terminal in terminals().items()}
     spelled |= _SPELLED
     words = sorted(spelled.get(terminal, terminal.lower()) for terminal in accepts)
     closing = [word for word in words if word in ("';'", "')'", "']'", "'}'", "','")]
@@ -135,7 +129,7 @@ def _open_bracket(stop: Stop) -> tuple[tuple[str, Span], ...]:
     """A note on the bracket that the token found should have closed."""
     if not stop.open or stop.text() not in (")", "]", "}", ";", "{", ""):
         return ()
-    token = stop.open[-1].token
+    token = stop.open[-1]
     if token.text == "{" or _CLOSERS[token.text] == stop.text():
         return ()
     step = token.span.expansion
@@ -146,11 +140,11 @@ def _open_bracket(stop: Stop) -> tuple[tuple[str, Span], ...]:
 def _refuse_braces(stop: Stop, report: Report) -> None:
     """Braces and ``else`` without their partner."""
     found = stop.token()
-    braces = [one.token for one in stop.open if one.type == "LBRACE"]
+    braces = [one for one in stop.open if one.type == "LBRACE"]
     if found is None:
         if braces and stop.text(-1) in ("}", ";"):
             note = ("this '{' is still open", braces[-1].span)
-            report.fatal("TC201", "expected '}', found the end of the text", stop.fed[-1].token.span, note)
+            report.fatal("TC201", "expected '}', found the end of the text", stop.tokens[-1].span, note)
         return
     if found.text == "}" and not stop.open:
         report.fatal("TC201", "this '}' closes nothing", found.span, help="remove it, or add the '{'")
@@ -159,12 +153,12 @@ def _refuse_braces(stop: Stop, report: Report) -> None:
         report.fatal("TC201", ELSE, found.span, help=help_)
     if found.text == "{" and braces and stop.text(-1) == ")":
         first = stop.at
-        while first and stop.fed[first - 1].token.text not in (";", "{", "}"):
+        while first and stop.tokens[first - 1].text not in (";", "{", "}"):
             first -= 1
-        if stop.fed[first].type in ("STORAGE", "TYPE"):
+        if stop.tokens[first].type in ("STORAGE", "TYPE"):
             note = ("this '{' is still open", braces[-1].span)
             help_ = "a '}' is missing before it"
-            report.fatal("TC201", NESTED, stop.fed[first].token.span, note, help=help_)
+            report.fatal("TC201", NESTED, stop.tokens[first].span, note, help=help_)
 
 
 def _refuse_words(stop: Stop, report: Report) -> None:
@@ -224,16 +218,16 @@ def _cast_type(stop: Stop) -> Token | None:
     """The name in ``(NAME)x``, ``(NAME*)x`` or ``(NAME[...])x``, where the token before is that ``)``."""
     depth, at = 0, stop.at - 1
     while at >= 0:
-        depth += {"RPAR": 1, "LPAR": -1}.get(stop.fed[at].type, 0)
+        depth += {"RPAR": 1, "LPAR": -1}.get(stop.tokens[at].type, 0)
         if depth == 0:
             break
         at -= 1
-    inside = stop.fed[at + 1 : stop.at - 1]
-    called = at > 0 and stop.fed[at - 1].type in ("IDENT", "IF", "FOR", "WHILE", "RPAR")
+    inside = stop.tokens[at + 1 : stop.at - 1]
+    called = at > 0 and stop.tokens[at - 1].type in ("IDENT", "IF", "FOR", "WHILE", "RPAR")
     if called or not inside or inside[0].type != "IDENT":
         return None
     shaped = len(inside) == 1 or inside[1].type in ("STAR", "LSQB")
-    return inside[0].token if shaped and inside[-1].type in ("IDENT", "STAR", "RSQB") else None
+    return inside[0] if shaped and inside[-1].type in ("IDENT", "STAR", "RSQB") else None
 
 
 def _refuse_type(name: Token, report: Report) -> NoReturn:
@@ -249,12 +243,12 @@ def _unknown_statement(stop: Stop) -> str | None:
     """For ``word (...) {``, where the word begins no statement."""
     at, depth = stop.at - 1, 0
     while at > 0:
-        depth += {"RPAR": 1, "LPAR": -1}.get(stop.fed[at].type, 0)
+        depth += {"RPAR": 1, "LPAR": -1}.get(stop.tokens[at].type, 0)
         at -= 1
         if not depth:
             break
-    word = stop.fed[at].token.text
-    if stop.fed[at].type != "IDENT" or stop.fed[at - 1].token.text not in (";", "{", "}"):
+    word = stop.tokens[at].text
+    if stop.tokens[at].type != "IDENT" or stop.tokens[at - 1].text not in (";", "{", "}"):
         return None
     if word in ("elif", "elseif", "elsif"):
         return "write 'else if (...)'"
@@ -294,8 +288,8 @@ def _cure(stop: Stop) -> str | None:
         form = "for (int i = 0; i < n; i += 1)" if before == "for" else f"{before} (condition)"
         return f"write '{form}'"
     if stop.open and stop.open[-1].type == "LPAR" and text != "{":
-        index = next(i for i, one in enumerate(stop.fed) if one is stop.open[-1])
-        if index and stop.fed[index - 1].type == "FOR":
+        index = next(i for i, one in enumerate(stop.tokens) if one is stop.open[-1])
+        if index and stop.tokens[index - 1].type == "FOR":
             return "write 'for (start; condition; step)'"
     if text == ":":
         in_subscript = bool(stop.open) and stop.open[-1].type == "LSQB"

@@ -41,7 +41,6 @@ from pytriton.lang.types import (
     FLOAT,
     INT,
     LONG,
-    UCHAR,
     BlockType,
     ElementType,
     PointerType,
@@ -82,14 +81,14 @@ def padded(size: int) -> int:
 def has_product(product: Dot) -> bool:
     """Whether ``tl.dot`` computes a product; two axes are widened to a depth that it accepts."""
     shape, element = shape_of(product.left.type), scalar_of(product.left.type)
-    if element is None or not (element.is_float or element in (CHAR, UCHAR)):
+    if element is None or not (element.is_float or element == CHAR):
         return False
     return len(shape) == 2 or padded(shape[1]) >= least_depth(element)
 
 
 def least_depth(element: ScalarType) -> int:
     """The least inner size of ``tl.dot``."""
-    return 32 if element in (CHAR, UCHAR) else 16
+    return 32 if element == CHAR else 16
 
 
 def failed(span: Span) -> Expr:
@@ -142,9 +141,9 @@ class Operators:
         """An operation on a constant for which C has no value: an error if it is certain to be executed, else 0."""
         code, message = wrong
         if not self.unsure:
-            self.report.error(code, message, span, *given(by))
+            self.report.error(code, f"this {message}", span, *given(by))
             return failed(span)
-        self.report.warning(code, f"{message}, if it is executed", span, *given(by))
+        self.report.warning(code, f"if this is executed, it {message}", span, *given(by))
         zero = to_shape(convert(Literal(span, INT, 0), element_of(type_)), shape_of(type_))
         assert zero is not None
         return zero
@@ -192,9 +191,8 @@ class Operators:
                 help="'^x' transposes a block",
             )
             return failed(span)
-        own = scalar_of(left.type)
-        if own in (CHAR, UCHAR) and own == scalar_of(right.type):
-            common = own
+        if scalar_of(left.type) == scalar_of(right.type) == CHAR:
+            common = CHAR  # whose products Triton has; those of other integers are made in their common type
         element = FLOAT if common.is_float and common.bits == 16 else promote(common)
         type_ = BlockType(element, (first[0], second[1], *first[2:]))
         product = Dot(span, type_, convert(left, common), convert(right, common))
@@ -381,9 +379,9 @@ def _undefined(operator: str, right: Expr, type_: ScalarType) -> tuple[str, str]
     """Why an integer operation has no value with this constant on its right: a code and a message."""
     value = constant(right)
     if value == 0 and operator in ("/", "%"):
-        return "TC322", "this divides by zero"
+        return "TC322", "divides by zero"
     if value is not None and operator in ("<<", ">>") and not 0 <= value < type_.bits:
-        return "TC329", f"this shifts {type_} by {value}, a count must be from 0 to {type_.bits - 1}"
+        return "TC329", f"shifts {type_} by {value}, a count must be from 0 to {type_.bits - 1}"
     return None
 
 

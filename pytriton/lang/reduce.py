@@ -1,7 +1,7 @@
 """Reductions of the grammar -> nodes of the syntax tree.
 
-``Builder`` has one method a rule; automaton.py calls it with the parts of the reduction: tokens, nodes, or None for
-what is absent. Binary operators come as one flat row, and ``_climb`` gives them their precedence.
+``Builder`` has one method a rule; lark calls it with the parts of the reduction: tokens, nodes, or None for what is
+absent. Binary operators come as one flat row, and ``climb`` gives them their precedence.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from pytriton.frozen import replace
 from pytriton.lang import syntax
-from pytriton.lang.syntax import PRECEDENCE
+from pytriton.lang.grammar import climb
 from pytriton.lang.tokens import Kind, Token
 from pytriton.source import Span
 
@@ -28,33 +28,14 @@ def _nodes(parts: list[Any]) -> tuple[Any, ...]:
     return tuple(part for part in parts if part is not None and not isinstance(part, Token))
 
 
-def _climb(parts: list[Any]) -> syntax.Expr:
-    """Precedence climbing over operand, operator, operand, ...; everything is left-associative."""
-    operands: list[Any] = [parts[0]]
-    operators: list[Token] = []
-
-    def reduce() -> None:
-        right, operator = operands.pop(), operators.pop()
-        left = operands.pop()
-        span = left.span.to(right.span)
-        operands.append(syntax.Binary(span, operator.text, left, right, operator.span))
-
-    for operator, operand in zip(parts[1::2], parts[2::2], strict=True):
-        level = PRECEDENCE[operator.text]
-        while operators and PRECEDENCE[operators[-1].text] >= level:
-            reduce()
-        operators.append(operator)
-        operands.append(operand)
-    while operators:
-        reduce()
-    expression: syntax.Expr = operands[0]
-    return expression
+def _binary(left: syntax.Expr, operator: Token, right: syntax.Expr) -> syntax.Binary:
+    return syntax.Binary(left.span.to(right.span), operator.text, left, right, operator.span)
 
 
 class Builder:
-    """One method a rule of the grammar; automaton.py calls it with the parts of the reduction."""
+    """One method a rule of the grammar, which takes the parts of the reduction."""
 
-    def start(self, parts: list[Any]) -> tuple[Any, ...]:
+    def file(self, parts: list[Any]) -> tuple[Any, ...]:
         return tuple(part for part in parts if part is not None)
 
     def empty(self, parts: list[Any]) -> None:
@@ -187,7 +168,8 @@ class Builder:
         return syntax.Select(_over(parts), parts[0], None, parts[3])
 
     def chain(self, parts: list[Any]) -> syntax.Expr:
-        return _climb(parts)
+        expression: syntax.Expr = climb(parts, _binary)
+        return expression
 
     def prefix(self, parts: list[Any]) -> syntax.Prefix:
         operator, operand = parts

@@ -11,21 +11,16 @@ from pytriton.lang.typed import Symbol
 from pytriton.lang.types import BlockType, PointerType, ScalarType
 from pytriton.source import Span
 
-__all__ = ["Question", "Scope", "closest"]
+__all__ = ["Scope", "closest"]
 
 _LONGEST = 100  # of the names that are compared: their distance takes a time of its square
 TypedefType = ScalarType | PointerType | BlockType
 
 
-# What was asked: the table, the name, and what it meant (of a number, how it is written).
-Question = tuple[str, str, object]
-
-
 class Scope:
     """What each name means at one place of the text.
 
-    ``numbers``: the defines that are numbers. ``macros``: those of the text, for suggestions. ``asked`` and
-    ``declared`` (each symbol with the depth of its block) tell what was done so far: see kept.py.
+    ``numbers``: the defines that are numbers. ``macros``: those of the text, for suggestions.
     """
 
     def __init__(self, numbers: Mapping[str, int | float], macros: Mapping[str, Macro]) -> None:
@@ -33,13 +28,6 @@ class Scope:
         self.macros = macros
         self._symbols: list[dict[str, Symbol]] = [{}]
         self._types: list[dict[str, tuple[TypedefType, Span]]] = [{}]
-        self.asked: list[Question] = []
-        self.declared: list[tuple[Symbol, int]] = []
-
-    @property
-    def depth(self) -> int:
-        """How many blocks are open."""
-        return len(self._symbols)
 
     def push(self) -> None:
         """Enter a block."""
@@ -53,11 +41,6 @@ class Scope:
 
     def find(self, name: str) -> Symbol | None:
         """The symbol that a name means here."""
-        symbol = self._symbol(name)
-        self.asked.append(("symbol", name, symbol))
-        return symbol
-
-    def _symbol(self, name: str) -> Symbol | None:
         for names in reversed(self._symbols):
             if name in names:
                 return names[name]
@@ -65,28 +48,11 @@ class Scope:
 
     def type(self, name: str) -> TypedefType | None:
         """The type that a typedef name means here."""
-        found = self._type(name)
-        self.asked.append(("type", name, found))
-        return found
-
-    def _type(self, name: str) -> TypedefType | None:
         return next((types[name][0] for types in reversed(self._types) if name in types), None)
 
     def number(self, name: str) -> int | float:
         """The value of a define that is a number."""
-        value = self.numbers[name]
-        self.asked.append(("number", name, repr(value)))
-        return value
-
-    def answers_alike(self, questions: Iterable[Question]) -> bool:
-        """Whether every name means here what it meant where these questions were asked."""
-        for table, name, meant in questions:
-            if table == "symbol":
-                if self._symbol(name) is not meant:
-                    return False
-            elif (repr(self.numbers[name]) if table == "number" else self._type(name)) != meant:
-                return False
-        return True
+        return self.numbers[name]
 
     def declare(self, symbol: Symbol, report: Report) -> None:
         """Enter a symbol; a second one of its name in the same block is an error."""
@@ -100,7 +66,6 @@ class Scope:
                 help="assign to the first one, or give this one another name",
             )
         self._symbols[-1][symbol.name] = symbol
-        self.declared.append((symbol, len(self._symbols)))
 
     def define_type(self, name: str, type_: TypedefType, span: Span, report: Report) -> None:
         """Enter a typedef name; a second one in the same block must have the same type (C11 6.7)."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from pytriton.errors import Report
+from pytriton.frozen import replace
 from pytriton.lang.macros import Macro
-from pytriton.lang.tokens import Kind, Token, kind_of, new_span, new_token
+from pytriton.lang.tokens import Kind, Token, kind_of
 from pytriton.source import Expansion, Span
 
 __all__ = ["Expanding", "Substitution"]
@@ -95,7 +96,7 @@ class Substitution:
         return self._expanded[name]
 
     def _new(self, kind: Kind, text: str, spaced: bool, hidden: frozenset[str]) -> Token:
-        return new_token(kind, text, self.span, False, spaced, None, (), hidden)
+        return Token(kind, text, self.span, spaced=spaced, hidden=hidden)
 
     def _placemarker(self) -> Token:
         return self._new(Kind.IDENT, "", False, self.hidden)
@@ -103,10 +104,10 @@ class Substitution:
     def _argued(self, token: Token, parameter: Token, first: bool) -> Token:
         """A token of an argument: it keeps its place, and comes through this macro now."""
         span = token.span
-        return new_token(
+        return Token(
             token.kind,
             token.text,
-            new_span(span.source, span.start, span.end, self._chain(span.expansion)),
+            Span(span.source, span.start, span.end, self._chain(span.expansion)),
             token.newline,
             parameter.spaced if first else token.spaced,
             token.value,
@@ -167,18 +168,8 @@ class Substitution:
 
     def _paste(self, left: Token, right: Token) -> list[Token]:
         if not left.text:
-            return [
-                new_token(
-                    right.kind,
-                    right.text,
-                    right.span,
-                    left.newline,
-                    left.spaced,
-                    right.value,
-                    left.comments + right.comments,
-                    right.hidden,
-                )
-            ]
+            comments = left.comments + right.comments
+            return [replace(right, newline=left.newline, spaced=left.spaced, comments=comments)]
         if not right.text:
             return [left]
         text = left.text + right.text
@@ -190,7 +181,7 @@ class Substitution:
             self.expander.report.error("TC110", message, self.span)
             return [left, right]
         hidden = (left.hidden & right.hidden) | self.hidden
-        return [new_token(kind, text, self.span, left.newline, left.spaced, None, (), hidden)]
+        return [Token(kind, text, self.span, left.newline, left.spaced, hidden=hidden)]
 
     def _check_length(self, text: str) -> None:
         self.expander.charge(len(text) // 64, self.use)

@@ -1,19 +1,16 @@
 """The syntax tree: what was written, before anything is known about names and types.
 
 Nodes are frozen, carry the span of their text and nothing else that is not in it. Parentheses leave no node,
-only a wider span. ``PRECEDENCE`` is the table of language.md, section 4.
+only a wider span.
 """
 
 from __future__ import annotations
-
-from typing import Final
 
 from pytriton.frozen import dataclass
 from pytriton.lang.tokens import Comment, Token
 from pytriton.source import Span
 
 __all__ = [
-    "PRECEDENCE",
     "Assign",
     "Attribute",
     "Binary",
@@ -52,21 +49,6 @@ __all__ = [
     "TypeName",
     "While",
 ]
-
-# Binary operators, tightest first; equal numbers associate to the left.
-PRECEDENCE: Final[dict[str, int]] = {
-    operator: 14 - level
-    for level, operators in enumerate(
-        ["...", "@", "* / %", "+ -", "<< >>", "< > <= >=", "== !=", "&", "^", "|", "&&", "||"]
-    )
-    for operator in operators.split()
-}
-
-
-class Checked:
-    """Room for what the checker found a node to mean: see kept.py. It is no field, and a node starts without."""
-
-    __slots__ = ("meanings",)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -261,7 +243,7 @@ class Specifiers:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Declarator(Checked):
+class Declarator:
     """``*name[shape] attributes = initializer``; with ``parameters``, a function. A parameter may lack a name."""
 
     span: Span
@@ -274,21 +256,21 @@ class Declarator(Checked):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Declaration(Checked):
+class Declaration:
     span: Span
     specifiers: Specifiers
     declarators: tuple[Declarator, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StaticAssert(Checked):
+class StaticAssert:
     span: Span
     condition: Expr
     message: str | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ExpressionStatement(Checked):
+class ExpressionStatement:
     """``expression ;`` or the empty statement."""
 
     span: Span
@@ -296,13 +278,13 @@ class ExpressionStatement(Checked):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block(Checked):
+class Block:
     span: Span
     items: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class If(Checked):
+class If:
     span: Span
     condition: Expr
     then: Statement
@@ -310,7 +292,7 @@ class If(Checked):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class For(Checked):
+class For:
     span: Span
     init: Declaration | ExpressionStatement
     condition: Expr | None
@@ -319,32 +301,32 @@ class For(Checked):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class While(Checked):
+class While:
     span: Span
     condition: Expr
     body: Statement
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DoWhile(Checked):
+class DoWhile:
     span: Span
     body: Statement
     condition: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Return(Checked):
+class Return:
     span: Span
     value: Expr | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Break(Checked):
+class Break:
     span: Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Continue(Checked):
+class Continue:
     span: Span
 
 

@@ -31,17 +31,16 @@ TC011 more than 150,000 tokens, comments and lines; preprocess.py: more than 45,
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import unicodedata
 from bisect import bisect_right
 from enum import Enum
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pytriton.errors import Report
 from pytriton.frozen import dataclass
-from pytriton.source import Expansion, Source, Span
+from pytriton.source import Source, Span
 
 __all__ = [
     "LARGEST_TEXT",
@@ -51,9 +50,8 @@ __all__ = [
     "Token",
     "decode",
     "kind_of",
-    "new_span",
-    "new_token",
     "scan",
+    "set_type",
     "subtracted",
     "tokenize",
 ]
@@ -91,7 +89,8 @@ class Token:
     ``text`` is the spelling; of a ``CONSTEXPR`` it is the define's name, and ``value`` is what it
     stands for. ``newline``: first on its line. ``spaced``: white space or a comment stands before
     it. ``comments``: those between the previous token and this one. ``hidden``: the macros that may
-    not expand it again (hide set, C11 6.10.3.4).
+    not expand it again (hide set, C11 6.10.3.4). ``type``: what it is to the grammar, set by classify.py
+    when no more of it changes.
     """
 
     kind: Kind
@@ -102,48 +101,10 @@ class Token:
     value: int | float | None = None
     comments: tuple[Comment, ...] = ()
     hidden: frozenset[str] = frozenset()
+    type: str = ""
 
 
-# A frozen dataclass takes four times as long to make as one that is not frozen, and a kernel is
-# thousands of tokens. So both kinds of node are drafted unfrozen and frozen by a change of class;
-# the slots are the same.
-
-
-@dataclasses.dataclass(slots=True)
-class _TokenDraft:
-    kind: Kind
-    text: str
-    span: Span
-    newline: bool
-    spaced: bool
-    value: int | float | None
-    comments: tuple[Comment, ...]
-    hidden: frozenset[str]
-
-
-@dataclasses.dataclass(slots=True)
-class _SpanDraft:
-    source: Source
-    start: int
-    end: int
-    expansion: Expansion | None
-
-
-def new_token(
-    kind: Kind,
-    text: str,
-    span: Span,
-    newline: bool,
-    spaced: bool,
-    value: int | float | None,
-    comments: tuple[Comment, ...],
-    hidden: frozenset[str],
-) -> Token:
-    """The same as ``Token(...)``, faster."""
-    draft: Any = _TokenDraft(kind, text, span, newline, spaced, value, comments, hidden)
-    draft.__class__ = Token
-    token: Token = draft
-    return token
+set_type: Final = vars(Token)["type"].__set__
 
 
 def subtracted(token: Token) -> tuple[Token, Token] | None:
@@ -151,16 +112,10 @@ def subtracted(token: Token) -> tuple[Token, Token] | None:
     spelled = str(token.value)
     if token.kind is not Kind.CONSTEXPR or spelled[0] != "-":
         return None
-    sign = new_token(Kind.PUNCT, "-", token.span, token.newline, token.spaced, None, token.comments, _NOTHING)
-    return sign, new_token(Kind.NUMBER, spelled[1:], token.span, False, False, None, (), _NOTHING)
-
-
-def new_span(source: Source, start: int, end: int, expansion: Expansion | None) -> Span:
-    """The same as ``Span(...)``, faster."""
-    draft: Any = _SpanDraft(source, start, end, expansion)
-    draft.__class__ = Span
-    span: Span = draft
-    return span
+    sign = Token(
+        Kind.PUNCT, "-", token.span, token.newline, token.spaced, comments=token.comments, type="MINUS"
+    )
+    return sign, Token(Kind.NUMBER, spelled[1:], token.span, type="NUMBER")
 
 
 class Problem(NamedTuple):
@@ -207,7 +162,6 @@ _KINDS: Final = (
     *(Kind.END,) * 3,
     Kind.PUNCT,
 )
-_NOTHING: Final[frozenset[str]] = frozenset()
 
 
 def kind_of(text: str) -> Kind | None:
@@ -242,20 +196,9 @@ def scan(source: Source, report: Report) -> tuple[list[Token], list[Problem]]:
         start, end = match.span(index)
         if index <= _STRING or index == _PUNCT:
             first, after = (start, end) if not cuts else cuts.back(start, end)
-            span: Any = _SpanDraft(source, first, after, None)
-            span.__class__ = Span
-            draft: Any = _TokenDraft(
-                _KINDS[index],
-                match[index],
-                span,
-                newline,
-                start != last,
-                None,
-                tuple(comments) if comments else (),
-                _NOTHING,
-            )
-            draft.__class__ = Token
-            tokens.append(draft)
+            span = Span(source, first, after)
+            above = tuple(comments)
+            tokens.append(Token(_KINDS[index], match[index], span, newline, start != last, None, above))
             newline = fresh = False
             last = end
             if comments:

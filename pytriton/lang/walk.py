@@ -306,16 +306,16 @@ def same(left: Expr, right: Expr) -> bool:
         return True
     if type(left) is not type(right) or left.type != right.type:
         return False
-    for name in _PLAIN_FIELDS[type(left)]:
-        if getattr(left, name) != getattr(right, name):
-            return False
+    if plain_values(left) != plain_values(right):
+        return False
     first, second = children(left), children(right)
     return len(first) == len(second) and all(map(same, first, second))
 
 
 def plain_values(expr: Expr) -> tuple[Any, ...]:
-    """What a node holds beside its type, its place and its operands."""
-    return tuple(getattr(expr, name) for name in _PLAIN_FIELDS[type(expr)])
+    """What a node holds beside its type, its place and its operands; of a float its digits, as 0.0 equals -0.0."""
+    values = [getattr(expr, name) for name in _PLAIN_FIELDS[type(expr)]]
+    return tuple([repr(value) if value.__class__ is float else value for value in values])
 
 
 def has_memory(expr: Expr) -> bool:

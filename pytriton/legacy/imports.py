@@ -2,19 +2,27 @@
 
 Python looks ``__import__`` up in the ``__builtins__`` of the module whose code imports. So a finder ahead of
 all others lets the usual ones find the modules of a legacy package, and has each of them executed with
-``__builtins__`` whose ``__import__`` knows what ``triton`` means there. ``sys.modules`` is never touched: torch
-and everybody else get the real triton, in every thread, before, meanwhile and after. A module that was loaded
-in this way stays so: what its functions import later, its submodules, and its reloads, also after the context
-has ended.
+``__builtins__`` whose ``__import__`` knows what ``triton`` means there.
+
+``importlib.import_module("triton")`` is a call, and a function does not know who calls it. But the caller got it
+from somewhere: in a legacy module ``import importlib`` and ``from importlib import import_module as load`` go
+through that ``__import__`` too, which hands out importlib with an ``import_module`` of this module's own. Whatever
+name it is kept under, in a ``partial`` or in another module, it means what it means where it was imported; no
+frame is looked at.
+
+``sys.modules`` and importlib itself are never touched: torch and everybody else get the real triton, in every
+thread, before, meanwhile and after. A module that was loaded in this way stays so: what its functions import
+later, its submodules, and its reloads, also after the context has ended.
 """
 
 from __future__ import annotations
 
 import builtins
+import importlib
+import importlib.util
 import sys
 import threading
-from collections.abc import Mapping, Sequence
-from importlib import import_module
+from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from types import ModuleType
 from typing import Any, Final
@@ -34,7 +42,6 @@ class legacy_imports:
     context it ends with the block, for packages that were not imported by then. A dotted name is a part of a
     package. Raises ImportError for a package that is imported already, ValueError for what is no name of one,
     and for no names.
-    ``importlib.import_module("triton")`` is no import statement, and gives the real triton.
     """
 
     def __init__(self, *packages: str) -> None:
@@ -140,7 +147,7 @@ def _is_legacy(module: object) -> bool:
 
 
 def legacy_builtins(module: str) -> dict[str, Any]:
-    """``__builtins__`` for a module of this name, whose ``import triton`` gives pytriton."""
+    """``__builtins__`` for a module of this name, in which triton means pytriton, however it is imported."""
 
     def legacy_import(
         name: str,
@@ -151,9 +158,62 @@ def legacy_builtins(module: str) -> dict[str, Any]:
     ) -> Any:
         if level == 0 and _is_within(name, "triton"):
             return _pytriton_as(name, tuple(fromlist or ()), module)
-        return builtins.__import__(name, globals, locals, fromlist, level)
+        return seen(builtins.__import__(name, globals, locals, fromlist, level))
+
+    def import_module(name: str, package: str | None = None) -> Any:
+        full = _absolute(name, package)
+        if _is_within(full, "triton"):
+            return _pytriton_as(full, ("*",), module)
+        return seen(importlib.import_module(name, package))
+
+    def find_spec(name: str, package: str | None = None) -> ModuleSpec | None:
+        full = _absolute(name, package)
+        if not _is_within(full, "triton"):
+            return importlib.util.find_spec(name, package)
+        try:
+            return _pytriton_as(full, ("*",), module).__spec__
+        except ImportError:
+            return None
+
+    util = _View(importlib.util, find_spec=find_spec)
+    views = (
+        util,
+        _View(importlib, import_module=import_module, __import__=legacy_import, util=util),
+        _View(builtins, __import__=legacy_import),
+    )
+
+    def seen(found: Any) -> Any:
+        return next((view for view in views if view._module is found), found)
 
     return {**vars(builtins), "__import__": legacy_import, _MARK: True}
+
+
+class _View(ModuleType):
+    """A module that imports for its users, as a legacy module gets it: itself, but for the functions given."""
+
+    _module: ModuleType
+
+    def __init__(self, module: ModuleType, **own: Callable[..., Any] | ModuleType) -> None:
+        vars(self).update(own, _module=module)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        setattr(self._module, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self._module, name)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._module)
+
+    def __reduce__(self) -> tuple[Callable[[str], ModuleType], tuple[str]]:
+        return importlib.import_module, (self._module.__name__,)
+
+
+def _absolute(name: str, package: str | None) -> str:
+    return importlib.util.resolve_name(name, package) if package and name.startswith(".") else name
 
 
 def _pytriton_as(name: str, wanted: tuple[str, ...], module: str) -> ModuleType:
@@ -161,7 +221,7 @@ def _pytriton_as(name: str, wanted: tuple[str, ...], module: str) -> ModuleType:
 
     Raises ImportError for a module that was ready-made kernels, and for one that never was.
     """
-    package = import_module("pytriton")
+    package = importlib.import_module("pytriton")
     for full in [f"{name}.{word}" for word in wanted if word != "*"] or [name]:
         if full.split(".")[1:2] and full.split(".")[1] in PACKAGES:
             raise ImportError(explain(full), name=name)

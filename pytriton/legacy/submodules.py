@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Final
 
@@ -12,6 +13,7 @@ __all__ = ["utils"]
 
 utils: Final = ModuleType("pytriton.utils", "The helpers of triton.utils, 2019 and 2020.")
 vars(utils).update(
+    __spec__=ModuleSpec(utils.__name__, None),
     id_dict=IdDict,
     cdiv=cdiv,
     cdiv_sum=cdiv_sum,

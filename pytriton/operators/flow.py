@@ -12,7 +12,8 @@ follows them through assignments, branches, loops and calls:
 * anything else is believed to write nothing, and to give back something that may alias all it was given.
 
 So the walk may miss a write that is hidden well enough. Each launch is checked when it runs (``body.py``),
-so that a miss is an error with a cure and never a wrong result.
+so that a miss is an error with a cure and never a wrong result. Where it depends on defines that do not show in the
+call what a kernel writes, the parameters concerned are *doubtful*, and the operator asks its author.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import ast
 import builtins
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -30,7 +31,7 @@ from typing import Any, Final
 import torch
 from torch._library.custom_ops import CustomOpDef
 
-from pytriton.operators.writes import written_positions
+from pytriton.operators.writes import Undecided, written_positions
 from pytriton.runtime import Kernel
 
 __all__ = ["Effects", "effects_of"]
@@ -40,6 +41,7 @@ Roots = frozenset[str]
 _NONE: Final[Roots] = frozenset()
 _MISSING: Final = object()
 _MOST_FUNCTIONS: Final = 200
+_OPTIONS: Final = frozenset("grid defines num_warps num_stages bench".split())  # of a kernel call; no defines
 # Attributes of a tensor that do not lead to its memory.
 _PLAIN_ATTRIBUTES: Final = frozenset(
     "device dtype itemsize layout nbytes ndim requires_grad shape is_cpu is_cuda is_leaf".split()
@@ -48,11 +50,15 @@ _PLAIN_ATTRIBUTES: Final = frozenset(
 
 @dataclass(frozen=True)
 class Effects:
-    """Names of parameters: those that may be written, and those that the result may alias."""
+    """Names of parameters: those that may be written, and those that the result may alias.
+
+    ``doubtful``: those of which nobody can say whether they are written, with the kernel that may.
+    """
 
     written: Roots = _NONE
     returned: Roots = _NONE
     addresses: bool = False
+    doubtful: Mapping[str, str] = field(default_factory=dict)
 
 
 def effects_of(function: Callable[..., Any]) -> Effects:
@@ -78,7 +84,8 @@ def _effects(function: Callable[..., Any], known: dict[object, Effects]) -> Effe
     for parameter in (*given.posonlyargs, *given.args, *given.kwonlyargs):
         walk.names[parameter.arg] = frozenset({parameter.arg})
     walk.block(tree.body)
-    known[function] = Effects(frozenset(walk.written), frozenset(walk.returned), walk.addresses)
+    doubtful = {name: by for name, by in walk.doubtful.items() if name not in walk.written}
+    known[function] = Effects(frozenset(walk.written), frozenset(walk.returned), walk.addresses, doubtful)
     return known[function]
 
 
@@ -92,6 +99,7 @@ class _Walk:
     written: set[str] = field(default_factory=set)
     returned: set[str] = field(default_factory=set)
     addresses: bool = False
+    doubtful: dict[str, str] = field(default_factory=dict)
 
     # Statements.
 
@@ -250,11 +258,7 @@ class _Walk:
         called = self.resolve(node.func)
         self.addresses |= isinstance(node.func, ast.Attribute) and node.func.attr == "data_ptr"
         if isinstance(called, Kernel):
-            written = written_positions(called, self.shown_defines(node))
-            open_ended = any(isinstance(one, ast.Starred) for one in _flat(node.args))
-            for at, found in enumerate(positional):
-                if at in written or open_ended:
-                    self.written |= found
+            self.kernel_call(called, node, positional)
             return _NONE
         package = (getattr(called, "__module__", None) or "").split(".")[0]
         if package == "pytriton" and not hasattr(called, "_schema"):
@@ -273,6 +277,19 @@ class _Walk:
             return receiver | everything
         return everything
 
+    def kernel_call(self, kernel: Kernel, node: ast.Call, positional: Sequence[Roots]) -> None:
+        try:
+            sure = may = written_positions(kernel, *self.shown_defines(node))
+        except Undecided as undecided:
+            sure, may = undecided.stores.sure, undecided.stores.may
+        starred = [at for at, one in enumerate(_flat(node.args)) if isinstance(one, ast.Starred)]
+        known = starred[0] if starred else len(positional)  # behind f(*some) positions are anybody's guess
+        for at, found in enumerate(positional):
+            if at < known and at in sure:
+                self.written |= found
+            elif at in may if at < known else max(may, default=-1) >= known:
+                self.doubtful |= dict.fromkeys(found, kernel.name)
+
     def user_function(
         self, function: FunctionType, positional: list[Roots], keywords: dict[str | None, Roots]
     ) -> Roots:
@@ -282,6 +299,8 @@ class _Walk:
         self.addresses |= effects.addresses
         for name in effects.written:
             self.written |= given.get(name, _NONE)
+        for name, by in effects.doubtful.items():
+            self.doubtful |= dict.fromkeys(given.get(name, _NONE), by)
         return _NONE.union(*(given.get(name, _NONE) for name in effects.returned))
 
     def by_schemas(
@@ -310,25 +329,32 @@ class _Walk:
                     result |= found
         return result
 
-    def shown_defines(self, node: ast.Call) -> dict[str, Any]:
-        """The defines that a kernel call gives as literals or as global names."""
+    def shown_defines(self, node: ast.Call) -> tuple[dict[str, Any], frozenset[str], bool]:
+        """The defines of a kernel call that it gives as literals or as global names, the names of those whose values
+        do not show, and whether there may be others.
+        """
         shown: dict[str, Any] = {}
-        for word in node.keywords:
-            if word.arg == "defines" and isinstance(word.value, ast.Dict):
-                for key, value in zip(word.value.keys, word.value.values, strict=True):
-                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                        found = self.constant(value)
-                        if found is not _MISSING:
-                            shown[key.value] = found
-        return shown
+        more = False
+        for name, value in _given_defines(node):
+            found = self.constant(value)
+            if name is not None:
+                shown[name] = found
+            elif isinstance(found, Mapping):
+                shown |= {key: each if _is_define(each) else _MISSING for key, each in found.items()}
+            elif found is not None:
+                more, shown = True, {}  # what stood before may be replaced
+        unknown = frozenset(key for key, each in shown.items() if each is _MISSING)
+        return {key: each for key, each in shown.items() if each is not _MISSING}, unknown, more
 
     def constant(self, node: ast.expr) -> Any:
+        """The value of an expression that can be a define, or a dictionary of them; else _MISSING."""
         if isinstance(node, ast.Attribute) and node.attr == "dtype":
-            return torch.float32
+            return torch.float32  # no type changes what is written
         try:
-            return ast.literal_eval(node)
+            found = ast.literal_eval(node)
         except ValueError:
-            return self.resolve(node)
+            found = self.resolve(node)
+        return found if found is None or isinstance(found, Mapping) or _is_define(found) else _MISSING
 
     def resolve(self, node: ast.expr) -> Any:
         """The object that a name means outside the function: global, of an enclosing function, builtin."""
@@ -344,6 +370,26 @@ class _Walk:
                 except Exception:  # some modules of torch raise what they like
                     return _MISSING
         return _MISSING
+
+
+def _given_defines(node: ast.Call) -> list[tuple[str | None, ast.expr]]:
+    """Name and value of each define of a kernel call; no name for a dictionary of them. Later ones win."""
+    found: list[tuple[str | None, ast.expr]] = []
+    for word in node.keywords:
+        if word.arg == "defines" and isinstance(word.value, ast.Dict):
+            for key, value in zip(word.value.keys, word.value.values, strict=True):
+                known = isinstance(key, ast.Constant) and isinstance(key.value, str)
+                found.append((key.value, value) if known else (None, key or value))  # type: ignore[union-attr]
+        elif word.arg == "defines":
+            found.append((None, word.value))
+    found += [(None, word.value) for word in node.keywords if word.arg is None]
+    return found + [(word.arg, word.value) for word in node.keywords if word.arg and word.arg not in _OPTIONS]
+
+
+def _is_define(value: object) -> bool:
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(map(_is_define, value))
+    return isinstance(value, (int, float, str, torch.dtype))
 
 
 def _enclosing(function: FunctionType) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils.flop_counter import register_flop_formula
 
 from pytriton.operators.body import Body
-from pytriton.operators.flow import effects_of
+from pytriton.operators.flow import Effects, effects_of
 from pytriton.operators.gradient import Gradient
 from pytriton.operators.shortcut import Shortcut
 from pytriton.runtime.refusals import refusal
@@ -63,7 +63,7 @@ class Operator:
         self.__module__ = function.__module__
         space, _, self._short = name.partition("::")
         effects = effects_of(function)
-        schema = _schema_of(function, name, mutates_args, effects.written)
+        schema = _schema_of(function, name, mutates_args, effects)
         self._lib: Any = _library.Library(space, "FRAGMENT")
         tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
         self._lib.define(self._short + schema, tags=tags)
@@ -252,7 +252,7 @@ def op(
     Its parameters and results are annotated with types that ``torch.library.infer_schema`` knows. Which
     arguments it writes is derived from the kernels that it calls, and checked against every launch;
     ``mutates_args`` says it instead. Defining a name again replaces the operator. Raises LaunchError (TC540)
-    for what can be no operator.
+    for what can be no operator, and (TC545) where it depends on defines that do not show what a kernel writes.
     """
     if not _NAME.fullmatch(name) or name.partition("::")[0] in _RESERVED:
         raise refusal(
@@ -269,16 +269,17 @@ def op(
     return define if function is None else define(function)
 
 
-def _schema_of(
-    function: Callable[..., Any], name: str, given: Iterable[str] | None, derived: frozenset[str]
-) -> str:
+def _schema_of(function: Callable[..., Any], name: str, given: Iterable[str] | None, derived: Effects) -> str:
     """The schema of a function; the written arguments are the given ones, else the derived ones.
 
-    Raises LaunchError (TC540) if it can have none.
+    Raises LaunchError (TC540) if it can have none, and (TC545) if nobody knows what is written.
     """
     try:
         plain: str = _library.infer_schema(function, mutates_args=())
-        written = derived & _tensor_parameters(plain) if given is None else given
+        tensors = _tensor_parameters(plain)
+        if given is None:
+            _refuse_doubts(name, {at: by for at, by in derived.doubtful.items() if at in tensors})
+        written = derived.written & tensors if given is None else given
         schema: str = _library.infer_schema(function, mutates_args=tuple(sorted(written)))
         return schema
     except ValueError as error:
@@ -287,6 +288,17 @@ def _schema_of(
             "TC540",
             "annotate parameters and result, as in (x: torch.Tensor) -> torch.Tensor",
         ) from error
+
+
+def _refuse_doubts(name: str, doubtful: Mapping[str, str]) -> None:
+    for argument, kernel in doubtful.items():
+        raise refusal(
+            f"{name}: whether kernel '{kernel}' writes argument '{argument}' depends on defines that its call "
+            "does not show",
+            "TC545",
+            f"say what is written: pytriton.op(..., mutates_args={sorted(doubtful)}), or [] for nothing; "
+            "or give the defines as literals",
+        )
 
 
 def _tensor_parameters(schema: str) -> frozenset[str]:

@@ -1,133 +1,67 @@
-"""Which parameters of a kernel are written, before its defines are known.
+"""Which arguments a call of a kernel writes, as far as it can be known before the call.
 
-A translation knows it exactly. Where a text cannot be translated yet, because its defines come with the call,
-three sources are tried in turn: the defines that show in the call's text; likely values for the missing ones
-(a type where a type must stand, 16 elsewhere); and at last the tokens of the text: what stands left of a
-store, followed back through pointer variables to the parameters. Only what the schema of an operator says
-before the first run rests on such a guess: every launch is checked against the schema.
+A translation knows it exactly, and where all defines show in the call's text, it is asked: for every point, if some
+define is a list. Where a define's value does not show, the tokens of the text are read with it left open
+(``stores.py``). What is then still undecided stays so: the schema of an operator is no place for guesses.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import Any, Final
+from collections.abc import Mapping, Set
+from typing import Any
 
-import torch
-
-from pytriton.errors import PytritonError, Report
-from pytriton.lang.tokens import Kind, Token, tokenize
+from pytriton.errors import CompileError
+from pytriton.operators.stores import Stores, stores
 from pytriton.runtime import Kernel
-from pytriton.source import Source
+from pytriton.runtime.options import Config, defines_of
 
-__all__ = ["written_positions"]
-
-_LIKE_A_DEFINE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
-_ASSIGNMENTS: Final = frozenset("= += -= *= /= %= &= |= ^= <<= >>=".split())
+__all__ = ["Undecided", "written_positions"]
 
 
-def written_positions(kernel: Kernel, shown: Mapping[str, Any]) -> frozenset[int]:
-    """The positions of the written parameters; ``shown`` are the defines that a call's text shows."""
-    tokens = _tokens(kernel._text.source)
-    for defines in (shown, {**_likely(tokens), **shown}):
-        try:
-            found = kernel.translation(defines)
-        except PytritonError:
-            continue
-        written = set(found.writes)
-        return frozenset(at for at, param in enumerate(found.parameters) if param.name in written)
-    return _by_tokens(tokens, kernel._text.kernel)
+class Undecided(Exception):
+    """What a call writes depends on defines that do not show. ``stores``: what is known all the same."""
+
+    def __init__(self, found: Stores) -> None:
+        super().__init__(found)
+        self.stores = found
 
 
-def _tokens(source: Source) -> list[Token]:
-    return [token for token in tokenize(source, Report()) if token.kind is not Kind.END]
+def written_positions(
+    kernel: Kernel, shown: Mapping[str, Any], unknown: Set[str] = frozenset(), more: bool = False
+) -> frozenset[int]:
+    """The positions of the parameters that a call writes; raises Undecided.
 
-
-def _likely(tokens: list[Token]) -> dict[str, Any]:
-    """A value for each name that looks like a define: float before a name or a star, else 16."""
-    found: dict[str, Any] = {}
-    for token, after in pairwise(tokens):
-        if token.kind is Kind.IDENT and _LIKE_A_DEFINE.fullmatch(token.text):
-            is_type = after.text == "*" or after.kind is Kind.IDENT
-            if is_type or token.text not in found:
-                found.setdefault(token.text, torch.float32 if is_type else 16)
-    return found
-
-
-def _by_tokens(tokens: list[Token], kernel: str | None) -> frozenset[int]:
-    """The positions of the pointers that stores lead back to; if there is none, of all.
-
-    ``__readonly`` and ``const`` are not believed (language.md, section 3): only stores count.
+    ``shown`` are the defines that a call's text shows, ``unknown`` the names of those whose values it does not show;
+    with ``more`` there may be others.
     """
-    head, body = _kernel(tokens, kernel)
-    pointers = {name: at for at, part in enumerate(head) if (name := _pointer(part)) is not None}
-    leads: dict[str, set[str]] = {name: set() for name in pointers}
-    stored: set[str] = set()
-    for statement in _statements(body):
-        texts = [token.text for token in statement]
-        for at, text in enumerate(texts):
-            if text.startswith("atomic_"):
-                stored |= _words(statement[at + 1 : texts.index(",", at) if "," in texts[at:] else None])
-        equals = next((at for at, text in enumerate(texts) if text in _ASSIGNMENTS), None)
-        if equals is None:
-            continue
-        if texts[0] == "*":
-            stored |= _words(statement[:equals])
-            continue
-        name = _pointer(statement[:equals]) or (texts[0] if texts[0] in leads else None)
-        if name is not None:
-            leads.setdefault(name, set()).update(_words(statement[equals + 1 :]))
-    reached: set[str] = set()
-    while stored:
-        name = stored.pop()
-        if name in leads and name not in reached:
-            reached.add(name)
-            stored |= leads[name]
-    return frozenset(pointers[name] for name in (reached & pointers.keys() or pointers))
+    text = kernel._text
+    computed = kernel._heuristics.functions.keys() if kernel._heuristics else frozenset()
+    unknown = unknown | computed
+    configs = kernel._configs(defines_of(shown), None, None)
+    first = None if unknown or more else _exact(kernel, configs[:1])
+    if first is not None and len(configs) == 1:
+        return first
+    known = {name: value for name, value in configs[0].defines.items() if name not in unknown}
+    if more:  # it may replace what the constructor was given
+        unknown, known = unknown | (known.keys() - shown.keys()), dict(shown)
+    swept = {name for name in known if any(config.defines.get(name) != known[name] for config in configs)}
+    known = {name: value for name, value in known.items() if name not in swept}
+    found = stores(text.source, text.kernel, known, unknown | swept, more)
+    if found.sure == found.may:
+        return found.sure
+    every = None if first is None else _exact(kernel, configs)
+    if every is None:
+        raise Undecided(found)
+    return every
 
 
-def _kernel(tokens: list[Token], kernel: str | None) -> tuple[list[list[Token]], list[Token]]:
-    """The parameters of one kernel, and what follows them to the next kernel."""
-    texts = [token.text for token in tokens]
-    starts = [at for at, text in enumerate(texts) if text == "__global__"]
-    for start, end in pairwise([*starts, len(texts)]):
-        if "(" not in texts[start:end]:
-            continue
-        opening = texts.index("(", start)
-        if kernel is not None and texts[opening - 1] != kernel:
-            continue
-        depth = 0
-        parts: list[list[Token]] = [[]]
-        for at in range(opening, end):
-            depth += {"(": 1, ")": -1}.get(texts[at], 0)
-            if depth == 0:
-                return parts, tokens[at + 1 : end]
-            if texts[at] == "," and depth == 1:
-                parts.append([])
-            else:
-                parts[-1].append(tokens[at])
-    return [], []
-
-
-def _statements(tokens: list[Token]) -> Iterator[list[Token]]:
-    statement: list[Token] = []
-    for token in tokens:
-        if token.text in (";", "{", "}"):
-            if statement:
-                yield statement
-            statement = []
-        else:
-            statement.append(token)
-
-
-def _pointer(tokens: Sequence[Token]) -> str | None:
-    """The name in a declaration ``TYPE *name ...``; None if that is none."""
-    for before, star, name in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        if star.text == "*" and before.kind is Kind.IDENT and name.kind is Kind.IDENT:
-            return name.text
-    return None
-
-
-def _words(tokens: Sequence[Token]) -> set[str]:
-    return {token.text for token in tokens if token.kind is Kind.IDENT}
+def _exact(kernel: Kernel, configs: tuple[Config, ...]) -> frozenset[int] | None:
+    """What the translations write; None if one cannot be made."""
+    written = set[int]()
+    try:
+        for config in configs:
+            found = kernel._text.translate(config.defines)
+            written.update(at for at, param in enumerate(found.parameters) if param.name in found.writes)
+    except CompileError:
+        return None
+    return frozenset(written)

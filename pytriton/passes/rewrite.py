@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 from pytriton.lang.typed import (
     Body,
     Dot,
@@ -12,7 +10,7 @@ from pytriton.lang.typed import (
     Load,
     Unary,
 )
-from pytriton.lang.walk import children, kinds, kinds_in
+from pytriton.lang.walk import children, kinds, kinds_in, plain_values
 
 __all__ = ["alike", "has_load", "larger_than", "multiplies", "negated"]
 
@@ -21,9 +19,7 @@ def alike(left: Expr, right: Expr) -> bool:
     """Whether two nodes do the same, if their operands are the same."""
     if type(left) is not type(right) or left.type != right.type:
         return False
-    if any(getattr(left, name) != getattr(right, name) for name in _PLAIN[type(left)]):
-        return False
-    return len(children(left)) == len(children(right))
+    return plain_values(left) == plain_values(right) and len(children(left)) == len(children(right))
 
 
 def has_load(expr: Expr) -> bool:
@@ -52,11 +48,3 @@ def negated(expr: Expr) -> Expr:
     if isinstance(expr, Unary) and expr.operator == "-":
         return expr.operand
     return Unary(expr.span, expr.type, "-", expr)
-
-
-def _plain(node: type) -> tuple[str, ...]:
-    operands = ("Expr", "Expr | None", "tuple[Expr, ...]")
-    return tuple(f.name for f in fields(node) if f.name not in ("span", "type") and f.type not in operands)
-
-
-_PLAIN = {node: _plain(node) for node in Expr.__args__}

@@ -149,7 +149,7 @@ def _advance(symbol: Symbol, value: Expr) -> int | None:
     left, right = value.left, value.right
     if value.operator == "+" and isinstance(right, Name) and right.symbol is symbol:
         left, right = right, left
-    while isinstance(right, Broadcast | Expand | Cast):
+    while isinstance(right, Broadcast | Expand):
         right = right.operand
     step = constant(right)
     if not (isinstance(left, Name) and left.symbol is symbol) or not isinstance(step, int):

@@ -31,6 +31,7 @@ _CHANGES: Final = frozenset(
     "next pop popleft popitem read readline input random randint randrange choice append extend insert remove"
     " sort reverse clear update add discard resize_ t_ transpose_ squeeze_ unsqueeze_ as_strided_ set_".split()
 )
+_IMPORTS: Final = frozenset({"__import__", "importlib.__import__", "importlib.import_module"})
 
 
 class Caller(Evaluator):
@@ -88,6 +89,9 @@ class Caller(Evaluator):
                 return self.launched(
                     library.kernel_object(arguments, named, node.lineno, self.root), None, {}, None, 0
                 )
+            case Library(name=name) if name in _IMPORTS:
+                made = self._imported(arguments, named, frame, top=name != "importlib.import_module")
+                return unknown if made is NOTHING else made
             case Library():
                 made = library.call(function.name, arguments, named, self.root)
                 if type(made) is int and any(isinstance(one, Usual) for one in arguments):
@@ -100,6 +104,19 @@ class Caller(Evaluator):
             self.changed(node.func.value, frame)
             return self._fresh(node.func.attr, unknown)
         return unknown
+
+    def _imported(self, arguments: list[Any], named: dict[str, Any], frame: Frame, top: bool) -> Any:
+        """What ``importlib.import_module('.testing', 'triton')`` gives, or the ``top`` of what was named."""
+        name = arguments[0] if arguments else named.get("name")
+        package = arguments[1] if len(arguments) > 1 else named.get("package")
+        if not isinstance(name, str):
+            return NOTHING
+        if top:
+            return self.imported(name.split(".")[0], 0, frame)
+        level = len(name) - len(name.lstrip("."))
+        if level == 1 and isinstance(package, str):
+            name, level = package + name, 0
+        return self.imported(name.lstrip("."), level, frame)
 
     def _fresh(self, name: str, unknown: Unknown) -> Unknown:
         """Calls that give another value each time are not taken for one another."""

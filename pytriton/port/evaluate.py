@@ -84,6 +84,7 @@ class Evaluator(Binder):
     # What interpret.py gives.
     choices: Any
     call_function: Callable[..., Any]
+    imported: Callable[..., Any]
     make: Callable[..., Any]
     launched: Callable[..., Any]
     root: Any

@@ -183,6 +183,8 @@ def _pointer(parameter: Parameter, place: Place) -> Checker:
         if isinstance(value, torch.Tensor):
             if not value.numel():
                 return _ABSENT
+            if value.is_neg() or value.is_conj():
+                _refuse_lazy(value, place)
             if value.dtype not in accepted:
                 _refuse_dtype(value, parameter.type, place)
             address = _address_of(value, place)
@@ -226,6 +228,12 @@ def _plain_address(value: object, place: Place) -> int:
         "TC505",
         "pass a tensor, its data_ptr(), or None for an absent one",
     )
+
+
+def _refuse_lazy(tensor: torch.Tensor, place: Place) -> NoReturn:
+    """Its memory holds other numbers than it stands for."""
+    bit, cure = ("negative", "neg") if tensor.is_neg() else ("conjugate", "conj")
+    place.refuse(f"is a tensor with torch's lazy {bit} bit", "TC525", f"pass it as .resolve_{cure}()")
 
 
 def _refuse_dtype(tensor: torch.Tensor, type_: object, place: Place) -> NoReturn:

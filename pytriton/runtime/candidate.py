@@ -52,6 +52,12 @@ class Candidate:
         """Forget what was loaded onto GPUs by the process that forked this one."""
         self._kernels = {}
 
+    @cached_property
+    def written(self) -> tuple[int, ...]:
+        """Where the arguments stand through which it writes."""
+        own = self.binder.own.parameters
+        return tuple(at for at, parameter in enumerate(own) if parameter.name in self.translation.writes)
+
     def launch(self, device: int, grid: Grid, values: Sequence[Any], facts: tuple[int, ...]) -> None:
         """Run it once. The arguments are checked, the grid has no zero."""
         if not self.suits(grid, values):

@@ -290,7 +290,7 @@ def _interpreted(made: Translation, largest: int) -> Iterator[_Grids]:
         grids.append(_cut(grid, function, values, named, largest))
         plain = [one.data_ptr() if isinstance(one, torch.Tensor) else one for one in values]
         module: Any = SimpleNamespace(python=function.fn)
-        Interpreted(module, made.parameters, numbers).run(grids[-1], plain)
+        Interpreted(module, made.parameters, numbers, ones=True).run(grids[-1], plain)
 
     with _instead(run):
         yield grids

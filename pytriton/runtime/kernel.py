@@ -28,6 +28,7 @@ from pytriton.runtime.launch import present_target
 from pytriton.runtime.locks import Lock
 from pytriton.runtime.missing import may_lack_defines
 from pytriton.runtime.options import Config, configs_of, defines_of, product
+from pytriton.runtime.origin import from_legacy, warn
 from pytriton.runtime.pickled import parts_of, state_of
 from pytriton.runtime.plan import Plan, PlanSettings
 from pytriton.runtime.promises import Promises
@@ -75,6 +76,7 @@ class Kernel:
         self._names: tuple[str, ...] | None = None
         self._constants = Constants() if constants is None else constants
         self._promises = Promises(settings.strict_promises)
+        self._told: set[str] = set()
         self.token = enrol(self)  # by which traced code names it
 
     def __call__(
@@ -118,13 +120,17 @@ class Kernel:
         if frame is None and not bench and not modes_active():
             plan.call(arguments, grid)  # the fast path
             return None
+        within = frame is not None
         if frame is not None and isinstance(frame, Shapes):
             frame += [arguments[at] for at in plan.written_positions if at < len(arguments)]
             return None
         if modes_active() and is_traced(arguments):
             call_traced(self, arguments, grid, defines, num_warps, num_stages, bench)
             return None
-        time = self._bench(plan, arguments, grid, int(bench)) if bench else plan.call(arguments, grid)
+        if bench:
+            time = self._bench(plan, arguments, grid, int(bench), within)
+        else:
+            time = (plan.call_within if within else plan.call)(arguments, grid)
         if frame is not None:
             for at in plan.written_positions:
                 frame.append(arguments[at])
@@ -270,7 +276,14 @@ class Kernel:
         """The plan for these configs, made once."""
         with self._lock:
             if key not in self._plans:
-                plan = Plan(self._text, configs, settings or self._settings, self._constants, self._promises)
+                plan = Plan(
+                    self._text,
+                    configs,
+                    settings or self._settings,
+                    self._constants,
+                    self._promises,
+                    self._tell,
+                )
                 if not self._plans:
                     translation = plan.first.translation
                     self._constants.check(translation.buffers, translation.kernel)
@@ -294,11 +307,17 @@ class Kernel:
         precision = self._settings.precision
         return product({**self._defines, **defines}, num_warps, num_stages, self._points, precision)
 
-    def _bench(self, plan: Plan, arguments: Sequence[Any], grid: Any, count: int) -> int | None:
+    def _tell(self, message: str) -> None:
+        """A warning that this kernel gives once."""
+        if message not in self._told:
+            self._told.add(message)
+            warn(message)
+
+    def _bench(self, plan: Plan, arguments: Sequence[Any], grid: Any, count: int, within: bool) -> int | None:
         if count < 1:
-            plan.call(arguments, grid)
+            (plan.call_within if within else plan.call)(arguments, grid)
             return None
-        time = plan.bench(arguments, grid, count)
+        time = plan.bench(arguments, grid, count, within)
         if time is not None:
             binder = plan.first.binder
             named = [binder.position(name) for name in self._outputs]
@@ -366,7 +385,13 @@ def kernel(
     )
     key, precisions = given.autotune_key, precision if isinstance(precision, str) else tuple(precision)
     settings = PlanSettings(
-        tuple(key), tune_budget, device_of(given.device), _fully(tune), precisions, strict_promises
+        tuple(key),
+        tune_budget,
+        device_of(given.device),
+        _fully(tune),
+        precisions,
+        strict_promises=strict_promises,
+        legacy=from_legacy(),
     )
     made = Kernel(
         KernelText(

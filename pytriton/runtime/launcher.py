@@ -35,11 +35,12 @@ from pytriton.emit.templates import render
 from pytriton.lang.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.runtime.arguments import DIVISIBLE, accepted_dtypes, range_of, rounding_of
+from pytriton.runtime.gradients import increment_version
 from pytriton.runtime.launch import LARGEST_GRID, MOST_PROGRAMS, Direct, Style, signed_bytes
 from pytriton.runtime.launcher_gate import check_launcher
 from pytriton.runtime.native import Row, native_launcher, packed_dtypes
 
-__all__ = ["Form", "Launcher", "Shape", "form_of", "launcher_text"]
+__all__ = ["Call", "Form", "Launcher", "Shape", "form_of", "launcher_text"]
 
 Kind = Literal["tensor", "address", "absent"]
 Form = tuple[Kind, ...]  # one for each pointer parameter
@@ -69,7 +70,8 @@ class Shape:
 
     ``tuned`` are the positions whose values call for new tuning; ``device`` is where a call without tensors runs,
     None for the current one; ``sole`` is the only GPU there is, None where there are more; ``style`` and ``extra``
-    are those of ``Direct``.
+    are those of ``Direct``. ``gradients``: whether it is asked if some tensor wants one; ``written`` are the
+    positions whose tensors count as changed, and may not want one.
     """
 
     kernel: str
@@ -80,6 +82,8 @@ class Shape:
     style: Style
     extra: int
     sole: int | None = None
+    gradients: bool = True
+    written: tuple[int, ...] = ()
 
 
 class Launcher:
@@ -112,8 +116,14 @@ def _native(shape: Shape, surroundings: Mapping[str, Any]) -> Call | None:
     details = [each.detail for each in arguments]
     devices = shape.device, shape.sole
     return native_launcher(
-        rows, details, shape.tuned, shape.style == "packed", shape.extra, devices, surroundings
+        *(rows, details, shape.tuned, _changed(shape, arguments), shape.gradients),
+        *(shape.style == "packed", shape.extra, devices, surroundings),
     )
+
+
+def _changed(shape: Shape, arguments: Sequence[_Argument]) -> list[int]:
+    """The positions of the tensors that it writes."""
+    return [at for at in shape.written if arguments[at].dtypes]
 
 
 def _python(shape: Shape, text: str, surroundings: dict[str, Any]) -> Call:
@@ -129,6 +139,8 @@ def _surroundings(shape: Shape) -> dict[str, Any]:
         "current_device": current_device,
         "current_stream": driver.active.get_current_stream,
         "divisible": DIVISIBLE,
+        "grad_enabled": torch.is_grad_enabled,
+        "increment_version": increment_version,
         "hooks": knobs.runtime,
         "tensors": frozenset({torch.Tensor, torch.nn.Parameter}),
         "numbers": frozenset({int, float}),
@@ -160,9 +172,9 @@ def _compiled(text: str, kernel: str) -> CodeType:
 # The text.
 
 _OURS: Final = frozenset(
-    "annotations arguments axes callable current_device current_stream device divisible float function grid grid_x "
-    "grid_y grid_z hooks int key launch len metadata missed numbers options record records sequences signature "
-    "sizes tensors type".split()
+    "annotations arguments axes callable current_device current_stream device divisible float function grad_enabled "
+    "gradient grid grid_x grid_y grid_z hooks increment_version int key launch len metadata missed numbers options "
+    "record records sequences signature sizes strided tensors type".split()
 )
 _HANDLES: Final[Mapping[Style, tuple[str, ...]]] = {
     "flat": ("function", "metadata"),
@@ -195,6 +207,7 @@ def launcher_text(shape: Shape) -> str:
     launched = [each.value for each in arguments]
     checks = [check for each in arguments for check in each.checks]
     tuned = [arguments[at].value for at in shape.tuned]
+    tensors = [each.name for each in arguments if each.dtypes]
     return render(
         "launcher.py.j2",
         kernel=shape.kernel,
@@ -205,6 +218,9 @@ def launcher_text(shape: Shape) -> str:
         kinds=[each.kind for each in arguments] or ["True"],
         reads=[f"device = {_device(shape)}", *(line for each in arguments for line in each.reads)],
         checks=[*checks, *_on_device(shape, arguments)] or ["True"],
+        tensors=tensors,
+        gradients=shape.gradients and tensors,
+        changed=[arguments[at].name for at in _changed(shape, arguments)],
         key=["device", *(each.fact for each in arguments if each.fact), *tuned],
         record=["options", "launch", *_HANDLES[shape.style]],
         largest=LARGEST_GRID,
@@ -284,7 +300,10 @@ def _pointer(position: int, parameter: Parameter, name: str, address: str, kind:
         f"type({name}) in tensors",
         address,
         (f"{address} = {name}.data_ptr()",),
-        (f"({dtype} and {name}.get_device() == device if {address} else not {name}.numel())", *promise),
+        (
+            f"({dtype} and {name}.get_device() == device and not {name}.is_neg() if {address} else not {name}.numel())",
+            *promise,
+        ),
         fact,
         tuple(dtypes),
         row,

@@ -15,13 +15,14 @@ __all__ = ["check_launcher"]
 
 # What a launcher may call by name, and the methods and attributes of tensors, records and Triton's hooks.
 _CALLED: Final = frozenset(
-    "callable current_device current_stream float grid launch len missed to_bfloat16 to_half type".split()
+    "callable current_device current_stream float grad_enabled grid increment_version launch len missed to_bfloat16 "
+    "to_half type".split()
 )
-_METHODS: Final = frozenset({"data_ptr", "get", "get_device", "numel"})
-_ATTRIBUTES: Final = frozenset({"calls", "dtype", "launch_enter_hook", "launch_exit_hook"})
+_METHODS: Final = frozenset({"data_ptr", "get", "get_device", "is_contiguous", "is_neg", "numel"})
+_ATTRIBUTES: Final = frozenset({"calls", "dtype", "launch_enter_hook", "launch_exit_hook", "requires_grad"})
 
 _FORMS: Final = (
-    *(ast.Assign, ast.ExceptHandler, ast.Expr, ast.If, ast.Return, ast.Try),
+    *(ast.Assign, ast.AugAssign, ast.ExceptHandler, ast.Expr, ast.If, ast.Return, ast.Try),
     *(ast.Attribute, ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.Constant, ast.IfExp, ast.Name),
     *(ast.Subscript, ast.Tuple, ast.UnaryOp),
     *(ast.boolop, ast.cmpop, ast.expr_context, ast.operator, ast.unaryop),

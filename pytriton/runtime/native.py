@@ -44,13 +44,15 @@ def packed_dtypes(dtypes: Iterable[torch.dtype]) -> int:
 
 # What the C code reads out of the names around a generated text, in its order.
 _NAMES: Final = ("records", "missed", "hooks")
-_CALLED: Final = ("current_device", "current_stream")
+_CALLED: Final = ("current_device", "current_stream", "grad_enabled", "increment_version")
 
 
 def native_launcher(
     rows: Sequence[Row],
     details: Sequence[Any],
     tuned: Sequence[int],
+    changed: Sequence[int],
+    gradients: bool,
     packed: bool,
     extra: int,
     devices: tuple[int | None, int | None],
@@ -59,17 +61,17 @@ def native_launcher(
     """A launcher in C; None where there can be none.
 
     ``rows`` describe the parameters in order; ``details`` are what rounds a floating number, else None;
-    ``devices`` the one where calls without tensors run, and the only one there is.
+    ``devices`` the one where calls without tensors run, and the only one there is; the rest as in ``Shape``.
     """
     module = _module()
     if module is None:
         return None
     named = [surroundings[name] for name in _NAMES]
     called = [surroundings[name] for name in _CALLED]
-    objects = (tuple(details), *named, devices[1], *called, torch.Tensor, torch.nn.Parameter)
+    objects = (tuple(details), *named, devices[1], *called, torch.Tensor, torch.nn.Parameter, [None])
     try:
         made: Callable[[Sequence[Any], Any], None] = module.make(
-            tuple(rows), tuple(tuned), packed, extra, devices[0], objects
+            *(tuple(rows), tuple(tuned), tuple(changed), gradients, packed, extra, devices[0], objects)
         )
     except ValueError:  # more parameters than it has room for, or a torch that lacks what it calls
         return None

@@ -9,21 +9,37 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-__all__ = ["caller", "warn", "warn_once"]
+__all__ = ["LEGACY_MARK", "caller", "from_legacy", "warn", "warn_once"]
 
 _PACKAGE: Final = str(Path(__file__).resolve().parents[1]) + os.sep
 _told: Final[set[str]] = set()
 
+LEGACY_MARK: Final = "__pytriton_legacy__"
+"""A name in the ``__builtins__`` of the modules of legacy packages."""
+
 
 def caller() -> tuple[str, int]:
     """File and line of the innermost frame outside this package."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        path = frame.f_code.co_filename
-        if not os.path.realpath(path).startswith(_PACKAGE):
-            return path, frame.f_lineno
+    frame = _outside()
+    return ("<unknown>", 1) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+def from_legacy() -> bool:
+    """Whether that frame runs a module of a legacy package (legacy/imports.py)."""
+    frame = _outside()
+    return frame is not None and LEGACY_MARK in frame.f_builtins
+
+
+def _outside() -> FrameType | None:
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and _is_ours(frame.f_code.co_filename):
         frame = frame.f_back
-    return "<unknown>", 1
+    return frame
+
+
+def _is_ours(path: str) -> bool:
+    """Whether it is a file of this package, or the name of code that was generated for a call."""
+    return path.startswith("<pytriton") or os.path.realpath(path).startswith(_PACKAGE)
 
 
 def warn(message: str) -> None:

@@ -21,14 +21,16 @@ from pytriton.runtime.arguments import Binder, Bound
 from pytriton.runtime.candidate import CPU, Candidate
 from pytriton.runtime.choose import Chooser, PlanSettings, grid_of, written_by
 from pytriton.runtime.constants import Constants
+from pytriton.runtime.gradients import check_gradients, count_changes
 from pytriton.runtime.launch import Style, sole_device, style_here
-from pytriton.runtime.launcher import Form, Launcher, Shape, form_of, launcher_text
+from pytriton.runtime.launcher import Call, Form, Launcher, Shape, form_of, launcher_text
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options import Config
 from pytriton.runtime.origin import warn_once
 from pytriton.runtime.promises import Promises
 from pytriton.runtime.refusals import refusal
 from pytriton.runtime.specialize import reads_parameter
+from pytriton.runtime.strides import unexplained, unexplained_strides
 from pytriton.runtime.sweep import Sweep
 from pytriton.runtime.text import KernelText
 from pytriton.runtime.tune import Launch, bench
@@ -50,12 +52,17 @@ class Plan:
         settings: PlanSettings,
         constants: Constants | None = None,
         promises: Promises | None = None,
+        tell: Callable[[str], None] = warn_once,
     ) -> None:
-        """Translates the first config that can be; raises CompileError or TuneError if none can."""
+        """Translates the first config that can be; raises CompileError or TuneError if none can.
+
+        ``tell`` is given the warnings about a call's arguments; it says each once.
+        """
         self._constants = constants or Constants()
         self.text = text
         self._settings = settings
         self._promises = promises or Promises()
+        self._tell = tell
         self._sweep = Sweep(text, configs)
         self.first = self._sweep.first
         self.configs = self._sweep.configs
@@ -66,24 +73,29 @@ class Plan:
         self._only = self._chooser.only
         self._best = self._chooser.known
         self._lock = Lock()
-        self._launchers: dict[Form, Launcher] = {}
+        self._launchers: dict[tuple[bool, Form], Launcher] = {}
         self._others: dict[tuple[int, ...], Plan] = {}  # by the parameters whose promises they do without
         self._latest: Plan = self  # of these and this one, what the last call on the long way took
-        self.call: Callable[[Sequence[Any], Any], None] = self._long_way
+        self.call: Call = self._long_way
         """Launch once: takes the arguments and the grid. The shortest way that is known."""
+        self.call_within: Call = partial(self._long_way, within=True)
+        """The same within an operator, whose business are gradients, and versions of what is written."""
         renew_in_children(self)
 
     def renew(self) -> None:
         """In a forked child the short ways lead to the parent's GPUs: forget them."""
         self._launchers = {}
         self.call = self._long_way
+        self.call_within = partial(self._long_way, within=True)
 
-    def bench(self, arguments: Sequence[Any], grid: Any, repetitions: int) -> int | None:
+    def bench(
+        self, arguments: Sequence[Any], grid: Any, repetitions: int, within: bool = False
+    ) -> int | None:
         """Launch once, and measure: the best time in nanoseconds, None where there is nothing to launch."""
         plan, bound = self._bound(arguments)
         if plan is not self:
-            return plan.bench(arguments, grid, repetitions)
-        ready = self._ready(bound, arguments, grid)
+            return plan.bench(arguments, grid, repetitions, within)
+        ready = self._checked(bound, arguments, grid, within)
         if ready is None:
             return None
         saved = self._chooser.save_written([ready.candidate], arguments, ready.device)
@@ -91,36 +103,37 @@ class Plan:
 
     # The long way, and what shortens it.
 
-    def _long_way(self, arguments: Sequence[Any], grid: Any) -> None:
+    def _long_way(self, arguments: Sequence[Any], grid: Any, within: bool = False) -> None:
         """Launch once, where no launcher of the fast path is known."""
         plan, bound = self._bound(arguments)
         if plan is not self:
-            return plan.call(arguments, grid)
-        ready = self._ready(bound, arguments, grid)
+            return (plan.call_within if within else plan.call)(arguments, grid)
+        ready = self._checked(bound, arguments, grid, within)
         if ready is not None:
             ready()
-            self._shorten(ready, arguments)
+            self._shorten(ready, arguments, within)
 
     def _missed(
-        self, form: Form, arguments: Sequence[Any], grid: Any, key: tuple[Any, ...] | None = None
+        self, kind: tuple[bool, Form], arguments: Sequence[Any], grid: Any, key: tuple[Any, ...] | None = None
     ) -> None:
-        """Launch once, after a launcher for calls of this form could not; ``key`` if that alone was not
-        known."""
+        """Launch once, after a launcher for calls of this kind (whether ``within``, and the form) could not;
+        ``key`` if that alone was not known."""
+        within, form = kind
         if key is None:
             actual = form_of(self.first.binder.parameters, arguments)
-            other = None if actual is None or actual == form else self._launchers.get(actual)
+            other = None if actual is None or actual == form else self._launchers.get((within, actual))
             if other is not None:
                 return other.call(arguments, grid)
-            return self._long_way(arguments, grid)
+            return self._long_way(arguments, grid, within)
         plan, bound = self._bound(arguments)
         if plan is not self:
-            return plan.call(arguments, grid)
-        ready = self._ready(bound, arguments, grid)
+            return (plan.call_within if within else plan.call)(arguments, grid)
+        ready = self._checked(bound, arguments, grid, within)
         if ready is not None:
             ready()
             direct = ready.candidate.direct_on(ready.device, ready.facts)
             if direct is not None and key[0] == ready.device and self._is_final(ready):
-                self._launchers[form].keep(key, ready.facts, ready.candidate.options, direct)
+                self._launchers[kind].keep(key, ready.facts, ready.candidate.options, direct)
         return None
 
     def _bound(self, arguments: Sequence[Any]) -> tuple[Plan, _Bound]:
@@ -155,8 +168,25 @@ class Plan:
                 self._promises.tell(binder.place(at), number, None if values is None else values[at])
         names = {binder.parameters[at].name for at in broken}.union(self.text.without_promises)
         text = replace(self.text, without_promises=tuple(sorted(names)))
-        plan = Plan(text, self.configs, self._settings, self._constants, self._promises)
+        plan = Plan(text, self.configs, self._settings, self._constants, self._promises, self._tell)
         return self._others.setdefault(tuple(broken), plan)
+
+    def _checked(self, bound: _Bound, arguments: Sequence[Any], grid: Any, within: bool) -> Launch | None:
+        """The launch that a call means; what gradients and strides say against it is said, and the change of
+        what it writes is counted."""
+        ready = self._ready(bound, arguments, grid)
+        if ready is not None:
+            binder, written = ready.candidate.binder.own, ready.candidate.written
+            if not within:
+                check_gradients(binder, arguments, written, self._settings.legacy, self._tell)
+            at = unexplained(
+                arguments, self._numbers.union(each for each in ready.values if type(each) is int)
+            )
+            if at is not None:
+                self._tell(unexplained_strides(str(binder.place(at)), arguments[at]))
+            if not within and not self._settings.legacy:
+                count_changes(arguments, written)
+        return ready
 
     def _ready(self, bound: _Bound, arguments: Sequence[Any], grid: Any) -> Launch | None:
         """The launch that a call means, all decided; None where the grid has a zero in it."""
@@ -178,31 +208,40 @@ class Plan:
     def _is_final(self, ready: Launch) -> bool:
         """Whether the next such call would get the same candidate, with arguments of the same
         declarations."""
-        if ready.candidate.binder is not self.first.binder:
+        if ready.candidate.binder is not self.first.binder or ready.candidate.written != self.first.written:
             return False
         known = self._only or self._best.get(self._tuned_for(ready.device, ready.values))
         return known is ready.candidate
 
-    def _shorten(self, ready: Launch, arguments: Sequence[Any]) -> None:
+    def _shorten(self, ready: Launch, arguments: Sequence[Any], within: bool) -> None:
         """Make a launcher for calls of this form, if there can be one."""
         binder = self.first.binder
         if ready.device == CPU or binder.buffers or len(self._launchers) >= _MOST_FORMS:
             return
         direct = ready.candidate.direct_on(ready.device, ready.facts)
         form = form_of(binder.parameters, arguments)
-        if direct is None or form is None or form in self._launchers:
+        if direct is None or form is None or (within, form) in self._launchers:
             return
-        made = Launcher(self._shape(form, direct.style, direct.extra), partial(self._missed, form))
+        shape = self._shape(form, direct.style, direct.extra, within)
+        made = Launcher(shape, partial(self._missed, (within, form)))
         with self._lock:
-            if self._launchers.setdefault(form, made) is made and len(self._launchers) == 1:
-                self.call = made.call
+            first = not any(kind[0] == within for kind in self._launchers)
+            if self._launchers.setdefault((within, form), made) is made and first:
+                if within:
+                    self.call_within = made.call
+                else:
+                    self.call = made.call
 
-    def _shape(self, form: Form, style: Style, extra: int) -> Shape:
+    def _shape(self, form: Form, style: Style, extra: int, within: bool) -> Shape:
         binder, tuned = self.first.binder, () if self._only else self._key_positions
         given = self._settings.device
         current = given is None or (given.type != "cpu" and given.index is None)
         device = None if current else self._device_without_tensors()
-        return Shape(binder.kernel, binder.parameters, form, tuned, device, style, extra, sole_device())
+        written = () if within or self._settings.legacy else self.first.written
+        return Shape(
+            *(binder.kernel, binder.parameters, form, tuned, device, style, extra, sole_device()),
+            *(not within, written),
+        )
 
     @property
     def launcher_text(self) -> str:
@@ -212,7 +251,7 @@ class Plan:
         parameters = self.first.binder.parameters
         form: Form = tuple("tensor" for each in parameters if isinstance(each.type, PointerType))
         extra = len(self.first.translation.constexprs)
-        return launcher_text(self._shape(form, style_here() or "packed", extra))
+        return launcher_text(self._shape(form, style_here() or "packed", extra, within=False))
 
     @property
     def chosen(self) -> Candidate:
@@ -251,6 +290,12 @@ class Plan:
             return self.named_key
         integers = (at for at, param in enumerate(self.first.binder.parameters) if _is_integer(param.type))
         return self.named_key or tuple(integers)
+
+    @cached_property
+    def _numbers(self) -> frozenset[int]:
+        """The integers among the defines."""
+        values = (value for config in self.configs for value in config.defines.values())
+        return frozenset(value for value in values if isinstance(value, int))
 
     @cached_property
     def named_key(self) -> tuple[int, ...]:

@@ -40,6 +40,7 @@ class PlanSettings:
     precision: object = "ieee"  # of float @ float; a list is one more axis of the sweep
     strict_promises: bool = False  # refuse launches that break one
     only_named_key: bool = False  # as under torch.compile, where integers alone call for no new tuning
+    legacy: bool = False  # made inside a legacy package: launches are no changes for autograd
 
 
 class Tuning:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import queue
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from benchmarks import __main__ as command
 from benchmarks.table import markdown, picture
+from tests.work import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,7 +26,7 @@ def test_every_row_is_right_on_the_cpu(tmp_path: Path) -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -46,7 +49,7 @@ tell(machine={"gpu": "none"})
 for name in names:
     tell(begin=name)
     if name == "dot": os._exit(1)
-    if name == "ragged": time.sleep(60)
+    if name == "ragged": open("hangs", "w").close(), time.sleep(3600)
     tell(row={"program": name, "case": "", "unit": "GB/s", "rates": {}})
     tell(end=name)
     if name == "launch": os._exit(1)
@@ -55,7 +58,21 @@ for name in names:
 
 def a_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, budget: float) -> command.Run:
     """A run whose workers are the text above: the first benchmark ends the process, the second hangs, the
-    third is the last that its process can run."""
+    third is the last that its process can run. No clock runs: who hangs says so."""
+    hangs = tmp_path / "hangs"
+
+    class Lines(queue.Queue[str | None]):
+        def get(self, block: bool = True, timeout: float | None = None) -> str | None:
+            while True:
+                try:
+                    return super().get(timeout=0.02)
+                except queue.Empty:
+                    if hangs.exists():
+                        hangs.unlink()
+                        raise
+
+    monkeypatch.setattr(command, "queue", SimpleNamespace(Queue=Lines, Empty=queue.Empty))
+    monkeypatch.setattr(command, "time", SimpleNamespace(perf_counter=lambda: 0.0))
     (tmp_path / "benchmarks").mkdir()
     (tmp_path / "benchmarks" / "worker.py").write_text(WORKER)
     (tmp_path / "benchmarks" / "__init__.py").touch()

@@ -187,7 +187,7 @@ LONGEST = {
 
 @pytest.mark.parametrize("name", LONGEST)
 def test_longest(name: str) -> None:
-    """Time grows with the length of a text, so that the longest one is done within the second that all have."""
+    """Work grows with the length of a text, so that the longest one is done within the calls that all have."""
     result = attempt(LONGEST[name])
     assert not isinstance(result, CompileError), str(result)[:500]
 

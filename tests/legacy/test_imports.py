@@ -9,9 +9,8 @@ import os
 import pkgutil
 import subprocess
 import sys
-import types
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,9 @@ import torch
 
 import pytriton
 from pytriton.legacy import imports
+from tests.legacy.modules import real_triton, write
 from tests.together import in_threads
+from tests.work import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,38 +51,6 @@ executed = {}
 exec("import triton", executed)
 nested = (lambda: [__import__("triton") for _ in range(1)][0])()
 """
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A directory on the path; what was imported from it, and who was named, is forgotten afterwards."""
-    monkeypatch.syspath_prepend(tmp_path)
-    before, active = set(sys.modules), list(imports._active)
-    yield tmp_path
-    for name in set(sys.modules) - before:
-        file = getattr(sys.modules[name], "__file__", None) or ""
-        if file.startswith(str(tmp_path)) or not file:
-            del sys.modules[name]
-    imports._active[:] = active
-
-
-def write(place: Path, **files: str) -> None:
-    """Files by name: ``pkg__sub`` is pkg/sub.py, ``pkg`` a package with this text."""
-    for name, text in files.items():
-        parts = name.split("__")
-        folder = place.joinpath(*parts[:-1])
-        is_package = any(other.startswith(f"{name}__") for other in files)
-        path = folder / parts[-1] / "__init__.py" if is_package else folder / f"{parts[-1]}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    importlib.invalidate_caches()
-
-
-def real_triton() -> types.ModuleType:
-    module = importlib.import_module("triton")
-    assert module.__name__ == "triton"
-    assert hasattr(module, "jit")
-    return module
 
 
 @pytest.mark.parametrize("in_package", [False, True])
@@ -205,14 +174,15 @@ class TestContext:
 class TestReload:
     @pytest.mark.parametrize("after", [False, True])
     def test_stays(self, place: Path, after: bool) -> None:
-        write(place, old_reload="import triton\nword = 1\n")
+        hidden = "from importlib import import_module as im\nhidden = im('triton')\n"
+        write(place, old_reload=f"{hidden}import triton\nword = 1\n")
         context = pytriton.legacy_imports("old_reload")
         module = importlib.import_module("old_reload")
         if after:
             context.__exit__(None, None, None)
-        write(place, old_reload="import triton\nword = 'another length'\n")
+        write(place, old_reload=f"{hidden}import triton\nword = 'another length'\n")
         assert importlib.reload(module) is module
-        assert (module.triton, module.word) == (pytriton, "another length")
+        assert (module.triton, module.hidden, module.word) == (pytriton, pytriton, "another length")
 
     def test_of_the_real_one_and_of_others(self, place: Path) -> None:
         write(place, old_apart="import triton\n", new_apart="import triton\n")
@@ -230,19 +200,23 @@ class TestReload:
 
 
 def test_threads(place: Path) -> None:
+    hidden = "import importlib\nhidden = importlib.import_module('triton')\n"
     for number in range(8):
-        write(place, **{f"old_thread{number}": "import triton\nfrom triton.testing import do_bench\n"})
-        write(place, **{f"new_thread{number}": "import triton\nfrom triton.language import load\n"})
+        write(
+            place, **{f"old_thread{number}": f"{hidden}import triton\nfrom triton.testing import do_bench\n"}
+        )
+        write(place, **{f"new_thread{number}": f"{hidden}import triton\nfrom triton.language import load\n"})
     pytriton.legacy_imports(*(f"old_thread{number}" for number in range(8)))
     found: dict[str, Any] = {}
 
     def work(name: str) -> None:
-        found[name] = importlib.import_module(name).triton
+        module = importlib.import_module(name)
+        found[name] = (module.triton, module.hidden)
 
     names = [f"{age}_thread{number}" for number in range(8) for age in ("old", "new")]
     in_threads(work, names)
     real = real_triton()
-    assert found == {name: pytriton if name.startswith("old") else real for name in names}
+    assert found == {name: (pytriton,) * 2 if name.startswith("old") else (real,) * 2 for name in names}
 
 
 class TestRefusals:
@@ -296,6 +270,14 @@ class TestRefusals:
             ("from triton.ops import *", "triton.ops", ""),
             ("from triton.ops.blocksparse import softmax", "triton.ops.blocksparse.softmax", "torch.softmax"),
             ("from triton.nn import Conv2d", "triton.nn.Conv2d", "torch.nn.Conv2d"),
+            ("import importlib; importlib.import_module('triton.ops')", "triton.ops", ""),
+            ("from importlib import import_module as im; im('.nn', 'triton')", "triton.nn", ""),
+            (
+                "import importlib; importlib.import_module('triton.ops.matmul')",
+                "triton.ops.matmul",
+                "torch.m",
+            ),
+            ("__import__('triton.ops')", "triton.ops", ""),
         ],
     )
     def test_ready_made_operators(self, place: Path, statement: str, op: str, today: str) -> None:
@@ -316,6 +298,8 @@ class TestRefusals:
             ),
             ("from triton.kernel import kernel", "there is no 'triton.kernel'"),
             ("from triton import jit", "cannot import name 'jit' from 'pytriton'"),
+            ("import importlib; importlib.import_module('triton.language')", "there is no 'triton.language'"),
+            ("import importlib; importlib.import_module('.a', 'triton.b')", "there is no 'triton.b.a'"),
         ],
     )
     def test_what_never_was(self, place: Path, statement: str, message: str) -> None:
@@ -399,7 +383,9 @@ class TestLoaders:
 def run(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "pytriton", "run", *arguments]
-    return subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, timeout=300)
+    return subprocess.run(
+        command, cwd=place, env=environment, capture_output=True, text=True, timeout=PATIENCE
+    )
 
 
 REPORT = """\
@@ -476,6 +462,19 @@ class TestCommand:
     def test_only_the_script_itself(self, program: Path) -> None:
         (program / "script.py").write_text("import triton, torch\nprint(triton.__name__)\n")
         assert run(program, "--legacy", "__main__", "script.py").stdout == "pytriton\n"
+
+    @pytest.mark.parametrize("arguments", [["script.py"], ["-m", "script"]])
+    def test_hidden_in_the_script_itself(self, program: Path, arguments: list[str]) -> None:
+        (program / "script.py").write_text(
+            "from importlib import import_module as im\nimport old_run, new_beside\n"
+            "print(im('triton').__name__, old_run.triton.__name__, new_beside.triton.__name__)\n"
+        )
+        (program / "new_beside.py").write_text(
+            "import importlib\ntriton = importlib.import_module('triton')\n"
+        )
+        (program / "old_run" / "__init__.py").write_text("triton = __import__('triton')\n")
+        done = run(program, "--legacy", "old_run", "--legacy", "__main__", *arguments)
+        assert done.stdout == "pytriton pytriton triton\n", done.stderr
 
     def test_module_outside(self, program: Path) -> None:
         done = run(program, "--legacy", "old_run", "-m", "script", "5")

@@ -9,53 +9,21 @@ from __future__ import annotations
 import csv
 import importlib
 import os
-import pkgutil
 import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
 
 import pytriton
+from tests.legacy.modules import each_device, large, needs_cpu_only, package
 from tests.together import in_threads
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = Path(__file__).parent / "packages"
-NAMES = ("lean2019", "contract2020", "tutorials2020", "sparse2020", "sparse2021", "ops2021")
-
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
-each_device = pytest.mark.parametrize("device", DEVICES)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _on_path() -> Iterator[None]:
-    sys.path.insert(0, str(PACKAGES))
-    yield
-    sys.path.remove(str(PACKAGES))
-
-
-def package(name: str) -> ModuleType:
-    """The package as an old program gets it."""
-    if name in sys.modules:
-        return sys.modules[name]
-    with pytriton.legacy_imports(name):
-        return importlib.import_module(name)
-
-
-def large(device: str, small: Any, large: Any) -> Any:
-    """A size for the interpreter, and one for a GPU."""
-    return large if device == "cuda" else small
-
-
-def needs_cpu_only(device: str) -> None:
-    if device == "cpu" and torch.cuda.is_available():
-        pytest.skip("the package uses the CUDA device of this machine")
 
 
 def compare(
@@ -75,22 +43,6 @@ def compare(
         assert got.dtype == wanted.dtype
         scale = max(1.0, wanted.abs().max().item()) if wanted.numel() else 1.0
         torch.testing.assert_close(got, wanted, rtol=rtol, atol=atol * scale)
-
-
-def test_every_package_is_tested() -> None:
-    assert {path.name for path in PACKAGES.iterdir() if path.name != "__pycache__"} == set(NAMES)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_package_has_pytriton_and_nobody_else(name: str) -> None:
-    found = package(name)
-    for part in pkgutil.iter_modules(found.__path__):
-        importlib.import_module(f"{name}.{part.name}")
-    inside = [module for known, module in sys.modules.items() if known.split(".")[0] == name]
-    users = [module for module in inside if hasattr(module, "triton")]
-    assert users
-    assert all(module.triton is pytriton for module in users)
-    assert hasattr(importlib.import_module("triton"), "jit")
 
 
 # 2019

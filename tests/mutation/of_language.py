@@ -18,7 +18,7 @@ def _emit(file: str) -> str:
 READING = (
     Mutant(
         "chains-from-the-right",
-        _lang("reduce"),
+        _lang("grammar"),
         "a - b - c is a - (b - c)",
         "while operators and PRECEDENCE[operators[-1].text] >= level:",
         "while operators and PRECEDENCE[operators[-1].text] > level:",
@@ -34,8 +34,8 @@ READING = (
         "if-of-unsigned",
         _lang("conditions"),
         "-1 < 1u holds in #if",
-        "unsigned = left.unsigned or right.unsigned\n        a, b",
-        "unsigned = left.unsigned and right.unsigned\n        a, b",
+        "unsigned = left.unsigned or right.unsigned\n    return _wrap(left",
+        "unsigned = left.unsigned and right.unsigned\n    return _wrap(left",
     ),
     Mutant(
         "two-reductions",

@@ -23,6 +23,7 @@ from pathlib import Path
 import torch
 
 from tests.operators.test_compile import Model, bare, operators, tiles
+from tests.work import PATIENCE
 
 
 def plain(x: torch.Tensor) -> torch.Tensor:
@@ -60,7 +61,7 @@ def run(
     command = [sys.executable, "-m", __name__, program, device, str(directory / f"{program}.pt2")]
     root = Path(__file__).parents[2]
     return subprocess.run(
-        command, cwd=root, env=environment, capture_output=True, text=True, timeout=250, check=False
+        command, cwd=root, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
 
 

@@ -16,10 +16,10 @@ PACKAGES = ROOT / "tests" / "legacy" / "packages"
 
 SPARSE = {"sdd_kernel", "dsd_kernel", "dds_kernel", "softmax_fwd", "softmax_bwd"}
 KERNELS = {
-    PACKAGES / "lean2019": {"dot", "fwdbatchnorm", "bwdbatchnorm"},
-    PACKAGES / "tutorials2020": {"plus", "product", "conv"},
-    PACKAGES / "sparse2020": SPARSE,
-    PACKAGES / "sparse2021": SPARSE,
+    PACKAGES / "lean2019": {"dot", "fwdbatchnorm", "bwdbatchnorm", "addbias"},
+    PACKAGES / "tutorials2020": {"plus", "product", "conv", "transpose"},
+    PACKAGES / "sparse2020": SPARSE | {"to_dense"},
+    PACKAGES / "sparse2021": SPARSE | {"to_sparse"},
     PACKAGES / "ops2021": {"product", "scale_columns", "forward", "backward"},
     ROOT / "examples": {f"{mode}_{at}{bt}" for mode in ("sdd", "dsd") for at in "nt" for bt in "nt"}
     | {"dds_tn", "permute", "attention", "conv2d", "add", "finish"},

@@ -12,13 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.work import PATIENCE
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="mprotect as on Linux")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """guarded.py in a fresh process."""
     command = [sys.executable, str(Path(__file__).with_name("guarded.py")), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 @pytest.mark.parametrize("transposition", ["00", "01", "10", "11"])

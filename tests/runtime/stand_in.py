@@ -28,6 +28,7 @@ from triton.runtime.driver import driver
 
 from pytriton.runtime import candidate, choose, plan
 from pytriton.runtime.kernel import Kernel
+from tests.work import PATIENCE
 
 HERE = Path(__file__).parent
 DEVICE = -1  # what CPU tensors say
@@ -117,7 +118,7 @@ def _library() -> ctypes.CDLL | None:
     folder = Path(os.environ["TRITON_LIBCUDA_PATH"])
     options = ["-shared", "-fPIC", "-O1", f"-I{headers}", "-Wl,-soname,libcuda.so.1"]
     built = folder / "libcuda.so.1"
-    subprocess.run([compiler, *options, "-o", built, HERE / "driver_stub.c"], check=True, timeout=60)
+    subprocess.run([compiler, *options, "-o", built, HERE / "driver_stub.c"], check=True, timeout=PATIENCE)
     return ctypes.CDLL(str(built), ctypes.RTLD_GLOBAL)
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.work import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -41,7 +43,7 @@ def run(program: str, ranks: int, directory: Path) -> list[dict[str, Any]]:
     found = []
     try:
         for process in started:
-            out, errors = process.communicate(timeout=200)
+            out, errors = process.communicate(timeout=PATIENCE)
             assert process.returncode == 0, f"{out}\n{errors}"
             found.append(json.loads(out.splitlines()[-1]))
     finally:

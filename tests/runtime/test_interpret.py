@@ -18,6 +18,7 @@ from pytriton.runtime.bfloat16 import bits_of
 from pytriton.runtime.interpret import Interpreted
 from pytriton.runtime.load import load
 from tests.runtime.kernels import ADD, binder, handmade
+from tests.work import PATIENCE
 
 GRID = (1, 1, 1)
 
@@ -230,7 +231,7 @@ class TestThreads:
             thread = threading.Thread(target=compile_)
             thread.start()
             assert not entered.wait(0.05)
-        thread.join(60)
+        thread.join(PATIENCE)
         assert entered.is_set()
 
     def test_compilers_do_not_wait_for_each_other(self) -> None:
@@ -240,4 +241,4 @@ class TestThreads:
                 with exclusion.compiling():
                     return True
 
-            assert pool.submit(compile_).result(60)
+            assert pool.submit(compile_).result(PATIENCE)

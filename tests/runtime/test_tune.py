@@ -31,6 +31,7 @@ from pytriton.runtime.refusals import refusal
 from pytriton.runtime.tune import NO_TUNE_VARIABLE, Launch
 from pytriton.runtime.written import Saved
 from tests.runtime.kernels import ADD
+from tests.work import PATIENCE
 
 RETUNE = ADD.replace("int n", "int n __retune, int m, float s")
 ADDRESSES = (4096, 8192, 12288)
@@ -348,7 +349,7 @@ class TestTimeAll:
         for thread in work:
             thread.start()
         for thread in work:
-            thread.join(20)
+            thread.join(PATIENCE)
         assert most == [1, 1, 1, 1]
 
     def test_told_as_soon_as_measured(self, clock: dict[int, list[int]]) -> None:
@@ -422,7 +423,7 @@ class TestCompileAll:
     def test_side_by_side(self) -> None:
         """Two compilations that wait for each other both end."""
         meeting = threading.Barrier(2)
-        outcomes = tune.compile_all([(name, lambda: meeting.wait(20)) for name in "ab"])  # type: ignore[misc]
+        outcomes = tune.compile_all([(name, lambda: meeting.wait(PATIENCE)) for name in "ab"])  # type: ignore[misc]
         assert list(outcomes.values()) == [None, None]
 
     def test_no_new_threads_while_python_shuts_down(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ import pytriton
 from pytriton.errors import LaunchError
 from tests.runtime.kernels import ADD, greedy
 from tests.together import in_threads
+from tests.work import PATIENCE
 
 pytestmark = pytest.mark.gpu
 
@@ -47,7 +48,7 @@ def run(program: str, tmp_path: Path, *arguments: str) -> subprocess.CompletedPr
         [sys.executable, str(path), *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         env={**os.environ, "PYTHONPATH": paths},
         cwd=root,
     )

@@ -24,6 +24,7 @@ from pytriton.runtime.exclusion import compiling, interpreting
 from pytriton.runtime.locks import Lock
 from tests.runtime.kernels import ADD
 from tests.together import held, in_threads
+from tests.work import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 N = 50
@@ -51,7 +52,7 @@ def in_a_child(work: Callable[[], bool]) -> None:
             status = 0 if work() else 2
         finally:
             os._exit(status)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
@@ -63,14 +64,14 @@ def in_a_child(work: Callable[[], bool]) -> None:
     raise AssertionError("the child hangs")
 
 
-def run(program: str, tmp_path: Path, timeout: float = 90) -> subprocess.CompletedProcess[str]:
+def run(program: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
     path = tmp_path / "program.py"
     path.write_text(program)
     return subprocess.run(
         [sys.executable, "-W", "ignore:pytriton runs", str(path)],
         capture_output=True,
         text=True,
-        timeout=timeout,
+        timeout=PATIENCE,
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTRITON_CACHE_DIR": str(tmp_path / "cache")},
     )
 
@@ -107,7 +108,7 @@ class TestThreads:
                 assert f"tensor<{tile}xf32>" in text
         finally:
             stop.set()
-            thread.join(60)
+            thread.join(PATIENCE)
         assert wrong == []
 
 
@@ -171,7 +172,7 @@ class TestFork:
             thread.start()
             time.sleep(0.05)
             assert seen == []
-        thread.join(10)
+        thread.join(PATIENCE)
         assert seen == ["other"]
 
     def test_a_pool(self) -> None:

@@ -15,6 +15,7 @@ import torch
 
 import pytriton
 from tests.specification.asking import same
+from tests.work import PATIENCE
 
 pytestmark = pytest.mark.filterwarnings("ignore:pytriton runs kernels on CPU")
 ROOT = Path(__file__).resolve().parents[2]
@@ -212,7 +213,7 @@ print(len(seen))
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     got = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=120
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=PATIENCE
     )
     assert got.stdout.strip() == "1", got.stderr
 
@@ -233,7 +234,7 @@ print([name for name in ("torch", "triton") if name in sys.modules])
     (tmp_path / "k.c").write_text("void f(float* X) { *X = T; }")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     got = subprocess.run([sys.executable, "-c", code, str(tmp_path / "k.c")], capture_output=True, text=True,
-                         env=environment, timeout=60)  # fmt: skip
+                         env=environment, timeout=PATIENCE)  # fmt: skip
     lines = got.stdout.strip().split("\n")
     assert (lines[0], lines[-1]) == ("[]", "[]"), got.stdout + got.stderr
 

@@ -31,6 +31,9 @@ import pytest
 import torch
 
 import pytriton
+from pytriton.lang.types import INT
+from pytriton.runtime.interpret import Interpreted
+from pytriton.runtime.load import load as loaded
 
 ROOT = Path(__file__).parent
 CASES = sorted(path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "__pycache__")
@@ -133,6 +136,26 @@ def test_computes(case: str, device: str) -> None:
         compute(case, data, run, device)
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_ones_are_constants(case: str) -> None:
+    """The same where the caller is ``@triton.jit``, which makes a constant of an int that is 1."""
+    data, translation = load(case), translated(case)
+    ints = [place for place, one in enumerate(translation.parameters) if one.type == INT]
+    runs = data["run"] if isinstance(data["run"], list) else [data["run"]]
+    module = loaded(translation.function, translation.text)
+    kernel = Interpreted(module, translation.parameters, translation.constexprs, ones=True)
+    for run in runs:
+        if f"cpu {TRITON}" in data.get("not_on", ()):
+            continue
+        arguments, expected = evaluated(run)
+        values = [one.data_ptr() if isinstance(one, torch.Tensor) else one or 0 for one in arguments.values()]
+        if translation.buffers or not any(values[place] == 1 for place in ints):
+            continue
+        x, y, z = (*run["grid"], 1, 1)[:3]
+        kernel.run((x, y, z), values)
+        equal(case, run, arguments, expected)
+
+
 class Moved:
     """Tensors on a device; those that share memory share it there."""
 
@@ -152,11 +175,7 @@ class Moved:
 
 def compute(case: str, data: dict[str, Any], run: dict[str, Any], device: str) -> None:
     """Run a case once and compare what it wrote."""
-    names = namespace()
-    arguments: dict[str, Any] = {}
-    for name, expression in run["args"].items():
-        arguments[name] = eval(expression, names | arguments)
-    expected = {name: eval(expression, names | arguments) for name, expression in run["expect"].items()}
+    arguments, expected = evaluated(run)
     moved = Moved(device)
     passed = {
         name: moved(value) if isinstance(value, torch.Tensor) else value for name, value in arguments.items()
@@ -168,6 +187,20 @@ def compute(case: str, data: dict[str, Any], run: dict[str, Any], device: str) -
         strict_literals=data.get("strict_literals", False),
     )
     kernel(*passed.values(), grid=tuple(run["grid"]), defines=data.get("defines", {}))
+    equal(case, run, passed, expected)
+
+
+def evaluated(run: dict[str, Any]) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+    """The arguments of a run, and what is expected of them."""
+    names = namespace()
+    arguments: dict[str, Any] = {}
+    for name, expression in run["args"].items():
+        arguments[name] = eval(expression, names | arguments)
+    return arguments, {name: eval(text, names | arguments) for name, text in run["expect"].items()}
+
+
+def equal(case: str, run: dict[str, Any], passed: dict[str, Any], expected: dict[str, torch.Tensor]) -> None:
+    """Compare what a run wrote."""
     for name, value in expected.items():
         got = passed[name].cpu()
         want = value.to(got.dtype) if value.dtype != got.dtype else value

@@ -20,7 +20,7 @@ def f(
         x = tl.load(X + at)
         tl.debug_barrier()
         # exp2, as everything here waits for the tensor cores
-        tl.store(Y + at, tl.exp2(x * 1.442695))
+        tl.store(Y + at, tl.exp2(x * 1.4426950408889634))
         c = tl.dot(h, h, c)
     # exp, as nothing does
     tl.store(C + at, tl.exp(c))

@@ -13,7 +13,7 @@ def f(
     tl.store(Y, a - b - c)
     tl.store(Y + 1, a // c * c)
     tl.store(Y + 2, a * c // b)
-    tl.store(Y + 3, tl.cast(-a, tl.int32) % c)
+    tl.store(Y + 3, -a % c)
     tl.store(Y + 4, --a)
     tl.store(Y + 5, -(b - a))
     tl.store(Y + 6, a - (b - c))

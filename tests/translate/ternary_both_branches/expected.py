@@ -15,7 +15,7 @@ def f(
     value = tl.where(
         r < n,
         tl.load(X + r, mask=r < n, other=0.0),
-        tl.load(Z + r - n, mask=r >= n, other=0.0),
+        tl.load(Z + r - tl.cast(n, tl.int64), mask=r >= n, other=0.0),
     )
     tl.debug_barrier()
     tl.store(Y + r, value)

@@ -11,6 +11,6 @@ def f(
     T: tl.constexpr,
 ):
     r = tl.arange(0, T)
-    value = tl.load(X + r - n, mask=r >= n, other=1.0)
+    value = tl.load(X + r - tl.cast(n, tl.int64), mask=r >= n, other=1.0)
     tl.debug_barrier()
     tl.store(Y + r, value)

@@ -2,3 +2,4 @@
 from .matmul import matmul
 from .softmax import softmax
 from .cross_entropy import cross_entropy
+from .linear import linear

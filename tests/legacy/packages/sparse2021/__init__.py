@@ -2,3 +2,4 @@
 from .matmul import MatMul
 from .softmax import Softmax
 from .attention import Attention
+from .gather import to_sparse

@@ -1,0 +1,175 @@
+"""The grammar at work: lark parses our tokens by ``grammar/triton_c.lark``.
+
+There are two start rules: ``file`` for a text, ``constant`` for the expression of an ``#if``. What a reduction
+becomes is up to a builder, a class with one method a rule that takes the parts of the reduction. Binary operators
+come to it as one flat row, for which ``climb`` knows the precedence (language.md, section 4).
+
+lark needs 80 ms to turn the text of the grammar into LALR(1) tables, and 10 ms to load tables that it made before.
+So those stand beside the grammar as JSON (``make grammar`` writes them), with the text and the version of lark that
+they were made from. Where either is another one, or there are none, the tables are built from the text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import lark
+from lark import Lark, Tree, UnexpectedToken
+from lark.grammar import Rule
+from lark.lexer import PatternStr, TerminalDef
+from lark.parse_tree_builder import ParseTreeBuilder
+from lark.parsers.lalr_analysis import Shift
+
+from pytriton.lang.tokens import Token, subtracted
+
+__all__ = ["GRAMMAR", "TABLES", "Parser", "climb", "spelled", "tables"]
+
+GRAMMAR: Final = "triton_c.lark"
+TABLES: Final = "triton_c.json"
+
+# Binary operators, tightest first; equal numbers associate to the left.
+PRECEDENCE: Final[dict[str, int]] = {
+    operator: 14 - level
+    for level, operators in enumerate(
+        ["...", "@", "* / %", "+ -", "<< >>", "< > <= >=", "== !=", "&", "^", "|", "&&", "||"]
+    )
+    for operator in operators.split()
+}
+
+
+class Parser:
+    """lark's parser, fed with tokens that classify.py gave their ``type``.
+
+    ``result`` is what the builder made of the whole, once the ``END`` token was fed. ``spelled`` are the negative
+    defines that follow an operand, where they are a sign and a number: ``5 X`` is ``5 -3``.
+    """
+
+    def __init__(self, start: str, builder: type) -> None:
+        self._parser = _lark().parse_interactive(start=start)
+        self._state = self._parser.parser_state
+        self._state.parse_conf.callbacks = _callbacks(builder)
+        self.result: Any = None
+        self.spelled: set[str] = set()
+
+    def feed(self, tokens: Sequence[Token], first: int = 0) -> int:
+        """Take tokens from a place on; the place of the first that does not fit, their number if all do."""
+        while (at := self._fed(tokens, first)) < len(tokens):
+            parts = subtracted(tokens[at])
+            if parts is None or "MINUS" not in self.accepts():
+                return at
+            self.spelled.add(tokens[at].text)
+            self._fed(parts, 0)
+            first = at + 1
+        return at
+
+    def _fed(self, tokens: Sequence[Token], first: int) -> int:
+        feed: Any = self._parser.feed_token  # lark asks of a token no more than its type
+        at = first
+        try:
+            for at in range(first, len(tokens)):
+                self.result = feed(tokens[at])
+        except UnexpectedToken:
+            return at
+        return len(tokens)
+
+    def accepts(self) -> set[str]:
+        """The terminals that fit here; the end of the text is none."""
+        accepts: set[str] = self._parser.accepts()  # type: ignore[no-untyped-call]
+        return accepts - {"$END"}
+
+    def shifts(self, terminal: str) -> bool:
+        """Whether the terminal can stand here before any rule is complete."""
+        action, _ = self._parser.choices().get(terminal, (None, None))  # type: ignore[no-untyped-call]
+        return action is Shift
+
+    @property
+    def depth(self) -> int:
+        """How many tokens and parts of rules wait to be completed."""
+        return len(self._state.value_stack)
+
+    def pop(self) -> None:
+        """Forget the last of them."""
+        self._state.state_stack.pop()
+        self._state.value_stack.pop()
+
+
+def climb(parts: list[Any], combine: Callable[[Any, Token, Any], Any]) -> Any:
+    """Precedence climbing over operand, operator, operand, ...; everything is left-associative."""
+    operands: list[Any] = [parts[0]]
+    operators: list[Token] = []
+
+    def reduce() -> None:
+        right, operator = operands.pop(), operators.pop()
+        operands.append(combine(operands.pop(), operator, right))
+
+    for operator, operand in zip(parts[1::2], parts[2::2], strict=True):
+        level = PRECEDENCE[operator.text]
+        while operators and PRECEDENCE[operators[-1].text] >= level:
+            reduce()
+        operators.append(operator)
+        operands.append(operand)
+    while operators:
+        reduce()
+    return operands[0]
+
+
+@cache
+def spelled() -> Mapping[str, str]:
+    """The terminal of each word and sign that the grammar spells out."""
+    return {one.pattern.value: one.name for one in _lark().terminals if isinstance(one.pattern, PatternStr)}
+
+
+def tables() -> str:
+    """The JSON text of the tables, built from the grammar."""
+    text = _folder().joinpath(GRAMMAR).read_text(encoding="utf-8")
+    data, memo = _built(text).memo_serialize([TerminalDef, Rule])
+    made = {"grammar": text, "lark": lark.__version__, "data": data, "memo": memo}
+    return json.dumps(made, separators=(",", ":")) + "\n"
+
+
+@cache
+def _lark() -> Lark:
+    """The grammar, from its tables where they are those of this text and this lark."""
+    folder = _folder()
+    text = folder.joinpath(GRAMMAR).read_text(encoding="utf-8")
+    try:
+        stored = folder.joinpath(TABLES).read_text(encoding="utf-8")
+        found = json.loads(stored, object_pairs_hook=_with_numbers)
+    except (OSError, ValueError):
+        found = {}
+    if found.get("grammar") != text or found.get("lark") != lark.__version__:
+        return _built(text)
+    # Lark.load(), which is public, reads pickles.
+    return Lark._load_from_dict(found["data"], found["memo"])  # type: ignore[no-untyped-call, no-any-return]
+
+
+def _built(text: str) -> Lark:
+    # Its lexer has nothing to do, and is one whose name JSON can hold.
+    start = ["file", "constant"]
+    return Lark(
+        text, parser="lalr", lexer="basic", start=start, keep_all_tokens=True, maybe_placeholders=True
+    )
+
+
+def _with_numbers(pairs: list[tuple[str, Any]]) -> dict[int | str, Any]:
+    """A JSON object whose keys were numbers when it was written."""
+    return {int(key) if key.isdigit() else key: value for key, value in pairs}
+
+
+@cache
+def _callbacks(builder: type) -> dict[Any, Any]:
+    """What lark calls for each rule: the builder's methods, with its parts as the rule has them."""
+    return ParseTreeBuilder(_lark().rules, Tree, maybe_placeholders=True).create_callback(builder())  # type: ignore[no-any-return, no-untyped-call]
+
+
+def _folder() -> Path:
+    """Where the grammar is: inside the package in a wheel, one level up in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    for root in (package, package.parent):
+        if root.joinpath("grammar", GRAMMAR).is_file():
+            return root / "grammar"
+    raise FileNotFoundError(f"grammar/{GRAMMAR} is missing from this installation of pytriton")
