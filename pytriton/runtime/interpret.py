@@ -81,14 +81,15 @@ class Interpreted:
 
     def _with_ones(self, values: Sequence[Any], wrapped: Sequence[Any]) -> tuple[Any, list[Any]]:
         """The function with those integers as constexprs that are 1, and its arguments."""
-        twin = _twin(self._python, range=counted)
+        function = InterpretedFunction(_twin(self._python, range=counted))
+        annotations = function.rewrite().__annotations__  # which the interpreter reads, not the twin's
         names = self._python.__code__.co_varnames
         given = list(wrapped)
         for place, value in enumerate(values):
             if names[place] in self._ones and value == 1:
-                twin.__annotations__[names[place]] = tl.constexpr
+                annotations[names[place]] = tl.constexpr
                 given[place] = 1
-        return InterpretedFunction(twin), given
+        return function, given
 
 
 def _twin(function: Any, **replaced: Any) -> FunctionType:

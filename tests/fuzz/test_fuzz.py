@@ -21,7 +21,7 @@ from tests.oracle.judges import NEEDED, Case, checked, show, without_passes
 
 BATCH = 10
 FIXED = 240
-EACH = 20
+EACH = 10
 
 
 def _agree(case: Case) -> None:
