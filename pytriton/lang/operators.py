@@ -71,6 +71,7 @@ LOADS = "'*p' loads what a pointer points to"
 LARGEST_BLOCK = 1 << 20  # Triton's own limit on elements
 _COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 _INTEGER_ONLY = frozenset(("%", "<<", ">>", "&", "|", "^"))
+_PARTIAL = frozenset(("/", "%", "<<", ">>"))  # without a value for some integers
 
 
 def padded(size: int) -> int:
@@ -377,7 +378,7 @@ def given(expr: Expr) -> tuple[str, ...]:
 
 def _undefined(operator: str, right: Expr, type_: ScalarType) -> tuple[str, str] | None:
     """Why an integer operation has no value with this constant on its right: a code and a message."""
-    value = constant(right)
+    value = constant(right) if operator in _PARTIAL else None
     if value == 0 and operator in ("/", "%"):
         return "TC322", "divides by zero"
     if value is not None and operator in ("<<", ">>") and not 0 <= value < type_.bits:

@@ -19,14 +19,14 @@ __all__ = ["E", "Expressions"]
 
 Shape = tuple[int, ...]
 INT, FLOAT, HALF, BOOL = by_name("int"), by_name("float"), by_name("half"), by_name("bool")
-BFLOAT16, DOUBLE, CHAR = by_name("bfloat16"), by_name("double"), by_name("char")
+BFLOAT16, DOUBLE = by_name("bfloat16"), by_name("double")
 MOST = 128  # elements of a block
 
 # language.md, section 4: the tightest is the highest
 POSTFIX, PREFIX, RANGE, PRODUCT, TIMES, PLUS, SHIFT, LESS, EQUAL, AND, XOR, OR, LAND, LOR, CHOICE = range(
     15, 0, -1
 )
-_LEVELS = {
+LEVELS = {
     "*": TIMES,
     "/": TIMES,
     "%": TIMES,
@@ -249,7 +249,7 @@ class Expressions:
         return a, b
 
     def binary(self, operator: str, a: E, b: E, type_: Scalar) -> E:
-        level = _LEVELS[operator]
+        level = LEVELS[operator]
         shape = fill(a.shape, b.shape)
         assert shape is not None, (a, b)
         return E(f"{a.at(level)} {operator} {b.at(level + 1)}", level, type_, shape)
@@ -409,8 +409,7 @@ class Expressions:
         inner = self.some(type_, tuple(operand), depth)
         return E(f"{inner.at(POSTFIX)}[{', '.join(f'^{k}' for k in order)}]", POSTFIX, type_, shape)
 
-    def product(self, type_: Scalar, shape: Shape, depth: int) -> E | None:
-        """``a @ b``; axes behind the first two are batches."""
+    def product(self, type_: Scalar, shape: Shape, depth: int) -> E | None:  # axes after two are batches
         rows, columns, *batch = shape
         most = MOST // prod(batch)
         sizes = [s for s in self.frame.sizes if s * max(rows, columns) <= most]
@@ -418,7 +417,8 @@ class Expressions:
             return None
         inner = self.c.pick(sizes)
         if not type_.floating:
-            left = right = CHAR if type_ == INT and self.c.below(2) else type_
+            kinds = [t for t in INTEGERS if promoted(t) == type_]
+            left, right = self.c.pick(kinds), self.c.pick(kinds)
         elif type_ == DOUBLE:
             left, right = DOUBLE, self.c.pick((DOUBLE, FLOAT))
         else:

@@ -7,23 +7,24 @@ is alive at the end is stored, so that what went wrong shows.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pytriton.lang.types import BOOL as CHECKED_BOOL
-from pytriton.lang.types import LONG, TYPE_WORDS
-from tests.fuzz import found
+from pytriton.lang.types import LONG
+from tests.fuzz import exact, found, offsets
 from tests.fuzz.choices import Choices
+from tests.fuzz.exact import checked_type
 from tests.fuzz.memory import LENGTH, Block, Frame, Parameter, Variable, contents
-from tests.fuzz.rules import SCALARS, Scalar, by_name
+from tests.fuzz.rules import SCALARS, by_name
 from tests.fuzz.statements import Statements
 from tests.fuzz.streams import Streams
 from tests.oracle.arithmetic import size_of
 from tests.oracle.evaluator import Address
 from tests.oracle.judges import Buffer, Case
 
-__all__ = ["OPEN", "Options", "generate"]
+__all__ = ["CLASSES", "OPEN", "Options", "generate"]
 
 INT = by_name("int")
 POWERS = (4, 8, 2, 16, 1, 32)
@@ -41,8 +42,24 @@ OPEN = Options(found.OPEN)
 
 
 def generate(c: Choices, options: Options | None = None) -> Case:
-    """One kernel and one launch of it."""
-    options = options or Options()
+    """One kernel and one launch of it: a quarter are of the classes of exact.py and offsets.py."""
+    about, make = c.weighted(CLASSES)
+    case = make(c) if make else _mixed(c, options or Options())
+    return replace(case, about=about)
+
+
+CLASSES: tuple[tuple[int, tuple[str, Callable[[Choices], Case] | None]], ...] = (
+    (27, ("mixed", None)),
+    (3, ("constants", exact.constants)),
+    (2, ("arguments", exact.arguments)),
+    (1, ("zeros", exact.zeros)),
+    (2, ("offsets", offsets.offsets)),
+    (1, ("products", offsets.products)),
+)
+
+
+def _mixed(c: Choices, options: Options) -> Case:
+    """Statements of every kind."""
     frame = _frame(c, options)
     statements = Streams(c, frame)
     prologue, defines, noise = _prologue(c, frame)
@@ -123,7 +140,7 @@ def _prologue(c: Choices, frame: Frame) -> tuple[list[str], dict[str, object], l
         for type_ in dict.fromkeys([by_name("char"), c.pick(frame.types)]):
             name = frame.fresh("tab")
             noise.append(
-                f"{type_.word} __constant__* {name} = calloc({LENGTH * size_of(_checked_type(type_))});"
+                f"{type_.word} __constant__* {name} = calloc({LENGTH * size_of(checked_type(type_))});"
             )
             frame.constant_buffers[name] = type_
     lines = [f"int pid = {_PROGRAM[len(frame.grid)]};"]
@@ -209,12 +226,6 @@ def _noisy(c: Choices, lines: list[str]) -> list[str]:
     return result
 
 
-def _checked_type(type_: Scalar):  # type: ignore[no-untyped-def]
-    if type_.word == "bool":
-        return CHECKED_BOOL
-    return TYPE_WORDS[tuple(sorted(type_.word.split()))]
-
-
 def _launch(c: Choices, frame: Frame, text: str, defines: dict[str, object]) -> Case:
     random = np.random.default_rng(c.below(1 << 16))
     special = c.chance(3)
@@ -222,7 +233,7 @@ def _launch(c: Choices, frame: Frame, text: str, defines: dict[str, object]) -> 
     buffers = tuple(
         _table(number, block, tables[number])
         if number in tables
-        else Buffer(_checked_type(block.type), contents(block, random, special))
+        else Buffer(checked_type(block.type), contents(block, random, special))
         for number, block in enumerate(frame.blocks)
     )
     constants = {}
@@ -242,7 +253,7 @@ def _launch(c: Choices, frame: Frame, text: str, defines: dict[str, object]) -> 
 
 def _table(number: int, block: Block, table: tuple[int, ...]) -> Buffer:
     """Pointers to elements of the next buffer."""
-    width = size_of(_checked_type(block.type))
+    width = size_of(checked_type(block.type))
     return Buffer(
         LONG, np.zeros(8 * len(table), np.uint8), tuple(Address(number + 1, at * width) for at in table)
     )

@@ -48,10 +48,12 @@ def main() -> int:
     seeds = range(options.seed, options.seed + options.count)
     failures: list[tuple[int, Verdict]] = []
     counts: collections.Counter[str] = collections.Counter()
+    about: collections.Counter[str] = collections.Counter()  # kernels of each class, and before which judges
     given = {"seconds": options.seconds, "everything": options.all, "device": options.device}
     given["chunk"] = 10 if options.device == "cpu" else 2  # a compilation takes a second
     for seed, verdict in verdicts(seeds, options.jobs, **given):
         counts[f"{verdict.kind} {verdict.detail}".strip()] += 1
+        about.update(verdict.about)
         if not verdict.ok:
             failures.append((seed, verdict))
     failures.sort(key=lambda item: item[0])
@@ -66,14 +68,18 @@ def main() -> int:
         f"{total} kernels on {options.device}, seeds {seeds.start} to {seeds.start + total - 1}, in {seconds:.0f} s"
         f" on {options.jobs} processes: "
         + ", ".join(f"{number} {kind}" for kind, number in kinds.most_common())
+        + "; of these "
+        + ", ".join(f"{number} {kind}" for kind, number in sorted(about.items(), key=lambda item: -item[1]))
     )
+    if about["without gcc"]:
+        print("there is no gcc: constants were compared with the evaluator of C in tests/fuzz/c.py alone")
     for seed, verdict in failures[:200]:
         print(
             f"seed {seed}: {verdict.kind} {verdict.detail}: {verdict.message.strip().splitlines()[-1][:150]}"
         )
     if options.json:
         options.json.write_text(
-            json.dumps(_written(options, total, seconds, counts, failures), indent=1) + "\n"
+            json.dumps(_written(options, total, seconds, (counts, about), failures), indent=1) + "\n"
         )
     sys.stdout.flush()
     _print(failures, options)
@@ -84,7 +90,7 @@ def _written(
     options: argparse.Namespace,
     total: int,
     seconds: float,
-    counts: collections.Counter[str],
+    counts: tuple[collections.Counter[str], collections.Counter[str]],
     failures: list[tuple[int, Verdict]],
 ) -> dict[str, object]:
     """A run as JSON: the command, what it ran on, what came of it."""
@@ -99,7 +105,8 @@ def _written(
         "seconds": round(seconds, 1),
         "processes": options.jobs,
         "device": options.device,
-        "counts": dict(counts.most_common()),
+        "counts": dict(counts[0].most_common()),
+        "of these": dict(counts[1].most_common()),
         "failures": [
             {"seed": seed, "kind": v.kind, "detail": v.detail, "message": v.message[-2000:]}
             for seed, v in failures

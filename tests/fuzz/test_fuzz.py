@@ -6,6 +6,8 @@ a fixed one.
 
 from __future__ import annotations
 
+import collections
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,11 +16,12 @@ import pytriton
 import pytriton.passes
 from tests.fuzz.choices import Drawn, Recorded, Replayed, shrunk
 from tests.fuzz.judge import judged
-from tests.fuzz.kernels import OPEN, generate
+from tests.fuzz.kernels import CLASSES, OPEN, generate
 from tests.oracle.judges import NEEDED, Case, checked, show, without_passes
 
 BATCH = 10
 FIXED = 240
+EACH = 10
 
 
 def _agree(case: Case) -> None:
@@ -31,6 +34,22 @@ def _agree(case: Case) -> None:
 def test_fixed(start: int) -> None:
     for seed in range(start, start + BATCH):
         _agree(generate(Recorded(seed), OPEN))
+
+
+@pytest.mark.parametrize("about", [about for _, (about, make) in CLASSES if make])
+@pytest.mark.filterwarnings("ignore")
+def test_of_a_class(about: str) -> None:
+    """Each class of programs with known values, alone: a run has few of each."""
+    make = dict(pair for _, pair in CLASSES)[about]
+    assert make is not None
+    for seed in range(EACH):
+        _agree(make(Recorded(seed)))
+
+
+def test_the_classes_are_a_quarter() -> None:
+    seen = collections.Counter(generate(Recorded(seed), OPEN).about for seed in range(400))
+    assert set(seen) == {about for _, (about, _) in CLASSES}
+    assert 0.2 < 1 - seen["mixed"] / 400 < 0.3
 
 
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))

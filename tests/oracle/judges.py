@@ -8,10 +8,9 @@ atomic touches must lie in a buffer of the launch. That finds reads whose value 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import partialmethod
 
 import numpy as np
 import torch
@@ -25,7 +24,7 @@ from pytriton.lang.parse import parse
 from pytriton.lang.preprocess import preprocess
 from pytriton.lang.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, TYPE_WORDS, ScalarType, element_of
 from pytriton.lang.walk import bodies
-from pytriton.runtime.interpret import Interpreted
+from pytriton.pipeline import Translation
 from pytriton.settings import Settings
 from pytriton.source import Source
 from tests.oracle.evaluator import Address, run
@@ -48,7 +47,7 @@ __all__ = [
     "misjudged",
     "show",
     "text_of",
-    "with_ones",
+    "translation_of",
     "without_passes",
 ]
 
@@ -81,6 +80,7 @@ class Case:
 
     ``exact``: variables whose initialisers have exactly the declared type and shape, so no conversion is needed.
     ``strict``: unsuffixed floating literals are double. ``constants``: what constant buffers are set to.
+    ``about``: the class of programs that it is of, for the count.
     """
 
     source: str
@@ -91,6 +91,7 @@ class Case:
     exact: frozenset[str] = frozenset()
     strict: bool = False
     constants: Mapping[str, Array] = field(default_factory=dict)
+    about: str = ""
 
 
 class Difference(AssertionError):
@@ -189,6 +190,13 @@ def text_of(kernel: pytriton.Kernel) -> str:
     return kernel._default.first.translation.text if kernel._default else kernel.source()
 
 
+def translation_of(kernel: pytriton.Kernel, case: Case) -> Translation:
+    """What ``text_of`` is the text of."""
+    if kernel._default:
+        return kernel._default.first.translation
+    return pytriton.translate(case.source, case.defines, strict_literals=case.strict)
+
+
 def emitted(
     case: Case,
     kernel: pytriton.Kernel | None = None,
@@ -196,11 +204,12 @@ def emitted(
     watch: bool = True,
     barriers: bool = True,
     device: str = "cpu",
+    run: Callable[..., None] | None = None,
 ) -> list[Array]:
     """The bytes of every buffer after the launch, by the emitted module on Triton's interpreter or a GPU.
 
     ``kernel``: ``made(case)``. ``watch``: raise where the interpreter touches memory outside the buffers, and with
-    ``barriers`` where threads of one program meet without one.
+    ``barriers`` where threads of one program meet without one. ``run`` is called instead of the kernel.
     """
     kernel = kernel or made(case)
     raws, tensors = [], []
@@ -220,7 +229,7 @@ def emitted(
         _watched(allowed, barriers) if watch and device == "cpu" else nullcontext(),
         np.errstate(all="ignore"),
     ):
-        kernel(*passed, grid=case.grid)
+        (run or kernel)(*passed, grid=case.grid)
     for raw, buffer in zip(raws, case.buffers, strict=True):
         end = GUARD + buffer.bytes.size
         if (raw[:GUARD] != 0x5A).any() or (raw[end:] != 0x5A).any():
@@ -251,17 +260,6 @@ def without_passes() -> Iterator[None]:
         yield
     finally:
         pytriton.passes.PASSES = kept
-
-
-@contextmanager
-def with_ones() -> Iterator[None]:
-    """Inside, an int argument that is 1 is a constant of the kernel, as where ``@triton.jit`` is called."""
-    begin = Interpreted.__init__
-    Interpreted.__init__ = partialmethod(begin, ones=True)  # type: ignore[method-assign, assignment]
-    try:
-        yield
-    finally:
-        Interpreted.__init__ = begin  # type: ignore[method-assign]
 
 
 class _Watch:

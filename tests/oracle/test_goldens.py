@@ -55,7 +55,12 @@ def test_evaluator_agrees(case: Path) -> None:
         tokens = preprocess(Source(text, "kernel.c"), dict(data.get("defines", {})), report)
         report.check()
         strict = data.get("strict_literals", False)
-        tree = check(parse(tokens.tokens, report), report, Settings(data.get("kernel"), strict_literals=strict), tokens.numbers)
+        tree = check(
+            parse(tokens.tokens, report),
+            report,
+            Settings(data.get("kernel"), strict_literals=strict),
+            tokens.numbers,
+        )
     except UnsupportedError:
         pytest.skip("the checker refuses it still")
     for launch in data["run"] if isinstance(data["run"], list) else [data["run"]]:

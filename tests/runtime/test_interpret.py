@@ -242,3 +242,15 @@ class TestThreads:
                     return True
 
             assert pool.submit(compile_).result(PATIENCE)
+
+
+def test_an_int_of_one_is_a_number_of_python() -> None:
+    """What ``ones`` is for: a module that leaves the wrapping to the type of a tensor is found."""
+    translation = pytriton.translate("void f(int *Y, int n) { *Y = n; }")
+    text = translation.text.replace("tl.store(Y, n)", "tl.store(Y, (n << 31) >> 3)")
+    assert text != translation.text
+    module, y = load(translation.function, text), torch.zeros(1, dtype=torch.int32)
+    for ones, value in ((True, 1 << 28), (False, -(1 << 28))):
+        interpreted = Interpreted(module, translation.parameters, translation.constexprs, ones=ones)
+        interpreted.run((1, 1, 1), [y.data_ptr(), 1])
+        assert y.item() == value
