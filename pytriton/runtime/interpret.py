@@ -51,10 +51,11 @@ class Interpreted:
         ones: bool = False,
     ) -> None:
         """``ones``: an int that is 1 becomes a Python number, as where ``@triton.jit`` is called."""
-        self._python = module.python
         self._function = InterpretedFunction(_twin(module.python, range=counted))
         self._wrap = tuple(_wrapper(parameter.type) for parameter in parameters)
-        self._ones = [one.identifier for one in parameters if ones and one.type == INT]
+        self._ones = {
+            place: one.identifier for place, one in enumerate(parameters) if ones and one.type == INT
+        }
         self._constexprs = dict(constexprs)
 
     def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> None:
@@ -74,21 +75,15 @@ class Interpreted:
             numpy.errstate(all="ignore"),
         ):
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
-            function = self._function
-            if self._ones:
-                function, wrapped = self._with_ones(values, wrapped)
-            function[grid](*wrapped, **self._constexprs)
+            self._make_ones_constants(values, wrapped)
+            self._function[grid](*wrapped, **self._constexprs)
 
-    def _with_ones(self, values: Sequence[Any], wrapped: Sequence[Any]) -> tuple[Any, list[Any]]:
-        """The function with those integers as constexprs that are 1, and its arguments."""
-        twin = _twin(self._python, range=counted)
-        names = self._python.__code__.co_varnames
-        given = list(wrapped)
-        for place, value in enumerate(values):
-            if names[place] in self._ones and value == 1:
-                twin.__annotations__[names[place]] = tl.constexpr
-                given[place] = 1
-        return InterpretedFunction(twin), given
+    def _make_ones_constants(self, values: Sequence[Any], wrapped: list[Any]) -> None:
+        for place, name in self._ones.items():
+            annotations = self._function.rewrite().__annotations__
+            annotations.pop(name, None)
+            if values[place] == 1:
+                annotations[name], wrapped[place] = tl.constexpr, 1
 
 
 def _twin(function: Any, **replaced: Any) -> FunctionType:
