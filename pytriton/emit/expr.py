@@ -22,8 +22,8 @@ from pytriton.emit.numbers import (
     is_float32,
     is_one,
     lost_in_half,
-    negative_zero,
     rounded,
+    unspelled,
 )
 from pytriton.emit.products import Products, numbers
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
@@ -155,8 +155,9 @@ class Expressions(Memory, Functions, Products):
     def _constexpr(self, expr: typed.Constexpr) -> Value:
         element = scalar_of(expr.type)
         assert element is not None
-        if negative_zero(expr.value):
-            return bare(expr.value, element)
+        value = constant(expr)
+        if value is not None and unspelled(value, element):
+            return bare(value, element)
         name = self.names.constexpr(expr.name, expr.value)
         return Value(Atom(name), element, False, True, expr.value, expr.value >= 0)
 
@@ -191,17 +192,17 @@ class Expressions(Memory, Functions, Products):
         if expr.operator == "!":
             return self._not(expr.operand, value)
         folded = None if value.strong else constant(expr)
-        unspelled = negative_zero(folded) or (isinstance(element, ScalarType) and element.kind == "uint")
-        if folded is not None and unspelled:  # Python and Triton have no such numbers
-            return bare(folded, element)  # type: ignore[arg-type]
-        if folded is not None and isinstance(element, ScalarType) and not element.is_float:
+        assert isinstance(element, ScalarType)
+        if folded is not None and (element.kind == "uint" or unspelled(folded, element)):
+            return bare(folded, element)  # Python and Triton have no such numbers
+        if folded is not None and not element.is_float:
             inner = constant(expr.operand) or 0
             if folded != (-inner if expr.operator == "-" else ~int(inner)):
                 return bare(folded, element)  # Python does not wrap
         number = value.number
         if number is not None:
             number = -number if expr.operator == "-" else ~int(number)
-            if value.strong and (number == 1 << 31 or negative_zero(number)):
+            if value.strong and (number == 1 << 31 or unspelled(number, element)):
                 value = self.strong(value)
         node: Node = UnaryOp(expr.operator, value.node)
         if expr.operator == "-" and _is_float(element) and value.strong:
@@ -237,10 +238,9 @@ class Expressions(Memory, Functions, Products):
         first, second = self._operands(expr.operator, left, right, common)
         weak = first.weak and second.weak
         known = None if first.strong or second.strong else constant(expr)
-        if known is not None and expr.operator == "/" and constant(right) == 0:
-            return bare(known, common)  # Python raises
-        if negative_zero(known):
-            return bare(-0.0, common)
+        undivided = expr.operator == "/" and constant(right) == 0  # Python raises
+        if known is not None and (undivided or unspelled(known, common)):
+            return bare(known, common)
         if weak and differs(expr, first, second):
             if not (first.strong or second.strong):
                 assert known is not None
@@ -389,7 +389,7 @@ class Expressions(Memory, Functions, Products):
         have, want = shape_of(expr.operand.type), shape_of(expr.type)
         shape = self.shape(want)
         if not have and isinstance(element, ScalarType):
-            if constant(expr.operand) == 0 and not negative_zero(constant(expr.operand)):
+            if constant(expr.operand) == 0 and not unspelled(constant(expr.operand), element):
                 return Value(Call("tl.zeros", (shape,), (("dtype", dtype(element)),)), element)
             return Value(full(value.node, element, shape), element)
         return Value(Call("tl.broadcast_to", (self.place(value, have, want), shape)), element)

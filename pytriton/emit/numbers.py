@@ -26,9 +26,9 @@ __all__ = [
     "is_float32",
     "is_one",
     "lost_in_half",
-    "negative_zero",
     "number",
     "rounded",
+    "unspelled",
 ]
 
 
@@ -42,7 +42,7 @@ def dtype(element: ElementType) -> Node:
 def differs(expr: typed.Binary, first: Value, second: Value) -> bool:
     """Whether C finds another value than Python, which counts on and computes in double, of two bare numbers.
 
-    ``first`` and ``second`` are the operands. Of -0.0 Triton makes 0.0, so that differs, too.
+    ``first`` and ``second`` are the operands. What no number spells differs, too.
     """
     if first.number is None or second.number is None:
         return False
@@ -52,7 +52,7 @@ def differs(expr: typed.Binary, first: Value, second: Value) -> bool:
     found = computed(expr, first, second)
     type_ = scalar_of(expr.type)
     assert type_ is not None
-    if found is None or negative_zero(value):
+    if found is None or unspelled(value, type_):
         return True
     return not _alike(round_to(found, type_), value) if type_.is_float else found != value
 
@@ -106,8 +106,14 @@ _PYTHON: Final[Mapping[str, Callable[[Any, Any], int | float]]] = {
 }
 
 
-def negative_zero(value: int | float | None) -> bool:
-    """Whether a number is -0.0."""
+def unspelled(value: int | float | None, element: ElementType) -> bool:
+    """Whether Triton makes something else of a number: 0.0 of -0.0, and a double of a float below 2^-126."""
+    if not isinstance(value, float):
+        return False
+    return _negative_zero(value) or (element == FLOAT and 0 < abs(value) < 2.0**-126)
+
+
+def _negative_zero(value: float) -> bool:
     return value == 0 and math.copysign(1, value) < 0
 
 
@@ -132,10 +138,11 @@ def _holds(wide: ScalarType, narrow: ScalarType) -> bool:
 
 
 def bare(value: int | float, element: ScalarType) -> Value:
-    """A number as such, which takes the type of what it meets; -0.0 as a tensor, as Triton drops the sign."""
-    if negative_zero(value):
-        return Value(BinOp("*", Atom("-1.0"), full(Atom("0.0"), element)), element)
+    """A number as such, which takes the type of what it meets; a tensor where Triton would change it."""
     node = number(value, element)
+    if unspelled(value, element):
+        positive = full(Atom("0.0") if value == 0 else node, element)
+        return Value(BinOp("*", Atom("-1.0"), positive) if value == 0 else positive, element)
     known = float(node.text) if element.is_float and isinstance(node, Atom) else value
     return Value(node, element, False, True, known, value >= 0)
 

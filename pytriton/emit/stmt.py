@@ -192,27 +192,23 @@ class Statements:
     # ---------------------------------------------------------------- control flow
 
     def _if(self, statement: typed.If) -> None:
-        word, above = "if ", statement.comments
-        weak: list[set[Symbol]] = []  # what may be a bare number at the end of each arm
-        decided = False  # whether Triton may take one arm and never look at the others
-        while True:
-            condition = self.expressions.lower(statement.condition)
-            self._print(word, condition.node, ":", statement.span, above)
-            begun = set(self.names.weak)
-            decided |= condition.weak
-            self._inner(statement.then)
-            weak.append(self.names.weak)
-            self.names.weak = begun
-            otherwise = statement.otherwise
-            if len(otherwise) != 1 or not isinstance(otherwise[0], typed.If):
-                break
-            statement, word, above = otherwise[0], "elif ", Comments()
-            self._comment(statement.comments.above, statement.span)
-        if otherwise:
+        self._settle((statement,))
+        condition = self.expressions.node(statement.condition)
+        self._print("if ", condition, ":", statement.span, statement.comments)
+        self._inner(statement.then)
+        otherwise = statement.otherwise
+        while otherwise:
+            if len(otherwise) == 1 and isinstance(otherwise[0], typed.If):
+                chained = otherwise[0]
+                self._comment(chained.comments.above, chained.span)
+                condition = self.expressions.node(chained.condition)
+                self._print("elif ", condition, ":", chained.span, Comments())
+                self._inner(chained.then)
+                otherwise = chained.otherwise
+                continue
             self._put("else:", otherwise[0].span.line)
             self._inner(otherwise)
-        merge = set.union if decided else set.intersection
-        self.names.weak = merge(self.names.weak, *weak)
+            break
 
     def _range(self, statement: typed.RangeLoop) -> None:
         self._settle(statement.body)
@@ -248,12 +244,14 @@ class Statements:
 
     def _while(self, condition: Expr, body: Body, statement: typed.While) -> None:
         self._settle(body)
-        node = self.expressions.node(condition)
-        self._print("while ", node, ":", statement.span, statement.comments)
+        value = self.expressions.lower(condition)
+        if value.strong:
+            value = self.expressions.strong(value)  # a loop has no number for its condition
+        self._print("while ", value.node, ":", statement.span, statement.comments)
         self._inner(body)
 
     def _settle(self, body: Body) -> None:
-        """What a loop assigns is a tensor in it from the second turn on: no number for the emitter."""
+        """What a loop or an ``if`` assigns is a tensor before it, too: Triton wants one type of a variable."""
         for symbol in assigned(body) & self.names.weak:
             name = self.names[symbol]
             value = BinOp("+", Atom(name), Atom("0"))

@@ -204,8 +204,8 @@ EMITTER = (
         "negative-zero",
         _emit("expr"),
         "-x of 0.0 is 0.0",
-        'return Value(BinOp("*", Atom("-1.0"), value.node), element, value.strong, value.weak)',
-        'return Value(UnaryOp("-", value.node), element, value.strong, value.weak)',
+        'node = BinOp("*", Atom("-1.0"), value.node)',
+        'node = UnaryOp("-", value.node)',
     ),
     Mutant(
         "nan-compares",
@@ -216,10 +216,10 @@ EMITTER = (
     ),
     Mutant(
         "python-floors",
-        _emit("expr"),
+        _emit("numbers"),
         "a division of numbers that Python knows rounds down",
-        "floors = not (self._natural(expr.left) and self._natural(expr.right))",
-        "floors = False",
+        "if found is None or unspelled(value, type_):",
+        'if expr.operator in ("/", "%"):\n        return False\n    if found is None or unspelled(value, type_):',
     ),
     Mutant(
         "half-product-in-half",

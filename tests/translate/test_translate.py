@@ -29,11 +29,15 @@ from typing import Any
 
 import pytest
 import torch
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
 
 import pytriton
 from pytriton.lang.types import INT
 from pytriton.runtime.interpret import Interpreted
 from pytriton.runtime.load import load as loaded
+from pytriton.runtime.specialize import common_facts, specialize
 
 ROOT = Path(__file__).parent
 CASES = sorted(path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "__pycache__")
@@ -140,20 +144,36 @@ def test_computes(case: str, device: str) -> None:
 def test_ones_are_constants(case: str) -> None:
     """The same where the caller is ``@triton.jit``, which makes a constant of an int that is 1."""
     data, translation = load(case), translated(case)
-    ints = [place for place, one in enumerate(translation.parameters) if one.type == INT]
     runs = data["run"] if isinstance(data["run"], list) else [data["run"]]
+    if translation.buffers or f"cpu {TRITON}" in data.get("not_on", ()):
+        return
     module = loaded(translation.function, translation.text)
     kernel = Interpreted(module, translation.parameters, translation.constexprs, ones=True)
     for run in runs:
-        if f"cpu {TRITON}" in data.get("not_on", ()):
-            continue
         arguments, expected = evaluated(run)
         values = [one.data_ptr() if isinstance(one, torch.Tensor) else one or 0 for one in arguments.values()]
-        if translation.buffers or not any(values[place] == 1 for place in ints):
+        pairs = zip(translation.parameters, values, strict=True)
+        ones = [place for place, (one, value) in enumerate(pairs) if one.type == INT and value == 1]
+        if not ones:
             continue
         x, y, z = (*run["grid"], 1, 1)[:3]
         kernel.run((x, y, z), values)
         equal(case, run, arguments, expected)
+        assert compiled_with_ones(module.compiled, translation, ones)
+
+
+def compiled_with_ones(function: Any, translation: pytriton.Translation, ones: list[int]) -> Any:
+    """What Triton makes of a kernel with the constant 1 for those parameters."""
+    facts = common_facts(translation.parameters)
+    known = specialize(translation.parameters, translation.constexprs, facts, function.arg_names)
+    names = [function.arg_names[place] for place in ones]
+    source = ASTSource(
+        fn=function,
+        signature=dict(known.signature) | dict.fromkeys(names, "constexpr"),
+        constexprs=dict(known.constants) | {(place,): 1 for place in ones},
+        attrs={place: found for place, found in known.attributes.items() if place[0] not in ones},
+    )
+    return triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["ptx"]
 
 
 class Moved:
