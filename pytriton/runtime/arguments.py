@@ -95,6 +95,11 @@ class Binder:
         """A parameter as messages name it, by its 0-based position."""
         return str(_Place(self.kernel, position + 1, self.parameters[position]))
 
+    def check_bits(self, position: int, tensor: torch.Tensor) -> None:
+        """Raise LaunchError if a tensor's memory holds other numbers than it stands for."""
+        if tensor.is_neg() or tensor.is_conj():
+            _refuse_lazy(tensor, _Place(self.kernel, position + 1, self.parameters[position]))
+
     def _refuse_count(self, given: int) -> NoReturn:
         wanted = len(self.parameters)
         declarations = ", ".join(parameter.declaration for parameter in self.parameters)
