@@ -374,8 +374,7 @@ def kernel(
         outputs=tuple(outputs),
     )
     key, precisions = given.autotune_key, precision if isinstance(precision, str) else tuple(precision)
-    said = tuple(key), tune_budget, device_of(given.device), _fully(tune), precisions
-    settings = PlanSettings(*said, legacy=from_legacy())
+    settings = PlanSettings(tuple(key), tune_budget, device_of(given.device), _fully(tune), precisions)
     made = Kernel(
         KernelText(
             read_source(src, name),
@@ -387,7 +386,7 @@ def kernel(
         given.num_warps,
         num_stages,
         configs_of(given.autotune_configs),
-        settings,
+        replace(settings, legacy=from_legacy()),
         given.outputs,
         Heuristics(heuristics) if heuristics else None,
     )
