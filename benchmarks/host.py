@@ -171,7 +171,7 @@ def _beside(
         "triton.autotune, 2 configs": lambda: autotuned[grid](*arguments),
         "torch.add(x, y, out=z)": lambda: torch.add(x, y, out=z),
     }
-    at_most = {"@triton.jit": 0.45, "triton.autotune, 2 configs": 0.32, "torch.add(x, y, out=z)": 1.0}
+    at_most = {"@triton.jit": 0.45, "triton.autotune, 2 configs": 0.32, "torch.add(x, y, out=z)": 1.05}
     measured = microseconds({**ways, **others})
     theirs = {name: measured[name] for name in others}
     for way in ways:

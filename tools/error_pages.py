@@ -6,6 +6,7 @@ Cause and cure are the row in ``docs/errors.md``; the example is a case of ``tes
 
 from __future__ import annotations
 
+import linecache
 import os
 import re
 import sys
@@ -86,7 +87,13 @@ def run(snippet: str) -> str:
         warnings.simplefilter("always")
         exec(PREAMBLE, names)
         try:
-            exec(snippet, names)
+            linecache.cache["<example>"] = (
+                len(snippet),
+                None,
+                snippet.splitlines(keepends=True),
+                "<example>",
+            )
+            exec(compile(snippet, "<example>", "exec"), names)  # an operator reads its function's source
         except Exception as error:
             if not re.search(r"\[TC\d{3}\]", str(error)):
                 raise
@@ -137,7 +144,7 @@ def _names_in(snippet: str) -> str:
     parts = [
         next((text for start, text in known.items() if re.search(rf"\b{re.escape(start)}", snippet)), "")
     ]
-    parts += ["`plain` are its defines"] if "plain" in snippet else []
+    parts += ["`plain` are its defines"] if re.search(r"\bplain\b", snippet) else []
     parts += ["`x` is a float32 tensor of `n = 64` elements"] if re.search(r"\bx\b", snippet) else []
     parts += ["`shared` is a folder"] if "shared" in snippet else []
     said = "; ".join(filter(None, parts))

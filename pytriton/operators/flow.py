@@ -330,8 +330,8 @@ class _Walk:
         return result
 
     def shown_defines(self, node: ast.Call) -> tuple[dict[str, Any], frozenset[str], bool]:
-        """The defines of a kernel call that it gives as literals or as global names, the names of those whose values
-        do not show, and whether there may be others.
+        """The defines of a kernel call that it gives as literals or as global names, the names of those whose
+        values do not show, and whether there may be others.
         """
         shown: dict[str, Any] = {}
         more = False

@@ -1,14 +1,14 @@
 """Which parameters a text stores to, whatever the defines are that are not known.
 
-Input: a text, the defines that are known, and the names of those that are given without their value showing. Output:
-the positions of the parameters that are stored to *for certain* and *perhaps*. Nothing is guessed: the two differ
-wherever it depends on what is not known.
+Input: a text, the defines that are known, and the names of those that are given without their value showing.
+Output: the positions of the parameters that are stored to *for certain* and *perhaps*. Nothing is guessed: the two
+differ wherever it depends on what is not known.
 
 Each ``#if`` that asks for something unknown is tried both ways, and for each way the tokens are read: what stands
-left of an assignment to ``*p``, and first in an atomic, is followed back through pointer variables to the parameters.
-A name that the text does not declare stands for an unknown define, and such a define for a type, a number, a name or
-an expression that stores nothing. Where it could be more (a statement, the thing that is stored to, a function that is
-given a pointer), everything is possible.
+left of an assignment to ``*p``, and first in an atomic, is followed back through pointer variables to parameters.
+A name that the text does not declare stands for an unknown define, and such a define for a type, a number, a name
+or an expression that stores nothing. Where it could be more (a statement, the thing that is stored to, a function
+that is given a pointer), everything is possible.
 """
 
 from __future__ import annotations
@@ -242,8 +242,9 @@ def _split(tokens: Sequence[Token], *separators: str) -> list[list[Token]]:
 
 @dataclass
 class _Walk:
-    """One body. ``names``: what is declared, and whether it is a pointer; ``given``: the pointers among parameters and
-    the constant buffers; ``leads``: what pointers are made of.
+    """One body. ``names``: what is declared, and whether it is a pointer; ``given``: the pointers among the
+    parameters, and the constant buffers; ``leads``: what pointers are made of; ``stored``: what the pointer of each
+    store is made of.
     """
 
     names: dict[str, bool]
@@ -283,8 +284,11 @@ class _Walk:
         first = tokens[0].text
         if first in ("if", "while", "for"):
             end = _close(tokens, 1)
-            for part in _split(tokens[2:end], ";"):
+            parts = _split(tokens[2:end], ";")
+            for part in parts[: first == "for"]:
                 self.statement(part)
+            for part in parts[first == "for" :]:
+                self.expression(part)
             self.statement(tokens[end + 1 :])
         elif _is_word(tokens[0]) and len(tokens) > 1 and (_is_word(tokens[1]) or tokens[1].text == "*"):
             self.declaration(tokens)
@@ -299,7 +303,7 @@ class _Walk:
         hole = self.is_hole(tokens[0])
         for part in _split(tokens, ","):
             equals = next((at for at, one in enumerate(part) if one.text == "="), len(part))
-            left = [one for one in itertools.takewhile(lambda one: one.text != "[", part[:equals])]
+            left = list(itertools.takewhile(lambda one: one.text != "[", part[:equals]))
             name = next((one.text for one in reversed(left) if _is_word(one)), "")
             pointer = any(one.text == "*" for one in left)
             if not name or (hole and self.names.get(name)):  # HOLE *p = 1; where p is known: no type?
@@ -342,11 +346,10 @@ class _Walk:
         arguments = _split(tokens[opening + 1 : close], ",")
         if atomic_add_name(name.text) or name.text in ("atomic_cas", "atomic_xchg"):
             self.stored.append(self.bases(arguments[0] if arguments else []))
-        elif name.text not in _FUNCTIONS and name.text not in _CONTROL:
-            if any(
-                self.names.get(one) or one in self.given for each in arguments for one in self.bases(each)
-            ):
-                raise _Unclear  # an unknown define may be an atomic
+        elif name.text not in _FUNCTIONS | _CONTROL and any(
+            self.names.get(one) or one in self.given for each in arguments for one in self.bases(each)
+        ):
+            raise _Unclear  # an unknown define may be an atomic
 
     def bases(self, tokens: Sequence[Token]) -> set[str]:
         """The names that a pointer may be made of: not what is loaded, asked or indexed on the way."""

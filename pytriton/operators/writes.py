@@ -31,8 +31,8 @@ def written_positions(
 ) -> frozenset[int]:
     """The positions of the parameters that a call writes; raises Undecided.
 
-    ``shown`` are the defines that a call's text shows, ``unknown`` the names of those whose values it does not show;
-    with ``more`` there may be others.
+    ``shown`` are the defines that a call's text shows, ``unknown`` the names of those whose values it does not
+    show; with ``more`` there may be others.
     """
     text = kernel._text
     computed = kernel._heuristics.functions.keys() if kernel._heuristics else frozenset()

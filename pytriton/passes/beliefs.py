@@ -15,7 +15,7 @@ __all__ = ["warn_of_beliefs"]
 
 
 def warn_of_beliefs(kernel: KernelDef, context: Context) -> KernelDef:
-    """The kernel as it is; each parameter whose word is false is reported once, at the first access that shows it."""
+    """The kernel as it is; each parameter whose word is false is reported at the first access that shows it."""
     believed = {symbol for symbol in kernel.parameters if _not_written(symbol) or symbol.writeonly}
     if not believed:
         return kernel

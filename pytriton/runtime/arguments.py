@@ -101,6 +101,11 @@ class Binder:
         """The 0-based position of a parameter, by the user's name for it."""
         return self._positions.get(name)
 
+    def check_bits(self, position: int, tensor: torch.Tensor) -> None:
+        """Raise LaunchError if a tensor's memory holds other numbers than it stands for."""
+        if tensor.is_neg() or tensor.is_conj():
+            _refuse_lazy(tensor, self.place(position))
+
     def _refuse_count(self, given: int) -> NoReturn:
         wanted = len(self.parameters)
         declarations = ", ".join(parameter.declaration for parameter in self.parameters)

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 import torch
 
@@ -33,17 +33,14 @@ from pytriton.runtime.pickled import parts_of, state_of
 from pytriton.runtime.plan import Plan, PlanSettings
 from pytriton.runtime.promises import Promises
 from pytriton.runtime.recent import Recent
-from pytriton.runtime.refusals import refusal
+from pytriton.runtime.refusals import headline, refusal
 from pytriton.runtime.registry import bench_registry
 from pytriton.runtime.specialize import common_facts
 from pytriton.runtime.text import KernelText, read_source
-from pytriton.runtime.traced import call_traced, enrol, is_traced, modes_active
+from pytriton.runtime.traced import call_traced, enrol, is_dynamo_compiling, is_traced, modes_active
 from pytriton.settings import Settings
 
 __all__ = ["Kernel", "heuristics", "kernel"]
-
-# Dynamo knows this function, under any name, and takes it for True.
-is_dynamo_compiling: Final[Callable[[], bool]] = torch.compiler.is_dynamo_compiling
 
 
 class Kernel:
@@ -308,11 +305,11 @@ class Kernel:
         precision = self._settings.precision
         return product({**self._defines, **defines}, num_warps, num_stages, self._points, precision)
 
-    def _tell(self, message: str) -> None:
-        """A warning that this kernel gives once."""
-        if message not in self._told:
-            self._told.add(message)
-            warn(message)
+    def _tell(self, message: str, code: str, help: str) -> None:
+        """A warning about a call, which is given once."""
+        if code not in self._told:
+            self._told.add(code)
+            warn(headline(message, code, help))
 
     def _bench(self, plan: Plan, arguments: Sequence[Any], grid: Any, count: int, within: bool) -> int | None:
         if count < 1:

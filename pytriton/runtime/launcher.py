@@ -172,9 +172,9 @@ def _compiled(text: str, kernel: str) -> CodeType:
 # The text.
 
 _OURS: Final = frozenset(
-    "annotations arguments axes callable current_device current_stream device divisible float function grad_enabled "
-    "gradient grid grid_x grid_y grid_z hooks increment_version int key launch len metadata missed numbers options "
-    "record records sequences signature sizes strided tensors type".split()
+    "annotations arguments axes callable current_device current_stream device divisible float function "
+    "grad_enabled gradient grid grid_x grid_y grid_z hooks increment_version int key launch len metadata missed "
+    "numbers options record records sequences signature sizes strided tensors type".split()
 )
 _HANDLES: Final[Mapping[Style, tuple[str, ...]]] = {
     "flat": ("function", "metadata"),
@@ -294,16 +294,14 @@ def _pointer(position: int, parameter: Parameter, name: str, address: str, kind:
         return _Argument(position, name, f"type({name}) is int", name, (), checks, fact, (), row)
     dtypes = [str(each).removeprefix("torch.") for each in accepted]
     dtype = f"{name}.dtype is {dtypes[0]}" if len(dtypes) == 1 else f"{name}.dtype in ({', '.join(dtypes)})"
+    there = f"{dtype} and {name}.get_device() == device and not {name}.is_neg()"
     return _Argument(
         position,
         name,
         f"type({name}) in tensors",
         address,
         (f"{address} = {name}.data_ptr()",),
-        (
-            f"({dtype} and {name}.get_device() == device and not {name}.is_neg() if {address} else not {name}.numel())",
-            *promise,
-        ),
+        (f"({there} if {address} else not {name}.numel())", *promise),
         fact,
         tuple(dtypes),
         row,

@@ -15,8 +15,8 @@ __all__ = ["check_launcher"]
 
 # What a launcher may call by name, and the methods and attributes of tensors, records and Triton's hooks.
 _CALLED: Final = frozenset(
-    "callable current_device current_stream float grad_enabled grid increment_version launch len missed to_bfloat16 "
-    "to_half type".split()
+    "callable current_device current_stream float grad_enabled grid increment_version launch len missed "
+    "to_bfloat16 to_half type".split()
 )
 _METHODS: Final = frozenset({"data_ptr", "get", "get_device", "is_contiguous", "is_neg", "numel"})
 _ATTRIBUTES: Final = frozenset({"calls", "dtype", "launch_enter_hook", "launch_exit_hook", "requires_grad"})

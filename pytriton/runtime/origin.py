@@ -15,7 +15,7 @@ _PACKAGE: Final = str(Path(__file__).resolve().parents[1]) + os.sep
 _told: Final[set[str]] = set()
 
 LEGACY_MARK: Final = "__pytriton_legacy__"
-"""A name in the ``__builtins__`` of the modules of legacy packages."""
+"""A name in the ``__builtins__`` of the modules of legacy packages, as legacy/imports.py makes them."""
 
 
 def caller() -> tuple[str, int]:

@@ -9,7 +9,7 @@ path, and all that is not proved there comes back here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Final
@@ -21,16 +21,16 @@ from pytriton.runtime.arguments import Binder, Bound
 from pytriton.runtime.candidate import CPU, Candidate
 from pytriton.runtime.choose import Chooser, PlanSettings, grid_of, written_by
 from pytriton.runtime.constants import Constants
-from pytriton.runtime.gradients import check_gradients, count_changes
+from pytriton.runtime.gradients import Tell, check_gradients, count_changes, judge, tell_once
 from pytriton.runtime.launch import Style, sole_device, style_here
 from pytriton.runtime.launcher import Call, Form, Launcher, Shape, form_of, launcher_text
 from pytriton.runtime.locks import Lock, renew_in_children
-from pytriton.runtime.options import Config
+from pytriton.runtime.options import Config, number_of
 from pytriton.runtime.origin import warn_once
 from pytriton.runtime.promises import Promises
 from pytriton.runtime.refusals import refusal
 from pytriton.runtime.specialize import reads_parameter
-from pytriton.runtime.strides import unexplained, unexplained_strides
+from pytriton.runtime.strides import tell_of_strides, unexplained
 from pytriton.runtime.sweep import Sweep
 from pytriton.runtime.text import KernelText
 from pytriton.runtime.tune import Launch, bench
@@ -52,11 +52,11 @@ class Plan:
         settings: PlanSettings,
         constants: Constants | None = None,
         promises: Promises | None = None,
-        tell: Callable[[str], None] = warn_once,
+        tell: Tell = tell_once,
     ) -> None:
         """Translates the first config that can be; raises CompileError or TuneError if none can.
 
-        ``tell`` is given the warnings about a call's arguments; it says each once.
+        ``tell`` is given the warnings about a call's arguments.
         """
         self._constants = constants or Constants()
         self.text = text
@@ -184,7 +184,7 @@ class Plan:
                 arguments, self._numbers.union(each for each in ready.values if type(each) is int)
             )
             if at is not None:
-                self._tell(unexplained_strides(str(binder.place(at)), arguments[at]))
+                tell_of_strides(str(binder.place(at)), arguments[at], self._tell)
             if not within and not self._settings.legacy:
                 count_changes(arguments, written)
         return ready
@@ -274,6 +274,14 @@ class Plan:
         """The arguments through which the first candidate writes."""
         return written_by([self.first], arguments)
 
+    def check_traced(self, at: int, tensor: torch.Tensor, wanting: bool, leaf: bool) -> None:
+        """What is said against a tensor of a traced call, and against the gradient that it may require."""
+        binder = self.first.binder.own
+        binder.check_bits(at, tensor)
+        if wanting:
+            found = {at: "a leaf" if leaf else ""}
+            judge(binder, found, self.written_positions, self._settings.legacy, self._tell)
+
     @cached_property
     def written_positions(self) -> tuple[int, ...]:
         """Where the parameters stand through which some candidate writes; constant buffers are none."""
@@ -296,7 +304,7 @@ class Plan:
     def _numbers(self) -> frozenset[int]:
         """The integers among the defines."""
         values = (value for config in self.configs for value in config.defines.values())
-        return frozenset(value for value in values if isinstance(value, int))
+        return frozenset(value for value in map(number_of, values) if isinstance(value, int))
 
     @cached_property
     def named_key(self) -> tuple[int, ...]:

@@ -31,53 +31,51 @@ class Recent(Generic[Kept]):
     """
 
     def __init__(self) -> None:
-        self._seen: list[_Given[Kept]] = []
+        self._seen: list[tuple[list[str], list[Any], Kept, _Types]] = []
         self._hits = 0
         self.get: Callable[..., Kept | None] = self._get
 
     def _get(self, defines: Mapping[str, Any] | None, *more: Any) -> Kept | None:
         names, values = ([], [*more]) if defines is None else ([*defines], [*defines.values(), *more])
         try:
-            for given in (*self._seen,):
-                if values == given.values and names == given.names and given.is_same(values):
+            for known, before, kept, types in (*self._seen,):
+                if values == before and names == known and types.are_those_of(values):
                     self._hits += 1
                     if not self._hits & (self._hits - 1):  # now and then: does the same exist in C by now?
                         self.get = native_recall(self._seen) or self._get
-                    return given.kept
+                    return kept
         except (RuntimeError, TypeError, ValueError):
             pass  # an array or the like, which cannot be compared with everything
         return None
 
     def put(self, kept: Kept, defines: Mapping[str, Any] | None, *more: Any) -> None:
         """Remember; the longest known is forgotten. (Threads may lose what another has just put: no harm.)"""
-        given = _Given(kept, list(defines or {}), [*(defines or {}).values(), *more])
-        self._seen[:] = (given, *self._seen[: _MOST - 1])
+        values = [*(defines or {}).values(), *more]
+        copied = [type(value)(value) if type(value) in (list, tuple) else value for value in values]
+        self._seen[:] = ((list(defines or {}), copied, kept, _Types(copied)), *self._seen[: _MOST - 1])
 
 
-class _Given(Generic[Kept]):
-    """The defines of one call. Only numbers can be equal and of different types, alone or inside of lists.
+class _Types:
+    """The types of one call's defines. Only numbers can be equal and of different types, alone or in lists.
 
     ``zeros``: the spelling of what may be 0.0 or -0.0.
     """
 
-    __slots__ = ("kept", "lists", "names", "numbers", "types", "values", "zeros")
+    __slots__ = ("lists", "numbers", "types", "zeros")
 
-    def __init__(self, kept: Kept, names: Sequence[str], values: Sequence[Any]) -> None:
-        self.kept = kept
-        self.names = list(names)
-        self.values = [type(value)(value) if type(value) in (list, tuple) else value for value in values]
+    def __init__(self, values: Sequence[Any]) -> None:
         numbers = [
             at for at, value in enumerate(values) if not isinstance(value, (str, list, tuple, NoneType))
         ]
         self.numbers = itemgetter(*numbers, *numbers[:1]) if numbers else None  # two or more give a tuple
         self.types = [*map(type, self.numbers(values))] if self.numbers else []
-        lists = [(at, value) for at, value in enumerate(self.values) if isinstance(value, (list, tuple))]
+        lists = [(at, value) for at, value in enumerate(values) if isinstance(value, (list, tuple))]
         self.lists = [(at, [*map(type, value)]) for at, value in lists]
 
-        shown = [(at, repr(value)) for at, value in enumerate(self.values)]
+        shown = [(at, repr(value)) for at, value in enumerate(values)]
         self.zeros = [(at, spelled) for at, spelled in shown if "0.0" in spelled]
 
-    def is_same(self, values: Sequence[Any]) -> bool:
+    def are_those_of(self, values: Sequence[Any]) -> bool:
         """Whether these equal values are of the same types, too, and their zeros have the same signs."""
         if self.numbers is not None and [*map(type, self.numbers(values))] != self.types:
             return False

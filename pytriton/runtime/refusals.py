@@ -14,10 +14,13 @@ The codes (each has a page in ``docs/``)::
     TC510  a tensor without memory                TC520  a cache directory that others can write
     TC522  a pickled kernel of another version    TC521  generated code that the gate refused (a bug of ours)
     TC523  CUDA in a forked child
+    TC524  a written leaf that wants a gradient   TC525  torch's lazy negative or conjugate bit
+    TC526  (warning) gradients that stop          TC527  (warning) strides that nobody passed
     TC530  generated code that Triton refused     TC531  a kernel that does not fit the device
     TC532  a failure while the interpreter ran    TC540  what can be no operator
     TC541  a write that the schema does not show  TC542  a result that shares memory
     TC543  what torch.compile cannot follow       TC544  an override that cannot be
+    TC545  a write that depends on hidden defines
     TC601  a sweep of which no candidate is left
 """
 

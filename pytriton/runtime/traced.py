@@ -43,7 +43,7 @@ from pytriton.runtime.refusals import refusal
 from pytriton.runtime.specialize import pin_types
 from pytriton.runtime.storage import is_whole
 
-__all__ = ["call_traced", "enrol", "is_traced", "modes_active"]
+__all__ = ["call_traced", "enrol", "is_dynamo_compiling", "is_traced", "modes_active"]
 
 
 class _Routes:
@@ -64,6 +64,8 @@ def enrol(kernel: Any) -> str:
     return token
 
 
+# Dynamo knows this function, under any name, and takes it for True.
+is_dynamo_compiling: Final[Callable[[], bool]] = torch.compiler.is_dynamo_compiling
 # How many dispatch modes are active; tracers below Dynamo are such modes. There is no public name for it.
 modes_active: Final[Callable[[], int]] = torch._C._len_torch_dispatch_stack
 
@@ -101,6 +103,11 @@ def call_traced(
     planned = getattr(ROUTES, _planned(kernel.token, given, warps, stages, computed))
     if len(arguments) != planned.count:
         planned.refuse_count(arguments)
+    recorded = is_dynamo_compiling() and torch.is_grad_enabled()  # other tracers stand below autograd
+    for at, argument in enumerate(arguments):
+        if isinstance(argument, torch.Tensor):
+            wants = recorded and argument.requires_grad
+            _check_tensor(planned.name, at, argument, wants, wants and argument.is_leaf)
     kinds = [_kind(argument) for argument in arguments]
     key = [operator.index(arguments[at]) for at in planned.key]
     whole = all(is_whole(arguments[at]) for at in planned.tuned_writes)
@@ -247,6 +254,12 @@ def _planned(
         ("plan", token, configs),
         lambda name: Planned(name, kernel.traced_plan(configs), kernel),
     )
+
+
+@_constant
+def _check_tensor(planned: str, at: int, argument: torch.Tensor, wanting: bool, leaf: bool) -> str:
+    getattr(ROUTES, planned).plan.check_traced(at, argument, wanting, leaf)
+    return planned
 
 
 @_constant
@@ -405,7 +418,7 @@ class NativeRoute:
         if grids[0][0] == 0 or grids[0][1] == 0 or grids[0][2] == 0:
             return
         function = self.function
-        if not torch.compiler.is_dynamo_compiling():
+        if not is_dynamo_compiling():
             function = torch.library.wrap_triton(function)
         if self.sweeps:
             point, first = self.point, _fixed(self.first)

@@ -224,11 +224,17 @@ SURE = {
     ),
     "a mask that is loaded": "__global__ void f(float* a, int* b) { *?(*b > {}) (a + *b) = 1; }",
     "two at once": "__global__ void f(float* a, float* b) { int i = 0; i += {}, *a = *b; }",
-    "in a loop": "__global__ void f(float* a, float* b, int n) { for (int i = 0; i < n; i += {}) *(a + i) = *(b + i); }",
-    "an atomic": "__global__ void f(float* a, float* b) { float x[{}] = atomic_add(float, {})(a + 0 ... {}, *b, true); }",
+    "in a loop": (
+        "__global__ void f(float* a, float* b, int n) { for (int i = 0; i < n; i += {}) *(a + i) = *(b + i); }"
+    ),
+    "an atomic": (
+        "__global__ void f(float* a, float* b) { float x[{}] = atomic_add(float, {})(a + 0 ... {}, *b, true); }"
+    ),
     "a parameter that moves": "__global__ void f(float* a, float* b, int n) { a += n * {}; b = b + n; *a = *b; }",
     "a macro of the text": "#define OUT a\n__global__ void f(float* a, float* b) { *OUT = *b + {}; }",
-    "the second kernel": "__global__ void g(float* b) { *b = {}; }\n__global__ void f(float* a, float* b) { *a = *b; }",
+    "the second kernel": (
+        "__global__ void g(float* b) { *b = {}; }\n__global__ void f(float* a, float* b) { *a = *b; }"
+    ),
 }
 # Here it does, and only its value decides.
 UNSURE = {
@@ -351,8 +357,8 @@ class TestSchema:
             with pytest.raises(LaunchError) as info:
                 pytriton.op("pytriton_tests::undecided", given)
             assert str(info.value).split("\n") == [
-                "pytriton_tests::undecided: whether kernel '<kernel>' writes argument 'x' depends on defines that its "
-                "call does not show [TC545]",
+                "pytriton_tests::undecided: whether kernel '<kernel>' writes argument 'x' depends on defines "
+                "that its call does not show [TC545]",
                 "help: say what is written: pytriton.op(..., mutates_args=['x', 'y']), or [] for nothing; "
                 "or give the defines as literals",
             ]

@@ -176,6 +176,37 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
         (given(z=meta()), "TC510", f"{F} 1 'z' (float* z) is a tensor on meta"),
         (given(z=torch.zeros(4, 4).to_sparse()), "TC510", "is a tensor on cpu whose memory"),
     ],
+    "a tensor whose memory holds other numbers": [
+        (
+            given(z=torch._neg_view(torch.zeros(32))),
+            "TC525",
+            f"{F} 1 'z' (float* z) is a tensor with torch's lazy neg",
+        ),
+        (
+            given(x=torch.zeros(32, dtype=torch.complex32).conj().imag),
+            "TC525",
+            f"{X} is a tensor with torch's lazy neg",
+        ),
+        (given(z=torch.zeros(32, dtype=torch.complex64).conj()), "TC525", "lazy conjugate bit"),
+        (
+            given(big=torch.zeros(4), flags=torch._neg_view(torch.zeros(4, dtype=torch.int8))),
+            "TC525",
+            "resolve_neg()",
+        ),
+    ],
+    "a leaf that requires a gradient and is written": [
+        (
+            given(z=torch.zeros(32, requires_grad=True)),
+            "TC524",
+            f"{F} 1 'z' (float* z) is a leaf that requires a gr",
+        ),
+        (given(z=torch.nn.Parameter(torch.zeros(32))), "TC524", "and the kernel writes it"),
+        (
+            given(z=torch.zeros(2, 32, requires_grad=True)[1]),
+            "TC524",
+            "is a view of a leaf that requires a gradient",
+        ),
+    ],
 }
 CASES = [
     pytest.param(wrong, code, said, id=f"{what} {number}".replace(" ", "-"))
