@@ -1,4 +1,4 @@
-"""What translating costs grows with the length of a text, in calls and in memory; neither depends on the clock."""
+"""What translating costs grows with the length of a text, in steps and in memory; neither depends on the clock."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from tests.work import counted
 MOST_MEGABYTES = 150
 
 
-def calls(source: str) -> int:
-    """How many functions are called to translate a text."""
+def steps(source: str) -> int:
+    """How many steps it takes to translate a text."""
     return counted(lambda: pytriton.translate(source, GENERATED_DEFINES))[0]
 
 
 @pytest.mark.parametrize("lines", [1200, 5000])
-def test_calls_grow_with_the_length(lines: int) -> None:
+def test_steps_grow_with_the_length(lines: int) -> None:
     short, long = generated(300), generated(lines)
-    calls(short)  # imports, and fills what is made once a process
+    steps(short)  # imports, and fills what is made once a process
     seen = f"// {lines}\n"  # never before: what was read of a short text is kept
-    ratio = calls(seen + long) / calls(seen + short)
+    ratio = steps(seen + long) / steps(seen + short)
     lengths = long.count("\n") / short.count("\n")
     assert 0.8 * lengths < ratio < 1.1 * lengths
 

@@ -279,5 +279,4 @@ def test_any_text_is_covered_by_its_tokens(text: str) -> None:
     ],
 )
 def test_nothing_is_quadratic(text: str) -> None:
-    calls, _ = counted(lambda: errors(text))
-    assert calls < 50 * len(text)
+    counted(lambda: errors(text), most=100 * len(text))

@@ -4,7 +4,7 @@ atheris (``pip install atheris``; Python 3.11) keeps the texts that reach new co
 further: its edits are those of test_random.py, on tokens. The first line of an input is its defines, as JSON. The
 run ends at the first text that gives anything but a translation or a ``CompileError``, that opens a file, starts a
 process or compiles code, or that takes too much memory. Instrumented code is slow, so the slowest texts are
-translated again afterwards in a fresh process, where their calls are counted.
+translated again afterwards in a fresh process, where their steps are counted.
 """
 
 from __future__ import annotations

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
+import pytriton
 from pytriton.errors import CompileError
-from tests.hostile.attempts import accepted, attempt, kernel, refused
+from tests.hostile.attempts import MAX_STEPS, accepted, attempt, checked, kernel, refused
+from tests.work import counted
 
 
 def doubling(levels: int, arguments: bool) -> str:
@@ -140,56 +143,79 @@ def nest(loop: str, depth: int, statements: str) -> str:
 
 
 ROW = "int r[16] = 0 ... 16;\n"
-MOVES = repeated("*(X + n) = *(X + @) + 1;", 71)
-# As long as a text may be (45,000 tokens; of a kernel 6,000 statements, those in loops counted again for each loop,
-# or 26,000 operators and operands, loads twice), or nearly:
-# these are translated.
-LONGEST = {
-    "stores": kernel(repeated("*(X + @) = n;", 4_950)),
-    "declarations": kernel(repeated("int v@ = n + @;", 5_900) + "*X = v0;"),
-    "pointers that move": kernel(
-        "float *p = X;" + repeated("p += n; *p = *Y;", 2_980), "float *X, float *Y, int n"
-    ),
-    "pointers of pointers": kernel(repeated("**P = @; *(*P + 1) = n;", 2_150), "float **P, int n"),
-    "blocks": kernel(ROW + repeated("float x@[16] = *(X + r + @); *(X + r + @) = x@ * 2;", 1_180)),
-    "padded blocks": kernel(
-        "int r[13] = 0 ... 13;\n" + repeated("float x@[13] = *(X + r); *X = x@[+];", 1_600)
-    ),
-    "products": kernel("float a[16, 16] = 1; " + "a = a @ a;" * 5_900 + "*X = a[+, +];"),
-    "masked branches": kernel(ROW + repeated("float x@[16] = r < n ? *(X + r) : 0;", 1_980)),
-    "ifs": kernel(repeated("if (n > @) *X = @;", 2_990)),
-    "returns": kernel(repeated("if (n > @) return;", 2_950) + "*X = 1;"),
-    "loops": kernel(repeated("for (int i = 0; i < n; i += 1) *(X + i) = i;", 840)),
-    "loops left early": kernel(
-        repeated("for (int i = 0; i < n; i += 1) { if (i == @) break; *X += i; }", 490)
-    ),
-    "conditions with effects": kernel(repeated("while (n-- > @) *X = n;", 490)),
-    "prefetches": kernel(
-        ROW
-        + "float *p[16] = X + r; float a[16] = *p; float c[16] = 0;"
-        + repeated("for (int k = n; k > 0; k -= 16) { c += a; p += 16; a = *p; }", 480)
-        + "*(X + r) = c;"
-    ),
-    "sums": kernel(repeated("*X = " + " + ".join(["n"] * 90) + ";", 142)),
-    "truth values": kernel(repeated("bool b@ = " + " && ".join(["n > 1"] * 50) + ";", 130)),
-    "parentheses": kernel(repeated("*X = " + "(" * 90 + "n" + "+ 1)" * 90 + ";", 121)),
-    "parameters": kernel("*p0 = 1;", ", ".join(f"float* p{i}" for i in range(10_600))),
-    "kernels": "".join(f"void k{i}(float* X) {{ *X = {i}; }}\n" for i in range(3_000)),
-    "macros": repeated("#define M@ n + @", 12_000) + "\n" + kernel(repeated("*X = M@;", 4_900)),
-    "atomics": kernel(repeated("atomic_add(X, @, n > 3);", 4_000)),
-    "locks": kernel(repeated("while (atomic_cas(L, 0, 1)); atomic_xchg(L, 0);", 1_800), "int *L"),
-    "scopes": kernel(repeated("{ int n = @; { float n = 2; *X = n; } }", 1_700)),
-    "nest of for": nest("for (int i@ = 0; i@ < n; i@ += 1) { BODY }", 10, MOVES),
-    "nest of while": nest("int i@ = 0; while (i@ < n) { i@ += 1; BODY }", 10, MOVES),
-    "nest with returns": nest("for (int i@ = 0; i@ < n; i@ += 1) { if (i@ == 7) return; BODY }", 10, MOVES),
-}
+
+
+def moves(count: int) -> str:
+    """Statements that load and store through pointers that move apart."""
+    return repeated("*(X + n) = *(X + @) + 1;", count)
+
+
+def longest(share: float = 1) -> dict[str, str]:
+    """Texts as long as one may be, or nearly: 45,000 tokens; of a kernel 6,000 statements, those in loops counted
+    again for each loop around them, or 26,000 operators and operands, loads twice. Or a share of that.
+    """
+
+    def many(text: str, count: int) -> str:
+        return repeated(text, round(count * share))
+
+    row_moves = moves(round(71 * share))
+    return {
+        "stores": kernel(many("*(X + @) = n;", 4_950)),
+        "declarations": kernel(many("int v@ = n + @;", 5_900) + "*X = v0;"),
+        "pointers that move": kernel(
+            "float *p = X;" + many("p += n; *p = *Y;", 2_980), "float *X, float *Y, int n"
+        ),
+        "pointers of pointers": kernel(many("**P = @; *(*P + 1) = n;", 2_150), "float **P, int n"),
+        "blocks": kernel(ROW + many("float x@[16] = *(X + r + @); *(X + r + @) = x@ * 2;", 1_180)),
+        "padded blocks": kernel(
+            "int r[13] = 0 ... 13;\n" + many("float x@[13] = *(X + r); *X = x@[+];", 1_600)
+        ),
+        "products": kernel("float a[16, 16] = 1; " + "a = a @ a;" * round(5_900 * share) + "*X = a[+, +];"),
+        "masked branches": kernel(ROW + many("float x@[16] = r < n ? *(X + r) : 0;", 1_980)),
+        "ifs": kernel(many("if (n > @) *X = @;", 2_990)),
+        "returns": kernel(many("if (n > @) return;", 2_950) + "*X = 1;"),
+        "loops": kernel(many("for (int i = 0; i < n; i += 1) *(X + i) = i;", 840)),
+        "loops left early": kernel(
+            many("for (int i = 0; i < n; i += 1) { if (i == @) break; *X += i; }", 490)
+        ),
+        "conditions with effects": kernel(many("while (n-- > @) *X = n;", 490)),
+        "prefetches": kernel(
+            ROW
+            + "float *p[16] = X + r; float a[16] = *p; float c[16] = 0;"
+            + many("for (int k = n; k > 0; k -= 16) { c += a; p += 16; a = *p; }", 480)
+            + "*(X + r) = c;"
+        ),
+        "sums": kernel(many("*X = " + " + ".join(["n"] * 90) + ";", 142)),
+        "truth values": kernel(many("bool b@ = " + " && ".join(["n > 1"] * 50) + ";", 130)),
+        "parentheses": kernel(many("*X = " + "(" * 90 + "n" + "+ 1)" * 90 + ";", 121)),
+        "parameters": kernel("*p0 = 1;", many("float* p@,", 10_600) + " int n"),
+        "kernels": many("void k@(float* X) { *X = @; }", 3_000),
+        "macros": many("#define M@ n + @", 12_000) + "\n" + kernel(many("*X = M@;", 4_900)),
+        "atomics": kernel(many("atomic_add(X, @, n > 3);", 4_000)),
+        "locks": kernel(many("while (atomic_cas(L, 0, 1)); atomic_xchg(L, 0);", 1_800), "int *L"),
+        "scopes": kernel(many("{ int n = @; { float n = 2; *X = n; } }", 1_700)),
+        "nest of for": nest("for (int i@ = 0; i@ < n; i@ += 1) { BODY }", 10, row_moves),
+        "nest of while": nest("int i@ = 0; while (i@ < n) { i@ += 1; BODY }", 10, row_moves),
+        "nest with returns": nest(
+            "for (int i@ = 0; i@ < n; i@ += 1) { if (i@ == 7) return; BODY }", 10, row_moves
+        ),
+    }
+
+
+LONGEST = longest()
 
 
 @pytest.mark.parametrize("name", LONGEST)
 def test_longest(name: str) -> None:
-    """Work grows with the length of a text, so that the longest one is done within the calls that all have."""
-    result = attempt(LONGEST[name])
-    assert not isinstance(result, CompileError), str(result)[:500]
+    """Four times the length is four times the work, so that the longest is within the steps that all have.
+
+    A look at all that came before, at each place, would be sixteen times the work.
+    """
+    texts = [f"// {share}\n{longest(share)[name]}" for share in (1 / 24, 1 / 6)]
+    short, long = (counted(partial(pytriton.translate, text))[0] for text in texts)
+    assert long < 4.5 * short
+    assert 6 * long < MAX_STEPS
+    checked(pytriton.translate(LONGEST[name]))
 
 
 def balanced(operand: str, count: int, operator: str) -> str:
@@ -243,7 +269,7 @@ FAULTY = {
     "missing ends": kernel("X\n)\n" * 5_000),
     "unknown names": kernel(repeated("*X = name@;", 5_000)),
     "branches of loads": kernel(repeated("*X = " + "n ? *X : " * 60 + "2;", 90)),
-    "deep nest": nest("for (int i@ = 0; i@ < n; i@ += 1) { BODY }", 30, MOVES[:800]),
+    "deep nest": nest("for (int i@ = 0; i@ < n; i@ += 1) { BODY }", 30, moves(71)[:800]),
 }
 
 

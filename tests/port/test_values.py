@@ -185,9 +185,7 @@ def test_nothing_is_executed(tmp_path: Path) -> None:
 def test_hostile_code_ends(tmp_path: Path, code: str) -> None:
     path = tmp_path / "ops.py"
     path.write_text(HEAD + code + "k = triton.kernel(SRC, defines={'TILE': 1})\n")
-    calls, found = counted(lambda: extract(path, tmp_path))
-    assert found
-    assert calls < 40_000_000
+    assert counted(lambda: extract(path, tmp_path), most=80_000_000)[1]
 
 
 def test_no_file_outside_of_the_project_is_read(tmp_path: Path) -> None:
