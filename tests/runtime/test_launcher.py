@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import shutil
 import sys
 import weakref
 from typing import Any
@@ -19,7 +20,7 @@ from triton import knobs
 
 import pytriton
 from pytriton.errors import LaunchError
-from pytriton.runtime import launch
+from pytriton.runtime import launch, native
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launcher import Shape, form_of, launcher_text
 from pytriton.runtime.launcher_gate import check_launcher
@@ -648,3 +649,9 @@ def test_promises_are_parameters() -> None:
     text = launcher_text(Shape("f", given, ("tensor",), (), None, "flat", 0))
     assert "and not x_at % 64" in text
     assert "and not n % 12" in text
+
+
+@pytest.mark.skipif(not (shutil.which("gcc") or shutil.which("cc")), reason="no C compiler")
+def test_the_launcher_in_c_compiles() -> None:
+    """Nothing depends on it, so nothing else would tell."""
+    assert native._built() is not None
