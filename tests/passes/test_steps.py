@@ -55,6 +55,9 @@ APART = {
 
 TOGETHER = {
     "a step below the length": UP.replace("+= T", "+= T / 2") + "{ int rm[T] = m + 0 ... T; *(Y + rm) = m; }",
+    "a step of 256 that a char cuts to 0": "float *py[T] = Y + 0 ... T; "
+    + UP
+    + "{ *py = m; py += (char)(16 * T); }",
     "masks do not matter": UP.replace("+= T", "+= T / 2")
     + "{ int rm[T] = m + 0 ... T; *?(rm < m + T / 2)(Y + rm) = m; }",
     "no step": RANGE + "int k = 3; " + UP + "{ *(Y + r + k) = m; *(Y + r + 1) = 0; }",
