@@ -320,7 +320,9 @@ class Expressions(Memory, Functions, Products):
         operator = "//" if expr.operator == "/" else "%"
         counted = first.number is not None and second.number is not None  # and Python's quotient is C's
         if first.weak and second.weak and not (counted or (first.natural and second.natural)):
-            first = self.to(self.strong(first), common)
+            first = self.strong(first)
+        if first.element == BOOL and not first.weak:
+            first = self.to(first, common)
         node = BinOp(operator, first.node, second.node)
         strong, weak = first.strong or second.strong, first.weak and second.weak
         return Value(node, common, strong, weak, computed(expr, first, second), weak)

@@ -52,6 +52,7 @@ __all__ = [
     "constant",
     "convert",
     "is_weak",
+    "met",
     "round_to",
     "scalar_of",
     "settle",
@@ -129,18 +130,20 @@ def _widens(expr: Expr) -> bool:
             return is_weak(expr)
 
 
-def _widened(expr: Expr) -> Expr:
-    """Such a value as a double."""
+def met(expr: Expr, element: ScalarType) -> Expr:
+    """Such a value as one of the floating type that it met; any other is returned as it is."""
     if is_weak(expr):
-        return settle(expr, DOUBLE)
-    type_ = with_element(DOUBLE, shape_of(expr.type))
+        return settle(expr, element)
+    if not _widens(expr):
+        return expr
+    type_ = with_element(element, shape_of(expr.type))
     match expr:
         case Select(yes=yes, no=no):
-            return replace(expr, type=type_, yes=_widened(yes), no=_widened(no))
+            return replace(expr, type=type_, yes=met(yes, element), no=met(no, element))
         case Call(arguments=arguments):
-            return replace(expr, type=type_, arguments=tuple(map(_widened, arguments)))
+            return replace(expr, type=type_, arguments=tuple(met(one, element) for one in arguments))
         case Unary(operand=operand):
-            return replace(expr, type=type_, operand=_widened(operand))
+            return replace(expr, type=type_, operand=met(operand, element))
         case _:
             return expr
 
@@ -169,7 +172,7 @@ def convert(expr: Expr, element: ElementType) -> Expr:
     if expr.type == type_:
         return expr
     if element == DOUBLE and _widens(expr):
-        return _widened(expr)
+        return met(expr, DOUBLE)
     if isinstance(element, ScalarType):
         if isinstance(expr, Literal):
             return Literal(expr.span, element, _converted(expr.value, element))

@@ -17,6 +17,7 @@ from pytriton.lang.convert import (
     constant,
     convert,
     is_weak,
+    met,
     scalar_of,
     settle,
     to_shape,
@@ -278,6 +279,8 @@ class Operators:
                 span,
                 help=f"write ({element}) to say that it is meant",
             )
+        if explicit and element == FLOAT:
+            value = met(value, FLOAT)  # a literal, too, is a float from here on
         converted = convert(value, element)
         if explicit and isinstance(converted, Cast) and converted is not value:
             converted = replace(converted, span=span)  # where it is written
