@@ -19,6 +19,7 @@ from pytriton.lang.tokens import decode
 from pytriton.lang.typed import Symbol
 from pytriton.lang.types import PointerType, ScalarType
 from pytriton.passes import Context, run
+from pytriton.passes.provenance import Provenance
 from pytriton.passes.traits import Traits
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -109,9 +110,9 @@ def _translated(
     front = read(text, single, report, settings.include_dirs)
     checked = check(front.tree, report, settings, front.numbers, front.macros)
     context = Context(settings, report)
-    provenance = context.provenance(checked)
+    provenance = Provenance(checked)
     lowered = run(checked, context)
-    module = emit(lowered, context.provenance(lowered), settings.precision)
+    module = emit(lowered, Provenance(lowered), settings.precision)
     return Translation(
         text=module.text,
         kernel=checked.name,

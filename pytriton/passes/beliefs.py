@@ -10,6 +10,7 @@ from pytriton.errors import Report
 from pytriton.lang.typed import Atomic, Expr, KernelDef, Load, Store, Symbol
 from pytriton.lang.walk import expressions, has_memory, statements, walk
 from pytriton.passes.context import Context
+from pytriton.passes.provenance import Provenance
 
 __all__ = ["warn_of_beliefs"]
 
@@ -19,7 +20,7 @@ def warn_of_beliefs(kernel: KernelDef, context: Context) -> KernelDef:
     believed = {symbol for symbol in kernel.parameters if _not_written(symbol) or symbol.writeonly}
     if not believed:
         return kernel
-    provenance = context.provenance(kernel)
+    provenance = Provenance(kernel)
 
     def access(pointer: Expr, at: Expr | Store, *, stores: bool) -> None:
         root = provenance.only_root(pointer)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pytriton.errors import Report
-from pytriton.lang.typed import KernelDef
-from pytriton.passes.provenance import Provenance
 from pytriton.passes.traits import Traits
 from pytriton.settings import Settings
 
@@ -20,10 +18,3 @@ class Context:
     settings: Settings = field(default_factory=Settings)
     report: Report = field(default_factory=Report)
     traits: Traits = field(default_factory=Traits)
-    _provenance: Provenance | None = None
-
-    def provenance(self, kernel: KernelDef) -> Provenance:
-        """Which memory the kernel reaches; worked out once for as long as no pass changes the kernel."""
-        if self._provenance is None or self._provenance.kernel is not kernel:
-            self._provenance = Provenance(kernel)
-        return self._provenance

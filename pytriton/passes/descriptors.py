@@ -116,7 +116,7 @@ def descriptors(kernel: KernelDef, context: Context) -> KernelDef:
     """The kernel with tiles where it can have them, if they are asked for; what they need is told in the traits."""
     if not context.settings.descriptors:
         return kernel
-    found = _tilings(kernel, context.provenance(kernel))
+    found = _tilings(kernel, Provenance(kernel))
     context.traits = replace(context.traits, described=tuple(each.described for each in found))
     return _with_tiles(kernel, found) if found else kernel
 

@@ -8,6 +8,7 @@ from pytriton.lang.typed import Atomic, Binary, Dot, Expr, KernelDef, Load, Rang
 from pytriton.lang.types import DOUBLE
 from pytriton.lang.walk import expressions, kinds, kinds_in, statements, walk
 from pytriton.passes.context import Context
+from pytriton.passes.provenance import Provenance
 from pytriton.passes.remap import can_swizzle
 from pytriton.passes.streams import can_stream
 from pytriton.passes.tiles import largest_tiles
@@ -21,7 +22,7 @@ def observe(kernel: KernelDef, context: Context) -> KernelDef:
         context.traits,
         swizzles=can_swizzle(kernel),
         pipelined=any(map(_is_pipelined, statements(kernel.body))),
-        streams=can_stream(kernel, context.provenance(kernel)),
+        streams=can_stream(kernel, Provenance(kernel)),
         doubles=any(map(_is_double, expressions(kernel.body))),
         tiles=largest_tiles(kernel.body),
     )

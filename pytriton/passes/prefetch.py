@@ -64,7 +64,7 @@ _NEAR = 200  # statements before a loop that are looked at
 
 def prefetch(kernel: KernelDef, context: Context) -> KernelDef:
     """The kernel with its prefetched operands loaded where they are used."""
-    undo = _Undo(context.provenance(kernel), constants(kernel), context.report)
+    undo = _Undo(Provenance(kernel), constants(kernel), context.report)
     body = undo.body(kernel.body, None)
     return swept(kernel, replace(kernel, body=body)) if undo.changed else kernel
 

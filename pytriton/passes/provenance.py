@@ -51,7 +51,6 @@ class Provenance:
     """The roots of every pointer of a kernel."""
 
     def __init__(self, kernel: KernelDef) -> None:
-        self.kernel = kernel
         self._parameters = kernel.parameters
         self._roots = _parameters(kernel.parameters)
         _settle(_assignments(kernel.body), self._roots)

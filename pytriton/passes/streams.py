@@ -28,7 +28,7 @@ def stream(kernel: KernelDef, context: Context) -> KernelDef:
     stages = context.settings.num_stages
     if stages is None:
         return kernel
-    provenance = context.provenance(kernel)
+    provenance = Provenance(kernel)
 
     def told(statement: Statement) -> Statement:
         if isinstance(statement, RangeLoop) and _streams(statement, provenance):

@@ -8,24 +8,14 @@ from __future__ import annotations
 
 from math import prod
 
-from pytriton.frozen import dataclass
 from pytriton.lang.convert import scalar_of
 from pytriton.lang.typed import Assign, Body, Declare, Dot, Expr, Load, Name, RangeLoop, Symbol
 from pytriton.lang.types import Type, shape_of
 from pytriton.lang.walk import expressions, statements, walk
 from pytriton.passes.rewrite import multiplies
+from pytriton.passes.traits import Tiles
 
-__all__ = ["Tiles", "largest_tiles"]
-
-
-@dataclass(frozen=True, slots=True)
-class Tiles:
-    """Of the loop that needs most: ``loaded`` bytes of tiles that it loads for products, in elements of at least
-    ``width`` bytes; ``summed`` elements of 32 bits that carry the sums of one product from turn to turn."""
-
-    loaded: int = 0
-    width: int = 0
-    summed: int = 0
+__all__ = ["largest_tiles"]
 
 
 def largest_tiles(body: Body) -> Tiles:

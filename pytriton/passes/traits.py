@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from pytriton.frozen import dataclass
-from pytriton.passes.tiles import Tiles
 
-__all__ = ["Described", "Edge", "Traits"]
+__all__ = ["Described", "Edge", "Tiles", "Traits"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """Of the loop that needs most: ``loaded`` bytes of tiles that it loads for products, in elements of at least
+    ``width`` bytes; ``summed`` elements of 32 bits that carry the sums of one product from turn to turn."""
+
+    loaded: int = 0
+    width: int = 0
+    summed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
