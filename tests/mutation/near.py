@@ -23,7 +23,7 @@ _PREFETCHED = (
 _ORDERED = ("tests/oracle/test_threads.py", "tests/passes/test_steps.py")
 _PREPROCESSED = ("tests/test_preprocess.py", "tests/fuzz/test_macros.py")
 
-# By folder; by file where other tests than those of the folder come first.
+# By the innermost folder that is listed; by file where other tests than those of the folder come first.
 _FOLDERS = {
     "pytriton": ("tests/translate", "tests/runtime"),
     "pytriton/lang": (_REFUSED, *_CONVERTED, _FOUND, "tests/conversions", _COMPUTED, *_JUDGED),
@@ -37,16 +37,18 @@ _FILES = {
     "pytriton/lang/preprocess.py": _PREPROCESSED,
     "pytriton/lang/tokens.py": ("tests/test_tokens.py", *_PREPROCESSED),
     "pytriton/lang/masks.py": (_COMPUTED, _FOUND),
-    **dict.fromkeys(
-        [f"pytriton/passes/{name}.py" for name in ("barriers", "disjoint", "owners", "steps")], _ORDERED
-    ),
-    **dict.fromkeys(
-        [
-            f"pytriton/passes/{name}.py"
-            for name in ("history", "linear", "loops", "match", "moved", "prefetch", "slices", "split")
-        ],
-        _PREFETCHED,
-    ),
+    "pytriton/passes/barriers.py": _ORDERED,
+    "pytriton/passes/disjoint.py": _ORDERED,
+    "pytriton/passes/owners.py": _ORDERED,
+    "pytriton/passes/steps.py": _ORDERED,
+    "pytriton/passes/history.py": _PREFETCHED,
+    "pytriton/passes/linear.py": _PREFETCHED,
+    "pytriton/passes/loops.py": _PREFETCHED,
+    "pytriton/passes/match.py": _PREFETCHED,
+    "pytriton/passes/moved.py": _PREFETCHED,
+    "pytriton/passes/prefetch.py": _PREFETCHED,
+    "pytriton/passes/slices.py": _PREFETCHED,
+    "pytriton/passes/split.py": _PREFETCHED,
     "pytriton/passes/descriptors.py": ("tests/passes/test_descriptors.py",),
     "pytriton/passes/powers.py": ("tests/passes/test_powers.py",),
     "pytriton/passes/provenance.py": ("tests/passes/test_provenance.py", *_ORDERED),
@@ -60,5 +62,5 @@ _FILES = {
 
 def near(path: str) -> tuple[str, ...]:
     """The tests for an edit of the file; a test stands once, and what it holds with it."""
-    folder = _FOLDERS[str(PurePosixPath(path).parent)]
-    return tuple(dict.fromkeys((*_FILES.get(path, ()), *folder)))
+    room = next(str(folder) for folder in PurePosixPath(path).parents if str(folder) in _FOLDERS)
+    return tuple(dict.fromkeys((*_FILES.get(path, ()), *_FOLDERS[room])))
