@@ -30,7 +30,7 @@ LIBRARIES = {
     "torch": ("runtime/", "operators/"),
     "triton": ("runtime/", "operators/"),
     "numpy": ("runtime/", "operators/"),
-    "platformdirs": ("runtime/cache.py",),
+    "platformdirs": ("runtime/compile/module_cache.py",),
     "rich": ("runtime/", "port/"),
 }
 
@@ -52,7 +52,7 @@ def parsed(path: Path) -> ast.Module:
 
 
 def stage_of(name: str) -> str:
-    """The stage of a file: ``lang/parse.py`` -> ``lang``, ``source.py`` -> ``source``."""
+    """The stage of a file: ``lang/parse/parser.py`` -> ``lang``, ``source.py`` -> ``source``."""
     return name.split("/")[0].removesuffix(".py")
 
 
@@ -163,17 +163,17 @@ def check_text(name: str, text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("lang/check.py", "from pytriton.passes import loops"),
-        ("lang/check.py", "import pytriton.runtime.kernel"),
-        ("lang/check.py", "from pytriton import runtime"),
-        ("lang/check.py", "from .. import runtime"),
-        ("lang/check.py", "from ..emit.expr import precedence"),
-        ("lang/check.py", "from pytriton import translate"),
-        ("lang/parse.py", "import lark"),
-        ("lang/check.py", "import requests"),
+        ("lang/check/kernel.py", "from pytriton.passes import loops"),
+        ("lang/check/kernel.py", "import pytriton.runtime.kernel"),
+        ("lang/check/kernel.py", "from pytriton import runtime"),
+        ("lang/check/kernel.py", "from .. import runtime"),
+        ("lang/check/kernel.py", "from ..emit.expr import precedence"),
+        ("lang/check/kernel.py", "from pytriton import translate"),
+        ("lang/parse/parser.py", "import lark"),
+        ("lang/check/kernel.py", "import requests"),
         ("emit/stmt.py", "from jinja2 import Environment"),
         ("pipeline.py", "from torch import Tensor"),
-        ("runtime/load.py", "def f():\n    import ast"),
+        ("runtime/compile/load.py", "def f():\n    import ast"),
     ],
 )
 def test_the_rules_catch(name: str, text: str) -> None:
@@ -185,9 +185,9 @@ def test_the_rules_catch(name: str, text: str) -> None:
     [
         ("lang/grammar.py", "import lark\nfrom lark.grammar import Rule"),
         ("emit/templates.py", "import jinja2\nfrom pytriton.errors import Diagnostic"),
-        ("lang/check.py", "from .types import BlockType\nfrom ..source import Span"),
-        ("runtime/cache.py", "import platformdirs\nfrom pytriton import __version__"),
-        ("runtime/launch.py", "import torch, triton\nfrom pytriton.pipeline import Translation"),
+        ("lang/check/kernel.py", "from .types import BlockType\nfrom ..source import Span"),
+        ("runtime/compile/module_cache.py", "import platformdirs\nfrom pytriton import __version__"),
+        ("runtime/launch/device.py", "import torch, triton\nfrom pytriton.pipeline import Translation"),
     ],
 )
 def test_the_rules_allow(name: str, text: str) -> None:

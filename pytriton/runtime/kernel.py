@@ -19,25 +19,24 @@ import torch
 
 from pytriton.errors import CompileError
 from pytriton.pipeline import Translation
-from pytriton.runtime.compile import assembly, parse_target
-from pytriton.runtime.constants import Constants, constant_arguments
-from pytriton.runtime.eras import by_era, device_of
-from pytriton.runtime.heuristics import Heuristic, Heuristics
-from pytriton.runtime.inside import INSIDE, Shapes
-from pytriton.runtime.launch import present_target
+from pytriton.runtime.compile.compiler import assembly, parse_target
+from pytriton.runtime.compile.specialize import common_facts
+from pytriton.runtime.errors import from_legacy, headline, refusal, warn
+from pytriton.runtime.launch.constants import Constants, constant_arguments
+from pytriton.runtime.launch.device import present_target
+from pytriton.runtime.launch.promises import Promises
+from pytriton.runtime.launch.recent import Recent
 from pytriton.runtime.locks import Lock
-from pytriton.runtime.missing import may_lack_defines
-from pytriton.runtime.options import Config, configs_of, defines_of, product
-from pytriton.runtime.origin import from_legacy, warn
+from pytriton.runtime.options.defines import Config, configs_of, defines_of, product
+from pytriton.runtime.options.eras import by_era, device_of
+from pytriton.runtime.options.heuristics import Heuristic, Heuristics
+from pytriton.runtime.options.pending import may_lack_defines
+from pytriton.runtime.options.source_text import KernelText, read_source
 from pytriton.runtime.pickled import parts_of, state_of
 from pytriton.runtime.plan import Plan, PlanSettings
-from pytriton.runtime.promises import Promises
-from pytriton.runtime.recent import Recent
-from pytriton.runtime.refusals import headline, refusal
-from pytriton.runtime.registry import bench_registry
-from pytriton.runtime.specialize import common_facts
-from pytriton.runtime.text import KernelText, read_source
-from pytriton.runtime.traced import call_traced, enrol, is_dynamo_compiling, is_traced, modes_active
+from pytriton.runtime.tensors import bench_registry
+from pytriton.runtime.trace.dynamo import call_traced, enrol, is_dynamo_compiling, is_traced, modes_active
+from pytriton.runtime.trace.frames import INSIDE, Shapes
 from pytriton.settings import Settings
 
 __all__ = ["Kernel", "heuristics", "kernel"]

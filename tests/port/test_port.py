@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from pytriton.__main__ import main
-from pytriton.runtime.compare import Case, compare, load_ported
+from pytriton.port.equivalence import Case, compare, load_ported
 
 ROOT = Path(__file__).parent.parent.parent
 
