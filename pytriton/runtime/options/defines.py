@@ -198,6 +198,9 @@ def _config_of(told: Mapping[str, Any]) -> Config:
     return Config(**told)
 
 
+_config_of.__module__ = "pytriton.runtime.options"  # what pickles name, wherever this file stands
+
+
 def config(
     defines: Mapping[str, Any] | None = None, num_warps: int = DEFAULT_NUM_WARPS, **more: Any
 ) -> Config:
