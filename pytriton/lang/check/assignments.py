@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pytriton.errors import closest
 from pytriton.frozen import replace
 from pytriton.lang.check.declarations import Declarations
 from pytriton.lang.check.operators import failed
-from pytriton.lang.check.scope import closest
 from pytriton.lang.parse import syntax
 from pytriton.lang.parse.terminals import TYPES
 from pytriton.lang.tree.convert import as_condition, scalar_of, to_shape

@@ -10,9 +10,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
+from pytriton.errors import closest
 from pytriton.lang.check.expressions import Expressions
 from pytriton.lang.check.operators import given
-from pytriton.lang.check.scope import closest
 from pytriton.lang.check.type_names import ValueType
 from pytriton.lang.parse import syntax
 from pytriton.lang.tree.convert import constant, convert, wrap

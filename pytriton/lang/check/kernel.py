@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from pytriton.errors import Report
+from pytriton.errors import Report, closest
 from pytriton.frozen import replace
 from pytriton.lang.check.assignments import Assignments
 from pytriton.lang.check.budget import refuse_large
 from pytriton.lang.check.comments import CommentCursor
-from pytriton.lang.check.scope import Scope, closest
+from pytriton.lang.check.scope import Scope
 from pytriton.lang.check.type_names import ValueType
 from pytriton.lang.check.unassigned import warn_of_unassigned
 from pytriton.lang.parse import syntax

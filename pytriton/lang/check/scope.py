@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from pytriton.errors import Report
 from pytriton.lang.preprocess.macros import Macro
@@ -11,9 +10,8 @@ from pytriton.lang.tree.typed import Symbol
 from pytriton.lang.tree.types import BlockType, PointerType, ScalarType
 from pytriton.source import Span
 
-__all__ = ["Scope", "closest"]
+__all__ = ["Scope"]
 
-_LONGEST = 100  # of the names that are compared: their distance takes a time of its square
 TypedefType = ScalarType | PointerType | BlockType
 
 
@@ -83,13 +81,3 @@ class Scope:
     def visible(self) -> set[str]:
         """Every variable name in scope."""
         return {name for names in self._symbols for name in names}
-
-
-def closest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that a person who typed ``name`` most likely meant."""
-    words = list(known)
-    alike = [word for word in words if word.lower() == name.lower()]
-    if alike or len(name) > _LONGEST:
-        return alike[0] if alike else None
-    found = difflib.get_close_matches(name, [word for word in words if len(word) <= _LONGEST], 1, cutoff=0.7)
-    return found[0] if found else None

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 from typing import Literal as Choice
 
+from pytriton.errors import closest
 from pytriton.lang.check.operators import LOADS, failed
-from pytriton.lang.check.scope import closest
 from pytriton.lang.check.type_names import TypeNames
 from pytriton.lang.parse import syntax
 from pytriton.lang.tree.convert import convert, scalar_of, settle

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import Final
 
+from pytriton.errors import closest
 from pytriton.frozen import dataclass
-from pytriton.lang.check.scope import Scope, closest
+from pytriton.lang.check.scope import Scope
 from pytriton.lang.parse import syntax
 from pytriton.lang.tree.builtins import function_names
 from pytriton.source import Span

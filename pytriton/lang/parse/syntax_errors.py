@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
-from pytriton.errors import Report
-from pytriton.lang.check.scope import closest
+from pytriton.errors import Report, closest
 from pytriton.lang.parse.terminals import TYPES, terminals
 from pytriton.lang.tokens import Kind, Token
 from pytriton.source import Span
