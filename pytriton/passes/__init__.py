@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pytriton.lang.tree.typed import KernelDef
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.loops.counted import loops, upward
+from pytriton.passes.loops.counted import counted, upward
 from pytriton.passes.loops.prefetch import prefetch
 from pytriton.passes.lower.accumulate import chain
 from pytriton.passes.lower.divisors import divisors
@@ -56,7 +56,7 @@ PASSES: tuple[Pass, ...] = (
     Pass(divisors, "a 1 for a divisor that may be 0 where the quotient is not used"),
     Pass(pad, "blocks of any size, padded to powers of two"),
     Pass(jumps, "break, continue and return as conditions"),
-    Pass(loops, "counting loops as ranges"),
+    Pass(counted, "counting loops as ranges"),
     Pass(unreached, "loops and branches that never run, dropped"),
     Pass(prefetch, "loads that a loop makes ahead, back at the top of its body"),
     Pass(upward, "ranges that count down, with nobody looking, count up"),

@@ -47,14 +47,14 @@ from pytriton.passes.analysis.dead import swept
 from pytriton.passes.analysis.liveness import Block, Later
 from pytriton.passes.analysis.queries import Constants, constants, negated
 
-__all__ = ["loops", "upward"]
+__all__ = ["counted", "upward"]
 
 
 _Loop = TypeVar("_Loop", bound=For | RangeLoop | While | DoWhile)
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
-def loops(kernel: KernelDef, _: Context) -> KernelDef:
+def counted(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with its exact counting loops as ``RangeLoop``."""
     return swept(kernel, replace(kernel, body=_body(kernel.body, None, constants(kernel))))
 
