@@ -1,13 +1,10 @@
 """Typed tree -> typed tree, one idea a file. ``PASSES`` is the list of all of them, in the order in which they run.
 
-``prefetch`` is the large one: loops/iteration.py says what lies around a turn of a loop, slices.py which
-statements can move to its start, loops/reaching.py what a variable holds, loops/first_iteration.py whether the
-statements before the loop do the same, linear.py calculates with integers for them, and loops/rotate.py puts the
-loop together.
-
-Questions that several passes ask: provenance.py (which memory does a pointer reach), disjoint.py (are two pointers
-apart), liveness.py (may a value still be read), analysis/queries.py (is a variable a number), dead.py (what did a
-pass leave unread), analysis/queries.py (the rest).
+analysis/  questions that several passes ask: equal? still read? a number? what did a pass leave unread?
+memory/    which memory a pointer reaches, which accesses may meet, where barriers go
+lower/     what Triton lacks, in terms of what it has
+loops/     C's loops as ``range``, and loads that were prefetched by hand back at the top of their loop
+speed/     what changes no result and makes kernels faster
 """
 
 from collections.abc import Callable

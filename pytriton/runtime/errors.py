@@ -1,4 +1,4 @@
-"""How the runtime says no: one line that names the thing, a stable code, and the cure.
+"""How the runtime says no: one line that names the thing, a stable code, the cure; and whose line it was.
 
 The codes (each has a page in ``docs/``)::
 

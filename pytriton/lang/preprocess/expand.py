@@ -12,6 +12,9 @@ the name for the emitter; only ``#`` and ``##`` ask for its digits. And every to
 ``span.expansion``, the macros it came through: those of the use are the parents of those of its
 replacement.
 
+``PresumedLines`` is ``#line``: what ``__LINE__`` and ``__FILE__`` give after it (C11 6.10.4). Messages keep the
+positions of the text itself, which is what their reader has.
+
 The limits keep hostile texts cheap: doubling macros, endless pastes, calls within calls.
 """
 
