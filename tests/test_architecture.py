@@ -22,7 +22,7 @@ PACKAGE = ROOT / "pytriton"
 
 # From left to right: a stage may import itself and what stands before it.
 STAGES = (
-    *("collecting", "frozen", "source", "errors", "lang", "passes", "emit", "pipeline"),
+    *("collecting", "frozen", "settings", "source", "errors", "lang", "passes", "emit", "pipeline"),
     *("runtime", "operators", "legacy", "port", "testing"),
 )
 

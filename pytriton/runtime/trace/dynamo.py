@@ -31,14 +31,13 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from pytriton.errors import CompileError
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.compile.load import load
-from pytriton.runtime.compile.specialize import pin_types
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.options.defines import Config, Options, defines_of
 from pytriton.runtime.plan import Plan
+from pytriton.runtime.trace.native import native_modules, with_point
 from pytriton.runtime.trace.opaque import ABSENT, Kind, opaque_operator
 from pytriton.runtime.trace.storage import is_whole
 from pytriton.runtime.tune.ranks import several_ranks
@@ -294,7 +293,7 @@ def _make_route(
         other = Planned(name, plan.without(broken), planned.kernel)
         return _make_route(name, other, kinds, key, may_tune, exporting)
 
-    modules = _native_modules(plan, kinds) if may_tune else None
+    modules = native_modules(plan, kinds) if may_tune else None
     return opaque() if modules is None else NativeRoute(name, plan, modules, key, opaque, without, exporting)
 
 
@@ -383,7 +382,7 @@ class NativeRoute:
         if not self.sweeps:
             self.function = load(modules[0].function, modules[0].text).compiled
             return
-        text, self.point = _with_point(modules[0])
+        text, self.point = with_point(modules[0])
         self.first = int(hashlib.sha256(str(list(key)).encode()).hexdigest()[:6], 16) << 8 if key else 0
         configs = [
             triton.Config({**module.constexprs, self.point: self.first + at}, **_launch_options(config))
@@ -467,52 +466,3 @@ def _launch_options(config: Config) -> dict[str, int]:
     """Triton's default number of stages is not passed on: it may differ between devices."""
     stages = {} if config.num_stages is None else {"num_stages": config.num_stages}
     return {"num_warps": config.num_warps, **stages}
-
-
-def _native_modules(plan: Plan, kinds: Sequence[Kind]) -> list[Translation] | None:
-    """The candidates' modules if Inductor's launch of them is exact; else None.
-
-    It is for tensors of exactly the declared element types on one GPU, and numbers that it passes unrounded,
-    with one text for all candidates. Those of a sweep must write through their parameters only, as nothing else
-    is restored after measuring.
-    """
-    own = plan.first.binder.own
-    devices = {kind[1] for kind in kinds if isinstance(kind, tuple)}
-    if own is not plan.first.binder or len(devices) != 1 or next(iter(devices)).type != "cuda":
-        return None
-    if not all(_is_exact(param, kind) for param, kind in zip(own.parameters, kinds, strict=True)):
-        return None
-    try:
-        found = [pin_types(candidate.translation) for candidate in plan.every_candidate()]
-    except CompileError:
-        return None
-    if any(module.traits.described for module in found):
-        return None  # that holds for some launches, and needs memory
-    if len(found) > 1 and any(module.traits.strays for module in found):
-        return None
-    return found if len({(module.function, module.text) for module in found}) == 1 else None
-
-
-def _is_exact(parameter: Parameter, kind: Kind) -> bool:
-    match parameter.type:
-        case PointerType(element=ScalarType() as element):
-            return isinstance(kind, tuple) and kind[0] == getattr(torch, element.torch)
-        case ScalarType(kind="bool"):
-            return kind is bool
-        case ScalarType(kind="float", bits=32):
-            return kind is float
-        case ScalarType(kind="int" | "uint"):
-            return kind is int
-    return False
-
-
-def _with_point(module: Translation) -> tuple[str, str]:
-    """The text with one more constexpr, which nothing reads, and its name."""
-    name = "point"
-    while name in module.text:
-        name += "_"
-    start = module.text.index(f"def {module.function}(")
-    end = module.text.index("):\n", start)
-    before = module.text[:end].rstrip()
-    comma = "" if before.endswith((",", "(")) else ","
-    return f"{before}{comma} {name}: tl.constexpr{module.text[end:]}", name
