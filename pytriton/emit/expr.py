@@ -15,6 +15,7 @@ from pytriton.emit.names import Names
 from pytriton.emit.numbers import (
     bare,
     computed,
+    converts_otherwise,
     differs,
     dtype,
     full,
@@ -212,14 +213,15 @@ class Expressions(Memory, Functions, Products):
 
     def _not(self, operand: Expr, value: Value) -> Value:
         node = value.node
+        number = None if value.number is None else not value.number
         if isinstance(node, BinOp) and _negates(node.operator, operand):
             flipped = BinOp(_NEGATED[node.operator], node.left, node.right)
-            return Value(flipped, BOOL, value.strong, value.weak)
+            return Value(flipped, BOOL, value.strong, value.weak, number, value.weak)
         if not value.weak:
             return Value(UnaryOp("~", node), BOOL)
         if not value.strong:
-            return Value(UnaryOp("not", node), BOOL, strong=False, weak=True)
-        return Value(BinOp("==", node, Atom("0")), BOOL, value.strong, value.weak)
+            return Value(UnaryOp("not", node), BOOL, False, True, number, True)
+        return Value(BinOp("==", node, Atom("0")), BOOL, value.strong, value.weak, number, True)
 
     def _binary(self, expr: typed.Binary) -> Value:
         left, right = expr.left, expr.right
@@ -227,8 +229,8 @@ class Expressions(Memory, Functions, Products):
         if expr.operator in ("&&", "||"):
             first, second = self.lower(left), self.lower(right)
             node = BinOp("&" if expr.operator == "&&" else "|", first.node, second.node)
-            both = first.strong or second.strong
-            return Value(node, BOOL, both, first.weak and second.weak)
+            both, weak = first.strong or second.strong, first.weak and second.weak
+            return Value(node, BOOL, both, weak, computed(expr, first, second), weak)
         if isinstance(element_of(left.type), PointerType):  # type: ignore[arg-type]
             return self.pointer(expr)
         if expr.operator == "*" and (is_one(left) or is_one(right)):
@@ -246,10 +248,12 @@ class Expressions(Memory, Functions, Products):
                 assert known is not None
                 return bare(known, scalar_of(expr.type) or common)
             first, weak = self.strong(first), False
-        strong = first.strong or second.strong
         if expr.operator in COMPARISONS:
+            number = computed(expr, first, second)
             first, second = self.compared(first, left, common), self.compared(second, right, common)
-            return Value(BinOp(expr.operator, first.node, second.node), BOOL, strong, weak)
+            strong, weak = first.strong or second.strong, first.weak and second.weak
+            return Value(BinOp(expr.operator, first.node, second.node), BOOL, strong, weak, number, weak)
+        strong = first.strong or second.strong
         if expr.operator in ("/", "%") and not common.is_float:
             return self._integer_division(expr, first, second, common)
         got = promoted(first, second, division=expr.operator == "/")
@@ -316,7 +320,7 @@ class Expressions(Memory, Functions, Products):
         operator = "//" if expr.operator == "/" else "%"
         counted = first.number is not None and second.number is not None  # and Python's quotient is C's
         if first.weak and second.weak and not (counted or (first.natural and second.natural)):
-            first = self.strong(first)
+            first = self.to(self.strong(first), common)
         node = BinOp(operator, first.node, second.node)
         strong, weak = first.strong or second.strong, first.weak and second.weak
         return Value(node, common, strong, weak, computed(expr, first, second), weak)
@@ -356,11 +360,14 @@ class Expressions(Memory, Functions, Products):
         """The value converted to an element type."""
         if value.element == element:
             return value
+        if converts_otherwise(value, element):
+            value = self.strong(value)
         if element == BOOL:
             if isinstance(value.element, PointerType):
                 value = Value(Method(value.node, "to", (Atom("tl.int64"),)), LONG)
             zero = Atom("0.0" if isinstance(value.element, ScalarType) and value.element.is_float else "0")
-            return Value(BinOp("!=", value.node, zero), BOOL, value.strong, value.weak)
+            true = None if value.number is None else value.number != 0
+            return Value(BinOp("!=", value.node, zero), BOOL, value.strong, value.weak, true, value.weak)
         number = value.element if isinstance(value.element, ScalarType) else None
         if isinstance(element, PointerType) and number is not None and (value.weak or number.bits < 64):
             value = self.strong(self.to(value, LONG))  # Triton makes a pointer of 64 bits only

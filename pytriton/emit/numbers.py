@@ -19,6 +19,7 @@ __all__ = [
     "bare",
     "byte_count",
     "computed",
+    "converts_otherwise",
     "differs",
     "dtype",
     "full",
@@ -96,6 +97,8 @@ _PYTHON: Final[Mapping[str, Callable[[Any, Any], int | float]]] = {
     ">>": operator.rshift,
     "&": operator.and_,
     "|": operator.or_,
+    "&&": operator.and_,
+    "||": operator.or_,
     "^": operator.xor,
     "<": operator.lt,
     ">": operator.gt,
@@ -111,6 +114,18 @@ def unspelled(value: int | float | None, element: ElementType) -> bool:
     if not isinstance(value, float):
         return False
     return _negative_zero(value) or (element == FLOAT and 0 < abs(value) < 2.0**-126)
+
+
+def converts_otherwise(value: Value, element: ElementType) -> bool:
+    """Whether a bare floating number becomes another one than C's: Triton rounds it to float, Python to nothing."""
+    own, number = value.element, value.number
+    if value.strong or not value.weak or not isinstance(own, ScalarType) or not own.is_float:
+        return False
+    if number is None:
+        return own != FLOAT
+    if element == BOOL:
+        return (round_to(number, own) == 0) != (number == 0)
+    return own != FLOAT and round_to(number, FLOAT if own == DOUBLE else own) != number
 
 
 def _negative_zero(value: float) -> bool:

@@ -136,9 +136,11 @@ class Statements:
         node = self._typed(lowered, symbol)
         if multiple > 1 and not lowered.weak and not shape_of(symbol.type):
             node = Call("tl.multiple_of", (node, self.expressions.size(multiple)))  # a hint, no arithmetic
+        if node == Atom(name):  # nothing is printed: a number stays one
+            return
         if isinstance(node, BinOp) and node.left == Atom(name) and node.operator in _AUGMENTED:
             self._print(f"{name} {node.operator}= ", node.right, "", span, comments)
-        elif node != Atom(name):
+        else:
             self._print(f"{name} = ", node, "", span, comments)
         self.names.weak.discard(symbol)
 

@@ -39,6 +39,7 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import (
     BOOL,
+    DOUBLE,
     ERROR,
     FLOAT,
     HALF,
@@ -132,8 +133,9 @@ class Expressions(Calls):
                 return number(text, span, self.report, strict=self.strict_literals)
             case syntax.Constexpr(span=span, id=name):
                 value = self.scope.number(name)
-                if isinstance(value, float):
-                    return Constexpr(span, FLOAT, name, value, weak=True)
+                if isinstance(value, float):  # as the literal
+                    type_ = DOUBLE if self.strict_literals else FLOAT
+                    return Constexpr(span, type_, name, value, weak=not self.strict_literals)
                 return Constexpr(span, define_type(value), name, value)
             case syntax.Prefix():
                 return self._prefix(node)
