@@ -204,7 +204,7 @@ def repeated_call() -> dict[str, float]:
     import matmul_grouped as grouped
     import torch
 
-    from pytriton.runtime.interpret import Interpreted
+    from pytriton.runtime.interpret.interpreter import Interpreted
 
     n = 128
     a, b, c = torch.zeros(3, n, n)

@@ -29,10 +29,17 @@ if TYPE_CHECKING:
     from pytriton.operators.overrides import override
     from pytriton.pipeline import Translation, translate
     from pytriton.runtime.kernel import Kernel, heuristics, kernel
-    from pytriton.runtime.options import config
-    from pytriton.runtime.registry import bench_registry, ctx_registry
-    from pytriton.runtime.sizes import cdiv, cdiv_sum, next_power_of_2, shape
-    from pytriton.runtime.tensors import empty, synchronize
+    from pytriton.runtime.options.defines import config
+    from pytriton.runtime.tensors import (
+        bench_registry,
+        cdiv,
+        cdiv_sum,
+        ctx_registry,
+        empty,
+        next_power_of_2,
+        shape,
+        synchronize,
+    )
 
 __version__ = "0.1.0"
 

@@ -16,7 +16,9 @@ kernel are shown at once. The exceptions::
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal, NoReturn
 
@@ -33,6 +35,7 @@ __all__ = [
     "Report",
     "TuneError",
     "UnsupportedError",
+    "closest",
 ]
 
 Severity = Literal["error", "warning", "note"]
@@ -218,3 +221,18 @@ class Report:
         """Raise what was recorded; the first error decides the class. ``more``: not all of it was."""
         kind = _BY_CODE.get(self.errors[0].code[:3], CheckError)
         raise kind(tuple(self.errors), more)
+
+
+_LONGEST_NAME: Final = 100  # of the names that are compared: their distance takes a time of its square
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that a person who typed ``name`` most likely meant."""
+    words = list(known)
+    alike = [word for word in words if word.lower() == name.lower()]
+    if alike or len(name) > _LONGEST_NAME:
+        return alike[0] if alike else None
+    found = difflib.get_close_matches(
+        name, [word for word in words if len(word) <= _LONGEST_NAME], 1, cutoff=0.7
+    )
+    return found[0] if found else None

@@ -13,13 +13,14 @@ from types import MappingProxyType
 from pytriton.collecting import not_collecting
 from pytriton.emit.module import Module, emit
 from pytriton.errors import Diagnostic, Report
-from pytriton.lang.check import check, kernel_names
-from pytriton.lang.front import read
+from pytriton.lang.check.kernel import check, kernel_names
+from pytriton.lang.read import read
 from pytriton.lang.tokens import decode
-from pytriton.lang.typed import Symbol
-from pytriton.lang.types import PointerType, ScalarType
+from pytriton.lang.tree.typed import Symbol
+from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.passes import Context, run
-from pytriton.passes.traits import Traits
+from pytriton.passes.analysis.traits import Traits
+from pytriton.passes.memory.provenance import Provenance
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -109,9 +110,9 @@ def _translated(
     front = read(text, single, report, settings.include_dirs)
     checked = check(front.tree, report, settings, front.numbers, front.macros)
     context = Context(settings, report)
-    provenance = context.provenance(checked)
+    provenance = Provenance(checked)
     lowered = run(checked, context)
-    module = emit(lowered, context.provenance(lowered), settings.precision)
+    module = emit(lowered, Provenance(lowered), settings.precision)
     return Translation(
         text=module.text,
         kernel=checked.name,

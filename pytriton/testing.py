@@ -1,6 +1,22 @@
-"""``triton.testing`` as it was: a stopwatch, comparisons, block-sparse tensors, and reports over sizes."""
+"""``triton.testing`` as it was, and what the tests that ``port --with-tests`` writes import.
+
+A stopwatch, comparisons, block-sparse tensors and reports over sizes; then a ported module beside its old source.
+Generated files name nothing else of the package, so its files may move.
+"""
 
 from pytriton.legacy.report import Benchmark, Mark, perf_report
+from pytriton.port.equivalence import Case, compare, load_ported
 from pytriton.runtime.testing import allclose, do_bench, mask_tensor, sparsify_tensor
 
-__all__ = ["Benchmark", "Mark", "allclose", "do_bench", "mask_tensor", "perf_report", "sparsify_tensor"]
+__all__ = [
+    "Benchmark",
+    "Case",
+    "Mark",
+    "allclose",
+    "compare",
+    "do_bench",
+    "load_ported",
+    "mask_tensor",
+    "perf_report",
+    "sparsify_tensor",
+]

@@ -1,68 +1,73 @@
-"""The shape of the code: who may import whom, and how long a file and a function may grow.
+"""The shape of the code: who may import whom, how long files and functions may grow, what the documents say of it.
 
-Stages stand in a row, and a module imports from its own stage or from the left. Each third-party
-library has its place, so the translator never needs torch or triton. All is read from the syntax
-trees; nothing is imported here.
+Each rule takes the files of the package, by name below ``pytriton/``, and yields what breaks it. All is read from
+the syntax trees; nothing is imported here.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path, PurePosixPath
 
 import pytest
 
-PACKAGE = Path(__file__).parent.parent / "pytriton"
-FILES = sorted(PACKAGE.rglob("*.py"))
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "pytriton"
 
 # From left to right: a stage may import itself and what stands before it.
 STAGES = (
-    *("collecting", "frozen", "source", "errors", "lang", "passes", "emit", "pipeline"),
-    *("runtime", "operators", "legacy", "testing", "port"),
+    *("collecting", "frozen", "settings", "source", "errors", "lang", "passes", "emit", "pipeline"),
+    *("runtime", "operators", "legacy", "port", "testing"),
 )
 
 # Who may import each third-party library; a library that is not listed may not be imported at all.
 LIBRARIES = {
     "lark": ("lang/grammar.py",),
     "jinja2": ("emit/templates.py",),
-    "torch": ("runtime/", "operators/"),
-    "triton": ("runtime/", "operators/"),
-    "numpy": ("runtime/", "operators/"),
-    "platformdirs": ("runtime/cache.py",),
-    "rich": ("runtime/", "port/"),
+    "platformdirs": ("runtime/compile/module_cache.py",),
+    "torch": ("runtime/", "operators/", "port/equivalence.py", "port/watch.py", "port/run/observe.py"),
+    "triton": ("runtime/", "operators/", "port/equivalence.py", "port/watch.py"),
+    "numpy": ("runtime/", "operators/", "port/watch.py"),
 }
 
-# The two doors put names of all stages together, and load the heavy ones late.
-DOORS = ("__init__.py", "__main__.py")
+# They put names of all stages together: for users, and for generated tests of the time before ``pytriton.testing``.
+DOORS = ("__init__.py", "__main__.py", "runtime/compare.py")
 
+MAX_FILES = 17  # of a folder, with its __init__.py
 MAX_FILE_LINES = 499
 MAX_FUNCTION_LINES = 59
 
+Files = Mapping[str, str]
+Rule = Callable[[Files], Iterator[str]]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-
-def relative(path: Path) -> str:
-    return path.relative_to(PACKAGE).as_posix()
-
-
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+TEXTS = {p.relative_to(PACKAGE).as_posix(): p.read_text(encoding="utf-8") for p in PACKAGE.rglob("*.py")}
 
 
 def stage_of(name: str) -> str:
-    """The stage of a file: ``lang/parse.py`` -> ``lang``, ``source.py`` -> ``source``."""
+    """The stage of a file: ``lang/tokens.py`` -> ``lang``, ``source.py`` -> ``source``."""
     return name.split("/")[0].removesuffix(".py")
 
 
-def imports(path: Path, tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Line and dotted name of everything imported, relative imports resolved.
+@cache
+def parsed(text: str) -> ast.Module:
+    return ast.parse(text)
 
-    ``from a import b`` yields ``a.b``: whether b is a module does not matter for the rules below.
+
+def imports(name: str, text: str, *, typing: bool = True) -> Iterator[tuple[int, str]]:
+    """Line and dotted name of everything imported, relative imports resolved; ``typing``: for annotations, too.
+
+    ``from a import b`` yields ``a.b``: whether b is a module does not matter for most rules.
     """
-    package = ("pytriton", *path.relative_to(PACKAGE).parent.parts)
-    for node in ast.walk(tree):
+    package = ("pytriton", *PurePosixPath(name).parent.parts)
+    top = [n for n in parsed(text).body if typing or not _is_for_typing(n)]
+    for node in (node for statement in top for node in ast.walk(statement)):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name
@@ -73,122 +78,197 @@ def imports(path: Path, tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield node.lineno, f"{module}.{alias.name}"
 
 
-def broken_arrows(name: str, imported: list[tuple[int, str]]) -> Iterator[str]:
-    """The imports inside pytriton that point to the right, or at the package's own door."""
-    own = STAGES.index(stage_of(name))
-    for line, target in imported:
-        root, _, rest = target.partition(".")
-        if root != "pytriton" or rest == "__version__":
+def stages_import_from_the_left(files: Files) -> Iterator[str]:
+    for name, text in files.items():
+        if name in DOORS:
             continue
-        stage = rest.split(".")[0]
-        if stage not in STAGES:
-            yield f"{name}:{line}: imports {target}; name the module that defines it"
-        elif STAGES.index(stage) > own:
-            yield f"{name}:{line}: {stage_of(name)} imports {stage}, which stands to its right"
-
-
-def misplaced_libraries(name: str, imported: list[tuple[int, str]]) -> Iterator[str]:
-    """The third-party imports outside the place of their library."""
-    for line, target in imported:
-        root = target.split(".")[0]
-        if root == "pytriton" or root in sys.stdlib_module_names:
+        if stage_of(name) not in STAGES:
+            yield f"{name} belongs to no stage"
             continue
-        places = LIBRARIES.get(root, ())
-        if not any(name == place or name.startswith(place) for place in places):
-            where = " or ".join(places) or "no file"
-            yield f"{name}:{line}: imports {root}, which is for {where}"
+        for line, target in imports(name, text):
+            root, _, rest = target.partition(".")
+            stage = rest.split(".")[0]
+            if root != "pytriton" or rest == "__version__":
+                continue
+            if stage not in STAGES:
+                yield f"{name}:{line}: imports {target}; name the module that defines it"
+            elif STAGES.index(stage) > STAGES.index(stage_of(name)):
+                yield f"{name}:{line}: {stage_of(name)} imports {stage}, which stands to its right"
 
 
-def late_imports(name: str, tree: ast.AST) -> Iterator[str]:
-    """The imports inside functions."""
-    for function in ast.walk(tree):
-        if isinstance(function, Function):
+def neighbours_import_one_way(files: Files) -> Iterator[str]:
+    """In each folder: the files and folders that stand in it, as one node each, with their ``__init__.py``."""
+    arrows: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for name, text in files.items():
+        if name in DOORS:
+            continue
+        for _, target in imports(name, text, typing=False):
+            other = _file_of(target, files)
+            if other is None or other == name:
+                continue
+            parts, others = PurePosixPath(name).parts, PurePosixPath(other).parts
+            same = next(n for n, (one, two) in enumerate(zip(parts, others, strict=False)) if one != two)
+            arrows["/".join(parts[:same])][parts[same]].add(others[same])
+    for folder, graph in arrows.items():
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError as error:
+            yield f"{folder}/: imports in a circle: {' <- '.join(error.args[1])}"
+
+
+def _is_for_typing(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def _file_of(target: str, files: Files) -> str | None:
+    """The file that an imported name comes from; None if it is not in the package."""
+    root, *parts = target.split(".")
+    if root != "pytriton":
+        return None
+    for end in (len(parts), len(parts) - 1):
+        path = "/".join(parts[:end])
+        for name in (f"{path}.py", f"{path}/__init__.py"):
+            if path and name in files:
+                return name
+    return None
+
+
+def libraries_stay_in_their_place(files: Files) -> Iterator[str]:
+    for name, text in files.items():
+        for line, target in imports(name, text):
+            root = target.split(".")[0]
+            places = LIBRARIES.get(root, ())
+            allowed = root == "pytriton" or root in sys.stdlib_module_names
+            if not allowed and not any(name == place or name.startswith(place) for place in places):
+                yield f"{name}:{line}: imports {root}, which is for {' and '.join(places) or 'no file'}"
+
+
+def imports_stand_at_the_top(files: Files) -> Iterator[str]:
+    for name, text in files.items():
+        functions = (n for n in ast.walk(parsed(text)) if isinstance(n, Function) and name not in DOORS)
+        for function in functions:
             for node in ast.walk(function):
                 if isinstance(node, ast.Import | ast.ImportFrom):
                     yield f"{name}:{node.lineno}: imports inside {function.name}"
 
 
-def test_every_file_belongs_to_a_stage() -> None:
-    names = [relative(path) for path in FILES]
-    assert [n for n in names if n not in DOORS and stage_of(n) not in STAGES] == []
+def folders_are_small(files: Files) -> Iterator[str]:
+    for folder, count in Counter(PurePosixPath(name).parent for name in files).items():
+        if count > MAX_FILES:
+            yield f"{folder}/ has {count} files: a wall is missing"
 
 
-@pytest.mark.parametrize("path", FILES, ids=relative)
-class TestFile:
-    def test_imports_point_left(self, path: Path) -> None:
-        name = relative(path)
-        if name in DOORS:
-            return
-        imported = list(imports(path, parsed(path)))
-        assert list(broken_arrows(name, imported)) == []
-
-    def test_libraries_stay_in_their_place(self, path: Path) -> None:
-        imported = list(imports(path, parsed(path)))
-        assert list(misplaced_libraries(relative(path), imported)) == []
-
-    def test_imports_stand_at_the_top(self, path: Path) -> None:
-        name = relative(path)
-        if name in DOORS:
-            return
-        assert list(late_imports(name, parsed(path))) == []
-
-    def test_opens_with_a_docstring(self, path: Path) -> None:
-        assert ast.get_docstring(parsed(path)), f"{relative(path)} needs a few lines that teach it"
-
-    def test_is_short(self, path: Path) -> None:
-        lines = len(path.read_text(encoding="utf-8").splitlines())
-        assert lines <= MAX_FILE_LINES, f"{relative(path)} has {lines} lines"
-
-    def test_functions_are_short(self, path: Path) -> None:
-        long = [
-            f"{relative(path)}:{node.lineno}: {node.name} has {length} lines"
-            for node in ast.walk(parsed(path))
-            if isinstance(node, Function)
-            and (length := (node.end_lineno or 0) - node.lineno + 1) > MAX_FUNCTION_LINES
-        ]
-        assert long == []
+def files_open_with_a_docstring(files: Files) -> Iterator[str]:
+    for name, text in files.items():
+        if not ast.get_docstring(parsed(text)):
+            yield f"{name} needs a few lines that teach it"
 
 
-def check_text(name: str, text: str) -> list[str]:
-    """All import rules on a text, as if it were the file of that name."""
-    tree = ast.parse(text)
-    imported = list(imports(PACKAGE / name, tree))
-    return [
-        *broken_arrows(name, imported),
-        *misplaced_libraries(name, imported),
-        *late_imports(name, tree),
-    ]
+def files_are_short(files: Files) -> Iterator[str]:
+    for name, text in files.items():
+        lines = len(text.splitlines())
+        if lines > MAX_FILE_LINES:
+            yield f"{name} has {lines} lines"
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("lang/check.py", "from pytriton.passes import loops"),
-        ("lang/check.py", "import pytriton.runtime.kernel"),
-        ("lang/check.py", "from pytriton import runtime"),
-        ("lang/check.py", "from .. import runtime"),
-        ("lang/check.py", "from ..emit.expr import precedence"),
-        ("lang/check.py", "from pytriton import translate"),
-        ("lang/parse.py", "import lark"),
-        ("lang/check.py", "import requests"),
-        ("emit/stmt.py", "from jinja2 import Environment"),
-        ("pipeline.py", "from torch import Tensor"),
-        ("runtime/load.py", "def f():\n    import ast"),
+def functions_are_short(files: Files) -> Iterator[str]:
+    for name, text in files.items():
+        for node in ast.walk(parsed(text)):
+            if isinstance(node, Function):
+                lines = (node.end_lineno or 0) - node.lineno + 1
+                if lines > MAX_FUNCTION_LINES:
+                    yield f"{name}:{node.lineno}: {node.name} has {lines} lines"
+
+
+# What each rule catches: files by name, with their texts.
+BROKEN: dict[Rule, list[dict[str, str]]] = {
+    stages_import_from_the_left: [
+        {"lang/read.py": "from pytriton.passes import run"},
+        {"lang/read.py": "import pytriton.runtime.kernel"},
+        {"lang/read.py": "from pytriton import runtime"},
+        {"lang/read.py": "from .. import runtime"},
+        {"lang/check/kernel.py": "from ...emit.expr import precedence"},
+        {"lang/read.py": "from pytriton import translate"},
+        {"runtime/plan.py": "from pytriton.port.parallel import in_parallel"},
+        {"elsewhere.py": ""},
     ],
-)
-def test_the_rules_catch(name: str, text: str) -> None:
-    assert check_text(name, text) != []
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("lang/grammar.py", "import lark\nfrom lark.grammar import Rule"),
-        ("emit/templates.py", "import jinja2\nfrom pytriton.errors import Diagnostic"),
-        ("lang/check.py", "from .types import BlockType\nfrom ..source import Span"),
-        ("runtime/cache.py", "import platformdirs\nfrom pytriton import __version__"),
-        ("runtime/launch.py", "import torch, triton\nfrom pytriton.pipeline import Translation"),
+    neighbours_import_one_way: [
+        {"lang/a.py": "import pytriton.lang.b", "lang/b.py": "from pytriton.lang.a import x"},
+        {
+            "lang/parse/a.py": "from pytriton.lang.check.b import x",
+            "lang/check/b.py": "",
+            "lang/check/c.py": "from ..parse import d",
+            "lang/parse/d.py": "",
+        },
+        {
+            "passes/__init__.py": "from pytriton.passes.a import a",
+            "passes/a.py": "from pytriton.passes import run",
+        },
     ],
-)
-def test_the_rules_allow(name: str, text: str) -> None:
-    assert check_text(name, text) == []
+    libraries_stay_in_their_place: [
+        {"lang/read.py": "import requests"},
+        {"emit/stmt.py": "from jinja2 import Environment"},
+        {"pipeline.py": "from torch import Tensor"},
+        {"port/read/scan.py": "import torch.nn"},
+    ],
+    imports_stand_at_the_top: [{"runtime/plan.py": "def f():\n    import ast"}],
+    folders_are_small: [{f"emit/{number}.py": "" for number in range(MAX_FILES + 1)}],
+    files_open_with_a_docstring: [{"emit/stmt.py": "x = 1"}],
+    files_are_short: [{"emit/stmt.py": "x = 1\n" * 500}],
+    functions_are_short: [{"emit/stmt.py": "class A:\n    def f(self):\n" + "        x = 1\n" * 59}],
+}
+
+# What looks like it, and is allowed by every rule.
+SOUND = {
+    "__init__.py": '"""."""\ndef f():\n    from pytriton.port import command',
+    "emit/templates.py": '"""."""\nimport jinja2\nfrom pytriton.errors import Diagnostic',
+    "lang/check/kernel.py": '"""."""\nfrom ..tree.types import BlockType\nfrom ...source import Span',
+    "lang/tree/types.py": '"""."""\nfrom pytriton.lang.tokens import Kind',
+    "lang/tokens.py": '"""."""\n' + "x = 1\n" * 498,
+    "runtime/compile/module_cache.py": '"""."""\nimport platformdirs\nfrom pytriton import __version__',
+    "runtime/plan.py": '"""."""\nimport torch, triton\nfrom pytriton.pipeline import Translation',
+}
+
+
+@pytest.mark.parametrize("rule", BROKEN, ids=lambda rule: rule.__name__)
+def test_rule(rule: Rule) -> None:
+    """Kept by the package, and able to notice."""
+    assert list(rule(TEXTS)) == []
+    assert list(rule(SOUND)) == []
+    for files in BROKEN[rule]:
+        assert list(rule(files)), files
+
+
+def test_documents_name_what_is_there() -> None:
+    """Each path in backticks or in the list of folders exists, and each folder of the package is in that list."""
+    told = {
+        name: (ROOT / name).read_text(encoding="utf-8") for name in ("ARCHITECTURE.md", "CONTRIBUTING.md")
+    }
+    listed = _listed(told["ARCHITECTURE.md"])
+    named = {
+        path
+        for text in told.values()
+        for path in re.findall(r"`(\.?[\w./]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+        if "/" in path or path.endswith((".py", ".md"))
+    }
+    assert len(named) > 40
+    assert [
+        path for path in (*named, *listed) if not any((top / path).exists() for top in (ROOT, PACKAGE))
+    ] == []
+    assert {str(PurePosixPath(name).parent) for name in TEXTS} - {".", *listed} == set()
+    assert all(f"]({name})" in (ROOT / "README.md").read_text(encoding="utf-8") for name in told)
+
+
+def _listed(text: str) -> list[str]:
+    """The paths in the list of folders: what stands two columns deeper is inside."""
+    found: list[str] = []
+    folder: str = ""
+    for line in text.split("```")[1].splitlines()[2:]:
+        names = re.match(r" +(\S+(?:, \S+)*)  ", line)
+        assert names, line
+        inside = line.startswith("    ")
+        for name in names[1].split(", "):
+            found.append(f"{folder if inside else ''}{name}".rstrip("/"))
+        if not inside:
+            folder = names[1]
+    return found

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytriton import frozen
-from pytriton.lang import types
+from pytriton.lang.tree import types
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -29,10 +29,10 @@ from pytriton.emit.numbers import (
 from pytriton.emit.products import Products, numbers
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted, shifts
-from pytriton.lang import typed
-from pytriton.lang.convert import constant, round_to, scalar_of
-from pytriton.lang.typed import Expr, Size
-from pytriton.lang.types import (
+from pytriton.lang.tree import typed
+from pytriton.lang.tree.convert import constant, round_to, scalar_of
+from pytriton.lang.tree.typed import Expr, Size
+from pytriton.lang.tree.types import (
     BFLOAT16,
     BOOL,
     DOUBLE,

@@ -10,9 +10,9 @@ from typing import Final
 
 from pytriton.emit.python import Atom, BinOp, Call, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted
-from pytriton.lang import typed
-from pytriton.lang.typed import Expr
-from pytriton.lang.types import (
+from pytriton.lang.tree import typed
+from pytriton.lang.tree.typed import Expr
+from pytriton.lang.tree.types import (
     BFLOAT16,
     DOUBLE,
     FLOAT,

@@ -8,10 +8,10 @@ from pytriton.emit.names import Names
 from pytriton.emit.numbers import byte_count, dtype, number
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, UnaryOp
 from pytriton.emit.values import Value
-from pytriton.lang import typed
-from pytriton.lang.convert import constant, wrap
-from pytriton.lang.typed import Expr
-from pytriton.lang.types import (
+from pytriton.lang.tree import typed
+from pytriton.lang.tree.convert import constant, wrap
+from pytriton.lang.tree.typed import Expr
+from pytriton.lang.tree.types import (
     BOOL,
     DOUBLE,
     INT,

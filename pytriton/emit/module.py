@@ -12,12 +12,12 @@ from pytriton.emit.names import Names, identifier
 from pytriton.emit.stmt import Statements
 from pytriton.emit.templates import render
 from pytriton.frozen import dataclass
-from pytriton.lang import typed
-from pytriton.lang.convert import constant
-from pytriton.lang.typed import Comments, Declare, Expr, KernelDef, Symbol
-from pytriton.lang.types import FLOAT, INT, BlockType, PointerType, shape_of
-from pytriton.lang.walk import assigned, assigned_once, expressions, walk
-from pytriton.passes.provenance import Provenance
+from pytriton.lang.tree import typed
+from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.typed import Comments, Declare, Expr, KernelDef, Symbol
+from pytriton.lang.tree.types import FLOAT, INT, BlockType, PointerType, shape_of
+from pytriton.lang.tree.walk import assigned, assigned_once, expressions, walk
+from pytriton.passes.memory.provenance import Provenance
 
 __all__ = ["Module", "emit"]
 

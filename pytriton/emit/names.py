@@ -11,8 +11,8 @@ import keyword
 from collections.abc import Set
 from typing import Final
 
-from pytriton.lang.typed import Body, Declare, For, RangeLoop, Symbol
-from pytriton.lang.walk import bodies
+from pytriton.lang.tree.typed import Body, Declare, For, RangeLoop, Symbol
+from pytriton.lang.tree.walk import bodies
 
 __all__ = ["Names", "identifier"]
 

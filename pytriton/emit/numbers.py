@@ -10,10 +10,10 @@ from typing import Any, Final
 from pytriton.emit.python import Atom, BinOp, Call, Method, Node, Tuple
 from pytriton.emit.values import Value
 from pytriton.frozen import replace
-from pytriton.lang import typed
-from pytriton.lang.convert import constant, convert, round_to, scalar_of, wrap
-from pytriton.lang.typed import Expr
-from pytriton.lang.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, ElementType, PointerType, ScalarType
+from pytriton.lang.tree import typed
+from pytriton.lang.tree.convert import constant, convert, round_to, scalar_of, wrap
+from pytriton.lang.tree.typed import Expr
+from pytriton.lang.tree.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, ElementType, PointerType, ScalarType
 
 __all__ = [
     "bare",

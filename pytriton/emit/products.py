@@ -1,7 +1,7 @@
 """Matrix products -> ``tl.dot``, with what it wants: enough depth, and the batch axis first.
 
-Input: a product that passes/products.py left, so that Triton has it. Half, bfloat16 and char accumulate in the
-type of the result; float is exact ("ieee") as it was, unless the user asks for another precision.
+Input: a product that passes/lower/products.py left, so that Triton has it. Half, bfloat16 and char accumulate in
+the type of the result; float is exact ("ieee") as it was, unless the user asks for another precision.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from pytriton.emit.numbers import dtype
 from pytriton.emit.python import Atom, BinOp, Call, Node, Tuple
 from pytriton.emit.values import Value
-from pytriton.lang import typed
-from pytriton.lang.convert import scalar_of
-from pytriton.lang.operators import least_depth
-from pytriton.lang.typed import Expr
-from pytriton.lang.types import FLOAT, element_of, shape_of
+from pytriton.lang.check.operators import least_depth
+from pytriton.lang.tree import typed
+from pytriton.lang.tree.convert import scalar_of
+from pytriton.lang.tree.typed import Expr
+from pytriton.lang.tree.types import FLOAT, element_of, shape_of
 
 __all__ = ["Products", "numbers"]
 

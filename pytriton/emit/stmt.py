@@ -17,10 +17,10 @@ from pytriton.emit.numbers import dtype, full
 from pytriton.emit.python import Atom, BinOp, Call, Method, Node
 from pytriton.emit.values import Value
 from pytriton.frozen import dataclass, replace
-from pytriton.lang import typed
-from pytriton.lang.convert import constant, round_to
-from pytriton.lang.typed import Body, Comments, Expr, Statement, Symbol
-from pytriton.lang.types import (
+from pytriton.lang.tree import typed
+from pytriton.lang.tree.convert import constant, round_to
+from pytriton.lang.tree.typed import Body, Comments, Expr, Statement, Symbol
+from pytriton.lang.tree.types import (
     BOOL,
     DOUBLE,
     FLOAT,
@@ -30,8 +30,8 @@ from pytriton.lang.types import (
     element_of,
     shape_of,
 )
-from pytriton.lang.walk import assigned, names, reads
-from pytriton.passes.provenance import Provenance
+from pytriton.lang.tree.walk import assigned, names, reads
+from pytriton.passes.memory.provenance import Provenance
 from pytriton.source import Span
 
 __all__ = ["Line", "Statements"]
@@ -126,7 +126,7 @@ class Statements:
                 self._comment(statement.comments.above, statement.span)
                 self._put("return", statement.span.line)
             case typed.DoWhile() | typed.Break() | typed.Continue():
-                raise AssertionError("passes/jumps.py leaves none")
+                raise AssertionError("passes/lower/jumps.py leaves none")
             case _:
                 assert_never(statement)
 

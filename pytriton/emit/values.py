@@ -16,7 +16,7 @@ from functools import cache
 
 from pytriton.emit.python import Node
 from pytriton.frozen import dataclass
-from pytriton.lang.types import (
+from pytriton.lang.tree.types import (
     BFLOAT16,
     DOUBLE,
     FLOAT,

@@ -42,7 +42,7 @@ PRECEDENCE: Final[dict[str, int]] = {
 
 
 class Parser:
-    """lark's parser, fed with tokens that classify.py gave their ``type``.
+    """lark's parser, fed with tokens that parse/terminals.py gave their ``type``.
 
     ``result`` is what the builder made of the whole, once the ``END`` token was fed. ``spelled`` are the negative
     defines that follow an operand, where they are a sign and a number: ``5 X`` is ``5 -3``.

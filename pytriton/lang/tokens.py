@@ -24,8 +24,8 @@ TC007 a string without an end
 TC008 a character constant without an end, or an empty one
 TC009 a character that starts no token
 TC010 a number of more than 200 characters
-TC011 more than 150,000 tokens, comments and lines; preprocess.py: more than 45,000 tokens are left
-      size.py: a kernel of more than 6,000 statements or 26,000 operators and operands
+TC011 more than 150,000 tokens, comments and lines; preprocess/directives.py: more than 45,000 tokens are left
+      check/budget.py: a kernel of more than 6,000 statements or 26,000 operators and operands
 ==== =========================================
 """
 
@@ -89,7 +89,7 @@ class Token:
     ``text`` is the spelling; of a ``CONSTEXPR`` it is the define's name, and ``value`` is what it
     stands for. ``newline``: first on its line. ``spaced``: white space or a comment stands before
     it. ``comments``: those between the previous token and this one. ``hidden``: the macros that may
-    not expand it again (hide set, C11 6.10.3.4). ``type``: what it is to the grammar, set by classify.py
+    not expand it again (hide set, C11 6.10.3.4). ``type``: what it is to the grammar, set by parse/terminals.py
     when no more of it changes.
     """
 

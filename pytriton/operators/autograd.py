@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import torch
 
-from pytriton.runtime.registry import ctx_registry
+from pytriton.runtime.tensors import ctx_registry
 
 __all__ = ["function"]
 

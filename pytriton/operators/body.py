@@ -13,8 +13,8 @@ from typing import Any, Final
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
-from pytriton.runtime.inside import INSIDE, Frame, Shapes
-from pytriton.runtime.refusals import refusal
+from pytriton.runtime.errors import refusal
+from pytriton.runtime.trace.frames import INSIDE, Frame, Shapes
 
 __all__ = ["Body"]
 

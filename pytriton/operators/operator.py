@@ -35,7 +35,7 @@ from pytriton.operators.body import Body
 from pytriton.operators.flow import Effects, effects_of
 from pytriton.operators.gradient import Gradient
 from pytriton.operators.shortcut import Shortcut
-from pytriton.runtime.refusals import refusal
+from pytriton.runtime.errors import refusal
 
 __all__ = ["Operator", "op"]
 

@@ -16,7 +16,7 @@ import torch
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from pytriton.operators.operator import Operator
-from pytriton.runtime.refusals import refusal
+from pytriton.runtime.errors import refusal
 
 __all__ = ["Override", "override"]
 

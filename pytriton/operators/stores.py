@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pytriton.errors import CompileError, Report
-from pytriton.lang.builtins import atomic_add_name, function_names
-from pytriton.lang.preprocess import preprocess
+from pytriton.lang.preprocess.directives import preprocess
 from pytriton.lang.tokens import Kind, Token, scan
-from pytriton.lang.types import TYPE_WORDS
+from pytriton.lang.tree.builtins import atomic_add_name, function_names
+from pytriton.lang.tree.types import TYPE_WORDS
 from pytriton.source import Source
 
 __all__ = ["Stores", "stores"]

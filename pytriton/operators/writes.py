@@ -13,7 +13,7 @@ from typing import Any
 from pytriton.errors import CompileError
 from pytriton.operators.stores import Stores, stores
 from pytriton.runtime import Kernel
-from pytriton.runtime.options import Config, defines_of
+from pytriton.runtime.options.defines import Config, defines_of
 
 __all__ = ["Undecided", "written_positions"]
 

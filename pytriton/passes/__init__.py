@@ -1,39 +1,36 @@
 """Typed tree -> typed tree, one idea a file. ``PASSES`` is the list of all of them, in the order in which they run.
 
-``prefetch`` is the large one: turns.py says what lies around a turn of a loop, slices.py which statements can move
-to its start, history.py what a variable holds, match.py whether the statements before the loop do the same,
-linear.py calculates with integers for them, and moved.py puts the loop together.
-
-Questions that several passes ask: provenance.py (which memory does a pointer reach), disjoint.py (are two pointers
-apart), liveness.py (may a value still be read), constants.py (is a variable a number), dead.py (what did a pass
-leave unread), rewrite.py (the rest).
+analysis/  questions that several passes ask: equal? still read? a number? what did a pass leave unread?
+memory/    which memory a pointer reaches, which accesses may meet, where barriers go
+lower/     what Triton lacks, in terms of what it has
+loops/     C's loops as ``range``, and loads that were prefetched by hand back at the top of their loop
+speed/     what changes no result and makes kernels faster
 """
 
 from collections.abc import Callable
 from typing import NamedTuple
 
-from pytriton.lang.typed import KernelDef
-from pytriton.passes.barriers import barriers
-from pytriton.passes.beliefs import warn_of_beliefs
-from pytriton.passes.chain import chain
-from pytriton.passes.context import Context
-from pytriton.passes.descriptors import descriptors
-from pytriton.passes.divisors import divisors
-from pytriton.passes.entered import entered
-from pytriton.passes.jumps import jumps
-from pytriton.passes.loops import loops
-from pytriton.passes.observe import observe
-from pytriton.passes.pad import pad
-from pytriton.passes.powers import powers
-from pytriton.passes.prefetch import prefetch
-from pytriton.passes.products import products
-from pytriton.passes.recheck import recheck
-from pytriton.passes.remap import swizzle
-from pytriton.passes.split import split
-from pytriton.passes.streams import stream
-from pytriton.passes.temporaries import temporaries
-from pytriton.passes.unreached import unreached
-from pytriton.passes.upward import upward
+from pytriton.lang.tree.typed import KernelDef
+from pytriton.passes.analysis.context import Context
+from pytriton.passes.loops.counted import counted, upward
+from pytriton.passes.loops.prefetch import prefetch
+from pytriton.passes.lower.accumulate import chain
+from pytriton.passes.lower.divisors import divisors
+from pytriton.passes.lower.jumps import jumps
+from pytriton.passes.lower.pad import pad
+from pytriton.passes.lower.products import products
+from pytriton.passes.lower.temporaries import temporaries
+from pytriton.passes.lower.unreached import unreached
+from pytriton.passes.memory.barriers import barriers
+from pytriton.passes.memory.qualifiers import warn_of_beliefs
+from pytriton.passes.speed.descriptors import descriptors
+from pytriton.passes.speed.exp2 import powers
+from pytriton.passes.speed.guard import entered
+from pytriton.passes.speed.observe import observe
+from pytriton.passes.speed.peel import split
+from pytriton.passes.speed.remask import recheck
+from pytriton.passes.speed.stages import stream
+from pytriton.passes.speed.swizzle import swizzle
 
 __all__ = ["PASSES", "Context", "Pass", "run"]
 
@@ -56,7 +53,7 @@ PASSES: tuple[Pass, ...] = (
     Pass(divisors, "a 1 for a divisor that may be 0 where the quotient is not used"),
     Pass(pad, "blocks of any size, padded to powers of two"),
     Pass(jumps, "break, continue and return as conditions"),
-    Pass(loops, "counting loops as ranges"),
+    Pass(counted, "counting loops as ranges"),
     Pass(unreached, "loops and branches that never run, dropped"),
     Pass(prefetch, "loads that a loop makes ahead, back at the top of its body"),
     Pass(upward, "ranges that count down, with nobody looking, count up"),

@@ -1,10 +1,12 @@
 """``python -m pytriton port``: old Triton-C in a code base -> stand-alone modern modules, and a report.
 
-scan     which files
-extract  the texts in a file; for Python, ``interpret`` follows the code around them without running it
-gather   texts and launches -> one ``Job`` a kernel: the text, its defines, its sweeps, its grid
-variants a job translated at every point; points with equal text share one function
-write    a module, and a test that compares it with the old source
-report   grades and sums, as text, JSON and HTML
-command  the command line
+read/           which files; their texts; for Python, the code around a text, followed without running it
+run/            what only a run of the program shows (``--run``)
+jobs/           texts and launches -> one job a kernel, translated at every point; the plan of its launcher
+write/          a plan -> the text of a module, and of a test that compares it with the old source
+report/         grades and sums, as text, JSON and HTML
+parallel.py     the same work on many texts, on all processors
+command.py      the command line, and the order of the work
+explain.py      ``python -m pytriton explain``: the page of a diagnostic
+equivalence.py  what a generated test does: both sources on the same memory (watch.py looks at their accesses)
 """

@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pytriton.port.checks import named, test_module
-from pytriton.port.extract import Found, extract
-from pytriton.port.grade import Grade, Result, joined, results
-from pytriton.port.observed import Observation, ProgramError, completed, observe, strangers
 from pytriton.port.parallel import each
-from pytriton.port.report import Row, summary, table, write_report
-from pytriton.port.scan import files, root_of
-from pytriton.port.write import edited
+from pytriton.port.read.extract import Found, extract
+from pytriton.port.read.scan import files, root_of
+from pytriton.port.report.grade import Grade, Result, joined, results
+from pytriton.port.report.summary import Row, summary, table, write_report
+from pytriton.port.run.observations import Observation, ProgramError, completed, observe, strangers
+from pytriton.port.write.checks import named, test_module
+from pytriton.port.write.module import edited
 
 __all__ = ["add_port", "port"]
 

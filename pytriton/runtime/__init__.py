@@ -1,53 +1,35 @@
-"""From a generated module to launches. Only this package and ``operators`` import torch and triton.
+"""From a generated module to launches.
 
-What users hold:
-
-    kernel.py        ``pytriton.kernel``: the object, its constructor and its call
-    eras.py          which era's constructor was called
-    missing.py       whether an error in a text may be a define that comes with the call
-    options.py       defines, points of a sweep, and what a grid callable gets
-    heuristics.py    defines computed from the arguments of a call
-    sizes.py         cdiv, next_power_of_2, shape
-    tensors.py       empty, synchronize
-    registry.py      bench_registry, ctx_registry
-    testing.py       do_bench, and tensors made of blocks
-    origin.py        where in the user's code we are
-    refusals.py      how the runtime says no, and all its codes
-
-The way of a call:
-
-    text.py          a source and how it is translated
-    plan.py          the sweep that one set of defines means, and the way of a call through it
-    arguments.py     checking and converting the arguments of a call
-    constants.py     constant buffers: calloc and set_constant
-    candidate.py     one point of a sweep: translated, loaded, compiled, launched
-    tune.py          choosing among candidates
-    ranks.py         one choice for all ranks of torch.distributed
-    record.py        what tuning found, kept for the next process; pinned choices
-    written.py       memory that a kernel writes, saved and put back
-    inside.py        what a running operator hears of the launches in its body
-    traced.py        the same way under torch.compile and other tracers
-    opaque.py        a launch as one operator of torch, where tracers cannot see into it
-
-From text to machine code:
-
-    cache.py         the private directory that holds generated modules
-    gate.py          what a generated module may contain
-    load.py          module text -> functions, for the compiler and for the interpreter
-    specialize.py    what the compiler is told about arguments
-    compile.py       one specialised function -> machine code for one target
-    failures.py      when Triton refuses: whose line was it?
-    exclusion.py     compiling and interpreting keep out of each other's way
-    launch.py        grids, devices, streams: a compiled kernel on a GPU
-    interpret.py     the same on CPU tensors, by Triton's interpreter
-    bfloat16.py      what that interpreter gets wrong about bfloat16
+errors.py     how the runtime says no, and all its codes
+locks.py      what a forked child must not inherit
+tensors.py    empty, synchronize, cdiv, shape and the other names of old; times by tensor
+testing.py    do_bench, and tensors made of blocks
+options/      what users say: a text, its defines, configs, in the styles of three years
+launch/       a call with known defines -> a launch: the slow path, which explains, and the fast path
+compile/      a generated module -> machine code: the cache, the gate, Triton's compiler
+interpret/    the same on CPU tensors, by Triton's interpreter
+sweep/        the candidates that one set of defines means
+tune/         which candidate serves a call
+plan.py       all candidates of one set of defines, and the way of a call through them
+trace/        calls under torch.compile and other tracers, and inside operators
+pickled.py    a kernel as plain data
+kernel.py     ``pytriton.kernel``: the object that users hold, its constructor and its call
+compare.py    the door of generated tests of an earlier time; ``pytriton.testing`` is today's
 """
 
 from pytriton.runtime.kernel import Kernel, heuristics, kernel
-from pytriton.runtime.options import Config, Options, config
-from pytriton.runtime.registry import IdDict, bench_registry, ctx_registry
-from pytriton.runtime.sizes import cdiv, cdiv_sum, next_power_of_2, shape
-from pytriton.runtime.tensors import empty, synchronize
+from pytriton.runtime.options.defines import Config, Options, config
+from pytriton.runtime.tensors import (
+    IdDict,
+    bench_registry,
+    cdiv,
+    cdiv_sum,
+    ctx_registry,
+    empty,
+    next_power_of_2,
+    shape,
+    synchronize,
+)
 
 __all__ = [
     "Config",

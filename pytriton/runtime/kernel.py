@@ -19,25 +19,24 @@ import torch
 
 from pytriton.errors import CompileError
 from pytriton.pipeline import Translation
-from pytriton.runtime.compile import assembly, parse_target
-from pytriton.runtime.constants import Constants, constant_arguments
-from pytriton.runtime.eras import by_era, device_of
-from pytriton.runtime.heuristics import Heuristic, Heuristics
-from pytriton.runtime.inside import INSIDE, Shapes
-from pytriton.runtime.launch import present_target
+from pytriton.runtime.compile.compiler import assembly, parse_target
+from pytriton.runtime.compile.specialize import common_facts
+from pytriton.runtime.errors import from_legacy, headline, refusal, warn
+from pytriton.runtime.launch.constants import Constants, constant_arguments
+from pytriton.runtime.launch.device import present_target
+from pytriton.runtime.launch.promises import Promises
+from pytriton.runtime.launch.recent import Recent
 from pytriton.runtime.locks import Lock
-from pytriton.runtime.missing import may_lack_defines
-from pytriton.runtime.options import Config, configs_of, defines_of, product
-from pytriton.runtime.origin import from_legacy, warn
+from pytriton.runtime.options.defines import Config, configs_of, defines_of, product
+from pytriton.runtime.options.eras import Given, by_era, device_of
+from pytriton.runtime.options.heuristics import Heuristic, Heuristics
+from pytriton.runtime.options.pending import may_lack_defines
+from pytriton.runtime.options.source_text import KernelText, read_source
 from pytriton.runtime.pickled import parts_of, state_of
 from pytriton.runtime.plan import Plan, PlanSettings
-from pytriton.runtime.promises import Promises
-from pytriton.runtime.recent import Recent
-from pytriton.runtime.refusals import headline, refusal
-from pytriton.runtime.registry import bench_registry
-from pytriton.runtime.specialize import common_facts
-from pytriton.runtime.text import KernelText, read_source
-from pytriton.runtime.traced import call_traced, enrol, is_dynamo_compiling, is_traced, modes_active
+from pytriton.runtime.tensors import bench_registry
+from pytriton.runtime.trace.dynamo import call_traced, enrol, is_dynamo_compiling, is_traced, modes_active
+from pytriton.runtime.trace.frames import INSIDE, Shapes
 from pytriton.settings import Settings
 
 __all__ = ["Kernel", "heuristics", "kernel"]
@@ -381,31 +380,35 @@ def kernel(
         autotune_key=(autotune_key,) if isinstance(autotune_key, str) else tuple(autotune_key or ()),
         outputs=tuple(outputs),
     )
-    key, precisions = given.autotune_key, precision if isinstance(precision, str) else tuple(precision)
-    settings = PlanSettings(
-        tuple(key),
-        tune_budget,
-        device_of(given.device),
-        _fully(tune),
-        precisions,
-        strict_promises=strict_promises,
-        legacy=from_legacy(),
-    )
     made = Kernel(
-        KernelText(
-            read_source(src, name),
-            Settings(kernel, tuple(os.fspath(folder) for folder in include_dirs), strict_literals),
-        ),
+        KernelText(read_source(src, name), _asked(kernel, include_dirs, strict_literals)),
         defines_of(given.defines),
         given.num_warps,
         num_stages,
         configs_of(given.autotune_configs),
-        settings,
+        _settings(given, tune_budget, tune, precision, strict_promises),
         given.outputs,
         Heuristics(heuristics) if heuristics else None,
     )
     made.check_now()
     return made
+
+
+def _settings(
+    given: Given, budget: float | None, tune: str | None, precision: str | Iterable[str], strict: bool
+) -> PlanSettings:
+    precisions = precision if isinstance(precision, str) else tuple(precision)
+    device = device_of(given.device)
+    legacy = from_legacy()
+    return PlanSettings(
+        tuple(given.autotune_key), budget, device, _fully(tune), precisions, strict, legacy=legacy
+    )
+
+
+def _asked(
+    kernel: str | None, include_dirs: Iterable[str | os.PathLike[str]], strict_literals: bool
+) -> Settings:
+    return Settings(kernel, tuple(os.fspath(folder) for folder in include_dirs), strict_literals)
 
 
 def unpickled(state: Mapping[str, Any]) -> Kernel:

@@ -17,7 +17,7 @@ from typing import Final, Protocol
 
 import torch
 
-from pytriton.runtime.refusals import refusal
+from pytriton.runtime.errors import refusal
 
 __all__ = ["Lock", "Renewed", "check_not_forked", "renew_in_children"]
 

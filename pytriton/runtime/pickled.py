@@ -15,12 +15,12 @@ from typing import Any, Final
 import torch
 
 from pytriton import __version__
-from pytriton.runtime.constants import Constants
-from pytriton.runtime.heuristics import Heuristic, Heuristics
-from pytriton.runtime.options import Config
-from pytriton.runtime.refusals import refusal
-from pytriton.runtime.text import KernelText
-from pytriton.runtime.tuning import PlanSettings
+from pytriton.runtime.errors import refusal
+from pytriton.runtime.launch.constants import Constants
+from pytriton.runtime.options.defines import Config
+from pytriton.runtime.options.heuristics import Heuristic, Heuristics
+from pytriton.runtime.options.source_text import KernelText
+from pytriton.runtime.tune.search import PlanSettings
 from pytriton.settings import Settings
 from pytriton.source import Source
 

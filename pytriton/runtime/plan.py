@@ -3,8 +3,8 @@
 A kernel object makes one plan for each set of defines, ``num_warps`` and ``num_stages`` that it is called
 with, and keeps it. A call on a known plan goes *the long way* at first: it binds its arguments, picks the candidate
 (the only one, or the one that was tuned for these argument values), evaluates the grid and launches. On a GPU the
-second call of a form finds a generated launcher (``launcher.py``), and the third one its record: that is the fast
-path, and all that is not proved there comes back here.
+second call of a form finds a generated launcher (``launch/fast_path.py``), and the third one its record: that is
+the fast path, and all that is not proved there comes back here.
 """
 
 from __future__ import annotations
@@ -16,24 +16,23 @@ from typing import Any, Final
 
 import torch
 
-from pytriton.lang.types import PointerType, ScalarType
-from pytriton.runtime.arguments import Binder, Bound
-from pytriton.runtime.candidate import CPU, Candidate
-from pytriton.runtime.choose import Chooser, PlanSettings, grid_of, written_by
-from pytriton.runtime.constants import Constants
-from pytriton.runtime.gradients import Tell, check_gradients, count_changes, judge, tell_once
-from pytriton.runtime.launch import Style, sole_device, style_here
-from pytriton.runtime.launcher import Call, Form, Launcher, Shape, form_of, launcher_text
+from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.runtime.compile.specialize import reads_parameter
+from pytriton.runtime.errors import refusal, warn_once
+from pytriton.runtime.launch.arguments import Binder, Bound
+from pytriton.runtime.launch.constants import Constants
+from pytriton.runtime.launch.device import Style, sole_device, style_here
+from pytriton.runtime.launch.fast_path import Call, Form, Launcher, Shape, form_of, launcher_text
+from pytriton.runtime.launch.gradients import Tell, check_gradients, count_changes, judge, tell_once
+from pytriton.runtime.launch.promises import Promises
+from pytriton.runtime.launch.strides import tell_of_strides, unexplained
 from pytriton.runtime.locks import Lock, renew_in_children
-from pytriton.runtime.options import Config, number_of
-from pytriton.runtime.origin import warn_once
-from pytriton.runtime.promises import Promises
-from pytriton.runtime.refusals import refusal
-from pytriton.runtime.specialize import reads_parameter
-from pytriton.runtime.strides import tell_of_strides, unexplained
-from pytriton.runtime.sweep import Sweep
-from pytriton.runtime.text import KernelText
-from pytriton.runtime.tune import Launch, bench
+from pytriton.runtime.options.defines import Config, number_of
+from pytriton.runtime.options.source_text import KernelText
+from pytriton.runtime.sweep.candidate import CPU, Candidate
+from pytriton.runtime.sweep.sweep import Sweep
+from pytriton.runtime.tune.benchmark import Launch, bench
+from pytriton.runtime.tune.choose import Chooser, PlanSettings, grid_of, written_by
 
 __all__ = ["Plan", "PlanSettings"]
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pytriton.lang.types import BOOL as CHECKED_BOOL
-from pytriton.lang.types import TYPE_WORDS, ScalarType
+from pytriton.lang.tree.types import BOOL as CHECKED_BOOL
+from pytriton.lang.tree.types import TYPE_WORDS, ScalarType
 from tests.fuzz.c import Number, Unspecified, binary, bits, converted, high, low, spelled
 from tests.fuzz.choices import Choices
 from tests.fuzz.expressions import POSTFIX

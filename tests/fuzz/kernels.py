@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pytriton.lang.types import LONG
+from pytriton.lang.tree.types import LONG
 from tests.fuzz import exact, found, offsets
 from tests.fuzz.choices import Choices
 from tests.fuzz.exact import checked_type

@@ -19,7 +19,7 @@ import subprocess
 import time
 
 from pytriton.errors import CompileError, Report
-from pytriton.lang.preprocess import preprocess
+from pytriton.lang.preprocess.directives import preprocess
 from pytriton.source import Source
 from tests.fuzz.choices import Choices, Recorded
 

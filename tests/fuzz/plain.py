@@ -20,10 +20,10 @@ from triton.runtime.interpreter import TensorHandle
 from triton.runtime.jit import create_function_from_signature
 
 import pytriton
-from pytriton.lang.types import PointerType
+from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Translation
-from pytriton.runtime.interpret import Interpreted
-from pytriton.runtime.load import LoadedModule, load
+from pytriton.runtime.compile.load import LoadedModule, load
+from pytriton.runtime.interpret.interpreter import Interpreted
 from tests.oracle.judges import Case, translation_of
 
 __all__ = ["Plain"]

@@ -15,7 +15,7 @@ import torch
 
 import pytriton
 from pytriton.legacy import imports
-from pytriton.runtime.origin import LEGACY_MARK
+from pytriton.runtime.errors import LEGACY_MARK
 
 PACKAGE = """\
 import torch

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 import pytriton
-from pytriton.runtime.options import Options
+from pytriton.runtime.options.defines import Options
 
 __all__ = ["PROGRAMS", "Taken", "launches"]
 

@@ -16,11 +16,11 @@ import torch
 
 import pytriton
 from pytriton.errors import CheckError, Report
-from pytriton.lang.check import check, kernel_names
-from pytriton.lang.parse import parse
-from pytriton.lang.preprocess import preprocess
-from pytriton.lang.typed import Declare
-from pytriton.lang.walk import bodies
+from pytriton.lang.check.kernel import check, kernel_names
+from pytriton.lang.parse.parser import parse
+from pytriton.lang.preprocess.directives import preprocess
+from pytriton.lang.tree.typed import Declare
+from pytriton.lang.tree.walk import bodies
 from pytriton.settings import Settings
 from pytriton.source import Source
 from tests.metamorphic.launches import PROGRAMS, Taken, launches

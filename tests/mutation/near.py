@@ -15,15 +15,15 @@ _CONVERTED = tuple(
 )
 _JUDGED = ("tests/oracle/test_goldens.py", "tests/fuzz/test_fuzz.py")
 _PREFETCHED = (
-    "tests/passes/test_prefetch.py",
-    "tests/passes/test_prefetch_kept.py",
-    "tests/passes/test_split.py",
-    "tests/passes/test_loops.py",
+    "tests/passes/loops/test_prefetch.py",
+    "tests/passes/loops/test_prefetch_kept.py",
+    "tests/passes/speed/test_peel.py",
+    "tests/passes/loops/test_counted.py",
 )
-_ORDERED = ("tests/oracle/test_threads.py", "tests/passes/test_steps.py")
-_PREPROCESSED = ("tests/test_preprocess.py", "tests/fuzz/test_macros.py")
+_ORDERED = ("tests/oracle/test_threads.py", "tests/passes/memory/test_strides.py")
+_PREPROCESSED = ("tests/lang/test_preprocess.py", "tests/fuzz/test_macros.py")
 
-# By folder; by file where other tests than those of the folder come first.
+# By the innermost folder that is listed; by file where other tests than those of the folder come first.
 _FOLDERS = {
     "pytriton": ("tests/translate", "tests/runtime"),
     "pytriton/lang": (_REFUSED, *_CONVERTED, _FOUND, "tests/conversions", _COMPUTED, *_JUDGED),
@@ -32,33 +32,35 @@ _FOLDERS = {
     "pytriton/runtime": ("tests/runtime",),
 }
 _FILES = {
-    "pytriton/lang/expand.py": _PREPROCESSED,
-    "pytriton/lang/macros.py": _PREPROCESSED,
-    "pytriton/lang/preprocess.py": _PREPROCESSED,
-    "pytriton/lang/tokens.py": ("tests/test_tokens.py", *_PREPROCESSED),
-    "pytriton/lang/masks.py": (_COMPUTED, _FOUND),
-    **dict.fromkeys(
-        [f"pytriton/passes/{name}.py" for name in ("barriers", "disjoint", "owners", "steps")], _ORDERED
-    ),
-    **dict.fromkeys(
-        [
-            f"pytriton/passes/{name}.py"
-            for name in ("history", "linear", "loops", "match", "moved", "prefetch", "slices", "split")
-        ],
-        _PREFETCHED,
-    ),
-    "pytriton/passes/descriptors.py": ("tests/passes/test_descriptors.py",),
-    "pytriton/passes/powers.py": ("tests/passes/test_powers.py",),
-    "pytriton/passes/provenance.py": ("tests/passes/test_provenance.py", *_ORDERED),
-    "pytriton/passes/remap.py": ("tests/passes/test_remap.py",),
-    "pytriton/passes/streams.py": ("tests/passes/test_streams.py",),
-    "pytriton/passes/dead.py": ("tests/passes/test_unreached.py",),
-    "pytriton/passes/tiles.py": ("tests/runtime/test_feasibility.py",),
-    "pytriton/passes/unreached.py": ("tests/passes/test_unreached.py",),
+    "pytriton/lang/preprocess/expand.py": _PREPROCESSED,
+    "pytriton/lang/preprocess/macros.py": _PREPROCESSED,
+    "pytriton/lang/preprocess/directives.py": _PREPROCESSED,
+    "pytriton/lang/tokens.py": ("tests/lang/test_tokens.py", *_PREPROCESSED),
+    "pytriton/lang/check/masks.py": (_COMPUTED, _FOUND),
+    "pytriton/passes/memory/barriers.py": _ORDERED,
+    "pytriton/passes/memory/disjoint.py": _ORDERED,
+    "pytriton/passes/memory/owners.py": _ORDERED,
+    "pytriton/passes/memory/strides.py": _ORDERED,
+    "pytriton/passes/loops/reaching.py": _PREFETCHED,
+    "pytriton/passes/analysis/linear.py": _PREFETCHED,
+    "pytriton/passes/loops/counted.py": _PREFETCHED,
+    "pytriton/passes/loops/first_iteration.py": _PREFETCHED,
+    "pytriton/passes/loops/rotate.py": _PREFETCHED,
+    "pytriton/passes/loops/prefetch.py": _PREFETCHED,
+    "pytriton/passes/loops/slices.py": _PREFETCHED,
+    "pytriton/passes/speed/peel.py": _PREFETCHED,
+    "pytriton/passes/speed/descriptors.py": ("tests/passes/speed/test_descriptors.py",),
+    "pytriton/passes/speed/exp2.py": ("tests/passes/speed/test_exp2.py",),
+    "pytriton/passes/memory/provenance.py": ("tests/passes/memory/test_provenance.py", *_ORDERED),
+    "pytriton/passes/speed/swizzle.py": ("tests/passes/speed/test_swizzle.py",),
+    "pytriton/passes/speed/stages.py": ("tests/passes/speed/test_stages.py",),
+    "pytriton/passes/analysis/dead.py": ("tests/passes/lower/test_unreached.py",),
+    "pytriton/passes/speed/tiles.py": ("tests/runtime/sweep/test_feasibility.py",),
+    "pytriton/passes/lower/unreached.py": ("tests/passes/lower/test_unreached.py",),
 }
 
 
 def near(path: str) -> tuple[str, ...]:
     """The tests for an edit of the file; a test stands once, and what it holds with it."""
-    folder = _FOLDERS[str(PurePosixPath(path).parent)]
-    return tuple(dict.fromkeys((*_FILES.get(path, ()), *folder)))
+    room = next(str(folder) for folder in PurePosixPath(path).parents if str(folder) in _FOLDERS)
+    return tuple(dict.fromkeys((*_FILES.get(path, ()), *_FOLDERS[room])))

@@ -23,11 +23,11 @@ from triton.runtime.driver import driver
 
 import pytriton
 from pytriton.errors import LaunchError
-from pytriton.runtime.load import load
-from pytriton.runtime.specialize import pin_types
+from pytriton.runtime.compile.load import load
+from pytriton.runtime.compile.specialize import pin_types
 from tests.operators.kernels import UNARY, axpy, blocks, sin, unary
 from tests.operators.test_compile import Model
-from tests.runtime.test_promises import SCORES
+from tests.runtime.launch.test_promises import SCORES
 
 Launches = list[dict[str, Any]]
 

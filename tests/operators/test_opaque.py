@@ -7,11 +7,11 @@ from typing import Any
 import torch
 
 import pytriton
-from pytriton.runtime.candidate import Candidate
-from pytriton.runtime.levers import own_points
-from pytriton.runtime.opaque import opaque_operator
-from pytriton.runtime.options import Options
+from pytriton.runtime.options.defines import Options
 from pytriton.runtime.plan import Plan
+from pytriton.runtime.sweep.candidate import Candidate
+from pytriton.runtime.sweep.variants import own_points
+from pytriton.runtime.trace.opaque import opaque_operator
 
 SUM = """\
 __global__ void sum(float *y, float *x, int n) {

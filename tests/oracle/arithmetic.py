@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from pytriton.lang.types import BOOL, DOUBLE, FLOAT, ElementType, PointerType, ScalarType
+from pytriton.lang.tree.types import BOOL, DOUBLE, FLOAT, ElementType, PointerType, ScalarType
 from tests.oracle.values import (
     SMALLEST,
     Array,

@@ -14,8 +14,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pytriton.lang import typed
-from pytriton.lang.types import BOOL, BlockType, ElementType, PointerType, ScalarType, element_of, shape_of
+from pytriton.lang.tree import typed
+from pytriton.lang.tree.types import (
+    BOOL,
+    BlockType,
+    ElementType,
+    PointerType,
+    ScalarType,
+    element_of,
+    shape_of,
+)
 from tests.oracle import arithmetic
 from tests.oracle.arithmetic import CERTAIN, INTERPRETER, Rules
 from tests.oracle.memory import NOWHERE, Memory, Undefined

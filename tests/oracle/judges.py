@@ -18,12 +18,12 @@ import torch
 import pytriton
 import pytriton.passes
 from pytriton.errors import Report
-from pytriton.lang import typed
-from pytriton.lang.check import check
-from pytriton.lang.parse import parse
-from pytriton.lang.preprocess import preprocess
-from pytriton.lang.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, TYPE_WORDS, ScalarType, element_of
-from pytriton.lang.walk import bodies
+from pytriton.lang.check.kernel import check
+from pytriton.lang.parse.parser import parse
+from pytriton.lang.preprocess.directives import preprocess
+from pytriton.lang.tree import typed
+from pytriton.lang.tree.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, TYPE_WORDS, ScalarType, element_of
+from pytriton.lang.tree.walk import bodies
 from pytriton.pipeline import Translation
 from pytriton.settings import Settings
 from pytriton.source import Source

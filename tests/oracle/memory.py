@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytriton.lang.types import BFLOAT16, BOOL, ElementType, PointerType
+from pytriton.lang.tree.types import BFLOAT16, BOOL, ElementType, PointerType
 from tests.oracle.arithmetic import INTERPRETER, binary, size_of
 from tests.oracle.values import Array, Value, dtype_of
 

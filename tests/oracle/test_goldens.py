@@ -15,10 +15,10 @@ import pytest
 import torch
 
 from pytriton.errors import Report, UnsupportedError
-from pytriton.lang.check import check
-from pytriton.lang.parse import parse
-from pytriton.lang.preprocess import preprocess
-from pytriton.lang.types import PointerType
+from pytriton.lang.check.kernel import check
+from pytriton.lang.parse.parser import parse
+from pytriton.lang.preprocess.directives import preprocess
+from pytriton.lang.tree.types import PointerType
 from pytriton.settings import Settings
 from pytriton.source import Source
 from tests.oracle.evaluator import Address, Undefined, run

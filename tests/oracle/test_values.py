@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pytriton.lang.types import BFLOAT16, DOUBLE, FLOAT, HALF, TYPE_WORDS, ScalarType
+from pytriton.lang.tree.types import BFLOAT16, DOUBLE, FLOAT, HALF, TYPE_WORDS, ScalarType
 from tests.oracle.arithmetic import GPU, INTERPRETER, Rules, binary, call, dot
 from tests.oracle.values import Value, _from_integer, converted, round_bfloat16, rounded, ulp
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytriton.__main__ import main
-from pytriton.runtime.compare import Case, compare, load_ported
+from pytriton.port.equivalence import Case, compare, load_ported
 
 ADD = """\
 // Z = X + Y

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 import torch
 
 from pytriton.__main__ import main
-from pytriton.runtime.compare import Case, compare, load_ported
+from pytriton.port.equivalence import Case, compare, load_ported
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -143,6 +144,8 @@ def test_the_modules_stand_alone_and_are_formatted(repository: Path) -> None:
             for alias in ([ast.alias(node.module or "")] if isinstance(node, ast.ImportFrom) else node.names)
         }
         assert roots <= {"contextlib", "operator", "torch", "triton"}
+    for path in (repository / "new").rglob("test_*.py"):
+        assert re.findall(r"pytriton(?:\.\w+)+", path.read_text()) == ["pytriton.testing"]
     command = [sys.executable, "-m", "ruff", "format", "--isolated", "--check", "--diff", "new"]
     done = subprocess.run(command, cwd=repository, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

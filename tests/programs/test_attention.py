@@ -8,9 +8,9 @@ from attention import SMALL, SOURCE, attention, defines, kernel
 from bounds import assert_close
 
 import pytriton
-from pytriton.runtime.arguments import BY_16, ONE, PLAIN
-from pytriton.runtime.compile import compile_kernel, parse_target
-from pytriton.runtime.options import Config
+from pytriton.runtime.compile.compiler import compile_kernel, parse_target
+from pytriton.runtime.launch.arguments import BY_16, ONE, PLAIN
+from pytriton.runtime.options.defines import Config
 from pytriton.source import Source
 
 TYPES = [torch.float16, torch.bfloat16, torch.float32]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytriton.pipeline import Translation
-from pytriton.runtime import text as text_module
+from pytriton.runtime.options import source_text as text_module
 from tests.runtime.stand_in import StandIn, standing_in
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytriton.lang.types import BOOL, TYPE_WORDS, PointerType, ScalarType
+from pytriton.lang.tree.types import BOOL, TYPE_WORDS, PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation
-from pytriton.runtime.arguments import Binder
+from pytriton.runtime.launch.arguments import Binder
 
 ADD = """\
 __global__ void add(float* z, float* x __readonly, float* y __readonly, int n) {

@@ -26,8 +26,10 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import CompiledKernel
 from triton.runtime.driver import driver
 
-from pytriton.runtime import candidate, choose, plan
+from pytriton.runtime import plan
 from pytriton.runtime.kernel import Kernel
+from pytriton.runtime.sweep import candidate
+from pytriton.runtime.tune import choose
 from tests.work import PATIENCE
 
 HERE = Path(__file__).parent

@@ -13,11 +13,11 @@ import torch
 import pytriton
 from pytriton.errors import CheckError, CompileError, LaunchError, ParseError, TuneError
 from pytriton.pipeline import Translation
-from pytriton.runtime import origin
-from pytriton.runtime.candidate import Candidate
+from pytriton.runtime import errors
 from pytriton.runtime.kernel import heuristics
-from pytriton.runtime.options import Config
-from pytriton.runtime.registry import IdDict, bench_registry
+from pytriton.runtime.options.defines import Config
+from pytriton.runtime.sweep.candidate import Candidate
+from pytriton.runtime.tensors import IdDict, bench_registry
 from tests.runtime.kernels import ADD
 
 FILL = """\
@@ -176,7 +176,7 @@ class TestCalls:
         kernel(x, x, x, 4, grid=1, defines={"TILE": 4})
 
     def test_notice_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(origin, "_told", set())
+        monkeypatch.setattr(errors, "_told", set())
         x = torch.ones(4)
         kernel = pytriton.kernel(ADD, {"TILE": 4})
         with warnings.catch_warnings(record=True) as seen:
@@ -192,7 +192,7 @@ class TestWarnings:
     TEXT = "__global__ void f(float* x) { *x = 1; x; }"
 
     def test_of_the_translator_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(origin, "_told", set())
+        monkeypatch.setattr(errors, "_told", set())
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")
             for _ in range(2):

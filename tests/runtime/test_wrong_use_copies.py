@@ -16,7 +16,7 @@ import pytriton
 from pytriton.errors import LaunchError
 from pytriton.runtime import pickled
 from pytriton.runtime.kernel import unpickled
-from pytriton.runtime.options import Config
+from pytriton.runtime.options.defines import Config
 
 TEXT = """\
 __global__ void first(float* z, int n) { *z = n; }

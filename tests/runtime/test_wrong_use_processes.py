@@ -19,8 +19,8 @@ import pytest
 import torch
 
 import pytriton
-from pytriton.runtime import exclusion
-from pytriton.runtime.exclusion import compiling, interpreting
+from pytriton.runtime.compile import exclusion
+from pytriton.runtime.compile.exclusion import compiling, interpreting
 from pytriton.runtime.locks import Lock
 from tests.runtime.kernels import ADD
 from tests.together import held, in_threads
@@ -208,7 +208,7 @@ def test_spawned_workers(tmp_path: Path) -> None:
 
 SHUTDOWN = """\
 import atexit, threading, time, torch, pytriton
-from pytriton.runtime.tune import compile_all
+from pytriton.runtime.tune.benchmark import compile_all
 known = pytriton.kernel('''%s''', {"TILE": 16})
 
 def call(name, kernel):

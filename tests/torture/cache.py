@@ -97,7 +97,7 @@ class Torture:
         front = other / "pytriton" / "__init__.py"
         text = front.read_text()
         front.write_text(text.replace('__version__ = "', '__version__ = "9.'))
-        files = other / "pytriton" / "runtime" / "files.py"
+        files = other / "pytriton" / "runtime" / "compile" / "files.py"
         assert edit[0] in files.read_text()
         files.write_text(files.read_text().replace(*edit) if edit[0] else files.read_text())
         (root / "temporary").mkdir()

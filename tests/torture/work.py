@@ -14,9 +14,9 @@ import torch
 
 import pytriton
 from pytriton.errors import LaunchError, TuneError
-from pytriton.runtime import record, replay
-from pytriton.runtime.cache import module_name
-from pytriton.runtime.options import Config
+from pytriton.runtime.compile.module_cache import module_name
+from pytriton.runtime.options.defines import Config
+from pytriton.runtime.tune import record, replay
 
 TEXT = """\
 __global__ void torture(int* z, int* x, int n) {

@@ -34,10 +34,10 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 import pytriton
-from pytriton.lang.types import INT
-from pytriton.runtime.interpret import Interpreted
-from pytriton.runtime.load import load as loaded
-from pytriton.runtime.specialize import common_facts, specialize
+from pytriton.lang.tree.types import INT
+from pytriton.runtime.compile.load import load as loaded
+from pytriton.runtime.compile.specialize import common_facts, specialize
+from pytriton.runtime.interpret.interpreter import Interpreted
 
 ROOT = Path(__file__).parent
 CASES = sorted(path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "__pycache__")

@@ -1,0 +1,163 @@
+"""Tokens -> terminals of the grammar.
+
+Input: preprocessed tokens. Output: the terminal of each, as its ``type`` (C11 5.1.1.2, phase 7). Kinds of tokens
+are terminals; each word and sign of the language has one. Two things that a C grammar cannot say are settled here:
+which identifiers are type names at their place (``typedef``, with scopes), and that ``bitcast`` before ``<`` is an
+operator. What is no Triton-C at all (``struct``, ``goto``, ...) is refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+from pytriton.errors import Report
+from pytriton.lang.grammar import spelled
+from pytriton.lang.tokens import Kind, Token, set_type
+from pytriton.lang.tree.types import TYPE_WORDS
+
+__all__ = ["TYPES", "classify", "terminals"]
+
+_QUALIFIERS: Final = frozenset(
+    "const restrict __restrict __restrict__ volatile __constant__ inline __inline __inline__".split()
+)
+_STORAGE: Final = frozenset("typedef static extern register __global__".split())
+TYPES: Final = frozenset(word for words in TYPE_WORDS for word in words) | {"void"}
+_REFUSED: Final = {
+    "struct": "pass the members as separate parameters",
+    "union": "use bitcast<T>(x) to reinterpret bits",
+    "goto": "use a loop or an if",
+    "switch": "use if / else if",
+    "case": "use if / else if",
+    "default": "use if / else if",
+    "asm": "Triton has no inline assembly in this form",
+    "__asm__": "Triton has no inline assembly in this form",
+    "_Generic": "pass the type as a define",
+    "complex": "keep real and imaginary parts apart",
+    "_Complex": "keep real and imaginary parts apart",
+}
+
+_PUNCTUATORS: Final = {
+    "#": "a directive stands first on its line",
+    "##": "'##' joins names inside a #define only",
+    ".": "pass what it names as a parameter",
+    "->": "pass what it names as a parameter",
+}
+_MEMBERS: Final = {
+    "blockIdx": "write 'get_program_id(axis)'",
+    "gridDim": "write 'get_num_programs(axis)'",
+    "blockDim": "a program works on whole blocks, as in 'int rm[TM] = 0 ... TM'",
+    "threadIdx": "a program works on whole blocks, as in 'int rm[TM] = 0 ... TM'",
+    "tl": "built-in functions have no prefix: 'get_program_id(0)', '*p', 'exp(x)'",
+}
+
+# The terminal of each word that the grammar knows only by its class.
+_WORDS: Final = {
+    **dict.fromkeys(_QUALIFIERS, "QUALIFIER"),
+    **dict.fromkeys(_STORAGE, "STORAGE"),
+    **dict.fromkeys(TYPES, "TYPE"),
+}
+_KINDS: Final = {**{kind: kind.name for kind in Kind}, Kind.END: "$END"}
+# Words that mean something only in their place: a text without them needs no closer look.
+_CLOSER: Final = dict.fromkeys((*_REFUSED, "typedef", "bitcast"), "")
+
+
+@cache
+def terminals() -> Mapping[str, str]:
+    """The terminal of each word and sign that always has the same."""
+    return {**spelled(), **_WORDS}
+
+
+def classify(tokens: list[Token], report: Report) -> None:
+    """Give each token its ``type``, the terminal that it is."""
+    known = {**terminals(), **_CLOSER}
+    for token in tokens:
+        kind = token.kind
+        if kind is Kind.IDENT:
+            terminal = known.get(token.text, "IDENT")
+        elif kind is Kind.PUNCT:
+            terminal = known.get(token.text, "")
+        else:
+            terminal = _KINDS[kind]
+        if not terminal:
+            _closely(tokens, report)
+            return
+        set_type(token, terminal)
+
+
+def _closely(tokens: list[Token], report: Report) -> None:
+    """The same for a text with words that need a closer look."""
+    words = terminals()
+    typedefs = _Typedefs()
+    refused: set[str] = set()  # cures given: `switch` is one mistake, its `case`s are not more
+    for index, token in enumerate(tokens):
+        text = token.text
+        terminal = words.get(text)
+        if token.kind is Kind.IDENT:
+            if text in _REFUSED and _REFUSED[text] not in refused:
+                refused.add(_REFUSED[text])
+                report.error("TC401", f"Triton-C has no '{text}'", token.span, help=_REFUSED[text])
+            elif terminal is None:
+                if text == "bitcast" and tokens[index + 1].text == "<":
+                    terminal = "BITCAST"
+                else:
+                    terminal = typedefs.terminal(text)
+            typedefs.saw(token, terminal or "IDENT")
+            set_type(token, terminal or "IDENT")
+        elif token.kind is not Kind.PUNCT:
+            set_type(token, _KINDS[token.kind])
+        elif terminal is None:
+            what = f"member access '{text}'" if text in (".", "->") else f"'{text}'"
+            before = tokens[index - 1].text if index else ""
+            help_ = _MEMBERS.get(before) or _PUNCTUATORS.get(text)
+            report.error("TC402", f"Triton-C has no {what}", token.span, help=help_)
+        else:
+            typedefs.saw(token, terminal)
+            set_type(token, terminal)
+
+
+class _Typedefs:
+    """Which identifiers are type names here: C's "typedef name" problem, for one scope stack.
+
+    A name is a type from the end of its ``typedef`` to the end of its scope. Directly behind a type word
+    it is being declared anew and is an ordinary name, there and in the rest of the scope.
+    """
+
+    def __init__(self) -> None:
+        self.scopes: list[dict[str, bool]] = [{}]
+        self.pending: Token | None = None
+        self.inside = False
+        self.depth = 0
+        self.after_type = False
+
+    def terminal(self, text: str) -> str:
+        known = next((scope[text] for scope in reversed(self.scopes) if text in scope), False)
+        if not known:
+            return "IDENT"
+        if self.after_type:
+            if not self.inside:
+                self.scopes[-1][text] = False
+            return "IDENT"
+        return "TYPENAME"
+
+    def saw(self, token: Token, terminal: str) -> None:
+        text = token.text
+        if text == "typedef":
+            self.inside, self.pending, self.depth = True, None, 0
+        elif self.inside and terminal == "IDENT" and self.depth == 0:
+            self.pending = token
+        if self.inside and terminal in ("LSQB", "LPAR", "LBRACE"):
+            self.depth += 1
+        elif self.inside and terminal in ("RSQB", "RPAR", "RBRACE"):
+            self.depth -= 1
+        elif self.inside and self.depth == 0 and terminal in ("SEMICOLON", "COMMA"):
+            if self.pending is not None:
+                self.scopes[-1][self.pending.text] = True
+            self.inside = terminal == "COMMA"
+        elif terminal == "LBRACE":
+            self.scopes.append({})
+        elif terminal == "RBRACE" and len(self.scopes) > 1:
+            self.scopes.pop()
+        keeps = terminal in ("QUALIFIER", "STAR")
+        self.after_type = terminal in ("TYPE", "TYPENAME") or (self.after_type and keeps)

@@ -1,0 +1,490 @@
+"""Text and defines -> the tokens that the parser reads (C11 6.10).
+
+Input: a ``Source``, and what the caller defines. Output: tokens without directives and macros,
+ended by one ``END`` token. Invariants: every token has a span in the user's text, that of the
+outermost macro use where it came out of a macro; a number define is still a name, a ``CONSTEXPR``
+token; a comment is dropped only with the ``#if`` arm or ``#define`` in which it stands.
+
+One loop copies tokens to the output and stops at two things: a ``#`` at the start of a line
+(``_directive``), and the name of a macro (expand.py). Arms that an ``#if`` drops are skipped token
+by token; nothing in them is an error, other than what no text may contain. The arithmetic is in
+conditions.py, the reading of ``#define`` in macros.py, what the caller defines in defines.py.
+
+===== ==========================================================================
+code  error
+===== ==========================================================================
+TC101 an unknown directive
+TC102 #define or #undef without a name, or of a name that cannot be defined
+TC103 malformed parameters of a macro
+TC104 ``#`` that no parameter follows
+TC105 ``##`` at an end of a macro's body
+TC106 ``__VA_ARGS__`` in a macro without ``...``
+TC108 a wrong number of macro arguments
+TC109 macro arguments without an end
+TC110 ``##`` that makes no token
+TC111 macros that expand to too many tokens
+TC112 macros that nest too deeply
+TC113 ``#`` or ``##`` that makes too long a token
+TC120 a malformed #if expression
+TC121 a number in #if that is no integer of 64 bits
+TC122 a division by zero in #if
+TC123 a shift count out of range in #if
+TC124 an #if expression that nests too deeply
+TC125 ``defined``, #ifdef or #ifndef without a name
+TC130 #elif, #else or #endif without #if
+TC131 #elif or #else after #else
+TC132 #if without #endif
+TC133 #ifs that nest too deeply
+TC140 #error
+TC141 #include that is not allowed
+TC142 #include of a file that is not there
+TC143 a malformed #include
+TC144 #includes that nest too deeply, or are too many
+TC145 a malformed #line
+TC150 a define whose name cannot be defined
+TC151 a define of a type that means nothing here
+TC152 a define that does not fit in 64 bits
+----- --------------------------------------------------------------------------
+code  warning
+===== ==========================================================================
+TC107 a macro is defined again, differently
+TC160 #warning
+TC161 #pragma is ignored
+TC162 text after a directive is ignored
+TC163 no blank between a macro's name and its body
+===== ==========================================================================
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import Final
+
+from pytriton.errors import Report
+from pytriton.frozen import dataclass
+from pytriton.lang.preprocess.conditions import evaluate
+from pytriton.lang.preprocess.defines import PRELUDE, given_macros
+from pytriton.lang.preprocess.expand import Expander
+from pytriton.lang.preprocess.include import Includes
+from pytriton.lang.preprocess.macros import RESERVED, Macro, parse_define, with_comments
+from pytriton.lang.tokens import Comment, Kind, Problem, Token, scan
+from pytriton.source import Source, Span
+
+__all__ = ["Preprocessed", "preprocess", "preprocess_given"]
+
+_LINE_END: Final = re.compile(r"[\r\n]|\Z")
+DEEPEST: Final = 256  # #ifs within each other
+MOST_WARNINGS: Final = 100
+MOST_TOKENS: Final = 45_000  # about 5,000 dense lines; translating them takes most of a second
+
+
+@dataclass(frozen=True, slots=True)
+class Preprocessed:
+    """``tokens``: END last. ``mentioned``: the given defines met outside comments. ``macros``: at the end.
+
+    ``numbers``: the given defines that are numbers. The tokens have only their names, and so are the same for
+    others, except for those of ``spelled``, which an ``#if``, a ``#`` or a ``##`` asked for its digits.
+    """
+
+    tokens: list[Token]
+    mentioned: frozenset[str]
+    macros: Mapping[str, Macro]
+    numbers: Mapping[str, int | float]
+    spelled: frozenset[str]
+
+
+def preprocess(
+    source: Source,
+    defines: Mapping[str, object],
+    report: Report,
+    *,
+    include_dirs: Sequence[str | os.PathLike[str]] = (),
+) -> Preprocessed:
+    """Run the preprocessor over a text, with ``defines`` ahead of it.
+
+    Errors go to the report; those after which no sense can be made raise at once. ``#include``
+    finds files in ``include_dirs`` only.
+    """
+    given = given_macros(defines, source, report)
+    wrong = defines.keys() - given.keys()  # reported already
+    return preprocess_given(source, given, report, include_dirs, wrong)
+
+
+def preprocess_given(
+    source: Source,
+    given: Mapping[str, Macro],
+    report: Report,
+    include_dirs: Sequence[str | os.PathLike[str]] = (),
+    wrong: Set[str] = frozenset(),
+) -> Preprocessed:
+    """The same, with macros ahead of the text; ``wrong``: names of defines that are none."""
+    expander = Expander({**PRELUDE, **given}, report)
+    run = _Preprocessor(expander, given, Includes(include_dirs, report), report)
+    run.file(source)
+    names = run.names | run.expander.used
+    reached = set[str]()
+    while names := (names & given.keys()) - reached:
+        reached |= names
+        names = {token.text for name in names for token in given[name].body}
+    return Preprocessed(
+        run.out,
+        frozenset(reached | (wrong & run.names)),
+        run.macros,
+        {name: macro.value for name, macro in given.items() if macro.value is not None},
+        frozenset(expander.spelled),
+    )
+
+
+@dataclasses.dataclass(slots=True)
+class _Conditional:
+    """An open ``#if``. ``taken``: an arm of it was read. ``other``: the ``else``, once seen."""
+
+    opened: Token
+    taken: bool
+    other: Token | None = None
+
+
+@dataclasses.dataclass(slots=True)
+class _File:
+    """One text being read: a cursor, the open ``#if``s, and the offsets of what was dropped."""
+
+    tokens: list[Token]
+    at: int = 0
+    conditionals: list[_Conditional] = dataclasses.field(default_factory=list)
+    dropped: list[tuple[int, int]] = dataclasses.field(default_factory=list)
+
+
+class _Stream:
+    """The rest of a file, from which a macro takes its arguments."""
+
+    def __init__(self, run: _Preprocessor, file: _File) -> None:
+        self.run, self.current = run, file
+
+    def peek(self) -> Token:
+        return self.current.tokens[self.current.at]
+
+    def take(self) -> Token:
+        file = self.current
+        while True:
+            token = file.tokens[file.at]
+            if token.kind is not Kind.END:
+                file.at += 1
+            if not (token.newline and token.text == "#"):
+                return token
+            self.run.directive(file, token, within_arguments=True)
+
+
+class _Preprocessor:
+    """The state of one run."""
+
+    def __init__(
+        self, expander: Expander, given: Mapping[str, Macro], includes: Includes, report: Report
+    ) -> None:
+        self.expander = expander
+        self.given = given
+        self.macros = expander.macros
+        self.report = report
+        self.includes = includes
+        self.out: list[Token] = []
+        self.names: set[str] = set()
+        self.carried = expander.leftover  # comments that wait for the next token
+        self.warnings = 0
+
+    def file(self, source: Source) -> None:
+        """Read a whole text; the END token only goes to the output for the outermost one."""
+        tokens, problems = scan(source, self.report)
+        self.names.update([token.text for token in tokens])
+        file = _File(tokens)
+        self._text(file)
+        if len(self.out) > MOST_TOKENS:
+            message = f"the text has more than {MOST_TOKENS} tokens after preprocessing"
+            help_ = "give one kernel a text, and write a loop for what repeats"
+            self.report.fatal("TC011", message, self.out[MOST_TOKENS].span, help=help_)
+        for opened in file.conditionals:
+            self.report.error(
+                "TC132",
+                f"#{opened.opened.text} without #endif",
+                opened.opened.span,
+                help="end it with '#endif'",
+            )
+        self._report_problems(problems, file)
+        end = tokens[-1]
+        self.carried.extend(end.comments)
+        if not self.includes.depth:
+            self.out.append(with_comments(end, tuple(self.carried)))
+
+    def _report_problems(self, problems: list[Problem], file: _File) -> None:
+        """Lexical errors, save those in text that does not count. Both lists are in text order."""
+        at = 0
+        for problem in problems:
+            start = problem.where.start
+            while at < len(file.dropped) and file.dropped[at][1] <= start:
+                at += 1
+            if at < len(file.dropped) and file.dropped[at][0] <= start:
+                continue
+            self.report.error(problem.code, problem.message, problem.where, help=problem.help)
+
+    def _text(self, file: _File) -> None:
+        """The main loop."""
+        tokens, macros, carried = file.tokens, self.macros, self.carried
+        out = self.out
+        stream = _Stream(self, file)
+        at = 0
+        while True:
+            token = tokens[at]
+            if token.newline:
+                if token.kind is Kind.END:
+                    break
+                if token.text == "#":
+                    file.at = at + 1
+                    self.directive(file, token)
+                    at = file.at
+                    continue
+            at += 1
+            start = len(out)
+            if token.text in macros:
+                file.at = at
+                out.extend(self.expander.expand(token, stream))
+                at = file.at
+            else:
+                out.append(token)
+            if carried and len(out) > start:
+                out[start] = with_comments(out[start], (*carried, *out[start].comments))
+                carried.clear()
+
+    def directive(self, file: _File, sharp: Token, within_arguments: bool = False) -> None:
+        """Handle the directive behind ``sharp``; the cursor ends at the token to be read next."""
+        self.carried.extend(sharp.comments)
+        line = self._line(file)
+        if not line or line[0].kind is Kind.NUMBER:  # a null directive, or a line marker of cpp
+            self._settle(file)
+            return
+        name = line[0].text
+        handler = _DIRECTIVES.get(name)
+        if handler is None or line[0].kind is not Kind.IDENT:
+            near = [max((one for one in _DIRECTIVES if name.startswith(one)), key=len, default="")]
+            near = near if near[0] else difflib.get_close_matches(name[:20], _DIRECTIVES, 1)
+            help_ = f"did you mean '#{near[0]}'?" if near else None
+            self.report.error("TC101", f"unknown directive '#{name[:60]}'", line[0].span, help=help_)
+            self._settle(file)
+            return
+        if name == "include" and within_arguments:
+            help_ = "close the arguments first"
+            self.report.fatal("TC143", "#include within the arguments of a macro", line[0].span, help=help_)
+        if name != "define":
+            self._carry(line)
+        handler(self, file, line)
+        self._settle(file)
+
+    def _line(self, file: _File) -> list[Token]:
+        """The tokens up to the end of the line."""
+        tokens = file.tokens
+        start = at = file.at
+        while not tokens[at].newline:
+            at += 1
+        file.at = at
+        return tokens[start:at]
+
+    def _carry(self, line: Sequence[Token]) -> None:
+        for token in line:
+            self.carried.extend(Comment(comment.text, True, comment.span) for comment in token.comments)
+
+    def _settle(self, file: _File) -> None:
+        """A comment at the end of a directive's line gets a line of its own."""
+        after = file.tokens[file.at]
+        if after.comments and not after.comments[0].own_line:
+            comments = tuple(Comment(one.text, True, one.span) for one in after.comments)
+            file.tokens[file.at] = with_comments(after, comments)
+
+    def _warn(self, code: str, message: str, where: Span, *notes: tuple[str, Span]) -> None:
+        self.warnings += 1
+        if self.warnings <= MOST_WARNINGS:
+            self.report.warning(code, message, where, *notes)
+
+    def _ignored(self, line: Sequence[Token], used: int) -> None:
+        if len(line) > used:
+            where = line[used].span.to(line[-1].span)
+            self._warn("TC162", f"text after #{line[0].text} is ignored", where)
+
+    # Macros
+
+    def _define(self, file: _File, line: Sequence[Token]) -> None:
+        if len(line) < 2:
+            help_ = "write '#define NAME replacement'"
+            self.report.error("TC102", "#define without a name", line[0].span, help=help_)
+            return
+        macro = parse_define(line[1], line[2:], self.report)
+        if macro is None:
+            return
+        if macro.name in self.given:  # it wins, after an #undef too
+            self.macros[macro.name] = self.given[macro.name]
+            return
+        old = self.macros.get(macro.name)
+        if old is not None and not old.quiet and not old.same_as(macro):
+            notes = [("defined here before", old.where)] if old.where is not None else []
+            message = f"macro {macro.calls} is defined again, differently"
+            self._warn("TC107", message, line[1].span, *notes)
+        self.macros[macro.name] = macro
+
+    def _undef(self, file: _File, line: Sequence[Token]) -> None:
+        if len(line) < 2 or line[1].kind is not Kind.IDENT or line[1].text in RESERVED:
+            where = line[min(1, len(line) - 1)].span
+            help_ = "write '#undef NAME'"
+            self.report.error("TC102", "#undef wants the name of a macro", where, help=help_)
+            return
+        self.macros.pop(line[1].text, None)
+        self._ignored(line, 2)
+
+    # Conditionals
+
+    def _if(self, file: _File, line: Sequence[Token]) -> None:
+        self._open(file, line, self._holds(line))
+
+    def _ifdef(self, file: _File, line: Sequence[Token]) -> None:
+        wanted = line[0].text == "ifdef"
+        if len(line) < 2 or line[1].kind is not Kind.IDENT:
+            message = f"#{line[0].text} wants the name of a macro"
+            self.report.error("TC125", message, line[min(1, len(line) - 1)].span)
+            self._open(file, line, False)
+            return
+        self._ignored(line, 2)
+        self._open(file, line, (line[1].text in self.macros) == wanted)
+
+    def _holds(self, line: Sequence[Token]) -> bool:
+        tokens = self.expander.expand_condition(line[1:]) if len(line) > 1 else []
+        return evaluate(tokens, line[0].span, self.report)
+
+    def _open(self, file: _File, line: Sequence[Token], holds: bool) -> None:
+        if len(file.conditionals) >= DEEPEST:
+            self.report.fatal("TC133", f"more than {DEEPEST} #ifs within each other", line[0].span)
+        file.conditionals.append(_Conditional(line[0], holds))
+        if not holds:
+            self._skip(file)
+
+    def _other_arm(self, file: _File, line: Sequence[Token]) -> None:
+        """``#elif`` or ``#else`` behind an arm that was read."""
+        if self._arm_is_sound(file, line):
+            if line[0].text == "else":
+                self._ignored(line, 1)
+            self._skip(file)
+
+    def _endif(self, file: _File, line: Sequence[Token]) -> None:
+        if not file.conditionals:
+            self.report.error("TC130", "#endif without #if", line[0].span)
+            return
+        self._ignored(line, 1)
+        file.conditionals.pop()
+
+    def _arm_is_sound(self, file: _File, line: Sequence[Token]) -> bool:
+        name = line[0].text
+        if not file.conditionals:
+            self.report.error("TC130", f"#{name} without #if", line[0].span)
+            return False
+        current = file.conditionals[-1]
+        if current.other is not None:
+            note = ("the #else is here", current.other.span)
+            self.report.error("TC131", f"#{name} after #else", line[0].span, note)
+        elif name == "else":
+            current.other = line[0]
+        return True
+
+    def _skip(self, file: _File) -> None:
+        """Drop an arm, up to the one that is read next or the ``#endif``."""
+        tokens = file.tokens
+        begin = tokens[file.at - 1].span.end
+        depth = 0
+        while True:
+            at = file.at
+            while not (tokens[at].newline and tokens[at].text in ("#", "")):
+                at += 1
+            file.at = at
+            if tokens[at].kind is Kind.END:
+                tokens[at] = with_comments(tokens[at], ())
+                break
+            file.at += 1
+            line = self._line(file)
+            name = line[0].text if line else ""
+            if name in ("if", "ifdef", "ifndef"):
+                depth += 1
+            elif name == "endif" and depth:
+                depth -= 1
+            elif name in ("elif", "else", "endif") and not depth and self._resumes(file, line):
+                break
+        file.dropped.append((begin, tokens[at].span.start))
+
+    def _resumes(self, file: _File, line: Sequence[Token]) -> bool:
+        """Whether reading goes on behind this ``#elif``, ``#else`` or ``#endif``."""
+        current = file.conditionals[-1]
+        if line[0].text == "endif":
+            self._carry(line)
+            self._endif(file, line)
+            return True
+        self._arm_is_sound(file, line)
+        if line[0].text == "else":
+            self._ignored(line, 1)
+        if current.taken or (line[0].text == "elif" and not self._holds(line)):
+            return False
+        self._carry(line)
+        current.taken = True
+        return True
+
+    # The rest
+
+    def _error(self, file: _File, line: Sequence[Token]) -> None:
+        where = line[0].span.to(line[-1].span)
+        self.report.fatal("TC140", f"#error {_rest(file, line)}".rstrip(), where)
+
+    def _warning(self, file: _File, line: Sequence[Token]) -> None:
+        self._drop(file, line)
+        where = line[0].span.to(line[-1].span)
+        self._warn("TC160", f"#warning {_rest(file, line)}".rstrip(), where)
+
+    def _pragma(self, file: _File, line: Sequence[Token]) -> None:
+        self._drop(file, line)
+        self._warn("TC161", "#pragma is ignored", line[0].span.to(line[-1].span))
+
+    def _renumber(self, file: _File, line: Sequence[Token]) -> None:
+        self.expander.lines.set(line[0], self.expander.expand_line(line[1:]), self.report)
+
+    def _drop(self, file: _File, line: Sequence[Token]) -> None:
+        span = line[0].span
+        end = _LINE_END.search(span.source.text, line[-1].span.end)
+        file.dropped.append((span.start, end.start() if end else len(span.source.text)))
+
+    def _include(self, file: _File, line: Sequence[Token]) -> None:
+        rest = line[1:]
+        if rest and rest[0].kind is not Kind.STRING and rest[0].text != "<":
+            rest = self.expander.expand_line(rest)
+        source = self.includes.find(line[0], rest)
+        if source is not None:
+            with self.includes:
+                self.file(source)
+
+
+def _rest(file: _File, line: Sequence[Token]) -> str:
+    """The text of a directive's line behind its name, as it was written."""
+    after = file.tokens[file.at]
+    end = after.comments[0].span.start if after.comments else after.span.start
+    return "".join(line[0].span.source.text[line[0].span.end : end].splitlines()[:1]).strip()[:200]
+
+
+_Handler = Callable[[_Preprocessor, _File, Sequence[Token]], None]
+_DIRECTIVES: Final[dict[str, _Handler]] = {
+    "define": _Preprocessor._define,
+    "undef": _Preprocessor._undef,
+    "if": _Preprocessor._if,
+    "ifdef": _Preprocessor._ifdef,
+    "ifndef": _Preprocessor._ifdef,
+    "elif": _Preprocessor._other_arm,
+    "else": _Preprocessor._other_arm,
+    "endif": _Preprocessor._endif,
+    "error": _Preprocessor._error,
+    "warning": _Preprocessor._warning,
+    "pragma": _Preprocessor._pragma,
+    "line": _Preprocessor._renumber,
+    "include": _Preprocessor._include,
+}

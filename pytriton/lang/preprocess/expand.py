@@ -1,0 +1,374 @@
+"""Macro expansion (C11 6.10.3): from a use to its replacement.
+
+This is Dave Prosser's algorithm, which the standard's text was written from. Every token carries a
+*hide set*, the names of the macros whose replacement it came out of; a name in its own hide set is
+not replaced again, and so no macro can run for ever. A use of a macro is taken off the front of
+``pending``, and its replacement is put back there, to be read again together with what follows.
+Arguments are expanded on their own before they go in, save where ``#`` or ``##`` takes them as they
+were written (substitute.py).
+
+Two things are ours. A number define (``Macro.value``) becomes one ``CONSTEXPR`` token, which keeps
+the name for the emitter; only ``#`` and ``##`` ask for its digits. And every token remembers, in
+``span.expansion``, the macros it came through: those of the use are the parents of those of its
+replacement.
+
+``PresumedLines`` is ``#line``: what ``__LINE__`` and ``__FILE__`` give after it (C11 6.10.4). Messages keep the
+positions of the text itself, which is what their reader has.
+
+The limits keep hostile texts cheap: doubling macros, endless pastes, calls within calls.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, NoReturn, Protocol
+
+from pytriton.errors import Report
+from pytriton.frozen import dataclass, replace
+from pytriton.lang.preprocess.macros import Macro, join, with_comments
+from pytriton.lang.preprocess.substitute import Substitution
+from pytriton.lang.tokens import Comment, Kind, Token, subtracted
+from pytriton.source import Expansion, Source, Span
+
+__all__ = ["Expander", "PresumedLines", "TokenStream"]
+
+
+MOST_TOKENS: Final = 60_000  # that macros may produce in one text, uses counted too
+MOST_SCANNED: Final = 1_000_000  # argument tokens read while looking for commas and the closing ')'
+DEEPEST: Final = 64  # macro calls inside arguments of macro calls
+LONGEST_CHAIN: Final = 200  # replacements of replacements
+
+
+class TokenStream(Protocol):
+    """The text behind a macro use, from which a call takes its arguments."""
+
+    def peek(self) -> Token:
+        """The next token; it stays there."""
+
+    def take(self) -> Token:
+        """The next token, behind the directives that stand before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """The arguments of a function-like macro, and where the call ends."""
+
+    arguments: dict[str, list[Token]]
+    close: Token
+    comments: tuple[Comment, ...]
+
+
+class Expander:
+    """Expands macros. ``macros`` is the table that directives change; ``used`` the given ones met.
+
+    ``leftover`` holds the comments of macros that expanded to nothing, for the next token.
+    """
+
+    def __init__(self, macros: dict[str, Macro], report: Report) -> None:
+        self.macros = macros
+        self.report = report
+        self.used: set[str] = set()
+        self.lines = PresumedLines()
+        self.leftover: list[Comment] = []
+        self.spelled: set[str] = set()  # number defines on whose value the tokens depend
+        self._spelled: dict[str, tuple[Token, ...]] = {}
+        self._bodies: dict[int, tuple[Macro, str]] = {}
+        self._produced = 0
+        self._scanned = 0
+        self._depth = 0
+        self._condition = False
+
+    def expand(self, use: Token, stream: TokenStream) -> list[Token]:
+        """What a macro name in the text becomes, together with arguments taken from the stream."""
+        return self._rescan([use], stream)
+
+    def expand_condition(self, tokens: Sequence[Token]) -> list[Token]:
+        """The tokens of an ``#if``: ``defined X`` becomes 1 or 0, all other macros are expanded."""
+        self._condition = True
+        try:
+            expanded = self.expand_line(tokens)
+        finally:
+            self._condition = False
+        found: list[Token] = []
+        for token in expanded:
+            operand = found and (found[-1].text == ")" or found[-1].kind is not Kind.PUNCT)
+            found += (operand and subtracted(token)) or (token,)
+        return found
+
+    def expand_line(self, tokens: Sequence[Token]) -> list[Token]:
+        """The tokens of another directive, expanded."""
+        before = len(self.leftover)
+        expanded = self._rescan(list(reversed(tokens)), None)
+        del self.leftover[before:]
+        return expanded
+
+    def _rescan(self, pending: list[Token], stream: TokenStream | None) -> list[Token]:
+        """Prosser's ``expand``. ``pending`` is a stack: its last token is the next one."""
+        out: list[Token] = []
+        while pending:
+            token = pending.pop()
+            macro = self.macros.get(token.text)
+            if macro is None or token.kind is not Kind.IDENT or token.text in token.hidden:
+                if self._condition and token.text == "defined":
+                    token = self._defined(token, pending)
+                out.append(token)
+                continue
+            if macro.given:
+                self.used.add(macro.name)
+            if macro.value is not None:
+                out.append(self._symbolic(macro, token))
+                continue
+            call = None
+            if macro.params is not None:
+                follower = pending[-1] if pending else stream.peek() if stream else None
+                if follower is None or follower.text != "(":
+                    out.append(token)
+                    continue
+                call = self._arguments(macro, token, pending, stream)
+                if call is None:
+                    continue
+            self._replace(macro, token, call, pending)
+        return out
+
+    def _symbolic(self, macro: Macro, use: Token) -> Token:
+        self._spelled[macro.name] = macro.body
+        if self._condition:
+            self.spelled.add(macro.name)
+        self.charge(1, use)
+        kind, text, value = Kind.CONSTEXPR, macro.name, macro.value
+        return Token(kind, text, use.span, use.newline, use.spaced, value, use.comments)
+
+    def _replace(self, macro: Macro, use: Token, call: _Call | None, pending: list[Token]) -> None:
+        """Put the replacement of a use in front of what is pending."""
+        if macro.dynamic is not None:
+            pending.append(self._dynamic(macro, use))
+            return
+        self.charge(1, use)
+        expansion = self._expansion(macro, use)
+        span = _use_span(use, call, expansion)
+        if call is None:
+            hidden = use.hidden | {macro.name}
+        else:
+            hidden = (use.hidden & call.close.hidden) | {macro.name}
+        body = Substitution(self, macro, use, call.arguments if call else {}, span, hidden).run()
+        comments = use.comments + call.comments if call else use.comments
+        if body:
+            body[0] = replace(body[0], newline=use.newline, spaced=use.spaced, comments=comments)
+            body.reverse()
+            pending.extend(body)
+        elif pending:
+            after = pending[-1]
+            if use.spaced and not after.spaced:
+                pending[-1] = with_comments(after, after.comments, spaced=True)
+        if not body:
+            self.leftover.extend(comments)
+
+    def _dynamic(self, macro: Macro, use: Token) -> Token:
+        """``__LINE__`` and ``__FILE__``."""
+        if macro.dynamic == "line":
+            kind, text = Kind.NUMBER, str(self.lines.line(use.span))
+        else:
+            kind, text = Kind.STRING, self.lines.name(use.span)
+        return Token(kind, text, use.span, use.newline, use.spaced, None, use.comments)
+
+    def _expansion(self, macro: Macro, use: Token) -> Expansion | None:
+        parent = use.span.expansion
+        if macro.quiet:
+            return parent
+        length, step = 0, parent
+        while step is not None:
+            length, step = length + 1, step.parent
+        if length >= LONGEST_CHAIN:
+            self._too_deep(macro, use)
+        known = self._bodies.get(id(macro))
+        if known is None:
+            # The macro is kept with its text, so that its id cannot become another's.
+            known = self._bodies[id(macro)] = (macro, join(macro.body))
+        return Expansion(macro.name, known[1], parent)
+
+    def _arguments(
+        self, macro: Macro, use: Token, pending: list[Token], stream: TokenStream | None
+    ) -> _Call | None:
+        """Read ``( ... )``; None (and an error) if the number of arguments is wrong."""
+        assert macro.params is not None
+        comments: list[Comment] = []
+        found: list[list[Token]] = [[]]
+        depth = 0
+        while True:
+            if pending:
+                token = pending.pop()
+            elif stream is not None:
+                token = stream.take()
+            else:
+                self._unterminated(macro, use)
+            self._scanned += 1
+            if token.comments:
+                comments.extend(token.comments)
+                token = with_comments(token, (), token.spaced)
+            text = token.text
+            if text == "(":
+                depth += 1
+                if depth == 1:
+                    continue
+            elif text == ")":
+                depth -= 1
+                if depth == 0:
+                    break
+            elif text == "," and depth == 1:
+                if not (macro.variadic and len(found) >= len(macro.params)):
+                    found.append([])
+                    continue
+            elif token.kind is Kind.END:
+                self._unterminated(macro, use)
+            found[-1].append(token)
+        if self._scanned > MOST_SCANNED:
+            self._too_many(use)
+        arguments = self._bind(macro, use, found)
+        return None if arguments is None else _Call(arguments, token, tuple(comments))
+
+    def _bind(self, macro: Macro, use: Token, found: list[list[Token]]) -> dict[str, list[Token]] | None:
+        params = macro.params or ()
+        if found == [[]] and not params:
+            found = []
+        if macro.variadic and len(found) == len(params) - 1:
+            found.append([])  # as every compiler allows: F(x) for a macro F(x, ...)
+        if len(found) != len(params):
+            wanted = f"at least {len(params) - 1}" if macro.variadic else str(len(params))
+            plural = "" if wanted in ("1", "at least 1") else "s"
+            notes = [("defined here", macro.where)] if macro.where is not None else []
+            self.report.error(
+                "TC108",
+                f"macro {macro.calls} wants {wanted} argument{plural}, found {len(found)}",
+                use.span,
+                *notes,
+            )
+            return None
+        return dict(zip(params, found, strict=True))
+
+    def _defined(self, token: Token, pending: list[Token]) -> Token:
+        """``defined X`` or ``defined(X)``, whose X must not be expanded."""
+        name = pending.pop() if pending else None
+        closed = True
+        if name is not None and name.text == "(":
+            name = pending.pop() if pending else None
+            closed = bool(pending) and pending.pop().text == ")"
+        if name is None or name.kind is not Kind.IDENT or not closed:
+            help_ = "write 'defined NAME' or 'defined(NAME)'"
+            self.report.error("TC125", "'defined' wants a macro name", token.span, help=help_)
+            return Token(Kind.NUMBER, "0", token.span, spaced=True)
+        macro = self.macros.get(name.text)
+        if macro is not None and macro.given:
+            self.used.add(macro.name)
+        text = "1" if macro is not None else "0"
+        return Token(Kind.NUMBER, text, token.span, spaced=True)
+
+    # What `Substitution` needs of the expander.
+
+    def expanded_argument(self, tokens: list[Token], macro: Macro, use: Token) -> list[Token]:
+        """An argument, expanded as if it were the whole text."""
+        self._depth += 1
+        if self._depth > DEEPEST:
+            self._too_deep(macro, use)
+        try:
+            return self._rescan(tokens[::-1], None)
+        finally:
+            self._depth -= 1
+
+    def spelling(self, token: Token) -> list[Token]:
+        """A ``CONSTEXPR`` as the tokens of its number, any other token as itself."""
+        if token.kind is not Kind.CONSTEXPR:
+            return [token]
+        self.spelled.add(token.text)
+        first, *rest = (
+            Token(one.kind, one.text, token.span, spaced=one.spaced, hidden=token.hidden)
+            for one in self._spelled[token.text]
+        )
+        return [with_comments(first, token.comments, token.spaced), *rest]
+
+    def charge(self, tokens: int, use: Token) -> None:
+        """Count tokens against the budget of the text."""
+        self._produced += tokens
+        if self._produced > MOST_TOKENS:
+            self._too_many(use)
+
+    def _too_many(self, use: Token) -> NoReturn:
+        self.report.fatal(
+            "TC111",
+            f"macros expand to more than {MOST_TOKENS} tokens, at the use of '{_outermost(use)}'",
+            use.span,
+            help="look for a macro that doubles itself",
+        )
+
+    def _too_deep(self, macro: Macro, use: Token) -> NoReturn:
+        self.report.fatal(
+            "TC112",
+            f"macros nest too deeply, at the use of {macro.calls} from '{_outermost(use)}'",
+            use.span,
+            help=f"at most {LONGEST_CHAIN} replacements, and {DEEPEST} calls within arguments",
+        )
+
+    def _unterminated(self, macro: Macro, use: Token) -> NoReturn:
+        self.report.fatal(
+            "TC109",
+            f"the arguments of macro {macro.calls} have no end",
+            use.span,
+            help="close them with ')'",
+        )
+
+
+def _outermost(use: Token) -> str:
+    name, step = use.text, use.span.expansion
+    while step is not None:
+        name, step = step.name, step.parent
+    return name[:60]
+
+
+def _use_span(use: Token, call: _Call | None, expansion: Expansion | None) -> Span:
+    """The outermost use: the name, and its arguments where name and ``)`` stand in one text."""
+    span = use.span
+    end = span.end
+    if call is not None and span.expansion is None:
+        close = call.close.span
+        if close.source is span.source and close.expansion is None and close.end > end:
+            end = close.end
+    return Span(span.source, span.start, end, expansion)
+
+
+_DIGITS: Final = re.compile(r"[0-9]{1,10}")
+_LARGEST: Final = 2**31 - 1
+
+
+class PresumedLines:
+    """The line and the file that each place of the texts is said to be in."""
+
+    def __init__(self) -> None:
+        self._shifts: dict[int, tuple[Source, int]] = {}  # by identity: to compare texts takes time
+        self._names: dict[int, str] = {}
+
+    def line(self, span: Span) -> int:
+        """The number that ``__LINE__`` has."""
+        _, shift = self._shifts.get(id(span.source), (None, 0))
+        return span.line + shift
+
+    def name(self, span: Span) -> str:
+        """``__FILE__``, as a string literal."""
+        name = span.source.name.replace("\\", "\\\\").replace('"', '\\"')
+        return self._names.get(id(span.source), f'"{name}"')
+
+    def set(self, directive: Token, operands: Sequence[Token], report: Report) -> None:
+        """``#line number`` or ``#line number "file"``, operands expanded: the next line has that number."""
+        last = operands[-1] if operands else directive
+        number = operands[0].text if operands else ""
+        named = len(operands) == 2 and operands[1].kind is Kind.STRING
+        fits = _DIGITS.fullmatch(number) and 1 <= int(number) <= _LARGEST
+        if not fits or not (named or len(operands) == 1):
+            where = directive.span.to(last.span)
+            help_ = "write '#line 7' or '#line 7 \"file.c\"'"
+            message = f"#line wants a number from 1 to {_LARGEST}, and a name in quotes at most"
+            report.error("TC145", message, where, help=help_)
+            return
+        source = directive.span.source
+        self._shifts[id(source)] = (source, int(number) - directive.span.line - 1)
+        if named:
+            self._names[id(source)] = operands[1].text

@@ -1,0 +1,99 @@
+"""Text and defines -> syntax tree, read once for all points of a sweep.
+
+A define that is a number stays a name in the tokens and in the tree (``Preprocessed.numbers`` has its value), so
+the points of a sweep share both, as long as no ``#if``, ``#`` or ``##`` asks for its digits, and its sign is no
+operator (``5 X`` with -3). What was read last is kept: texts that are not long, without ``#include``, in which
+there was no error. Found again, it comes with the warnings that it gave. Everything kept is frozen, or not
+changed after it was made.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from pytriton.errors import Diagnostic, Report
+from pytriton.lang.parse import syntax
+from pytriton.lang.parse.parser import parse
+from pytriton.lang.preprocess.defines import given_macros
+from pytriton.lang.preprocess.directives import Preprocessed, preprocess, preprocess_given
+from pytriton.lang.preprocess.macros import Macro
+from pytriton.source import Source
+
+__all__ = ["Front", "read"]
+
+MOST_TEXTS: Final = 16
+MOST_POINTS: Final = 8  # of one text, that differ in what an #if asks for
+MOST_TOKENS: Final = 4_000  # about 500 lines; their tree takes 1 MB
+
+
+class Front(NamedTuple):
+    """A text as parsed. ``mentioned, macros, numbers``: as ``Preprocessed`` has them."""
+
+    tree: syntax.File
+    mentioned: frozenset[str]
+    macros: Mapping[str, Macro]
+    numbers: Mapping[str, int | float]
+
+
+class _Kept(NamedTuple):
+    """``spelled``: the digits that it depends on, by the name of the define."""
+
+    front: Front
+    spelled: dict[str, str]
+    warnings: tuple[Diagnostic, ...]
+
+
+_kept: Final[dict[tuple[Any, ...], list[_Kept]]] = {}
+
+
+def read(
+    source: Source,
+    defines: Mapping[str, object],
+    report: Report,
+    include_dirs: Sequence[str | os.PathLike[str]] = (),
+) -> Front:
+    """Preprocess and parse; raises a ``CompileError`` through ``report``."""
+    if include_dirs:  # what they hold may change
+        preprocessed = preprocess(source, defines, report, include_dirs=include_dirs)
+        report.check()
+        return _front(preprocessed, parse(preprocessed.tokens, report))
+    given = given_macros(defines, source, report)
+    key = _key(source, given)
+    known = [] if report.errors else _kept.get(key, [])
+    for one in known:
+        if all(_spelling(given[name]) == digits for name, digits in one.spelled.items()):
+            report.warnings += one.warnings
+            numbers = {name: macro.value for name, macro in given.items() if macro.value is not None}
+            return one.front._replace(numbers=numbers)
+    already = len(report.warnings)
+    preprocessed = preprocess_given(source, given, report, wrong=defines.keys() - given.keys())
+    report.check()
+    front = _front(preprocessed, parse(preprocessed.tokens, report))
+    if len(preprocessed.tokens) <= MOST_TOKENS:
+        spelled = {name: _spelling(given[name]) for name in preprocessed.spelled | front.tree.spelled}
+        _keep(key, _Kept(front, spelled, tuple(report.warnings[already:])), known)
+    return front
+
+
+def _front(preprocessed: Preprocessed, tree: syntax.File) -> Front:
+    return Front(tree, preprocessed.mentioned, preprocessed.macros, preprocessed.numbers)
+
+
+def _keep(key: tuple[Any, ...], one: _Kept, known: list[_Kept]) -> None:
+    _kept.pop(key, None)  # so that it stands last
+    _kept[key] = [*known[1 - MOST_POINTS :], one]
+    for oldest in list(_kept)[:-MOST_TEXTS]:
+        _kept.pop(oldest, None)
+
+
+def _key(source: Source, given: Mapping[str, Macro]) -> tuple[Any, ...]:
+    """What a text's tokens depend on, other than the digits of numbers."""
+    texts = ((name, None if macro.value is not None else _spelling(macro)) for name, macro in given.items())
+    return source.text, source.name, source.origin, *texts
+
+
+def _spelling(macro: Macro) -> str:
+    """A define as it was given, in the words of Triton-C."""
+    return macro.body[0].span.source.text if macro.body else ""

@@ -1,0 +1,371 @@
+"""C's conversions on the typed tree, and the value of constant expressions (language.md, section 4).
+
+Everything here is a pure function from typed expressions to typed expressions. A conversion that changes
+nothing returns its operand; one of a literal gives a literal.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+from typing import Final
+
+from pytriton.frozen import replace
+from pytriton.lang.tree.typed import (
+    Binary,
+    Broadcast,
+    Call,
+    Cast,
+    Constexpr,
+    Expr,
+    Literal,
+    Name,
+    Reshape,
+    Select,
+    Unary,
+)
+from pytriton.lang.tree.types import (
+    BFLOAT16,
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INT,
+    BlockType,
+    ElementType,
+    PointerType,
+    ScalarType,
+    Type,
+    broadcast_shapes,
+    common_scalar,
+    element_of,
+    promote,
+    shape_of,
+    with_element,
+)
+
+__all__ = [
+    "alternatives",
+    "as_condition",
+    "common_type",
+    "constant",
+    "convert",
+    "is_weak",
+    "met",
+    "round_to",
+    "scalar_of",
+    "settle",
+    "to_shape",
+    "wrap",
+]
+
+
+def scalar_of(type_: Type) -> ScalarType | None:
+    """The number type of a scalar or of a block's elements; None for pointers and the rest."""
+    if isinstance(type_, BlockType):
+        type_ = type_.element
+    return type_ if isinstance(type_, ScalarType) else None
+
+
+# ---------------------------------------------------------------- weak literals
+
+
+def is_weak(expr: Expr) -> bool:
+    """Whether the expression is made of unsuffixed floating literals only, and so has no type yet."""
+    match expr:
+        case Literal(weak=weak) | Constexpr(weak=weak):
+            return weak
+        case Unary(operator="-", operand=operand):
+            return is_weak(operand)
+        case Binary(operator="+" | "-" | "*" | "/", left=left, right=right):
+            return is_weak(right) and is_weak(left)  # a long sum is deep on its left
+        case _:
+            return False
+
+
+def settle(expr: Expr, type_: ScalarType = FLOAT) -> Expr:
+    """A weak expression as one of the floating type that it met; any other is returned as it is."""
+    if not is_weak(expr):
+        return expr
+    match expr:
+        case Literal(value=value):
+            return Literal(expr.span, type_, round_to(value, type_))
+        case Constexpr():
+            return replace(expr, type=type_, weak=False)
+        case Unary(operand=operand):
+            return replace(expr, type=type_, operand=settle(operand, type_))
+        case Binary(left=left, right=right):
+            return replace(expr, type=type_, left=settle(left, type_), right=settle(right, type_))
+        case _:
+            return expr
+
+
+def alternatives(left: Expr, right: Expr, element: ElementType) -> tuple[Expr, Expr]:
+    """Two values of which one is taken, in their common type; of literals, as literals that a double may widen."""
+    if element == FLOAT and (_widens(left) or _widens(right)):
+        first, second = _as_literal(left), _as_literal(right)
+        if first is not None and second is not None:
+            return first, second
+    return convert(left, element), convert(right, element)
+
+
+def _as_literal(expr: Expr) -> Expr | None:
+    """An integer constant as a literal like ``3.0``, and what is made of such literals; None for all else."""
+    if _widens(expr):
+        return expr
+    value = constant(expr)
+    exact = isinstance(value, int) and abs(value) <= 1 << 53
+    return Literal(expr.span, FLOAT, float(value), weak=True) if exact else None  # type: ignore[arg-type]
+
+
+def _widens(expr: Expr) -> bool:
+    """Whether a float is one of several literals, so that beside a double it keeps a double's digits."""
+    match expr:
+        case Select(yes=yes, no=no) | Call(function="min" | "max", arguments=(yes, no)):
+            return _widens(yes) and _widens(no)
+        case Unary(operator="-", operand=operand):
+            return _widens(operand)
+        case _:
+            return is_weak(expr)
+
+
+def met(expr: Expr, element: ScalarType) -> Expr:
+    """Such a value as one of the floating type that it met; any other is returned as it is."""
+    if is_weak(expr):
+        return settle(expr, element)
+    if not _widens(expr):
+        return expr
+    type_ = with_element(element, shape_of(expr.type))
+    match expr:
+        case Select(yes=yes, no=no):
+            return replace(expr, type=type_, yes=met(yes, element), no=met(no, element))
+        case Call(arguments=arguments):
+            return replace(expr, type=type_, arguments=tuple(met(one, element) for one in arguments))
+        case Unary(operand=operand):
+            return replace(expr, type=type_, operand=met(operand, element))
+        case _:
+            return expr
+
+
+def common_type(left: Expr, right: Expr) -> ScalarType | None:
+    """The usual arithmetic conversions of two operands, weak literals included; None for pointers."""
+    first, second = scalar_of(left.type), scalar_of(right.type)
+    if first is None or second is None:
+        return None
+    if is_weak(left) and second.is_float and not is_weak(right):
+        return second
+    if is_weak(right) and first.is_float and not is_weak(left):
+        return first
+    return common_scalar(first, second)
+
+
+# ---------------------------------------------------------------- elements
+
+
+def convert(expr: Expr, element: ElementType) -> Expr:
+    """The expression with its elements converted; the shape stays."""
+    if isinstance(element, ScalarType) and element.is_float and is_weak(expr):
+        return settle(expr, element)
+    expr = settle(expr)
+    type_ = with_element(element, shape_of(expr.type))
+    if expr.type == type_:
+        return expr
+    if element == DOUBLE and _widens(expr):
+        return met(expr, DOUBLE)
+    if isinstance(element, ScalarType):
+        if isinstance(expr, Literal):
+            return Literal(expr.span, element, _converted(expr.value, element))
+        if element == BOOL:
+            return _truth(expr, type_)
+    return Cast(expr.span, type_, expr)
+
+
+def _converted(value: int | float, type_: ScalarType) -> int | float:
+    if type_ == BOOL:
+        return int(value != 0)
+    if type_.is_float:
+        return round_to(value, type_)
+    if isinstance(value, float) and not math.isfinite(value):
+        return 0  # C leaves it undefined
+    return wrap(int(value), type_)
+
+
+def _truth(expr: Expr, type_: Type) -> Expr:
+    """``x != 0``, without the detour that ``&``, ``|`` and ``^`` of truth values take through int."""
+    match expr:
+        case Cast(operand=operand) if scalar_of(operand.type) == BOOL:
+            return operand
+        case Binary(operator="&" | "|" | "^", left=left, right=right):
+            first, second = _from_bool(left), _from_bool(right)
+            if first is not None and second is not None:
+                return replace(expr, type=type_, left=first, right=second)
+    return Cast(expr.span, type_, expr)
+
+
+def _from_bool(expr: Expr) -> Expr | None:
+    """The bool that this int was made of, if it was."""
+    if isinstance(expr, Literal) and expr.value in (0, 1) and expr.type == INT:
+        return Literal(expr.span, BOOL, expr.value)
+    truth = _truth(expr, with_element(BOOL, shape_of(expr.type)))
+    return None if isinstance(truth, Cast) and truth.operand is expr else truth
+
+
+def as_condition(expr: Expr) -> Expr:
+    """The expression as a truth value: ``x != 0`` for a number, "not null" for a pointer."""
+    return convert(expr, BOOL)
+
+
+# ---------------------------------------------------------------- shapes
+
+
+def to_shape(expr: Expr, shape: tuple[int, ...]) -> Expr | None:
+    """The expression with this shape, by C's and NumPy's rules for assignment; None if it cannot be.
+
+    A scalar fills a block; leading axes are added and axes of size 1 repeated; one element becomes a
+    scalar; equal counts at another rank reshape.
+    """
+    have = shape_of(expr.type)
+    assert isinstance(expr.type, ScalarType | PointerType | BlockType)
+    type_ = with_element(element_of(expr.type), shape)
+    if have == shape:
+        return expr
+    if broadcast_shapes(have, shape) == shape:
+        return Broadcast(expr.span, type_, expr)
+    if math.prod(have) == math.prod(shape) and (len(have) != len(shape) or not shape):
+        return Reshape(expr.span, type_, expr)
+    return None
+
+
+# ---------------------------------------------------------------- values
+
+
+def wrap(value: int, type_: ScalarType) -> int:
+    """An integer reduced to a type's width, two's complement."""
+    if type_.kind == "bool":
+        return int(value != 0)
+    value &= (1 << type_.bits) - 1
+    if type_.kind == "int" and value >> (type_.bits - 1):
+        value -= 1 << type_.bits
+    return value
+
+
+_FORMATS = {HALF: "<e", FLOAT: "<f", DOUBLE: "<d"}
+
+
+def round_to(value: int | float, type_: ScalarType) -> float:
+    """A number rounded to a floating type, to nearest even; too large is infinite."""
+    try:
+        value = float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    if type_ == BFLOAT16:
+        if not math.isfinite(value):
+            return value
+        bits = int.from_bytes(struct.pack("<f", round_to(value, FLOAT)), "little")
+        bits += 0x7FFF + (bits >> 16 & 1)
+        rounded: float = struct.unpack("<f", (bits & 0xFFFF0000).to_bytes(4, "little"))[0]
+        return rounded
+    try:
+        result: float = struct.unpack(_FORMATS[type_], struct.pack(_FORMATS[type_], value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return result
+
+
+def constant(expr: Expr) -> int | float | None:
+    """The value of a constant expression with C's arithmetic; None if it is no constant."""
+    match expr:
+        case Constexpr(value=float(value), type=ScalarType() as type_, weak=False):
+            return round_to(value, type_)
+        case Literal(value=value) | Constexpr(value=value):
+            return value
+        case Name(symbol=symbol):
+            return symbol.value
+        case Cast(type=ScalarType() as type_, operand=operand):
+            inner = constant(operand)
+            return None if inner is None else _converted(inner, type_)
+        case Unary(operator=operator, operand=operand, type=ScalarType() as type_):
+            inner = constant(operand)
+            if inner is None:
+                return None
+            if operator == "!":
+                return int(not inner)
+            return _fit(-inner if operator == "-" else ~int(inner), type_)
+        case Binary(left=left, right=right, type=ScalarType() as type_):
+            return _binary(expr.operator, constant(left), constant(right), type_)
+        case Call(function="next_power_of_2", arguments=(size,)):
+            inner = constant(size)
+            return None if inner is None else 1 << (int(inner) - 1).bit_length()
+        case Call(function="min" | "max" as function, arguments=(left, right)):
+            pair = constant(left), constant(right)
+            if isinstance(pair[0], int) and isinstance(pair[1], int):
+                return min(pair) if function == "min" else max(pair)  # type: ignore[type-var]
+            return None
+        case Select(condition=condition, yes=yes, no=no):
+            chosen = constant(condition)
+            known = None if chosen is None else constant(yes if chosen else no)
+            return round_to(known, FLOAT) if known is not None and expr.type == FLOAT else known
+        case _:
+            return None
+
+
+def _fit(value: int | float, type_: ScalarType) -> int | float:
+    if type_.is_float:
+        return round_to(value, type_)
+    return wrap(int(value), type_)
+
+
+def _binary(
+    operator: str, left: int | float | None, right: int | float | None, type_: ScalarType
+) -> int | float | None:
+    if left is None or right is None:
+        return None
+    if operator in _COMPARISONS:
+        return int(_COMPARISONS[operator](left, right))
+    if operator in ("/", "%") and not type_.is_float:
+        if right == 0:
+            return None
+        quotient = abs(int(left)) // abs(int(right))
+        quotient = quotient if (left < 0) == (right < 0) else -quotient
+        return wrap(quotient if operator == "/" else int(left) - quotient * int(right), type_)
+    if operator == "/":
+        if right == 0:
+            infinite = math.copysign(math.inf, left) * math.copysign(1, right)
+            return math.nan if left == 0 or math.isnan(left) else infinite
+        return round_to(left / right, type_)
+    if operator in ("<<", ">>"):
+        if not 0 <= right < type_.bits:
+            return None
+        shifted = int(left) << int(right) if operator == "<<" else int(left) >> int(right)
+        return wrap(shifted, type_)
+    if operator in _ARITHMETIC:
+        return _fit(_ARITHMETIC[operator](left, right), type_)
+    return None
+
+
+_Number = int | float
+_COMPARISONS: Final[dict[str, Callable[[_Number, _Number], bool]]] = {
+    "<": lambda a, b: a < b,
+    ">": lambda a, b: a > b,
+    "<=": lambda a, b: a <= b,
+    ">=": lambda a, b: a >= b,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "&&": lambda a, b: bool(a) and bool(b),
+    "||": lambda a, b: bool(a) or bool(b),
+}
+_ARITHMETIC: Final[dict[str, Callable[[_Number, _Number], _Number]]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "&": lambda a, b: int(a) & int(b),
+    "|": lambda a, b: int(a) | int(b),
+    "^": lambda a, b: int(a) ^ int(b),
+}
+
+
+def arithmetic_type(expr: Expr) -> ScalarType | None:
+    """The promoted element type of an operand; None for pointers."""
+    scalar = scalar_of(expr.type)
+    return None if scalar is None else promote(scalar)

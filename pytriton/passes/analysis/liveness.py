@@ -1,0 +1,130 @@
+"""What may still be read: the question that decides whether a value is dead at a place.
+
+A ``Later`` stands for the symbols whose value may be read after one statement: by those that follow it in its block
+before they set them anew, by whatever follows the blocks around it, and by the next turn of a loop. It answers
+``in`` without ever building the set, so that passes stay linear in the length of a kernel.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from bisect import bisect_right
+from collections.abc import Set
+from functools import cached_property
+
+from pytriton.lang.tree.typed import Body, For, If, RangeLoop, Statement, Symbol
+from pytriton.lang.tree.walk import bodies, expressions, inside, names
+
+__all__ = ["Block", "Later", "exposed"]
+
+Mentions = dict[Symbol, list[tuple[int, bool]]]  # where a symbol is read (True) or set first, in order
+
+
+@dataclasses.dataclass(eq=False)
+class Later:
+    """The symbols that may be read after a statement of a block; of a ``loop``, also those of its next turn."""
+
+    outer: Later | None
+    block: Block
+    position: int
+    loop: Statement | None = None
+
+    @cached_property
+    def again(self) -> _Symbols:
+        """What the next turn may read of what this one leaves."""
+        return set() if self.loop is None else _again(self.loop)
+
+    def __contains__(self, symbol: Symbol) -> bool:
+        read = self._next(symbol)
+        if read is not None:
+            return read
+        return symbol in self.again or (self.outer is not None and symbol in self.outer)
+
+    def in_block(self, symbol: Symbol) -> bool:
+        """Whether the statements that follow in the same block read the symbol: all that can, if the block
+        declares it.
+        """
+        return bool(self._next(symbol))
+
+    def _next(self, symbol: Symbol) -> bool | None:
+        """Whether the next mention in the block reads the symbol; None if there is none."""
+        places = self.block.mentions.get(symbol, [])
+        index = bisect_right(places, (self.position, True))
+        return places[index][1] if index < len(places) else None
+
+
+@dataclasses.dataclass
+class Block:
+    """One block of statements, and what may be read after it."""
+
+    body: Body
+    outer: Later | None
+
+    @cached_property
+    def mentions(self) -> Mentions:
+        """Where in the block each symbol is read, or set first."""
+        found: Mentions = {}
+        for position, statement in enumerate(self.body):
+            read, kept = _effects(statement)
+            for symbol in read:
+                found.setdefault(symbol, []).append((position, True))
+            for symbol in kept - read:
+                found.setdefault(symbol, []).append((position, False))
+        return found
+
+    def after(self, position: int) -> Later:
+        """What may be read after the statement at a position."""
+        return Later(self.outer, self, position)
+
+    def within(self, position: int, statement: Statement) -> Later:
+        """What may be read after the blocks inside a statement: of a loop, itself in the next turn."""
+        return Later(self.outer, self, position, None if isinstance(statement, If) else statement)
+
+
+_Symbols = Set[Symbol]
+
+
+def exposed(body: Body) -> _Symbols:
+    """The symbols that the statements may read before they set them."""
+    return _sequence(body)[0]
+
+
+def _sequence(body: Body) -> tuple[_Symbols, _Symbols]:
+    """What a block may read from before it, and what it surely sets."""
+    read: set[Symbol] = set()
+    fixed: set[Symbol] = set()
+    for statement in body:
+        inner_read, inner_fixed = _effects(statement)
+        read |= inner_read - fixed
+        fixed |= inner_fixed
+    return read, fixed
+
+
+def _effects(statement: Statement) -> tuple[_Symbols, _Symbols]:
+    """What a statement may read from before it, and what it surely sets."""
+    if not bodies(statement):
+        known = inside(statement)
+        return known.reads, known.sets
+    read = _read(statement)
+    match statement:
+        case If(then=then, otherwise=otherwise):
+            one, other = _sequence(then), _sequence(otherwise)
+            return read | one[0] | other[0], one[1] & other[1]
+        case For(init=init):
+            first, fixed = _sequence(init)
+            return first | ((read | _again(statement)) - fixed), fixed
+        case RangeLoop(symbol=symbol, body=body):
+            return read | (exposed(body) - {symbol}), set()
+        case _:
+            return _again(statement), set()
+
+
+def _again(statement: Statement) -> _Symbols:
+    """What a loop may read at the end of a turn or later, of what it has from before."""
+    inner = bodies(statement)[1:] if isinstance(statement, For) else bodies(statement)
+    return _read(statement).union(*map(exposed, inner))
+
+
+def _read(statement: Statement) -> frozenset[Symbol]:
+    """What the expressions of a statement itself read."""
+    return frozenset[Symbol]().union(*map(names, expressions((statement,), deep=False)))

@@ -1,0 +1,60 @@
+"""What tuning and launching want to know of a kernel beside its text; nothing here changes what it means."""
+
+from __future__ import annotations
+
+from pytriton.frozen import dataclass
+
+__all__ = ["Described", "Edge", "Tiles", "Traits"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """Of the loop that needs most: ``loaded`` bytes of tiles that it loads for products, in elements of at least
+    ``width`` bytes; ``summed`` elements of 32 bits that carry the sums of one product from turn to turn."""
+
+    loaded: int = 0
+    width: int = 0
+    summed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Where a tile lies along one axis as the loop begins: each program id so many times, plus ``first``."""
+
+    ids: tuple[int, int, int]
+    first: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What must hold of a launch for tiles to be the elements that pointers reach.
+
+    ``base`` and ``stride`` are the user's names of parameters. Both must be positive multiples of 16 bytes, and no
+    offset may leave 32 bits, in which the text computes them. The loop counts from 0 to ``stop`` (a parameter or a
+    number) in steps of ``step``: along the rows if ``down``, else along the columns. ``feeds`` is no condition: the
+    tiles are an operand of a product for tensor cores that they may make faster.
+    """
+
+    base: str
+    stride: str
+    element_bytes: int
+    rows: Edge
+    columns: Edge
+    stop: str | int
+    step: int
+    down: bool
+    feeds: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a kernel lets tuning try, what it needs of a GPU, and what its descriptors need of a launch."""
+
+    swizzles: bool = False  # its program ids may be taken in groups
+    pipelined: bool = False  # a loop of it loads for a matrix product, and is a ``range``
+    streams: bool = False  # a loop of it loads for something else, and may do so ahead of its stores
+    strays: bool = False  # it writes through pointers that it loaded, or made from numbers
+    doubles: bool = False  # it computes with double, which is exact: no product is fused into a sum
+    tiles: Tiles = Tiles()
+    described: tuple[Described, ...] = ()  # where it has descriptors: what must hold of a launch

@@ -1,0 +1,173 @@
+"""C's ``for`` -> ``range``, where that is exact.
+
+Only a ``for ... in range`` loop is software-pipelined by Triton, so this decides the speed. A loop becomes one
+when all of this holds; otherwise it stays C's loop:
+
+- it starts by setting one ``int`` or ``long`` variable, and the step adds a known positive constant to it
+  (condition ``<`` or ``<=``) or subtracts one (``>`` or ``>=``); a variable set once, to a constant, is one;
+- the condition compares that variable, unconverted, with a bound of its type;
+- the body assigns neither the variable nor anything that bound and step read, and neither of them reads
+  memory; the body holds no ``break`` or ``continue`` of this loop;
+- nothing reads the variable after the loop.
+
+A bound so close to the end of the type that the variable would wrap around is C's endless loop; it is no case
+that a program can mean.
+
+``upward`` runs later: ``range(K, 0, -T)`` becomes ``range(0, K, T)`` where nothing reads the variable. That is the
+same number of iterations, and plainer.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TypeVar
+
+from pytriton.frozen import replace
+from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.typed import (
+    Assign,
+    Binary,
+    Body,
+    Break,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    For,
+    If,
+    KernelDef,
+    Literal,
+    Name,
+    RangeLoop,
+    Statement,
+    Symbol,
+    While,
+)
+from pytriton.lang.tree.types import INT, LONG
+from pytriton.lang.tree.walk import assigned, bodies, has_memory, map_body, names, reads, rebuild
+from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.dead import swept
+from pytriton.passes.analysis.liveness import Block, Later
+from pytriton.passes.analysis.queries import Constants, constants, negated
+
+__all__ = ["counted", "upward"]
+
+
+_Loop = TypeVar("_Loop", bound=For | RangeLoop | While | DoWhile)
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+def counted(kernel: KernelDef, _: Context) -> KernelDef:
+    """The kernel with its exact counting loops as ``RangeLoop``."""
+    return swept(kernel, replace(kernel, body=_body(kernel.body, None, constants(kernel))))
+
+
+def _body(body: Body, outer: Later | None, known: Constants) -> Body:
+    """``outer``: what may be read after this body, or again in it."""
+    block = Block(body, outer)
+    result: list[Statement] = []
+    for position, statement in enumerate(body):
+        if not bodies(statement):
+            result.append(statement)
+            continue
+        inner = block.within(position, statement)
+        match statement:
+            case If():
+                then = _body(statement.then, inner, known)
+                otherwise = _body(statement.otherwise, inner, known)
+                result.append(replace(statement, then=then, otherwise=otherwise))
+            case For():
+                found = _range_loop(statement, block.after(position), known) or statement
+                result.append(_with_body(found, inner, known))
+            case While() | DoWhile():
+                result.append(_with_body(statement, inner, known))
+    return body if all(map(operator.is_, result, body)) else tuple(result)
+
+
+def _with_body(loop: _Loop, inner: Later, known: Constants) -> _Loop:
+    body = _body(loop.body, inner, known)
+    return loop if body is loop.body else replace(loop, body=body)
+
+
+def _range_loop(loop: For, later: Later, known: Constants) -> RangeLoop | None:
+    if len(loop.init) != 1 or len(loop.step) != 1:
+        return None
+    init = loop.init[0]
+    if not isinstance(init, Declare | Assign) or init.value is None:
+        return None
+    symbol, start = init.symbol, init.value
+    if symbol.type not in (INT, LONG) or (isinstance(init, Assign) and symbol in later):
+        return None
+    if symbol in assigned(loop.body) or _escapes(loop.body):
+        return None
+    step = _step(loop.step[0], symbol, known)
+    bound = _bound(loop.condition, symbol)
+    if step is None or bound is None:
+        return None
+    operator, stop = bound
+    down = (constant(step) or 0) < 0
+    if down != (operator in (">", ">=")):
+        return None
+    changed = assigned(loop.body) | {symbol}
+    for expr in (stop, step):
+        if names(expr) & changed or has_memory(expr):
+            return None
+    if symbol.type == LONG and constant(start) is not None and constant(stop) is not None:
+        return None  # Triton would count in 32 bits
+    if operator in ("<=", ">="):
+        if constant(stop) in (2**31 - 1, -(2**31), 2**63 - 1, -(2**63)):
+            return None
+        one = Literal(stop.span, symbol.type, 1)
+        stop = Binary(stop.span, symbol.type, "-" if down else "+", stop, one)
+    return RangeLoop(loop.span, symbol, start, stop, step, loop.body, loop.comments)
+
+
+def _step(statement: Statement, symbol: Symbol, known: Constants) -> Expr | None:
+    """What ``k += step`` or ``k -= -step`` adds, if that is a number other than 0."""
+    match statement:
+        case Assign(symbol=target, value=Binary(operator="+" | "-" as op, left=left, right=right)):
+            if target is not symbol:
+                return None
+            if op == "+" and isinstance(right, Name) and right.symbol is symbol:
+                left, right = right, left
+            step = rebuild(right, known)
+            if not (isinstance(left, Name) and left.symbol is symbol) or not constant(step):
+                return None
+            return negated(step) if op == "-" else step
+    return None
+
+
+def _bound(condition: Expr | None, symbol: Symbol) -> tuple[str, Expr] | None:
+    """The operator and bound of ``k < bound``, whichever side the variable stands on."""
+    match condition:
+        case Binary(operator="<" | ">" | "<=" | ">=" as op, left=left, right=right):
+            if isinstance(left, Name) and left.symbol is symbol:
+                return op, right
+            if isinstance(right, Name) and right.symbol is symbol:
+                return _MIRRORED[op], left
+    return None
+
+
+def _escapes(body: Body) -> bool:
+    """Whether a ``break`` or ``continue`` in the body means this loop."""
+    for statement in body:
+        if isinstance(statement, Break | Continue):
+            return True
+        if isinstance(statement, If) and any(map(_escapes, bodies(statement))):
+            return True
+    return False
+
+
+def upward(kernel: KernelDef, _: Context) -> KernelDef:
+    """The kernel with unused variables that count down to 0 counting up."""
+    body = map_body(kernel.body, _statement)
+    return kernel if body is kernel.body else replace(kernel, body=body)
+
+
+def _statement(statement: Statement) -> Statement:
+    if not isinstance(statement, RangeLoop) or (constant(statement.step) or 0) >= 0:
+        return statement
+    stop = statement.stop
+    if not isinstance(stop, Literal) or stop.value != 0 or statement.symbol in reads(statement.body):
+        return statement
+    return replace(statement, start=stop, stop=statement.start, step=negated(statement.step))

@@ -1,0 +1,116 @@
+"""Integer divisions by what may be zero -> divisions by 1 there.
+
+``x != 0 ? n / x : 0`` divides where x is 0, too, as nothing is short-circuited; the language leaves that quotient
+unspecified, and the select throws it away. LLVM however takes a division as the word that x is not 0, and then
+drops every test of it. So a divisor gets a 1 for a 0 where the kernel can tell the two apart: where it was loaded
+(masked elements are 0), where a variable in it is compared with a constant or taken for a truth value, and where
+it is a block that will be padded (passes/lower/pad.py: nobody knows what stands in the padding).
+"""
+
+from __future__ import annotations
+
+from pytriton.frozen import replace
+from pytriton.lang.tree.convert import constant, scalar_of
+from pytriton.lang.tree.typed import (
+    Assign,
+    Atomic,
+    Binary,
+    Body,
+    Cast,
+    Declare,
+    Expr,
+    KernelDef,
+    Literal,
+    Load,
+    RangeLoop,
+    Select,
+    Symbol,
+)
+from pytriton.lang.tree.types import BOOL, element_of, shape_of, with_element
+from pytriton.lang.tree.walk import bodies, expressions, map_expressions, names, walk, with_children
+from pytriton.passes.analysis.context import Context
+
+__all__ = ["divisors"]
+
+_COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
+
+
+def divisors(kernel: KernelDef, _: Context) -> KernelDef:
+    """The kernel with its divisions safe; the same object where there is nothing to do."""
+    nodes = [node for expr in expressions(kernel.body) for node in walk(expr)]
+    if not any(map(_divides, nodes)):
+        return kernel
+    doubtful = _loaded(kernel.body) | {symbol for node in nodes for symbol in _tested(node)}
+
+    def safe(expr: Expr) -> Expr:
+        expr = with_children(expr, safe)
+        if not _divides(expr) or not _doubtful(expr.right, doubtful):  # type: ignore[union-attr]
+            return expr
+        assert isinstance(expr, Binary)
+        return replace(expr, right=_or_one(expr.right))
+
+    body = map_expressions(kernel.body, safe)
+    return kernel if body is kernel.body else replace(kernel, body=body)
+
+
+def _divides(expr: Expr) -> bool:
+    if not isinstance(expr, Binary) or expr.operator not in ("/", "%"):
+        return False
+    scalar = scalar_of(expr.type)
+    return scalar is not None and scalar.is_integer and constant(expr.right) is None
+
+
+def _doubtful(divisor: Expr, symbols: set[Symbol]) -> bool:
+    if names(divisor) & symbols or any(size & (size - 1) for size in shape_of(divisor.type)):
+        return True
+    return any(isinstance(node, Load | Atomic) for node in walk(divisor))
+
+
+def _or_one(divisor: Expr) -> Expr:
+    """``divisor != 0 ? divisor : 1``"""
+    element = element_of(divisor.type)  # type: ignore[arg-type]
+    zero, one = (Literal(divisor.span, element, value) for value in (0, 1))
+    test = Binary(divisor.span, with_element(BOOL, shape_of(divisor.type)), "!=", divisor, zero)
+    return Select(divisor.span, divisor.type, test, divisor, one)
+
+
+def _tested(node: Expr) -> frozenset[Symbol]:
+    """The variables of what is compared with a constant, or taken for a truth value."""
+    match node:
+        case Binary(operator=operator, left=left, right=right) if operator in _COMPARISONS:
+            if constant(left) is not None or constant(right) is not None:
+                return names(left) | names(right)
+        case Cast(operand=operand) if scalar_of(node.type) == BOOL:
+            return names(operand)
+    return frozenset()
+
+
+def _loaded(body: Body) -> set[Symbol]:
+    """The variables that are computed from memory."""
+    pairs = list(_assignments(body))
+    found: set[Symbol] = set()
+    while True:
+        more = {
+            symbol
+            for symbol, value in pairs
+            if symbol not in found
+            and (names(value) & found or any(isinstance(node, Load | Atomic) for node in walk(value)))
+        }
+        if not more:
+            return found
+        found |= more
+
+
+def _assignments(body: Body) -> list[tuple[Symbol, Expr]]:
+    found: list[tuple[Symbol, Expr]] = []
+    for statement in body:
+        match statement:
+            case Declare(symbol=symbol, value=value) | Assign(symbol=symbol, value=value) if (
+                value is not None
+            ):
+                found.append((symbol, value))
+            case RangeLoop(symbol=symbol, start=start):
+                found.append((symbol, start))
+        for inner in bodies(statement):
+            found += _assignments(inner)
+    return found

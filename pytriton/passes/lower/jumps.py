@@ -1,0 +1,265 @@
+"""C's jumps -> structured loops: Triton has no ``break``, ``continue``, ``do while``, nor ``return`` in a loop.
+
+Output: loops are ``For`` and ``While`` and end at their condition; a ``Return`` stands in no loop.
+
+- ``continue``: what follows it in the turn moves into the other branch of its ``if``. Where both branches may
+  go on, a flag says whether the turn does. The loop stays a counting loop.
+- ``break`` clears the flag ``running``, which the condition of the loop asks too; the turn's rest moves as above.
+- ``return`` in a loop sets ``returned`` and breaks; behind each loop around it, that flag breaks or returns.
+- ``do body while (c)`` becomes ``running = true; while (running) { body; running = c; }``.
+
+Invariant: every statement runs as often as in C, and in C's order. After a ``break`` neither the condition nor
+the step is evaluated if it touches memory or if anything can see what it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytriton.frozen import replace
+from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.typed import (
+    Assign,
+    Binary,
+    Body,
+    Break,
+    Comments,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    For,
+    If,
+    KernelDef,
+    Literal,
+    Name,
+    Remark,
+    Return,
+    Statement,
+    Symbol,
+    Unary,
+    While,
+)
+from pytriton.lang.tree.types import BOOL
+from pytriton.lang.tree.walk import assigned, bodies, expressions, has_memory
+from pytriton.passes.analysis.context import Context
+from pytriton.source import Span
+
+__all__ = ["jumps"]
+
+Loop = For | While | DoWhile
+
+
+def jumps(kernel: KernelDef, _: Context) -> KernelDef:
+    """The kernel without jumps, except for a ``return`` outside of loops."""
+    return replace(kernel, body=_body(kernel.body, None, last=True))
+
+
+# ---------------------------------------------------------------- return
+
+
+def _body(body: Body, returned: Symbol | None, *, last: bool = False) -> Body:
+    """The statements with the loops in them lowered; those of a loop around them are left.
+
+    ``returned`` is the flag to set instead of a return, inside a loop. ``last``: nothing runs after this body.
+    """
+    result: list[Statement] = []
+    for position, statement in enumerate(body):
+        blocks = bodies(statement)
+        final = last and bool(blocks) and all(isinstance(after, Remark) for after in body[position + 1 :])
+        match statement:
+            case Return() if returned is not None:
+                result.append(_set(returned, True, statement.span, statement.comments))
+                result.append(Break(statement.span))
+            case If():
+                then = _body(statement.then, returned, last=final)
+                otherwise = _body(statement.otherwise, returned, last=final)
+                result.append(_if(statement, then, otherwise))
+            case For() | While() | DoWhile():
+                result += _outer_loop(statement, returned, final)
+            case _:
+                result.append(statement)
+    return _kept(body, result)
+
+
+def _outer_loop(loop: Loop, returned: Symbol | None, final: bool) -> list[Statement]:
+    """A loop with what follows a return out of it."""
+    if not _contains(loop.body, Return, into_loops=True):
+        return _loop(loop, _body(loop.body, returned))
+    flag = returned or _flag("returned", loop.span)
+    result = _loop(loop, _body(loop.body, flag))
+    if returned is None:
+        result.insert(0, Declare(loop.span, flag, _truth(loop.span, False)))
+    leave: Statement = Return(loop.span) if returned is None else Break(loop.span)
+    if not final:
+        result.append(If(loop.span, _name(flag, loop.span), (leave,), ()))
+    return result
+
+
+# ---------------------------------------------------------------- loops
+
+
+def _loop(loop: Loop, body: Body) -> list[Statement]:
+    """A loop whose body has no jumps of inner loops left."""
+    left = _contains(body, Break)
+    breaks = left or (isinstance(loop, For) and _contains(loop.step, Break))
+    continues = _contains(body, Continue)
+    if isinstance(loop, DoWhile):
+        if not any(not isinstance(statement, Remark) for statement in body):
+            return [While(loop.span, loop.condition, body, loop.comments)]
+        if constant(loop.condition) == 0 and not breaks and not continues:
+            return [*_commented(body, loop.comments)]
+    elif not breaks:
+        return [replace(loop, body=_guard(body, None)) if continues else _with_body(loop, body)]
+    running = _flag("running", loop.span)
+    go = _name(running, loop.span)
+    init, condition, step, first = _parts(loop)
+    start: Expr = _truth(loop.span, True)
+    if condition is not None and (isinstance(loop, DoWhile) or has_memory(condition)):
+        step = (*step, Assign(loop.span, running, condition))
+        start, condition = (condition if first else start), None
+    if continues:
+        step = _guard(step, running)
+        body = _guard(body, running) + (_guarded_step(step, init, go) if left else step)
+    else:
+        body = _guard(body + step, running)
+    test = go if condition is None else Binary(loop.span, BOOL, "&&", go, condition)
+    begin = Declare(loop.span, running, start)
+    return [For(loop.span, (*init, begin), test, (), body, loop.comments)]
+
+
+def _parts(loop: Loop) -> tuple[Body, Expr | None, Body, bool]:
+    """What runs before the loop, its condition, its step, whether the condition is asked before the first turn."""
+    init, step = (loop.init, loop.step) if isinstance(loop, For) else ((), ())
+    condition = loop.condition
+    if condition is not None and constant(condition):
+        condition = None
+    return init, condition, step, not isinstance(loop, DoWhile)
+
+
+def _guarded_step(step: Body, init: Body, go: Name) -> Body:
+    """The step at the end of a turn that a break may have left."""
+    own = {statement.symbol for statement in init if isinstance(statement, Declare)}
+    unseen = assigned(step) <= own and not any(map(has_memory, expressions(step)))
+    return step if unseen else (If(go.span, go, step, ()),)
+
+
+def _guard(body: Body, running: Symbol | None, clears: tuple[Symbol, ...] = ()) -> Body:
+    """The turn of a loop with what follows a jump moved out of its way.
+
+    A ``break`` clears ``running``; every jump also clears the flags in ``clears``.
+    """
+    result: list[Statement] = []
+    for position, statement in enumerate(body):
+        rest = body[position + 1 :]
+        match statement:
+            case Break():
+                assert running is not None
+                result.append(_set(running, False, statement.span, statement.comments))
+                result += [_set(flag, False, statement.span) for flag in clears]
+                break
+            case Continue():
+                if not _silent(statement.comments):
+                    result.append(Remark(statement.span, statement.comments))
+                result += [_set(flag, False, statement.span) for flag in clears]
+                break
+            case If() if _contains((statement,), Break | Continue):
+                result += _guarded_if(statement, rest, running, clears)
+                break
+            case _:
+                result.append(statement)
+    return tuple(result)
+
+
+def _guarded_if(
+    statement: If, rest: Body, running: Symbol | None, clears: tuple[Symbol, ...]
+) -> Iterator[Statement]:
+    """An ``if`` that may jump, with what follows it in the turn."""
+    then, otherwise = statement.then, statement.otherwise
+    if not any(not isinstance(after, Remark) for after in rest):
+        rest = ()
+    elif not _goes_on(then):
+        otherwise, rest = otherwise + rest, ()
+    elif not _goes_on(otherwise):
+        then, rest = then + rest, ()
+    if not rest:
+        yield _if(statement, _guard(then, running, clears), _guard(otherwise, running, clears))
+        return
+    only_breaks = not _contains((statement,), Continue)
+    flag, inner = running, clears
+    if flag is None or not only_breaks:
+        flag = _flag("proceed", statement.span)
+        inner = (*clears, flag)
+        yield Declare(statement.span, flag, _truth(statement.span, True))
+    yield _if(statement, _guard(then, running, inner), _guard(otherwise, running, inner))
+    yield If(statement.span, _name(flag, statement.span), _guard(rest, running, clears), ())
+
+
+def _goes_on(body: Body) -> bool:
+    """Whether the end of a body can be reached."""
+    for statement in body:
+        if isinstance(statement, Break | Continue):
+            return False
+        if isinstance(statement, If) and not any(map(_goes_on, (statement.then, statement.otherwise))):
+            return False
+    return True
+
+
+def _contains(body: Body, kind: object, *, into_loops: bool = False) -> bool:
+    """Whether a jump of a kind stands in the body; those of inner loops are lowered already."""
+    for statement in body:
+        if isinstance(statement, kind):  # type: ignore[arg-type]
+            return True
+        inside = isinstance(statement, If) or into_loops
+        if inside and any(_contains(inner, kind, into_loops=into_loops) for inner in bodies(statement)):
+            return True
+    return False
+
+
+# ---------------------------------------------------------------- small parts
+
+
+def _if(statement: If, then: Body, otherwise: Body) -> If:
+    """The ``if`` with other branches, turned round where only its ``else`` does anything."""
+    if then is statement.then and otherwise is statement.otherwise:
+        return statement
+    if not then and otherwise:
+        refused = Unary(statement.condition.span, BOOL, "!", statement.condition)
+        return replace(statement, condition=refused, then=otherwise, otherwise=())
+    return replace(statement, then=then, otherwise=otherwise)
+
+
+def _with_body(loop: For | While, body: Body) -> For | While:
+    return loop if body is loop.body else replace(loop, body=body)
+
+
+def _kept(body: Body, result: list[Statement]) -> Body:
+    same = len(body) == len(result) and all(a is b for a, b in zip(body, result, strict=True))
+    return body if same else tuple(result)
+
+
+def _commented(body: Body, comments: Comments) -> Iterator[Statement]:
+    """The statements of a loop that is none, with its comments."""
+    if not _silent(comments):
+        yield Remark(body[0].span, comments)
+    yield from body
+
+
+def _silent(comments: Comments) -> bool:
+    return not comments.above and not comments.behind
+
+
+def _flag(name: str, span: Span) -> Symbol:
+    return Symbol(name, BOOL, span)
+
+
+def _name(flag: Symbol, span: Span) -> Name:
+    return Name(span, BOOL, flag)
+
+
+def _truth(span: Span, value: bool) -> Literal:
+    return Literal(span, BOOL, int(value))
+
+
+def _set(flag: Symbol, value: bool, span: Span, comments: Comments | None = None) -> Assign:
+    return Assign(span, flag, _truth(span, value), comments or Comments())

@@ -1,0 +1,247 @@
+"""Which memory a pointer reaches: the parameters that it was computed from.
+
+Arithmetic, casts, selections and variables are followed to a fixed point; a pointer that was itself loaded
+from memory, or made from a number, may reach anything. On this stands the question whether a load and a store
+may touch the same bytes, which is asked in whatever order statements are moved to. ``reads`` and ``writes`` are
+read in program order: behind ``p = X; p = Y;`` the variable reaches ``Y``. In a loop it reaches whatever any turn
+leaves in it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from pytriton.lang.tree.typed import (
+    Assign,
+    Atomic,
+    Body,
+    Call,
+    Cast,
+    Declare,
+    Expr,
+    If,
+    KernelDef,
+    Load,
+    Name,
+    Store,
+    Symbol,
+)
+from pytriton.lang.tree.types import BlockType, PointerType
+from pytriton.lang.tree.walk import (
+    bodies,
+    children,
+    expressions,
+    has_memory,
+    inside,
+    kinds_in,
+    set_bases,
+    statements,
+    walk,
+)
+
+__all__ = ["Provenance", "may_meet"]
+
+Roots = frozenset[Symbol] | None  # None: anything
+_LOADS = frozenset((Load, Atomic))
+_ORDERING = frozenset((Atomic, Call))
+_NOWHERE: Roots = frozenset()
+
+
+class Provenance:
+    """The roots of every pointer of a kernel."""
+
+    def __init__(self, kernel: KernelDef) -> None:
+        self._parameters = kernel.parameters
+        self._roots = _parameters(kernel.parameters)
+        _settle(_assignments(kernel.body), self._roots)
+        self._body = kernel.body
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The parameters through which memory is read."""
+        return self._named(self._effects.reads)
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The parameters through which memory is written."""
+        return self._named(self._effects.writes)
+
+    @property
+    def strays(self) -> bool:
+        """Whether memory is written that no parameter points to."""
+        return self._effects.strays
+
+    def roots(self, pointer: Expr) -> Roots:
+        """The parameters that a pointer may point into."""
+        return _roots(pointer, self._roots)
+
+    def only_root(self, pointer: Expr) -> Symbol | None:
+        """The parameter that a pointer points into, if it can only be one."""
+        roots = self.roots(pointer)
+        return next(iter(roots)) if roots is not None and len(roots) == 1 else None
+
+    def may_alias(self, first: Expr, second: Expr) -> bool:
+        """Whether two pointers may reach the same memory."""
+        return may_meet(self.roots(first), self.roots(second))
+
+    def writes_to(self, body: Body, pointer: Expr) -> bool:
+        """Whether the statements may write memory that the pointer reaches."""
+        for statement in statements(body):
+            if statement.__class__ is Store and self.may_alias(statement.pointer, pointer):
+                return True
+        return not _ORDERING.isdisjoint(kinds_in(body)) and any(
+            isinstance(node, Atomic) or (isinstance(node, Call) and node.function == "barrier")
+            for expr in expressions(body)
+            for node in walk(expr)
+        )
+
+    def all_apart(self, most: int) -> bool:
+        """Whether the kernel has at most so many accesses, and no store in a loop or to memory that another one
+        reaches.
+        """
+        inner = [statement for one in self._body for block in bodies(one) for statement in block]
+        if Atomic in kinds_in(self._body) or any(isinstance(each, Store) or bodies(each) for each in inner):
+            return False
+        found = [statement.pointer for statement in self._body if isinstance(statement, Store)]
+        stores = len(found)
+        for expr in filter(has_memory, expressions(self._body)):
+            found += [node.pointer for node in walk(expr) if isinstance(node, Load)]
+        if len(found) > most:
+            return False
+        reached = list(map(self.roots, found))
+        pairs = ((one, other) for at, one in enumerate(reached[:stores]) for other in reached[at + 1 :])
+        return not any(may_meet(one, other) for one, other in pairs)
+
+    @cached_property
+    def _effects(self) -> _Effects:
+        effects = _Effects(self._parameters)
+        effects.follow(self._body, _parameters(self._parameters))
+        return effects
+
+    def _named(self, symbols: set[Symbol]) -> tuple[str, ...]:
+        return tuple(symbol.name for symbol in self._parameters if symbol in symbols)
+
+
+class _Effects:
+    """What statements do to memory, in program order. ``known``: what each variable reaches where they stand."""
+
+    def __init__(self, parameters: tuple[Symbol, ...]) -> None:
+        self._everything = set(_parameters(parameters))
+        self.reads: set[Symbol] = set()
+        self.writes: set[Symbol] = set()
+        self.strays = False
+
+    def follow(self, body: Body, known: dict[Symbol, Roots]) -> None:
+        """Note the effects; ``known`` is brought to what holds behind the body."""
+        for statement in body:
+            inner = bodies(statement)
+            is_loop = bool(inner) and not isinstance(statement, If)
+            if is_loop:
+                _settle(_assignments((statement,)), known)
+            if not _LOADS.isdisjoint(inside(statement).kinds):
+                for expr in expressions((statement,), deep=False):
+                    self._evaluate(expr, known)
+            if isinstance(statement, Store):
+                self._write(_roots(statement.pointer, known))
+            elif isinstance(statement, Declare | Assign) and statement.value is not None:
+                if _is_pointer(statement.value):
+                    known[statement.symbol] = _roots(statement.value, known)
+            elif inner:
+                ends = [known if is_loop else {}]
+                for each in inner:
+                    ends.append(dict(known))
+                    self.follow(each, ends[-1])
+                for symbol in set().union(*ends):
+                    known[symbol] = _join(*(end.get(symbol, frozenset()) for end in ends))
+
+    def _evaluate(self, expr: Expr, known: dict[Symbol, Roots]) -> None:
+        if not has_memory(expr):
+            return
+        for node in walk(expr):
+            if isinstance(node, Load | Atomic):
+                roots = _roots(node.pointer, known)
+                self.reads |= self._everything if roots is None else roots
+                if isinstance(node, Atomic):
+                    self._write(roots)
+
+    def _write(self, roots: Roots) -> None:
+        self.writes |= self._everything if roots is None else roots
+        self.strays |= roots is None
+
+
+def _parameters(parameters: tuple[Symbol, ...]) -> dict[Symbol, Roots]:
+    """The pointers among parameters, each of which reaches its own memory."""
+    return {symbol: frozenset([symbol]) for symbol in parameters if isinstance(symbol.type, PointerType)}
+
+
+def _settle(assignments: list[tuple[Symbol, Expr]], known: dict[Symbol, Roots]) -> None:
+    """Join what the assignments give, in whatever order and however often they are made."""
+    changed = True
+    while changed:
+        changed = False
+        for symbol, value in assignments:
+            before = known.get(symbol, frozenset())
+            after = _join(before, _roots(value, known))
+            if after != before or symbol not in known:
+                known[symbol] = after
+                changed = True
+
+
+def _roots(pointer: Expr, known: dict[Symbol, Roots]) -> Roots:
+    bases = _bases(pointer)
+    return None if bases is None else _join(*[known.get(symbol, _NOWHERE) for symbol in bases])
+
+
+def _bases(pointer: Expr) -> Roots:
+    """The variables that a pointer is computed from, kept with it."""
+    try:
+        return pointer.bases
+    except AttributeError:
+        found = _computed_from(pointer)
+        set_bases(pointer, found)
+        return found
+
+
+def _computed_from(pointer: Expr) -> Roots:
+    if isinstance(pointer, Name):
+        return frozenset([pointer.symbol])
+    if isinstance(pointer, Load | Atomic):
+        return None
+    if isinstance(pointer, Cast) and not _is_pointer(pointer.operand):
+        return None
+    return _join(*[_bases(child) for child in children(pointer) if _is_pointer(child)])
+
+
+def may_meet(left: Roots, right: Roots) -> bool:
+    """Whether pointers with these roots may reach the same memory."""
+    if left is None or right is None:
+        return True
+    for one in left:
+        for other in right:
+            if one is other or not (one.noalias or other.noalias):
+                return True
+    return False
+
+
+def _join(*several: Roots) -> Roots:
+    found = _NOWHERE
+    for each in several:
+        if each is None:
+            return None
+        found = each if not found or found is each else found | each
+    return found
+
+
+def _is_pointer(expr: Expr) -> bool:
+    type_ = expr.type
+    return isinstance(type_.element if isinstance(type_, BlockType) else type_, PointerType)
+
+
+def _assignments(body: Body) -> list[tuple[Symbol, Expr]]:
+    return [
+        (statement.symbol, statement.value)
+        for statement in statements(body)
+        if isinstance(statement, Declare | Assign)
+        and statement.value is not None
+        and _is_pointer(statement.value)
+    ]

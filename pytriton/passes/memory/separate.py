@@ -1,0 +1,102 @@
+"""A statement that meets itself in memory -> statements of one access each, between which barriers fit.
+
+    *(Y + r) = *(Y + 7 - r);                value = *(Y + 7 - r); *(Y + r) = value;
+    atomic_add(Y + 7 - r, *(Y + r));        value = *(Y + r); atomic_add(Y + 7 - r, value);
+    while (atomic_add(Y, *Y) < n) ...       again = atomic_add(Y, *Y) < n; while (again) { ...; again = ... }
+
+Operands come first, from left to right; a store comes last. passes/memory/barriers.py says what must be taken
+apart.
+"""
+
+from __future__ import annotations
+
+from pytriton.frozen import replace
+from pytriton.lang.tree.typed import (
+    Assign,
+    Atomic,
+    Body,
+    Comments,
+    Declare,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Load,
+    Name,
+    Statement,
+    Store,
+    Symbol,
+    While,
+)
+from pytriton.lang.tree.types import BlockType, PointerType, ScalarType
+from pytriton.lang.tree.walk import walk, with_children
+from pytriton.passes.analysis.queries import has_load
+
+__all__ = ["in_parts"]
+
+
+def in_parts(statement: Statement) -> Body:
+    """The statements that do the same, one after the other; itself where there is nothing to take apart."""
+    parts = _Parts(statement)
+    last: Statement = statement
+    match statement:
+        case Store():
+            last = parts.store(statement)
+        case Declare(value=value) | Assign(value=value) | Evaluate(value=value) if value is not None:
+            value = with_children(value, parts.single)
+            last = replace(statement, value=value, comments=parts.comments)
+        case If(condition=condition):
+            condition = parts.single(condition)
+            last = replace(statement, condition=condition, comments=parts.comments)
+        case While(condition=condition) | For(condition=condition) if condition is not None:
+            return _asked_ahead(statement, condition)
+    return (*parts.made, last)
+
+
+class _Parts:
+    """``made``: what goes in front. The first of all parts has the statement's comments."""
+
+    def __init__(self, statement: Statement) -> None:
+        self.span = statement.span
+        self.comments = statement.comments
+        self.made: list[Declare] = []
+
+    def store(self, store: Store) -> Store:
+        """A store without loads and atomics; its value and its mask are loaded whole, if no atomic is in them."""
+        value, mask = self._whole("value", store.value), store.mask and self._whole("mask", store.mask)
+        pointer = self.single(store.pointer, "index")
+        return replace(store, pointer=pointer, value=value, mask=mask, comments=self.comments)
+
+    def single(self, expr: Expr, name: str = "value") -> Expr:
+        """The expression, every load and every atomic of it in a statement of its own."""
+        if not isinstance(expr, Load) or _has_atomic(expr):
+            expr = with_children(expr, lambda child: self.single(child, name))
+        return self._hoisted(name, expr) if isinstance(expr, Load | Atomic) else expr
+
+    def _whole(self, name: str, expr: Expr) -> Expr:
+        if _has_atomic(expr):
+            return self.single(expr)
+        return self._hoisted(name, expr) if has_load(expr) else expr
+
+    def _hoisted(self, name: str, expr: Expr) -> Name:
+        assert isinstance(expr.type, ScalarType | PointerType | BlockType)
+        symbol = Symbol(name, expr.type, self.span)
+        self.made.append(Declare(self.span, symbol, expr, self.comments))
+        self.comments = Comments()
+        return Name(expr.span, expr.type, symbol)
+
+
+def _asked_ahead(loop: While | For, condition: Expr) -> Body:
+    """A loop whose condition is computed in front of it, and at the end of each turn."""
+    assert isinstance(condition.type, ScalarType)
+    span = condition.span
+    again = Symbol("again", condition.type, span)
+    first, next_ = Declare(span, again, condition), Assign(span, again, condition)
+    name = Name(span, condition.type, again)
+    if isinstance(loop, While):
+        return (first, replace(loop, condition=name, body=(*loop.body, next_)))
+    return (replace(loop, init=(*loop.init, first), condition=name, step=(*loop.step, next_)),)
+
+
+def _has_atomic(expr: Expr) -> bool:
+    return any(isinstance(node, Atomic) for node in walk(expr))

@@ -1,0 +1,430 @@
+"""Blocks of pointers -> tiles through tensor descriptors (Hopper's TMA): a point that tuning may add by itself.
+
+Input: a kernel after all other passes. Output: the same with those loads replaced that can be; where there is none,
+the same object. With
+
+    pa = A + rk[None, :] + rm[:, None] * lda
+    for k in range(0, K, TK):
+        a = tl.load(pa)
+        pa += TK
+
+each turn loads a tile whose corner is known: row ``pm * TM``, column ``k``. So
+
+    tiles_a = tl.make_tensor_descriptor(A, shape=..., strides=(lda, 1), block_shape=(TM, TK))
+    for k in range(0, K, TK):
+        a = tiles_a.load((pm * TM, k))
+
+reads the same elements. One thread fetches a whole tile, and no register holds an address. Where the right operand
+of a product is contiguous along the axis that is summed over (``a @ ^b``, ``^a @ ^b``), that is faster on a Hopper
+GPU; with a plain ``b`` pointers are. ``Described.feeds`` says which.
+
+What is proved here: a turn adds to the pointers what it adds to the loop's variable, which counts up from 0;
+nothing else moves them; no statement of the kernel may write what they reach (tiles are read by a way of their
+own, which stores and barriers do not order); tiles begin at sums of program ids, each times a constant, so never
+before the base. The rest depends on a launch, and stands in a ``Described``: runtime/launch/descriptors.py asks it
+each time. That also makes the extents right: a descriptor must have some, and gives 0 beyond them, where a text
+without bounds reads on. They are the largest there are, and no tile of a launch that passes reaches them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+
+from pytriton.frozen import dataclass, replace
+from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.typed import (
+    Assign,
+    Binary,
+    Body,
+    Call,
+    Cast,
+    Comments,
+    Declare,
+    Dot,
+    Expand,
+    Expr,
+    If,
+    KernelDef,
+    Literal,
+    Load,
+    Name,
+    Permute,
+    Range,
+    RangeLoop,
+    Statement,
+    Symbol,
+)
+from pytriton.lang.tree.types import (
+    BFLOAT16,
+    CHAR,
+    FLOAT,
+    HALF,
+    INT,
+    LONG,
+    BlockType,
+    PointerType,
+    ScalarType,
+    element_of,
+    shape_of,
+)
+from pytriton.lang.tree.walk import (
+    assigned,
+    assigned_once,
+    bodies,
+    expressions,
+    kinds,
+    kinds_in,
+    map_bodies,
+    map_expressions,
+    map_statements,
+    names,
+    reads,
+    statements,
+    walk,
+    with_children,
+)
+from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.dead import swept, without
+from pytriton.passes.analysis.linear import sum_of
+from pytriton.passes.analysis.traits import Described, Edge
+from pytriton.passes.memory.provenance import Provenance
+
+__all__ = ["descriptors"]
+
+_LONGEST = 256  # elements that one copy takes along an axis
+_NARROW = 2  # bytes of an element that tensor cores multiply as it is
+_BYTES = 16  # what a row, its start and the distance of rows are multiples of
+_ELEMENTS = (HALF, BFLOAT16, FLOAT, CHAR)
+_COMMENT = (
+    "tiles through tensor descriptors (TMA): the text has no bounds, so the extents are the largest there are"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tiling:
+    """A block of pointers that can be tiles of ``base``, with the loop that moves it and where its tiles begin."""
+
+    loop: RangeLoop
+    pointers: Declare
+    base: Symbol
+    stride: Symbol
+    corner: tuple[Expr, Expr]
+    described: Described
+
+
+def descriptors(kernel: KernelDef, context: Context) -> KernelDef:
+    """The kernel with tiles where it can have them, if they are asked for; what they need is told in the traits."""
+    if not context.settings.descriptors:
+        return kernel
+    found = _tilings(kernel, Provenance(kernel))
+    context.traits = replace(context.traits, described=tuple(each.described for each in found))
+    return _with_tiles(kernel, found) if found else kernel
+
+
+def _tilings(kernel: KernelDef, provenance: Provenance) -> tuple[_Tiling, ...]:
+    """Every block of pointers of the kernel that can be tiles."""
+    if Dot not in kinds_in(kernel.body):
+        return ()
+    search = _Search(kernel)
+    found = [
+        each
+        for each in search.look(kernel.body, {})
+        if not provenance.writes_to(kernel.body, Name(each.pointers.span, each.base.type, each.base))
+    ]
+    every = {each.pointers.symbol for each in found}
+    feeding = {symbol for each in found for pair in _operands(each.loop) for symbol in pair if every >= pair}
+    return tuple(
+        replace(each, described=replace(each.described, feeds=True))
+        if each.pointers.symbol in feeding and each.described.element_bytes <= _NARROW
+        else each
+        for each in found
+    )
+
+
+def _with_tiles(kernel: KernelDef, found: tuple[_Tiling, ...]) -> KernelDef:
+    """The kernel with tiles for these blocks of pointers."""
+    made = {each.pointers.symbol: _Tiles(each, first=each is found[0]) for each in found}
+
+    def changed(statement: Statement) -> Body:
+        if isinstance(statement, Declare) and statement.symbol in made:
+            return made[statement.symbol].declaration, replace(statement, comments=Comments())
+        if isinstance(statement, RangeLoop):
+            own = (each for each in made.items() if each[1].counter is statement.symbol)
+            loads = {symbol: tiles.load for symbol, tiles in own}
+            body = map_expressions(statement.body, lambda expr: _loaded(expr, loads))
+            return (statement if body is statement.body else replace(statement, body=body),)
+        return (statement,)
+
+    body = map_statements(kernel.body, changed)
+    still = map_bodies(body, lambda inner: tuple(each for each in inner if not _sets(each, made.keys())))
+    unread = made.keys() - reads(still)  # but to be moved
+    body = map_bodies(body, lambda inner: without(inner, lambda each: _sets(each, unread)))
+    return swept(kernel, replace(kernel, body=body))
+
+
+def _sets(statement: Statement, symbols: Set[Symbol]) -> bool:
+    return isinstance(statement, Declare | Assign) and statement.symbol in symbols
+
+
+class _Tiles:
+    """What a tiling becomes: the declaration of a descriptor, and a load through it."""
+
+    def __init__(self, tiling: _Tiling, first: bool) -> None:
+        pointers, base, stride = tiling.pointers, tiling.base, tiling.stride
+        span, type_ = pointers.span, pointers.symbol.type
+        symbol = Symbol(f"tiles_{base.name.lower()}", type_, span)
+        above = (*pointers.comments.above, _COMMENT) if first else pointers.comments.above
+        given = Name(span, base.type, base), Name(span, stride.type, stride)
+        made = Call(span, type_, "descriptor", given)
+        self.counter = tiling.loop.symbol
+        self.declaration = Declare(span, symbol, made, Comments(above, pointers.comments.behind))
+        assert isinstance(type_, BlockType) and isinstance(type_.element, PointerType)
+        tile = BlockType(type_.element.element, type_.shape)
+        self.load = Call(span, tile, "tile", (Name(span, type_, symbol), *tiling.corner))
+
+
+def _loaded(expr: Expr, loads: Mapping[Symbol, Call]) -> Expr:
+    if Load not in kinds(expr) or names(expr).isdisjoint(loads):
+        return expr
+    match expr:
+        case Load(pointer=Name(symbol=symbol), mask=None) if symbol in loads:
+            return replace(loads[symbol], span=expr.span)
+    return with_children(expr, lambda child: _loaded(child, loads))
+
+
+def _operands(loop: RangeLoop) -> Iterator[frozenset[Symbol]]:
+    """The pointers behind both operands of each product whose right one is contiguous along the sum."""
+    values = {
+        each.symbol: each.value
+        for each in assigned_once(loop.body)
+        if isinstance(each, Declare | Assign) and each.value is not None
+    }
+    for dot in (node for expr in expressions(loop.body) for node in walk(expr) if isinstance(node, Dot)):
+        match _behind(dot.left, dict(values)), _behind(dot.right, dict(values)):
+            case (left, _), (right, 0):
+                yield frozenset((left, right))
+
+
+def _behind(expr: Expr, values: dict[Symbol, Expr]) -> tuple[Symbol, int] | None:
+    """The pointers that an operand was loaded through, and along which axis of it these are contiguous."""
+    axis = 1
+    while True:
+        match expr:
+            case Name(symbol=symbol) if symbol in values:
+                expr = values.pop(symbol)
+            case Permute(operand=operand, order=(1, 0)):
+                expr, axis = operand, 1 - axis
+            case Load(pointer=Name(symbol=symbol), mask=None):
+                return symbol, axis
+            case _:
+                return None
+
+
+class _Search:
+    """Looks for blocks of pointers that can be tiles."""
+
+    def __init__(self, kernel: KernelDef) -> None:
+        once = assigned_once(kernel.body)
+        self._fixed = set(kernel.parameters) - assigned(kernel.body)
+        self._values = {
+            each.symbol: each.value for each in once if isinstance(each, Declare) and each.value is not None
+        }
+        self._counters = {each.symbol for each in once if isinstance(each, RangeLoop)}
+        self._assignments: dict[Symbol, int] = {}
+        for each in statements(kernel.body):
+            if isinstance(each, Declare | Assign):
+                self._assignments[each.symbol] = self._assignments.get(each.symbol, 0) + 1
+
+    def look(self, body: Body, declared: dict[Symbol, Declare]) -> Iterator[_Tiling]:
+        """``declared``: the blocks of pointers that were set on the way here, each time that it is gone."""
+        declared = dict(declared)
+        for statement in body:
+            match statement:
+                case Declare(symbol=symbol) if isinstance(element_of(symbol.type), PointerType):
+                    declared[symbol] = statement
+                case If(then=then, otherwise=otherwise):
+                    yield from self.look(then, declared)
+                    yield from self.look(otherwise, declared)
+                case RangeLoop():
+                    yield from self._loop(statement, declared)
+                    yield from self.look(statement.body, {})
+                case _:
+                    for inner in bodies(statement):
+                        yield from self.look(inner, {})
+
+    def _loop(self, loop: RangeLoop, declared: Mapping[Symbol, Declare]) -> Iterator[_Tiling]:
+        step = constant(loop.step)
+        if Dot not in kinds_in(loop.body) or loop.symbol not in self._counters or loop.symbol.type != INT:
+            return
+        if constant(loop.start) != 0 or not isinstance(step, int) or step <= 0:
+            return
+        stop = self._stop(loop.stop)
+        for place, statement in enumerate(loop.body):
+            if stop is None or not isinstance(statement, Assign) or statement.symbol not in declared:
+                continue
+            if not self._is_loaded(statement.symbol, loop.body, place):
+                continue
+            if (
+                found := self._tiling(loop, declared[statement.symbol], statement.value, step, stop)
+            ) is not None:
+                yield found
+
+    def _stop(self, expr: Expr) -> str | int | None:
+        """The end of a loop, if a launcher can know it."""
+        value = constant(expr)
+        if isinstance(value, int):
+            return value
+        return expr.symbol.name if isinstance(expr, Name) and expr.symbol in self._fixed else None
+
+    def _is_loaded(self, symbol: Symbol, body: Body, place: int) -> bool:
+        """Whether all of a turn's loads through the pointers come before they are moved, at ``place``."""
+        if self._assignments[symbol] != 2:
+            return False
+        before, after = (
+            [
+                node
+                for expr in expressions(part)
+                if symbol in names(expr)
+                for node in walk(expr)
+                if isinstance(node, Load) and symbol in names(node.pointer)
+            ]
+            for part in (body[:place], body[place + 1 :])
+        )
+        plain = [node for node in before if isinstance(node.pointer, Name) and node.mask is None]
+        return bool(before) and len(plain) == len(before) and not after
+
+    def _tiling(
+        self, loop: RangeLoop, pointers: Declare, moved: Expr, step: int, stop: str | int
+    ) -> _Tiling | None:
+        type_ = pointers.symbol.type
+        shape, terms = shape_of(type_), _terms(pointers.value)
+        if len(shape) != 2 or max(shape) > _LONGEST or len(terms) != 3:
+            return None
+        base, *indices = terms
+        axes = dict(found for term in indices if (found := self._index(term)) is not None)
+        if not isinstance(base, Name) or base.symbol not in self._fixed or set(axes) != {0, 1}:
+            return None
+        (rows, stride), (columns, contiguous) = axes[0], axes[1]
+        if stride is None or contiguous is not None or base.type != element_of(type_):
+            return None
+        row_edge, column_edge = self._edge(rows, shape[0]), self._edge(columns, shape[1])
+        along = self._moved(pointers.symbol, moved, step, stride)
+        width = _bytes(base.type)
+        if row_edge is None or column_edge is None or along is None or not width:
+            return None
+        (row, row_start), (column, column_start) = row_edge, column_edge
+        moving = (row, column)[along]
+        starts = [*column.ids, column.first, shape[1], step * along]
+        if any(moving.ids) or moving.first or any(start * width % _BYTES for start in starts):
+            return None
+        counter = Name(loop.span, INT, loop.symbol)
+        corner = (row_start, counter) if along else (counter, column_start)
+        down = not along
+        described = Described(base.symbol.name, stride.name, width, row, column, stop, step, down)
+        return _Tiling(loop, pointers, base.symbol, stride, corner, described)
+
+    def _moved(self, pointers: Symbol, value: Expr, step: int, stride: Symbol) -> int | None:
+        """Along which axis a turn moves the pointers, by as much as the loop counts."""
+        match value:
+            case Binary(operator="+", left=Name(symbol=symbol), right=by) if symbol is pointers:
+                if constant(by) == step:
+                    return 1
+                match by:
+                    case Binary(operator="*", left=left, right=right):
+                        for factor, other in ((left, right), (right, left)):
+                            if constant(factor) == step and self._parameter(other) is stride:
+                                return 0
+        return None
+
+    def _index(self, term: Expr) -> tuple[int, tuple[Expr, Symbol | None]] | None:
+        """Along which axis a block of indices counts: the indices themselves, and the parameter they are times."""
+        axis, stride = None, None
+        while True:
+            match term:
+                case Expand(operand=operand, axes=(False, True) | (True, False) as axes) if axis is None:
+                    term, axis = operand, int(axes[0])
+                case Cast(operand=operand) if _element(term) == LONG and _element(operand) == INT:
+                    term = operand
+                case Binary(operator="*", left=left, right=right):
+                    if constant(left) == 1 or constant(right) == 1:
+                        term = right if constant(left) == 1 else left
+                        continue
+                    factor, other = (left, right) if not shape_of(left.type) else (right, left)
+                    if stride is not None or (stride := self._parameter(factor)) is None:
+                        return None
+                    term = other
+                case Name(symbol=symbol) if _is_product(self._values.get(symbol)):
+                    term = self._values[symbol]
+                case _:
+                    return None if axis is None else (axis, (term, stride))
+
+    def _parameter(self, factor: Expr) -> Symbol | None:
+        """The integer parameter that a factor is, if the kernel never sets it."""
+        while isinstance(factor, Cast) and _element(factor) == LONG:
+            factor = factor.operand
+        if isinstance(factor, Name) and factor.symbol in self._fixed and factor.type in (INT, LONG):
+            return factor.symbol
+        return None
+
+    def _edge(self, indices: Expr, size: int) -> tuple[Edge, Expr] | None:
+        """``start + first ... first + size``: the edge, and the start as an expression."""
+        total = sum_of(self._inlined(indices))
+        ids, first, ranges = [0, 0, 0], total.number, 0
+        for term, count in total.terms:
+            match term:
+                case Call(function="program_id", arguments=(axis,)) if count > 0:
+                    ids[_number(axis)] += count
+                case Range(start=start) if count == 1:
+                    first, ranges = first + _number(start), ranges + 1
+                case _:
+                    return None
+        if ranges != 1 or first < 0 or _element(indices) != INT:
+            return None
+        begin: Expr | None = None
+        for term in _terms(self._value(indices)):
+            if isinstance(term, Range):
+                term = term.start
+            if shape_of(term.type):
+                return None
+            if constant(term) != 0:
+                begin = term if begin is None else Binary(indices.span, INT, "+", begin, term)
+        x, y, z = ids
+        return Edge((x, y, z), first, size), begin or Literal(indices.span, INT, 0)
+
+    def _value(self, expr: Expr) -> Expr:
+        """The expression, or what the variable is that it names."""
+        while isinstance(expr, Name) and expr.symbol in self._values:
+            expr = self._values[expr.symbol]
+        return expr
+
+    def _inlined(self, expr: Expr) -> Expr:
+        """The expression with their values for all variables that are set once."""
+        return with_children(self._value(expr), self._inlined)
+
+
+def _element(expr: Expr) -> object:
+    return element_of(expr.type)  # type: ignore[arg-type]
+
+
+def _is_product(expr: Expr | None) -> bool:
+    return isinstance(expr, Expand | Cast) or (isinstance(expr, Binary) and expr.operator == "*")
+
+
+def _terms(expr: Expr | None) -> list[Expr]:
+    """What a sum adds up, in its order."""
+    if isinstance(expr, Binary) and expr.operator == "+":
+        return [*_terms(expr.left), *_terms(expr.right)]
+    return [] if expr is None else [expr]
+
+
+def _number(expr: Expr) -> int:
+    """What a constant is."""
+    value = constant(expr)
+    assert isinstance(value, int)
+    return value
+
+
+def _bytes(type_: object) -> int:
+    """The bytes of what is pointed to, if tiles can consist of it; else 0."""
+    element = type_.element if isinstance(type_, PointerType) else None
+    return element.bits // 8 if isinstance(element, ScalarType) and element in _ELEMENTS else 0

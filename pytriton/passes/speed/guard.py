@@ -1,0 +1,97 @@
+"""A loop that sums products -> the same loop under the question whether it turns at all, where that makes it fast.
+
+A Hopper GPU works on the product of one turn while the program is in the next. ptxas lets it do so if nothing else
+writes the registers of the sum between the first product and the wait behind the loop. A loop that may not turn at
+all has a second way to that wait, on which the sum is zeros. Where LLVM puts these zeros on that way alone, ptxas
+makes the program wait for each product, 4 times a turn (Triton 3.6; message C7515). With
+
+    if K > 0:
+        for k in range(0, K, TK):
+            ...
+
+that wait stands inside, and both ways meet behind it: the same turns, and 175 registers for 175.
+
+LLVM does so where what follows the loop shares a value with it that nothing needs before: the number of the warp,
+which tells where its part of the left operand lies, and which row of the result it writes if a row is as wide as a
+warp. (Of operands with rows that wide, it is needed before.) So it hit the largest tiles of ``a @ ^b`` and
+``^a @ ^b``. Elsewhere, and under masks, the question gains nothing or costs registers, so it is not put.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pytriton.lang.tree.convert import constant, scalar_of
+from pytriton.lang.tree.typed import (
+    Binary,
+    Comments,
+    Dot,
+    Expr,
+    If,
+    KernelDef,
+    Load,
+    Name,
+    RangeLoop,
+    Statement,
+    Store,
+)
+from pytriton.lang.tree.types import BOOL, INT, Type, shape_of
+from pytriton.lang.tree.walk import assigned, bodies, expressions, map_body, statements, walk
+from pytriton.passes.analysis.context import Context
+
+__all__ = ["entered"]
+
+_WARP = 32 * 16  # bytes that a warp reads or writes at a time
+_COMMENT = "under a test, so that ptxas overlaps the products of consecutive turns"
+
+
+def entered(kernel: KernelDef, _: Context) -> KernelDef:
+    """The kernel with such loops under that question."""
+    stores = (each.value.type for each in statements(kernel.body) if isinstance(each, Store))
+    stored = {shape_of(type_) for type_ in stores if _row(type_) == _WARP}
+    loaded = (node for node in _nodes(kernel.body) if isinstance(node, Load))
+    if not stored or any(_row(load.type) == _WARP for load in loaded):
+        return kernel
+    fixed = set(kernel.parameters) - assigned(kernel.body)
+
+    def asked(statement: Statement) -> Statement:
+        if not isinstance(statement, RangeLoop) or (bound := _bound(statement)) is None:
+            return statement
+        if bound.symbol not in fixed or not _sums(statement, stored):
+            return statement
+        zero = statement.start if statement.stop is bound else statement.stop
+        condition = Binary(statement.span, BOOL, ">", bound, zero)
+        comments = Comments((*statement.comments.above, _COMMENT))
+        loop = replace(statement, comments=Comments((), statement.comments.behind))
+        return If(statement.span, condition, (loop,), (), comments)
+
+    return replace(kernel, body=map_body(kernel.body, asked))
+
+
+def _bound(loop: RangeLoop) -> Name | None:
+    """The bound of a loop from 0 up to a variable, or from one down to 0."""
+    step = constant(loop.step)
+    if not isinstance(step, int) or loop.symbol.type != INT:
+        return None
+    zero, bound = (loop.start, loop.stop) if step > 0 else (loop.stop, loop.start)
+    return bound if constant(zero) == 0 and isinstance(bound, Name) else None
+
+
+def _sums(loop: RangeLoop, stored: set[tuple[int, ...]]) -> bool:
+    """Whether a loop sums a product of what it loads without masks, of one of those shapes."""
+    nodes = list(_nodes(loop.body))
+    if any(map(bodies, loop.body)) or any(isinstance(node, Load) and node.mask is not None for node in nodes):
+        return False
+    dots = (node for node in nodes if isinstance(node, Dot) and node.accumulator is not None)
+    return any(shape_of(dot.type) in stored for dot in dots)
+
+
+def _nodes(body: tuple[Statement, ...]) -> Iterator[Expr]:
+    return (node for expr in expressions(body) for node in walk(expr))
+
+
+def _row(type_: Type) -> int:
+    """The bytes of a row of a matrix; 0 of anything else."""
+    shape, scalar = shape_of(type_), scalar_of(type_)
+    return shape[-1] * max(8, scalar.bits) // 8 if len(shape) == 2 and scalar else 0

@@ -1,0 +1,44 @@
+"""What tuning wants to know of a kernel, read off its typed tree before anything that tuning tries."""
+
+from __future__ import annotations
+
+from pytriton.frozen import replace
+from pytriton.lang.tree.convert import scalar_of
+from pytriton.lang.tree.typed import Atomic, Binary, Dot, Expr, KernelDef, Load, RangeLoop, Statement
+from pytriton.lang.tree.types import DOUBLE
+from pytriton.lang.tree.walk import expressions, kinds, kinds_in, statements, walk
+from pytriton.passes.analysis.context import Context
+from pytriton.passes.memory.provenance import Provenance
+from pytriton.passes.speed.stages import can_stream
+from pytriton.passes.speed.swizzle import can_swizzle
+from pytriton.passes.speed.tiles import largest_tiles
+
+__all__ = ["observe"]
+
+
+def observe(kernel: KernelDef, context: Context) -> KernelDef:
+    """The kernel as it is; its traits are in the context."""
+    context.traits = replace(
+        context.traits,
+        swizzles=can_swizzle(kernel),
+        pipelined=any(map(_is_pipelined, statements(kernel.body))),
+        streams=can_stream(kernel, Provenance(kernel)),
+        doubles=any(map(_is_double, expressions(kernel.body))),
+        tiles=largest_tiles(kernel.body),
+    )
+    return kernel
+
+
+def _is_pipelined(statement: Statement) -> bool:
+    """Whether a statement is a loop that Triton pipelines of its own accord."""
+    if not isinstance(statement, RangeLoop):
+        return False
+    found = kinds_in(statement.body)
+    return Dot in found and (Load in found or Atomic in found)
+
+
+def _is_double(expr: Expr) -> bool:
+    """Whether an expression computes with double."""
+    return Binary in kinds(expr) and any(
+        isinstance(node, Binary) and scalar_of(node.type) == DOUBLE for node in walk(expr)
+    )

@@ -1,0 +1,394 @@
+"""A loop whose masks fail in its last turn only -> whole turns without masks, then the last one under them.
+
+``for (n = 0; n < N; n += TN)`` with ``n + rn < N`` tests in every turn what can fail in the last one alone, and the
+test costs a select an element and a predicate a load. So a loop with a matrix product in it, where such arithmetic
+stands in the way of the tensor cores, becomes
+
+    whole = N // TN * TN
+    for n in range(0, whole, TN):  # n + TN <= N: every n + rn is below N
+        ...
+    if whole < N:
+        ...  # the turn that is left, as it was written
+
+which are the same turns in the same order; a loop that counts down to 0 likewise. Where N is known to be a multiple
+of TN (a number, a product with TN, a promise that the launcher checks) no turn is left, and there is no ``if``.
+
+A condition goes where it follows from the turn being whole: its sides are sums of the loop's variable, its bound,
+numbers and ranges, and differ by what numbers decide (linear.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.typed import (
+    NO_COMMENTS,
+    Assign,
+    Atomic,
+    Binary,
+    Body,
+    Broadcast,
+    Call,
+    Comments,
+    Declare,
+    Expand,
+    Expr,
+    If,
+    KernelDef,
+    Literal,
+    Load,
+    Name,
+    Range,
+    RangeLoop,
+    Remark,
+    Select,
+    Statement,
+    Store,
+    Symbol,
+    Unary,
+)
+from pytriton.lang.tree.types import BOOL, INT, element_of, shape_of
+from pytriton.lang.tree.walk import (
+    assigned,
+    assigned_once,
+    bodies,
+    expressions,
+    has_memory,
+    inside,
+    kinds_in,
+    map_body,
+    map_expressions,
+    names,
+    reads,
+    rebuild,
+    with_children,
+)
+from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.linear import Sum, decides, is_true, sum_of
+from pytriton.passes.analysis.queries import larger_than, multiplies, negated
+
+__all__ = ["split"]
+
+_MOST = 60  # statements of a loop that is written twice
+_LARGE = 100  # nodes of a side of a comparison that is looked at
+_COMMENT = "what is left, under its masks"
+
+
+def split(kernel: KernelDef, _: Context) -> KernelDef:
+    """The kernel with such loops split."""
+    if not multiplies(kernel.body):
+        return kernel
+    body = _Split(kernel).body(kernel.body, None)
+    return kernel if body is kernel.body else replace(kernel, body=body)
+
+
+class _Split:
+    def __init__(self, kernel: KernelDef) -> None:
+        self.kernel = kernel
+
+    @cached_property
+    def ranges(self) -> dict[Symbol, Expr]:
+        """The variables that are ranges."""
+        return {
+            statement.symbol: statement.value
+            for statement in assigned_once(self.kernel.body)
+            if isinstance(statement, Declare) and isinstance(statement.value, Range)
+        }
+
+    def body(self, body: Body, outer: _Multiples | None) -> Body:
+        """``outer``: what is known of variables when the body begins."""
+        multiples = _Multiples(outer)
+        result: list[Statement] = []
+        for statement in body:
+            multiples.passed.append(statement)
+            inner = bodies(statement)
+            if isinstance(statement, RangeLoop) and (found := self._loop(statement, multiples)):
+                result += found
+            elif inner:
+                result.append(self._inside(statement, multiples))
+            else:
+                result.append(statement)
+        same = len(result) == len(body) and all(a is b for a, b in zip(result, body, strict=True))
+        return body if same else tuple(result)
+
+    def _inside(self, statement: Statement, known: _Multiples) -> Statement:
+        parts = {
+            name: self.body(getattr(statement, name), known)
+            for name in ("body", "then", "otherwise")
+            if hasattr(statement, name)
+        }
+        changed = any(part is not getattr(statement, name) for name, part in parts.items())
+        return replace(statement, **parts) if changed else statement  # type: ignore[arg-type]
+
+    def _loop(self, loop: RangeLoop, multiples: _Multiples) -> Body:
+        """The loop split; nothing where that is not possible or takes no mask away."""
+        turn = _whole_turn(loop)
+        if turn is None or len(loop.body) > _MOST or not multiplies(loop.body):
+            return ()
+        if any(map(bodies, loop.body)) or Atomic in kinds_in(loop.body):
+            return ()
+        if not any(map(decides, expressions(loop.body))):
+            return ()
+        body = _Whole(turn, dict(self.ranges)).body(loop.body)
+        if body is loop.body:
+            return ()
+        step, known = turn.step, multiples.now()
+        if _multiple(turn.count, known) % step == 0 and step & (step - 1) == 0:
+            return (replace(loop, body=body),)
+        size = loop.step if turn.up else negated(loop.step)
+        return self._with_rest(loop, body, turn, size)
+
+    def _with_rest(self, loop: RangeLoop, body: Body, turn: _Turn, size: Expr) -> Body:
+        """The whole turns, and the last one where some of the bound is left."""
+        span = loop.span
+
+        def calculate(left: Expr, operator: str, right: Expr) -> Expr:
+            return Binary(span, INT, operator, left, right)
+
+        symbol = Symbol("whole" if turn.up else "rest", INT, span)
+        cut = Name(span, INT, symbol)
+        if turn.up:
+            value = calculate(calculate(loop.stop, "/", size), "*", size)
+            left = Binary(span, BOOL, "<", cut, loop.stop)
+        else:
+            value = calculate(loop.start, "%", size)
+            left = Binary(span, BOOL, ">", cut, Literal(span, INT, 0))
+        above = Comments(loop.comments.above)
+        return (
+            Declare(span, symbol, value, above),
+            replace(loop, stop=cut, body=body, comments=Comments((), loop.comments.behind)),
+            If(span, left, self._last(loop, cut), (), Comments((_COMMENT,))),
+        )
+
+    def _last(self, loop: RangeLoop, variable: Expr) -> Body:
+        """The body once more, less its comments and what only another turn would read."""
+        body = map_expressions(loop.body, lambda expr: rebuild(expr, {loop.symbol: variable}))
+        elsewhere = _reads_outside(self.kernel.body, loop)
+        result: list[Statement] = []
+        for statement in reversed(body):
+            if isinstance(statement, Remark):
+                continue
+            left = tuple(result)
+            if isinstance(statement, Declare | Assign) and statement.symbol not in (
+                elsewhere | reads(left) | assigned(left)
+            ):
+                continue
+            result.append(replace(statement, comments=NO_COMMENTS))
+        return tuple(reversed(result))
+
+
+def _reads_outside(body: Body, loop: RangeLoop) -> set[Symbol]:
+    """What a kernel reads in other places than in one of its loops."""
+    empty = replace(loop, body=())
+    return reads(map_body(body, lambda statement: empty if statement is loop else statement))
+
+
+# ---------------------------------------------------------------- what is known of a turn
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A whole turn: ``gap`` is at least 0 in it. ``count`` is what the steps are to use up."""
+
+    variable: Symbol
+    up: bool
+    step: int
+    count: Expr
+    gap: Sum
+
+    @property
+    def symbols(self) -> set[Symbol]:
+        """The variable and the bound."""
+        return {self.variable} | names(self.count)
+
+
+def _whole_turn(loop: RangeLoop) -> _Turn | None:
+    """The whole turns of a loop from 0 up to a bound, or from one down to 0."""
+    step = constant(loop.step)
+    if loop.symbol.type != INT or not isinstance(step, int):
+        return None
+    up = step > 0
+    zero, bound = (loop.start, loop.stop) if up else (loop.stop, loop.start)
+    if constant(zero) != 0 or not (isinstance(bound, Name) or constant(bound) is not None):
+        return None
+    variable = sum_of(Name(loop.span, INT, loop.symbol))
+    gap = (sum_of(bound).plus(variable, -1) if up else variable).plus(Sum(-abs(step)))
+    return _Turn(loop.symbol, up, abs(step), bound, gap)
+
+
+class _Multiples:
+    """Of which power of two each variable is a multiple, behind the statements passed; worked out when asked."""
+
+    def __init__(self, outer: _Multiples | None) -> None:
+        self.passed: list[Statement] = []
+        self._outer = outer
+        self._known: dict[Symbol, int] | None = None
+
+    def now(self) -> Mapping[Symbol, int]:
+        """The powers of two; of a statement with blocks it is taken that these have run."""
+        known = self._known
+        if known is None:
+            known = self._known = {} if self._outer is None else dict(self._outer.now())
+        for statement in self.passed:
+            if isinstance(statement, Declare | Assign):
+                value = statement.value
+                known[statement.symbol] = 1 if value is None else _multiple(value, known)
+            elif bodies(statement):
+                known.update(dict.fromkeys(inside(statement).sets, 1))
+        self.passed.clear()
+        return known
+
+
+def _multiple(expr: Expr, known: Mapping[Symbol, int]) -> int:
+    """A power of two that divides an integer, wrapped around or not."""
+    value = constant(expr)
+    if isinstance(value, int):
+        return value & -value or 1 << 31
+    match expr:
+        case Name(symbol=symbol):
+            promise = int(symbol.multiple_of) if symbol.parameter else 1
+            return known.get(symbol, promise & -promise)
+        case Binary(operator="*", type=type_) if type_ == INT:
+            return min(_multiple(expr.left, known) * _multiple(expr.right, known), 1 << 31)
+        case Binary(operator="+" | "-", type=type_) if type_ == INT:
+            return min(_multiple(expr.left, known), _multiple(expr.right, known))
+        case Call(function="min" | "max", arguments=arguments) if expr.type == INT:
+            return min(_multiple(argument, known) for argument in arguments)
+        case Unary(operator="-", operand=operand) if expr.type == INT:
+            return _multiple(operand, known)
+    return 1
+
+
+# ---------------------------------------------------------------- a turn without its masks
+
+
+@dataclass(slots=True)
+class _Whole:
+    """Rewrites the body of a loop for its whole turns.
+
+    ``values``: of the variables that are ranges, or computed from those, the loop's variable and its bound;
+    ``true``: variables of the body that hold nothing but true.
+    """
+
+    turn: _Turn
+    values: dict[Symbol, Expr]
+    true: set[Symbol] = field(default_factory=set)
+
+    def body(self, body: Body) -> Body:
+        """The statements without conditions that hold, and without the variables that held them."""
+        once = {statement.symbol for statement in assigned_once(body) if isinstance(statement, Declare)}
+        result: list[Statement] = []
+        for statement in body:
+            changed = map_expressions((statement,), self._expr)[0]
+            if isinstance(changed, Store) and changed.mask is not None and is_true(changed.mask):
+                changed = replace(changed, mask=None)
+            value = changed.value if isinstance(changed, Declare) and changed.symbol in once else None
+            if value is not None:
+                self._note(changed.symbol, value)  # type: ignore[union-attr]
+            result.append(changed)
+        if all(one is other for one, other in zip(result, body, strict=True)):
+            return body
+        left = reads(tuple(result))
+        return tuple(_without(each, self.true - left) for each in result if not _is_idle(each))
+
+    def _note(self, symbol: Symbol, value: Expr) -> None:
+        """Remember what a variable is set to in each turn, where that may decide a condition."""
+        if is_true(value):
+            self.true.add(symbol)
+        if element_of(value.type) != INT or larger_than(value, _LARGE):  # type: ignore[arg-type]
+            return
+        whole = _flat(value, self.values)
+        if names(whole) <= self.turn.symbols and not has_memory(whole) and not larger_than(whole, _LARGE):
+            self.values[symbol] = whole
+
+    def _expr(self, expr: Expr) -> Expr:
+        before, expr = expr, with_children(expr, self._expr)
+        match expr:
+            case Name(symbol=symbol) if symbol in self.true:
+                return _truth(expr)
+            case Binary(operator="<" | "<=" | ">" | ">=") if self._holds(expr):
+                return _truth(expr)
+            case Expand() | Broadcast() if is_true(_operand(expr)):
+                return _truth(expr)
+            case Binary(operator="&&", left=left, right=right):
+                for one, other in ((left, right), (right, left)):
+                    if is_true(one):
+                        return other if other.type == expr.type else Broadcast(expr.span, expr.type, other)
+            case Select(condition=condition, yes=yes) if is_true(condition):
+                return yes if yes.type == expr.type else Broadcast(expr.span, expr.type, yes)
+            case Load(mask=mask) if mask is not None and is_true(mask):
+                return replace(expr, mask=None, other=None)
+            case Load(mask=Broadcast(operand=mask)) if expr is not before:
+                same_rank = len(shape_of(mask.type)) == len(shape_of(expr.type))
+                return replace(expr, mask=mask) if same_rank else expr
+        return expr
+
+    def _holds(self, claim: Binary) -> bool:
+        """Whether a comparison holds for all elements of a whole turn.
+
+        It must do so for C's integers, which wrap around: the larger side is at most the variable or the bound, and
+        the smaller side is less and not far below 0.
+        """
+        low, high = claim.left, claim.right
+        if claim.operator in (">", ">="):
+            low, high = high, low
+        if any(element_of(side.type) != INT or larger_than(side, _LARGE) for side in (low, high)):  # type: ignore[arg-type]
+            return False
+        low_sum, high_sum = (sum_of(_flat(side, self.values)) for side in (low, high))
+        least, most = _extreme(high_sum, least=True), _extreme(low_sum, least=False)
+        up = [count for _, count in high_sum.terms if count > 0]
+        if high_sum.terms and (high_sum.number > 0 or sum(up) > 1 or least.terms == ()):
+            return False
+        if any(count < 0 for _, count in low_sum.terms) or low_sum.number < 0:
+            return False
+        gap = least.plus(most, -1).plus(self.turn.gap, -1)
+        return not gap.terms and gap.number >= (0 if claim.operator in ("<=", ">=") else 1)
+
+
+def _extreme(found: Sum, *, least: bool) -> Sum:
+    """A sum with the least or the largest element of each range in it."""
+    total = Sum(found.number)
+    for term, count in found.terms:
+        if isinstance(term, Range):
+            low, high = constant(term.start), constant(term.stop)
+            assert isinstance(low, int) and isinstance(high, int)
+            total = total.plus(Sum(low if (count > 0) == least else high - 1), count)
+        else:
+            total = total.plus(Sum(0, ((term, count),)))
+    return total
+
+
+def _flat(expr: Expr, values: Mapping[Symbol, Expr]) -> Expr:
+    """An expression of an element: without new axes, variables with their values in their place."""
+    while isinstance(expr, Expand | Broadcast):
+        expr = expr.operand
+    if isinstance(expr, Name):
+        return values.get(expr.symbol, expr)
+    return with_children(expr, lambda operand: _flat(operand, values))
+
+
+def _operand(expr: Expand | Broadcast) -> Expr:
+    return expr.operand
+
+
+def _truth(expr: Expr) -> Expr:
+    """True in the shape of a condition."""
+    return Broadcast(expr.span, expr.type, Literal(expr.span, BOOL, 1))
+
+
+def _is_idle(statement: Statement) -> bool:
+    """Whether a variable is set to what it is: ``s = true ? s : other`` without its condition."""
+    match statement:
+        case Assign(symbol=symbol, value=Name(symbol=read), comments=comments):
+            return symbol is read and comments is NO_COMMENTS
+    return False
+
+
+def _without(statement: Statement, gone: set[Symbol]) -> Statement:
+    """The statement; its comments where it set a variable that is gone."""
+    if isinstance(statement, Declare) and statement.symbol in gone:
+        return Remark(statement.span, statement.comments)
+    return statement

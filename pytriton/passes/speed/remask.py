@@ -1,0 +1,128 @@
+"""A mask from before a loop with a matrix product that is used again after it -> asked again there.
+
+A mask of a block takes some of a thread's seven predicate registers. Kept over such a loop it takes them from the
+range checks and loads of the loop (attention at head size 64: four of seven, 361 instructions a step for 349). So
+
+    checkm = (rm < M)[:, None]
+    ... loads under checkm, the loop ...
+    checkm = (tl.where(rm ^ M < 0, rm, rm - M) < 0)[:, None]
+    ... stores under checkm
+
+``rm < M`` once more would not do: the compiler knows what it has, and keeps it. It does so in whatever way the same
+question is put, in wider integers or unsigned. So here it is put to the sign of the difference, which is that of
+``rm - M`` if both have one sign, as no difference of such two wraps around, and that of ``rm`` else. That is exact
+for all integers, and the compiler takes it for another question.
+
+A mask is asked again where it is made of comparisons of integer variables that never change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from dataclasses import replace
+from itertools import pairwise
+
+from pytriton.lang.tree.typed import (
+    Assign,
+    Binary,
+    Body,
+    Broadcast,
+    Comments,
+    Declare,
+    Expand,
+    Expr,
+    For,
+    KernelDef,
+    Literal,
+    Name,
+    RangeLoop,
+    Select,
+    Statement,
+    Symbol,
+    While,
+)
+from pytriton.lang.tree.types import BOOL, INT, LONG, ScalarType, element_of, shape_of, with_element
+from pytriton.lang.tree.walk import assigned, assigned_once, inside, map_bodies, names, statements
+from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.queries import multiplies
+
+__all__ = ["recheck"]
+
+_COMMENT = "computed again: kept over the loop, it would take registers from it"
+
+
+def recheck(kernel: KernelDef, _: Context) -> KernelDef:
+    """The kernel with such masks asked again."""
+    if not multiplies(kernel.body) or not any(map(_is_mask, statements(kernel.body))):
+        return kernel
+    once = {each.symbol for each in assigned_once(kernel.body) if isinstance(each, Declare)}
+    fixed = once | set(kernel.parameters) - assigned(kernel.body)
+    body = map_bodies(kernel.body, lambda body: _asked_again(body, once, fixed))
+    return kernel if body is kernel.body else replace(kernel, body=body)
+
+
+def _is_mask(statement: Statement) -> bool:
+    return isinstance(statement, Declare) and element_of(statement.symbol.type) == BOOL
+
+
+def _asked_again(body: Body, once: Set[Symbol], fixed: Set[Symbol]) -> Body:
+    found: dict[int, list[Statement]] = {}
+    for at, statement in enumerate(body):
+        if not isinstance(statement, Declare) or statement.symbol not in once or statement.value is None:
+            continue
+        if not names(statement.value) <= fixed or (value := _otherwise(statement.value)) is None:
+            continue
+        if place := next(_places(body, at, statement.symbol), 0):
+            again = Assign(statement.span, statement.symbol, value, Comments((_COMMENT,)))
+            found.setdefault(place, []).append(again)
+    if not found:
+        return body
+    return tuple(each for at, statement in enumerate(body) for each in (*found.get(at, ()), statement))
+
+
+def _places(body: Body, declared: int, symbol: Symbol) -> Iterator[int]:
+    """Where a variable is read first after a loop with a product over which it is only kept."""
+    read = [at for at in range(declared + 1, len(body)) if symbol in inside(body[at]).reads]
+    for before, after in pairwise(read):
+        if any(_is_product_loop(each) for each in body[before + 1 : after]):
+            yield after
+
+
+def _is_product_loop(statement: Statement) -> bool:
+    return isinstance(statement, RangeLoop | For | While) and multiplies(statement.body)
+
+
+def _otherwise(mask: Expr) -> Expr | None:
+    """The same mask, of other instructions; None where that is not possible for all of it."""
+    match mask:
+        case Expand(operand=operand) | Broadcast(operand=operand) if shape_of(operand.type):
+            other = _otherwise(operand)
+            return None if other is None else replace(mask, operand=other)
+        case Binary(operator="&&" | "||", left=left, right=right):
+            one, other = _otherwise(left), _otherwise(right)
+            return None if one is None or other is None else replace(mask, left=one, right=other)
+        case Binary(operator="<" | "<=" | ">" | ">=", left=left, right=right):
+            if not shape_of(mask.type) or not (_is_variable(left) and _is_variable(right)):
+                return None
+            if mask.operator in ("<", ">="):
+                return _sign(mask, left, right, mask.operator)
+            return _sign(mask, right, left, "<" if mask.operator == ">" else ">=")
+    return None
+
+
+def _is_variable(side: Expr) -> bool:
+    """Whether a side of a comparison is a variable of signed integers, with new axes at most."""
+    while isinstance(side, Expand | Broadcast):
+        side = side.operand
+    return isinstance(side, Name) and element_of(side.type) in (INT, LONG)  # type: ignore[arg-type,operator]
+
+
+def _sign(mask: Expr, left: Expr, right: Expr, operator: str) -> Expr:
+    """``left < right`` or ``left >= right`` by the sign of the difference."""
+    span, shape, element = mask.span, shape_of(mask.type), element_of(left.type)  # type: ignore[arg-type]
+    assert isinstance(element, ScalarType)
+    type_, zero = with_element(element, shape), Literal(span, element, 0)
+    signs = Binary(span, type_, "^", left, right)
+    differ = Binary(span, with_element(BOOL, shape), "<", signs, zero)
+    difference = Select(span, type_, differ, left, Binary(span, type_, "-", left, right))
+    return Binary(span, mask.type, operator, difference, zero)

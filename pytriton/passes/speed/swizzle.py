@@ -1,0 +1,90 @@
+"""Program ids in groups, for the level-2 cache: a point that tuning may add to a sweep of its own accord.
+
+Programs start in the order of axis 0. A wave of them then reads a few columns of tiles and all rows; in groups of
+``group`` along axis 0 it reads a patch of both, which is less. The new ids are a bijection of the launch grid, and
+nothing orders the programs of a launch, so this is exact for every kernel; only the time differs.
+"""
+
+from __future__ import annotations
+
+from pytriton.frozen import replace
+from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.typed import (
+    Binary,
+    Body,
+    Call,
+    Comments,
+    Declare,
+    Expr,
+    KernelDef,
+    Literal,
+    Name,
+    Symbol,
+)
+from pytriton.lang.tree.types import INT
+from pytriton.lang.tree.walk import expressions, kinds, map_expressions, walk, with_children
+from pytriton.passes.analysis.context import Context
+from pytriton.source import Span
+
+__all__ = ["can_swizzle", "swizzle"]
+
+
+def can_swizzle(kernel: KernelDef) -> bool:
+    """Whether the kernel knows its place on both axes 0 and 1."""
+    axes = {
+        constant(node.arguments[0])
+        for expr in expressions(kernel.body)
+        if Call in kinds(expr)
+        for node in walk(expr)
+        if isinstance(node, Call) and node.function == "program_id"
+    }
+    return {0, 1} <= axes
+
+
+def swizzle(kernel: KernelDef, context: Context) -> KernelDef:
+    """The kernel with its program ids of the axes 0 and 1 in groups along axis 0, if that is asked for."""
+    if not context.settings.swizzle:
+        return kernel
+    start, row, column = _start(kernel.span, context.settings.swizzle)
+
+    def changed(expr: Expr) -> Expr:
+        if isinstance(expr, Call) and expr.function == "program_id":
+            axis = constant(expr.arguments[0])
+            symbol = {0: row, 1: column}.get(axis)  # type: ignore[arg-type]
+            return expr if symbol is None else Name(expr.span, INT, symbol)
+        return with_children(expr, changed)
+
+    return replace(kernel, body=(*start, *map_expressions(kernel.body, changed)))
+
+
+def _start(span: Span, group: int) -> tuple[Body, Symbol, Symbol]:
+    """The statements that compute the new ids, and their variables."""
+    body: list[Declare] = []
+
+    def ask(function: str, axis: int) -> Expr:
+        return Call(span, INT, function, (Literal(span, INT, axis),))
+
+    def calculate(left: Expr, operator: str, right: Expr) -> Expr:
+        return Binary(span, INT, operator, left, right)
+
+    def let(name: str, value: Expr) -> Symbol:
+        symbol = Symbol(name, INT, span)
+        body.append(Declare(span, symbol, value))
+        return symbol
+
+    def use(symbol: Symbol) -> Expr:
+        return Name(span, INT, symbol)
+
+    size = Literal(span, INT, group)
+    line = calculate(ask("program_id", 1), "*", ask("num_programs", 0))
+    place = let("pid", calculate(line, "+", ask("program_id", 0)))
+    whole = let("whole", calculate(size, "*", ask("num_programs", 1)))
+    first = let("first", calculate(calculate(use(place), "/", use(whole)), "*", size))
+    left = calculate(ask("num_programs", 0), "-", use(first))
+    high = let("high", Call(span, INT, "min", (left, size)))
+    inside = let("inside", calculate(use(place), "%", use(whole)))
+    row = let("pid_0", calculate(use(first), "+", calculate(use(inside), "%", use(high))))
+    column = let("pid_1", calculate(use(inside), "/", use(high)))
+    comment = f"programs in groups of {group}, for the level-2 cache"
+    body[0] = replace(body[0], comments=Comments((comment,)))
+    return tuple(body), row, column

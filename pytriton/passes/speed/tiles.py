@@ -1,0 +1,54 @@
+"""How much a matrix product needs of a GPU at least: said before anything is compiled.
+
+A loop that Triton pipelines keeps the tiles that it loads for its products in shared memory, and the sums of its
+products in registers. Both sizes stand in the types of the typed tree.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from pytriton.lang.tree.convert import scalar_of
+from pytriton.lang.tree.typed import Assign, Body, Declare, Dot, Expr, Load, Name, RangeLoop, Symbol
+from pytriton.lang.tree.types import Type, shape_of
+from pytriton.lang.tree.walk import expressions, statements, walk
+from pytriton.passes.analysis.queries import multiplies
+from pytriton.passes.analysis.traits import Tiles
+
+__all__ = ["largest_tiles"]
+
+
+def largest_tiles(body: Body) -> Tiles:
+    """The tiles of the loop that loads most; nothing where no loop has a product of what it loads."""
+    loops = [
+        _tiles(each) for each in statements(body) if isinstance(each, RangeLoop) and multiplies(each.body)
+    ]
+    return max(loops, key=lambda tiles: (tiles.loaded, tiles.summed), default=Tiles())
+
+
+def _tiles(loop: RangeLoop) -> Tiles:
+    given = {
+        each.symbol: each.value
+        for each in loop.body
+        if isinstance(each, Declare | Assign) and isinstance(each.value, Load)
+    }
+    dots = [node for expr in expressions(loop.body) for node in walk(expr) if isinstance(node, Dot)]
+    loads = {load for dot in dots for load in (_load(dot.left, given), _load(dot.right, given)) if load}
+    sums = [dot for dot in dots if dot.accumulator is not None]
+    return Tiles(
+        loaded=sum(prod(shape_of(load.type)) * _width(load.type) for load in loads),
+        width=min((_width(load.type) for load in loads), default=0),
+        summed=max((prod(shape_of(dot.type)) for dot in sums if _width(dot.type) == 4), default=0),
+    )
+
+
+def _load(operand: Expr, given: dict[Symbol, Load]) -> Load | None:
+    """The load that an operand of a product is, as it stands."""
+    if isinstance(operand, Name):
+        return given.get(operand.symbol)
+    return operand if isinstance(operand, Load) else None
+
+
+def _width(type_: Type) -> int:
+    scalar = scalar_of(type_)
+    return 0 if scalar is None else max(8, scalar.bits) // 8

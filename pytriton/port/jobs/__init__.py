@@ -1,0 +1,1 @@
+"""What was found -> what to write: each text at every point of its sweeps, and the plan of its launcher."""

@@ -1,0 +1,282 @@
+"""Texts and launches -> one ``Job`` for each text: what to translate, and what the code around it says.
+
+A define that is not known is *open*. Its use in the text tells what it can be: a type is tried with the
+element types, a name that ``#if`` reads with its values, a number with many numbers. Launches that leave a
+part of their defines in the dark (``**defines`` of a caller outside) count only if there is no other.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pytriton.errors import Report
+from pytriton.lang.tokens import Kind, tokenize
+from pytriton.port.read.extract import Found
+from pytriton.port.read.values import (
+    ConfigPoint,
+    Dtype,
+    Filtered,
+    KernelObject,
+    Launch,
+    Unknown,
+    Usual,
+    literal,
+)
+from pytriton.source import Source
+
+__all__ = ["WORDS", "Job", "Use", "gather", "plain"]
+
+# torch dtype -> its word in Triton-C
+WORDS: Final = {
+    "float16": "half",
+    "bfloat16": "bfloat16",
+    "float32": "float",
+    "float64": "double",
+    "int8": "char",
+    "int16": "short",
+    "int32": "int",
+    "int64": "long",
+    "uint8": "uint8",
+    "bool": "bool",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    """One way to launch a text.
+
+    ``fixed`` values are known, ``swept`` ones a list, ``open`` ones an expression. ``points`` are the configs
+    of 2021. ``dark`` is an expression that gives further defines. ``line`` 0: only the constructor is known.
+    """
+
+    fixed: Mapping[str, Any]
+    swept: Mapping[str, tuple[Any, ...]]
+    open: Mapping[str, Unknown]
+    points: tuple[tuple[Mapping[str, Any], int | None], ...]
+    warps: tuple[int, ...]
+    stages: tuple[int, ...]
+    dark: str | None
+    kernel: str | None
+    key: tuple[str, ...]
+    line: int
+    arguments: tuple[Any, ...]
+    grid: Any
+    decisions: list[Mapping[str, bool]]  # what was assumed about conditions, each time it was met
+    strict: bool = False
+    types: Mapping[str, frozenset[str]] = field(default_factory=dict)  # what an open type is not
+    filtered: str | None = None  # the condition that picks from a sweep when the program runs
+
+
+@dataclass(eq=False)
+class Job:
+    """A text, its uses, and remarks that go to the report with a line."""
+
+    found: Found
+    text: str
+    uses: list[Use]
+    notes: list[tuple[int, str]] = field(default_factory=list)
+    problem: str | None = None
+
+
+def gather(found: Found, given: Mapping[str, Any]) -> Job:
+    """The job of a text. ``given`` are defines of the command line, which win."""
+    text, holes, problem = _filled(found)
+    words = frozenset(token.text for token in tokenize(Source(text), Report()) if token.kind is Kind.IDENT)
+    unread = problem or found.problem if problem or not given else None
+    job = Job(found, text, [], list(found.notes), unread)
+    seen: dict[str, Use] = {}
+    for launch in found.launches:
+        use = _use(launch, words, holes, given)
+        job.notes += [(use.line, text) for text in _usual(launch, use)]
+        key = repr(list(_shown(use)))
+        if key in seen:
+            use.decisions.extend(one for one in seen[key].decisions if one not in use.decisions)
+        if key not in seen or use.line or not seen[key].line:
+            seen[key] = use
+    uses = [use for use in seen.values() if use.line] or list(seen.values())
+    clear = [use for use in uses if use.dark is None]
+    for use in uses:
+        if use.dark is not None and clear:
+            job.notes.append((use.line, _IN_THE_DARK.format(use.dark)))
+    job.uses = clear or uses or [_bare(words, holes, given)]
+    return job
+
+
+_IN_THE_DARK: Final = (
+    "its callers decide some defines of this launch ({}): what no call in these files leads to was not ported; "
+    "a call in a file that is given too shows more"
+)
+
+
+def _usual(launch: Launch, use: Use) -> Iterator[str]:
+    """Remarks on numbers that are only the default of a parameter of the old code."""
+    for name, value in {**launch.kernel.defines, **launch.defines}.items():
+        if isinstance(value, Usual) and use.fixed.get(name) == value:
+            was = ast.unparse(value.node)
+            yield f"'{name}' was '{was}', {int(value)} unless a caller says otherwise: ported for {int(value)}"
+
+
+def _filled(found: Found) -> tuple[str, dict[str, Unknown], str | None]:
+    """The text with a define in place of each hole; a hole inside a name cannot be one."""
+    holes: dict[str, Unknown] = {}
+    problem: list[str] = []
+
+    def fill(match: re.Match[str]) -> str:
+        value = found.holes[int(match[1])]
+        before, behind = found.text[: match.start()][-1:], found.text[match.end() :][:1]
+        line = found.place(found.text.line_at(match.start()))
+        shown = value.text if len(value.text) < 60 else value.text[:57] + "..."
+        if re.match(r"[\w\ue001]", before) or re.match(r"[\w\ue000]", behind):
+            problem.append(f"{line}: the part {{{shown}}} of a name is only known when the program runs")
+        name = re.sub(r"\W+", "_", shown).strip("_") or "hole"
+        name = name if not name[0].isdigit() else f"hole_{name}"
+        while name in holes and holes[name].text != value.text:
+            name += "_"
+        holes[name] = value
+        return name
+
+    text = re.sub("\ue000(\\d+)\ue001", fill, found.text)
+    return text, holes, problem[0] if problem else None
+
+
+def plain(value: Any) -> Any:
+    """A value as the translator takes it: text, number, or the word of a dtype."""
+    if isinstance(value, Dtype):
+        return WORDS.get(value.name, value.name)
+    if isinstance(value, Usual):
+        return int(value)
+    return str(value) if isinstance(value, str) else value
+
+
+def _is_value(value: Any) -> bool:
+    return isinstance(value, (str, bool, int, float, Dtype)) and literal(value)
+
+
+def _use(launch: Launch, words: frozenset[str], holes: dict[str, Unknown], given: Mapping[str, Any]) -> Use:
+    kernel: KernelObject = launch.kernel
+    merged = {**kernel.defines, **launch.defines, **given}
+    decisions = dict(launch.decisions)
+    points, dark_points = _points(kernel.points)
+    dark = merged.pop(None, None)
+    fixed: dict[str, Any] = {}
+    swept: dict[str, tuple[Any, ...]] = {}
+    unknown: dict[str, Unknown] = dict(holes)
+    for name, value in merged.items():
+        if not isinstance(name, str):
+            key = f"the name {name[1]}" if isinstance(name, tuple) else "a name that is not known"
+            dark = dark or Unknown(ast.Name(key, ast.Load()))
+            continue
+        value = _decided(value, decisions)
+        if isinstance(value, (list, tuple)) and value and all(_is_value(one) for one in value):
+            swept[name] = tuple(plain(one) for one in value)
+            if len(value) == 1:
+                fixed[name] = swept.pop(name)[0]
+        elif _is_value(value):
+            fixed[name] = plain(value)
+        elif value is not None:
+            unknown[name] = value if isinstance(value, Unknown) else Unknown(ast.Name(name, ast.Load()))
+    taken = _reached(words, [*fixed.values(), *(one for some in swept.values() for one in some)])
+    unknown = {name: value for name, value in unknown.items() if name in taken}
+    return Use(
+        {name: value for name, value in fixed.items() if name in taken or isinstance(value, bool)},
+        {name: value for name, value in swept.items() if name in taken},
+        unknown,
+        points,
+        _numbers(launch.num_warps if launch.num_warps is not None else kernel.num_warps),
+        _numbers(launch.num_stages if launch.num_stages is not None else kernel.num_stages),
+        _dark(dark, dark_points),
+        kernel.kernel if isinstance(kernel.kernel, str) else None,
+        tuple(str(one) for one in kernel.key if isinstance(one, str))
+        if isinstance(kernel.key, (list, tuple))
+        else (),
+        launch.line,
+        launch.arguments,
+        launch.grid,
+        [{name: way for name, way in decisions.items() if name.isidentifier()}],
+        kernel.strict_literals,
+        {name: _excluded(value, decisions) for name, value in unknown.items()},
+        next((one.condition for one in merged.values() if isinstance(one, Filtered)), None),
+    )
+
+
+def _excluded(value: Unknown, decisions: Mapping[str, bool]) -> frozenset[str]:
+    """The types that an open one is not, after what was decided of it: ``x.dtype == torch.float16``."""
+    found: set[str] = set()
+    for name, word in WORDS.items():
+        way = decisions.get(f"{value.text} == torch.{name}")
+        if way is True:
+            return frozenset(WORDS.values()) - {word}
+        if way is False:
+            found.add(word)
+    return frozenset(found)
+
+
+def _decided(value: Any, decisions: Mapping[str, bool]) -> Any:
+    """A condition that was decided on the way, or its negation, as a bool."""
+    if not isinstance(value, Unknown):
+        return value
+    node, turned = value.node, False
+    while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        node, turned = node.operand, not turned
+    way = decisions.get(ast.unparse(node))
+    return value if way is None else way is not turned
+
+
+def _dark(rest: Any, points: str | None) -> str | None:
+    if isinstance(rest, Unknown):
+        return rest.text
+    return points
+
+
+def _points(given: Any) -> tuple[tuple[tuple[Mapping[str, Any], int | None], ...], str | None]:
+    """The configs that are known, and the expression of those that are not."""
+    if not isinstance(given, (list, tuple)):
+        return (), given.text if isinstance(given, Unknown) else None
+    kept: list[tuple[Mapping[str, Any], int | None]] = []
+    for one in given:
+        if isinstance(one, ConfigPoint) and all(_is_value(value) for value in one.defines.values()):
+            warps = one.num_warps if isinstance(one.num_warps, int) else None
+            kept.append(({str(name): plain(value) for name, value in one.defines.items()}, warps))
+    return tuple(kept), None if kept or not given else "autotune_configs"
+
+
+def _numbers(value: Any) -> tuple[int, ...]:
+    if isinstance(value, int):
+        return (value,)
+    if isinstance(value, (list, tuple)) and all(isinstance(one, int) for one in value):
+        return tuple(value)
+    return ()
+
+
+def _bare(words: frozenset[str], holes: dict[str, Unknown], given: Mapping[str, Any]) -> Use:
+    """The use of a text that nothing launches: the defines of the command line, if any."""
+    launch = Launch(KernelObject("", 0, {}), 0)
+    return _use(launch, words, holes, given)
+
+
+def _reached(words: frozenset[str], values: Iterable[Any]) -> frozenset[str]:
+    """The names in the text, and in the defines that are text."""
+    found = set(words)
+    for value in values:
+        if isinstance(value, str):
+            found.update(re.findall(r"[A-Za-z_]\w*", value))
+    return frozenset(found)
+
+
+def _shown(use: Use) -> Iterator[Any]:
+    """All that tells one use from another."""
+    yield from (sorted(use.fixed.items()), sorted(use.swept.items()), use.points, use.warps, use.stages)
+    yield [(name, value.text) for name, value in sorted(use.open.items())]
+    yield use.kernel, use.key, use.dark, sorted((name, sorted(some)) for name, some in use.types.items())
+    yield (
+        [_grid_text(one) for one in use.grid] if isinstance(use.grid, (list, tuple)) else _grid_text(use.grid)
+    )
+    yield [_grid_text(one) for one in use.arguments]
+
+
+def _grid_text(value: Any) -> str:
+    return value.text if isinstance(value, Unknown) else repr(value)

@@ -1,0 +1,414 @@
+"""A job translated at every point of its sweeps: points whose text is equal share one ``Variant``.
+
+This is the rule of the house (translate each config with its concrete values, print names, share equal
+texts). So a define that is text, or a number that ``#if`` reads, gives several variants; a number that is
+only used as a value gives one, and becomes a ``tl.constexpr``.
+
+What an open define can be is tried: a type with the element types, a flag with both ways, a number with
+powers of two and some others. A number is *any* (or any positive one) where all that were tried give one
+text, else those that do.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
+
+from pytriton.errors import CompileError, Diagnostic
+from pytriton.lang.tree.types import PointerType
+from pytriton.pipeline import Translation, translate_as
+from pytriton.port.jobs.gather import Job, Use
+from pytriton.port.read.values import Unknown
+from pytriton.settings import Settings
+from pytriton.source import Source
+
+__all__ = ["Failure", "Numbers", "Point", "Ported", "Variant", "is_power", "only_promises", "translate_all"]
+
+_TYPES: Final = ("half", "float")  # what programs of the time were called with
+_MORE_TYPES: Final = ("bfloat16", "double")  # served where their text is that of one of these
+_BASES: Final = (64, 32, 16, 128, 8, 1)
+_ODD: Final = (96, 768, 24, 3, 1000)  # no powers of two: such blocks are padded, by another text
+_NUMBERS: Final = (*(1 << power for power in range(15)), *_ODD[:3], 0, -1)
+_MOST_TRIES: Final = 400
+_MOST_POINTS: Final = 600
+
+Numbers = Literal["any", "positive", "odd"] | tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """One translation that was made: all defines, and which launch asked for it.
+
+    ``tuned`` are the names whose value a sweep or a config gives; ``opened`` those that were tried.
+    """
+
+    use: Use
+    values: Mapping[str, Any]
+    tuned: frozenset[str]
+    opened: frozenset[str]
+    warps: int | None
+    stages: int | None
+
+
+@dataclass(eq=False)
+class Variant:
+    """One text and the points that gave it. ``rows``: the element types it was made for, by pointer;
+    ``samples`` the points of each.
+
+    ``numbers``: for each open number the values that were tried and give this text; or ``any``, ``positive``,
+    ``odd``: all, all from 1, all that are no powers of two.
+    """
+
+    key: str
+    translation: Translation
+    points: list[Point]
+    rows: list[dict[str, str]] = field(default_factory=list)
+    samples: list[tuple[dict[str, str], Point]] = field(default_factory=list)
+    numbers: dict[str, Numbers] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Failure:
+    """A point that cannot be translated."""
+
+    point: Point
+    error: CompileError
+
+
+@dataclass(eq=False)
+class Ported:
+    """One kernel of a job."""
+
+    name: str
+    variants: list[Variant]
+    failures: list[Failure]
+    more: int = 0  # points that were left out because there are too many
+
+
+class _Translator:
+    """Translates each set of defines once."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self._made: dict[Any, Translation | CompileError] = {}
+
+    @property
+    def made(self) -> int:
+        """How many sets of defines were tried."""
+        return len(self._made)
+
+    def knows(self, point: Point) -> bool:
+        """Whether the translation of a point costs nothing."""
+        return _key_of(point.values, point.use.kernel, point.use.strict) in self._made
+
+    def __call__(
+        self, values: Mapping[str, Any], kernel: str | None, strict: bool
+    ) -> Translation | CompileError:
+        key = _key_of(values, kernel, strict)
+        if key not in self._made:
+            try:
+                self._made[key] = self._translated(values, kernel, strict)
+            except CompileError as error:
+                self._made[key] = error
+            except RecursionError:
+                self._made[key] = _too_deep(self.job)
+        return self._made[key]
+
+    def _translated(self, values: Mapping[str, Any], kernel: str | None, strict: bool) -> Translation:
+        """A translation that relies on no promise: ``@triton.jit`` itself looks which sizes divide by 16."""
+        text, name = self.job.text, self.job.found.path.name
+        settings = Settings(kernel, strict_literals=strict)
+        made = translate_as(text, values, settings, name)
+        promised = tuple(one.name for one in made.parameters if one.multiple_of > 1 or one.aligned > 1)
+        if not promised:
+            return made
+        return translate_as(text, values, replace(settings, without_promises=promised), name)
+
+
+def _key_of(values: Mapping[str, Any], kernel: str | None, strict: bool) -> Any:
+    return (*sorted((name, repr(value)) for name, value in values.items()), kernel, strict)
+
+
+def _too_deep(job: Job) -> CompileError:
+    where = Source(job.text, job.found.path.name)
+    return CompileError((Diagnostic("error", "TC318", "the text is nested too deeply", where),))
+
+
+def translate_all(job: Job) -> list[Ported]:
+    """Every kernel of a job, at all its points."""
+    translator = _Translator(job)
+    points: list[Point] = []
+    for use in job.uses:
+        points += itertools.islice(_points(use, job.text, translator), 4 * _MOST_POINTS)
+    points = points if len(points) <= 8 * _MOST_POINTS else _distinct(points)
+    left_out = max(0, len(points) - 8 * _MOST_POINTS)
+    del points[8 * _MOST_POINTS :]
+    groups: dict[str, Ported] = {}
+    known: set[str] = set()
+    lost: list[Failure] = []
+    for point in points:
+        if translator.made > _MOST_POINTS and not translator.knows(point):
+            left_out += 1
+            continue
+        made = translator(point.values, point.use.kernel, point.use.strict)
+        if isinstance(made, CompileError):
+            lost.append(Failure(point, made))
+            continue
+        known.update(made.kernels)
+        _place(groups, made, point)
+    for name in sorted(known - set(groups)):
+        _other_kernel(name, points, translator, groups)
+    for ported in groups.values():
+        ported.more = left_out
+        ported.failures += [one for one in lost if one.point.use.kernel in (None, ported.name)]
+        for variant in ported.variants:
+            _try_numbers(variant, ported.variants[: ported.variants.index(variant)], translator)
+            _try_types(variant, ported, translator)
+    if not groups:
+        groups[""] = Ported("", [], lost)
+    return list(groups.values())
+
+
+def _distinct(points: Sequence[Point]) -> list[Point]:
+    """The points without those that say nothing new. The first of each launch leads: it has a grid."""
+    firsts = {one.use: one for one in reversed(points)}
+    seen: set[Any] = set()
+    rest: list[Point] = []
+    for one in points:
+        key = (
+            *(_key_of(one.values, one.use.kernel, one.use.strict), repr(one.use.decisions)),
+            *(one.tuned, one.opened, one.warps, one.stages),
+        )
+        if key not in seen and firsts[one.use] is not one:
+            rest.append(one)
+        seen.add(key)
+    return [*dict.fromkeys(firsts[one.use] for one in points), *rest]
+
+
+def _place(groups: dict[str, Ported], made: Translation, point: Point) -> None:
+    ported = groups.setdefault(made.kernel, Ported(made.kernel, [], []))
+    key = _without_types(made.text)
+    found = next((one for one in ported.variants if one.key == key), None)
+    if found is None:
+        found = Variant(key, made, [])
+        ported.variants.append(found)
+    found.points.append(point)
+    _add_types(found, made, point)
+
+
+def _add_types(variant: Variant, made: Translation, point: Point) -> None:
+    row = {one.name: str(one.type) for one in made.parameters if isinstance(one.type, PointerType)}
+    if row not in variant.rows:
+        variant.rows.append(row)
+    variant.samples.append((row, point))
+
+
+def _other_kernel(
+    name: str, points: Sequence[Point], translator: _Translator, groups: dict[str, Ported]
+) -> None:
+    """A kernel of the text that no launch names: with the defines of the others."""
+    strangers = {one.use: replace(one.use, line=0, arguments=(), grid=None) for one in points}
+    for one in points:
+        point = replace(one, use=strangers[one.use])
+        made = translator(point.values, name, point.use.strict)
+        if isinstance(made, CompileError):
+            groups.setdefault(name, Ported(name, [], [])).failures.append(Failure(point, made))
+        else:
+            _place(groups, made, point)
+
+
+_POINTER_NOTE: Final = re.compile(r"^(    \w+,  # )(?:half|bfloat16|float|double)(\*)", re.MULTILINE)
+
+
+def _without_types(text: str) -> str:
+    """The text less the element types in the comments of its pointers: what Triton sees of it."""
+    return _POINTER_NOTE.sub(r"\1...\2", text)
+
+
+# Points
+
+
+def _points(use: Use, text: str, translator: _Translator) -> Iterator[Point]:
+    """All points of one launch, first values first."""
+    opened = frozenset(name for name in use.open if not only_promises(name, text))
+    for chosen in _chosen(use, text, translator):
+        for values, warps in use.points or (({}, None),):
+            tuned = frozenset([*use.swept, *(name for name in values if name not in use.fixed)])
+            for row in itertools.product(*use.swept.values()):
+                merged = {**values, **use.fixed, **dict(zip(use.swept, row, strict=True)), **chosen}
+                for count in use.warps or (warps,):
+                    for stages in use.stages or (None,):
+                        yield Point(use, merged, tuned, opened, count, stages)
+
+
+def only_promises(name: str, text: str) -> bool:
+    """Whether a define is only the argument of a promise: the weakest promise, 1, is then always true."""
+    rest = re.sub(rf"\b(?:__multipleof|multipleof|__aligned|aligned)\s*\(\s*{name}\s*\)", "", text)
+    return rest != text and not re.search(rf"\b{name}\b", rest)
+
+
+def _chosen(use: Use, text: str, translator: _Translator) -> Iterator[dict[str, Any]]:
+    """Values for the open defines: all types and flags, and one number for the rest."""
+    groups: dict[str, list[str]] = {}
+    promises = {name: 1 for name in use.open if only_promises(name, text)}
+    for name, value in use.open.items():
+        if name in promises:
+            continue
+        groups.setdefault(value.text, []).append(name)
+    axes: list[list[dict[str, Any]]] = []
+    numbers: list[str] = []
+    roots = [one for one in use.open.values() if one.kind == "dtype"]
+    derived = {name: value for name, value in use.open.items() if _depends(value, roots)}
+    for names in groups.values():
+        names = [name for name in names if name not in derived]
+        if not names:
+            continue
+        kinds = {_kind(name, use.open[name], text) for name in names}
+        if "type" in kinds:
+            words = [word for word in _TYPES if not any(word in use.types.get(name, ()) for name in names)]
+            axes.append([dict.fromkeys(names, word) for word in words])
+        elif "flag" in kinds:
+            axes.append([dict.fromkeys(names, way) for way in (False, True)])
+        else:
+            numbers += names
+    for combination in itertools.product(*axes):
+        chosen = {name: value for part in combination for name, value in part.items()}
+        for name, value in derived.items():
+            root = next(other for other in use.open if use.open[other].text == _depends(value, roots))
+            chosen[name] = _promoted(str(chosen.get(root, "float")))
+        base = promises | chosen | _base(use, promises | chosen, numbers, translator)
+        yield base
+        yield from _odd_blocks(use, base, numbers, translator)
+
+
+def _odd_blocks(
+    use: Use, base: Mapping[str, Any], names: Sequence[str], translator: _Translator
+) -> Iterator[dict[str, Any]]:
+    """The same with numbers that are no powers of two, where that gives another text."""
+    first = {**(use.points[0][0] if use.points else {}), **use.fixed}
+    first |= {name: values[0] for name, values in use.swept.items()}
+    plain = translator(first | dict(base), use.kernel, use.strict)
+    changing = []
+    for name in names:
+        made = translator(first | {**base, name: _ODD[0]}, use.kernel, use.strict)
+        if isinstance(made, Translation) and isinstance(plain, Translation) and made.text != plain.text:
+            changing.append(name)
+    for count in range(1, min(len(changing), 2) + 1):
+        for some in itertools.combinations(changing, count):
+            yield {**base, **dict.fromkeys(some, _ODD[0])}
+
+
+def _kind(name: str, value: Unknown, text: str) -> str:
+    """What an open define is, by its expression or by its place in the text."""
+    if value.kind == "dtype":
+        return "type"
+    if value.kind == "bool":
+        return "flag"
+    heads = "".join(match[1] for match in re.finditer(r"\bvoid\s+\w+\s*\(([^{]*)\{", text))
+    declares = rf"(?:^|[;{{}}])\s*(?:const\s+)?{name}\s*\*?\s*[A-Za-z_]\w*\s*[\[=;]"
+    takes = rf"(?:^|,)\s*(?:const\s+)?{name}\b(?!\s*[,)])"
+    if value.kind is None and (re.search(declares, text) or re.search(takes, heads)):
+        return "type"
+    return "number"
+
+
+def _depends(value: Unknown, roots: Sequence[Unknown]) -> str | None:
+    """The dtype that ``torch.promote_types(dtype, torch.float32)`` is computed from."""
+    node = value.node
+    if not isinstance(node, ast.Call) or ast.unparse(node.func) != "torch.promote_types":
+        return None
+    if len(node.args) != 2 or ast.unparse(node.args[1]) != "torch.float32":
+        return None
+    return next((root.text for root in roots if ast.unparse(node.args[0]) == root.text), None)
+
+
+def _promoted(word: str) -> str:
+    return "double" if word == "double" else "float"
+
+
+def _base(
+    use: Use, chosen: Mapping[str, Any], names: Sequence[str], translator: _Translator
+) -> dict[str, Any]:
+    """One number for all open ones, with which the text can be translated; the first where none can."""
+    if not names:
+        return {}
+    first = {name: values[0] for name, values in use.swept.items()}
+    config = use.points[0][0] if use.points else {}
+    for number in _BASES:
+        values = {**config, **use.fixed, **first, **chosen, **dict.fromkeys(names, number)}
+        if isinstance(translator(values, use.kernel, use.strict), Translation):
+            return dict.fromkeys(names, number)
+    return dict.fromkeys(names, _BASES[0])
+
+
+# What else gives the same text
+
+
+def _try_numbers(variant: Variant, before: Sequence[Variant], translator: _Translator) -> None:
+    """What each open number may be. A variant like one before it is only tried at the ends of its rule."""
+    point = variant.points[0]
+    for name in sorted(point.opened):
+        if isinstance(point.values[name], (bool, str)) or name not in variant.translation.mentioned:
+            continue
+        own = point.values[name]
+        alike = [one.numbers[name] for one in before if name in one.numbers]
+        rule = next((one for one in alike if _allows(one, own)), None)
+        ends = [number for number in _NUMBERS if rule is not None and _allows(rule, number)]
+        tried = [*ends[:1], *ends[-1:]] if rule is not None else list(_NUMBERS)
+        if translator.made > _MOST_POINTS + _MOST_TRIES:
+            variant.numbers[name] = (own,)
+            continue
+        same = [number for number in tried if _gives(variant, point, {name: number}, translator)]
+        if rule is not None and same != tried:
+            same = [number for number in _NUMBERS if _gives(variant, point, {name: number}, translator)]
+            rule = None
+        variant.numbers[name] = _rule(same) if rule is None else rule
+
+
+def _allows(rule: Numbers, number: int) -> bool:
+    if isinstance(rule, tuple):
+        return number in rule
+    return rule == "any" or (number > 0 and (rule == "positive" or not is_power(number)))
+
+
+def is_power(number: int) -> bool:
+    """Whether a number is a power of two."""
+    return number > 0 and number & (number - 1) == 0
+
+
+def _rule(same: Sequence[int]) -> Numbers:
+    if len(same) == len(_NUMBERS):
+        return "any"
+    if all(number in same for number in _NUMBERS if number > 0):
+        return "positive"
+    if all(number in same for number in _ODD[:3]) and not any(is_power(number) for number in same):
+        return "odd"
+    return tuple(sorted(number for number in same if number > 0))
+
+
+def _try_types(variant: Variant, ported: Ported, translator: _Translator) -> None:
+    """Further element types, where the kernel text for them is one that is there already."""
+    point = variant.points[0]
+    roots = [name for name in point.opened if point.values[name] in _TYPES]
+    if not roots:
+        return
+    for word in _MORE_TYPES:
+        if any(word in point.use.types.get(name, ()) for name in roots):
+            continue
+        changed = {
+            name: (_promoted(word) if point.values[name] != point.values[roots[0]] else word)
+            for name in roots
+        }
+        values = {**point.values, **changed}
+        made = translator(values, ported.name, point.use.strict)
+        if isinstance(made, Translation) and _without_types(made.text) == variant.key:
+            _add_types(variant, made, replace(point, values=values))
+
+
+def _gives(variant: Variant, point: Point, changed: Mapping[str, Any], translator: _Translator) -> bool:
+    made = translator({**point.values, **changed}, variant.translation.kernel, point.use.strict)
+    return isinstance(made, Translation) and _without_types(made.text) == variant.key

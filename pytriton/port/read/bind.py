@@ -1,0 +1,137 @@
+"""Assignments: what a target gets, and what a write does to names that stand for unknown values.
+
+An unknown value is known by the expression that computes it, so two values must never share an expression. A name
+whose object is written to (``shape[0] = 7``, ``numbers.pop()``) gets a new one.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from pytriton.port.read.frames import Frame
+from pytriton.port.read.values import Class, Dtype, Instance, Unknown, leaf, node_of, text_of, usual
+
+__all__ = ["Binder", "closed", "hashed", "labelled", "parameters"]
+
+
+class Binder:
+    """Assigns values to targets. Values are ``evaluate.py``'s."""
+
+    def __init__(self) -> None:
+        self.count = 0  # of values that must not be taken for one another
+
+    # What evaluate.py gives.
+    value: Callable[[ast.expr, Frame], Any]
+    entry: Callable[[Any, Any], Any]
+
+    def bind(self, target: ast.expr, value: Any, frame: Frame) -> None:
+        """Assign a value to names; the parts of an unknown one are its elements."""
+        if isinstance(target, ast.Name):
+            frame.names[target.id] = value
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for position, one in enumerate(target.elts):
+                inner = one.value if isinstance(one, ast.Starred) else one
+                self.bind(inner, self._part(value, target.elts, position), frame)
+        elif isinstance(target, ast.Attribute):
+            base = self.value(target.value, frame)
+            if isinstance(base, (Instance, Class)):
+                base.names[target.attr] = value
+            elif isinstance(base, Unknown):
+                self.changed(target.value, frame)
+        elif isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
+            base = self.value(target.value, frame)
+            key = self.value(target.slice, frame)
+            if isinstance(base, dict):
+                base[hashed(key)] = value
+            elif isinstance(base, list) and isinstance(key, int) and -len(base) <= key < len(base):
+                base[key] = value
+            elif isinstance(base, Unknown):
+                self.changed(target.value, frame)
+        elif isinstance(target, ast.Subscript):
+            self.changed(target.value, frame)
+
+    def _part(self, value: Any, targets: list[ast.expr], position: int) -> Any:
+        """What one of several targets gets; a starred one takes what the others leave."""
+        stars = [at for at, one in enumerate(targets) if isinstance(one, ast.Starred)]
+        if not stars or position < stars[0]:
+            return self.entry(value, position)
+        behind = len(targets) - 1 - position
+        if position > stars[0]:
+            return self.entry(value, -1 - behind)
+        if isinstance(value, (list, tuple)):
+            return list(value[position : len(value) - behind])
+        end = ast.Constant(-behind) if behind else None
+        return Unknown(ast.Subscript(node_of(value), ast.Slice(ast.Constant(position), end), ast.Load()))
+
+    def changed(self, node: ast.expr, frame: Frame) -> None:
+        """What an expression stands for was written to: from here on its name stands for something else."""
+        while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        if isinstance(node, ast.Name) and isinstance(frame.find(node.id)[1], Unknown):
+            self.count += 1
+            frame.names[node.id] = leaf(f"{node.id}_changed_{self.count}")
+
+    def carried(self, body: list[ast.stmt], frame: Frame) -> None:
+        """Names that the body of a loop assigns: after an unknown number of turns they stand for something else."""
+        for name in _assigned(body):
+            if name not in frame.names:
+                continue
+            value = frame.names[name]
+            if value is None or isinstance(value, (Unknown, bool, int, float, str)):
+                self.count += 1
+                kind = "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else None
+                frame.names[name] = leaf(f"{name}_changed_{self.count}", kind)
+
+
+def _assigned(body: list[ast.stmt]) -> list[str]:
+    names = (
+        node.id
+        for statement in body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    return list(dict.fromkeys(names))
+
+
+class _Closing(ast.NodeTransformer):
+    """Names of a frame -> what they stand for."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        found, value = self.frame.find(node.id)
+        return node_of(value) if found and isinstance(node.ctx, ast.Load) else node
+
+
+def closed(node: ast.expr, frame: Frame) -> ast.expr:
+    """An expression that is not followed, with known parts put in: names mean little outside of their function."""
+    made: ast.expr = _Closing(frame).visit(copy.deepcopy(node))
+    return made
+
+
+def hashed(key: Any) -> Any:
+    """A key for a dict: what is known as itself, the rest by its text."""
+    if isinstance(key, (list, tuple, Unknown, dict)) or not isinstance(
+        key, (str, int, float, Dtype, type(None))
+    ):
+        return ("key", text_of(node_of(key)))
+    return str(key) if isinstance(key, str) else key
+
+
+def parameters(node: Any) -> list[str]:
+    """The names of a function's parameters but the first, which is the object."""
+    return [one.arg for one in [*node.args.posonlyargs, *node.args.args][1:] + node.args.kwonlyargs]
+
+
+def labelled(node: Any, parameter: str, label: str) -> Any:
+    """An unknown parameter of ``__init__``, after its object; its default is what it usually is."""
+    arguments = node.args
+    names = [one.arg for one in [*arguments.posonlyargs, *arguments.args]]
+    found = dict(zip(reversed(names), reversed(arguments.defaults), strict=False)).get(parameter)
+    if isinstance(found, ast.Constant) and type(found.value) is int:
+        return usual(found.value, ast.Name(f"{label}.{parameter}", ast.Load()))
+    return leaf(f"{label}.{parameter}")

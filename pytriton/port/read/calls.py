@@ -1,0 +1,189 @@
+"""Calls in the scanned Python: kernels, the project's own functions, libraries, methods of known values."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Final
+
+from pytriton.port.read import library, texts
+from pytriton.port.read.bind import hashed
+from pytriton.port.read.evaluate import Evaluator, Options
+from pytriton.port.read.frames import Frame
+from pytriton.port.read.library import NOTHING
+from pytriton.port.read.values import (
+    Class,
+    Function,
+    KernelObject,
+    Library,
+    Traced,
+    Unknown,
+    Usual,
+    leaf,
+    literal,
+    node_of,
+    usual,
+)
+
+__all__ = ["Caller"]
+
+# Functions and methods that give another value each time, or change the object that they belong to.
+_CHANGES: Final = frozenset(
+    "next pop popleft popitem read readline input random randint randrange choice append extend insert remove"
+    " sort reverse clear update add discard resize_ t_ transpose_ squeeze_ unsqueeze_ as_strided_ set_".split()
+)
+_IMPORTS: Final = frozenset({"__import__", "importlib.__import__", "importlib.import_module"})
+
+
+class Caller(Evaluator):
+    """An evaluator that also knows calls. What they do to a run is interpret.py's."""
+
+    def on_call(self, node: ast.Call, frame: Frame) -> Any:
+        function = self.callee(node.func, frame)
+        arguments = self.on_list(ast.Tuple(node.args, ast.Load()), frame)
+        named: dict[str, Any] = {}
+        rest: Any = None
+        for keyword in node.keywords:
+            value = self.value(keyword.value, frame)
+            if keyword.arg is not None:
+                named[keyword.arg] = value
+            elif isinstance(value, dict):
+                rest = value.pop(None, rest) if None in value else rest
+                named.update({str(key): one for key, one in value.items()})
+            else:
+                rest = value
+        return self._called(function, list(arguments), named, rest, node, frame)
+
+    def callee(self, node: ast.expr, frame: Frame) -> Any:
+        """What is called; a method of a known value is a pair of the value and the name."""
+        if isinstance(node, ast.Attribute):
+            base = self.value(node.value, frame)
+            if isinstance(base, (str, list, dict, tuple, Traced)):
+                return base, node.attr
+            return self.attribute(base, node.attr)
+        return self.value(node, frame)
+
+    def _called(
+        self, function: Any, arguments: list[Any], named: dict[str, Any], rest: Any, node: Any, frame: Frame
+    ) -> Any:
+        unknown = Unknown(
+            ast.Call(
+                node_of(function) if not isinstance(function, tuple) else node.func,
+                [node_of(one) for one in arguments],
+                [ast.keyword(key, node_of(one)) for key, one in named.items()],
+            )
+        )
+        match function:
+            case KernelObject():
+                return self.launched(function, arguments, named, rest, node.lineno)
+            case Options():
+                return (
+                    function.entry(arguments[0]) if arguments and isinstance(arguments[0], str) else unknown
+                )
+            case Function():
+                return self.call_function(function, arguments, named, unknown)
+            case Class():
+                return self.make(function, arguments, named)
+            case Library(name="triton.kernel"):
+                if rest is not None:
+                    named["defines"] = {**(named.get("defines") or {}), None: rest}
+                return self.launched(
+                    library.kernel_object(arguments, named, node.lineno, self.root), None, {}, None, 0
+                )
+            case Library(name=name) if name in _IMPORTS:
+                made = self._imported(arguments, named, frame, top=name != "importlib.import_module")
+                return unknown if made is NOTHING else made
+            case Library():
+                made = library.call(function.name, arguments, named, self.root)
+                if type(made) is int and any(isinstance(one, Usual) for one in arguments):
+                    return usual(made, unknown.node)
+                return self._fresh(function.name, unknown) if made is NOTHING else made
+            case (base, str(name)):
+                made = self._method(base, name, arguments, named, rest)
+                return unknown if made is NOTHING else made
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES:
+            self.changed(node.func.value, frame)
+            return self._fresh(node.func.attr, unknown)
+        return unknown
+
+    def _imported(self, arguments: list[Any], named: dict[str, Any], frame: Frame, top: bool) -> Any:
+        """What ``importlib.import_module('.testing', 'triton')`` gives, or the ``top`` of what was named."""
+        name = arguments[0] if arguments else named.get("name")
+        package = arguments[1] if len(arguments) > 1 else named.get("package")
+        if not isinstance(name, str):
+            return NOTHING
+        if top:
+            return self.imported(name.split(".")[0], 0, frame)
+        level = len(name) - len(name.lstrip("."))
+        if level == 1 and isinstance(package, str):
+            name, level = package + name, 0
+        return self.imported(name.lstrip("."), level, frame)
+
+    def _fresh(self, name: str, unknown: Unknown) -> Unknown:
+        """Calls that give another value each time are not taken for one another."""
+        if name.rsplit(".", 1)[-1] not in _CHANGES:
+            return unknown
+        self.count += 1
+        return leaf(f"{name}_{self.count}")
+
+    def _method(self, base: Any, name: str, arguments: list[Any], named: dict[str, Any], rest: Any) -> Any:
+        if isinstance(base, str):
+            return self._text_method(base, name, arguments, named)
+        if isinstance(base, dict):
+            return self._dict_method(base, name, arguments, named, rest)
+        if isinstance(base, list) and arguments:
+            if name == "append":
+                base.append(arguments[0])
+                return None
+            if name in ("extend", "__iadd__") and isinstance(arguments[0], (list, tuple)):
+                base.extend(arguments[0])
+                return None
+        if name in ("index", "count") and isinstance(base, (list, tuple)) and literal([base, arguments]):
+            try:
+                return getattr(base, name)(*arguments)
+            except (TypeError, ValueError):
+                return NOTHING
+        return list(base) if name == "copy" else NOTHING
+
+    def _text_method(self, base: str, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
+        if name == "format":
+            made = texts.format_fields(base, arguments, named, self.hole)
+            return NOTHING if made is None else made
+        if name == "join" and arguments and isinstance(arguments[0], (list, tuple)):
+            return texts.join(base, arguments[0], self.hole)
+        if name in ("read_text", "read", "resolve", "absolute", "as_posix", "with_suffix", "joinpath"):
+            if isinstance(base, Traced) and base.path is not None:
+                return base  # open(path).read()
+            if name in ("with_suffix", "joinpath"):
+                parts = (
+                    [base.rsplit(".", 1)[0] + arguments[0]] if name == "with_suffix" else [base, *arguments]
+                )
+                return library.call("pathlib.Path", parts, {}, self.root)
+            return library.call("open", [base], {}, self.root) if name.startswith("read") else base
+        if name == "replace" and len(arguments) >= 2 and isinstance(arguments[1], Unknown):
+            arguments = [arguments[0], texts.spelled(arguments[1], self.hole)]
+        made = texts.method(base, name, arguments)
+        return NOTHING if made == () else made
+
+    def _dict_method(
+        self, base: dict[Any, Any], name: str, arguments: list[Any], named: dict[str, Any], rest: Any
+    ) -> Any:
+        if name == "update":
+            for one in arguments:
+                base.update(one if isinstance(one, dict) else {None: one})
+            base.update(named)
+            if rest is not None:
+                base[None] = rest
+            return None
+        if name in ("get", "setdefault", "pop") and arguments:
+            key = hashed(arguments[0])
+            found = base.get(key, arguments[1] if len(arguments) > 1 else None)
+            if name == "setdefault":
+                base[key] = found
+            if name == "pop":
+                base.pop(key, None)
+            return found
+        if name == "copy":
+            return dict(base)
+        if name in ("items", "keys", "values"):
+            return [*map(tuple, base.items())] if name == "items" else [*getattr(base, name)()]
+        return NOTHING

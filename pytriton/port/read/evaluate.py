@@ -1,0 +1,482 @@
+"""Expressions of the scanned Python -> values.
+
+What cannot be told becomes an ``Unknown`` whose node is the expression with known parts put in: after
+``M, K = a.shape`` the name ``M`` stands for ``a.shape[0]``.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+from pytriton.port.read import library, texts
+from pytriton.port.read.bind import Binder, closed, hashed
+from pytriton.port.read.frames import Frame, StopPath
+from pytriton.port.read.library import NOTHING
+from pytriton.port.read.values import (
+    HOLE,
+    Class,
+    ConfigPoint,
+    Dtype,
+    Filtered,
+    Function,
+    Instance,
+    KernelObject,
+    Library,
+    Traced,
+    Unknown,
+    Usual,
+    leaf,
+    literal,
+    node_of,
+    traced,
+    usual,
+)
+
+__all__ = ["Evaluator", "Options"]
+
+
+class Options:
+    """The argument of a grid function: ``opt.TM``, ``opt.d('TM')``, ``opt['TM']`` are ``meta['TM']``."""
+
+    @staticmethod
+    def entry(name: str) -> Unknown:
+        return Unknown(ast.Subscript(ast.Name("meta", ast.Load()), ast.Constant(name), ast.Load()), "int")
+
+
+_BINARY: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+}
+_POWERS: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
+    ast.Pow: operator.pow,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+}
+_MOST_ELEMENTS: Final = 1024
+_COMPARE: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+class Evaluator(Binder):
+    """Evaluates expressions in a frame. Statements and calls of functions are ``interpret.py``'s."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.holes: dict[str, Unknown] = {}  # by their text: equal values are one hole
+
+    # What interpret.py gives.
+    choices: Any
+    call_function: Callable[..., Any]
+    imported: Callable[..., Any]
+    make: Callable[..., Any]
+    launched: Callable[..., Any]
+    root: Any
+    path: Any
+
+    def hole(self, value: Any) -> str:
+        """The mark of an unknown part of a text."""
+        unknown = value if isinstance(value, Unknown) else Unknown(node_of(value))
+        self.holes.setdefault(unknown.text, unknown)
+        return HOLE.format(list(self.holes).index(unknown.text))
+
+    def value(self, node: ast.expr, frame: Frame) -> Any:
+        """The value of any expression."""
+        self.choices.step()
+        handler = getattr(self, f"on_{type(node).__name__.lower()}", None)
+        if handler is None:
+            return Unknown(closed(node, frame))
+        return handler(node, frame)
+
+    def truth(self, value: Any) -> bool:
+        """A condition: known, or decided for this run."""
+        if isinstance(value, (Unknown, Usual)):
+            return bool(self.choices.decide(value))
+        if isinstance(value, (Options, Library, Function, Class, Instance, KernelObject, Dtype)):
+            return True
+        return bool(value)
+
+    def on_constant(self, node: ast.Constant, frame: Frame) -> Any:
+        if isinstance(node.value, str):
+            text = traced(((node.value, _text_line(node)),))
+            if "\n" in text and frame.module not in (None, self.path):
+                text.path = frame.module  # a kernel's text in a module that this one imports
+            return text
+        return node.value
+
+    def on_name(self, node: ast.Name, frame: Frame) -> Any:
+        found, value = frame.find(node.id)
+        if isinstance(value, Unknown) and self.choices.refined:
+            return self.choices.refined.get(value.text, value)
+        if found:
+            return value
+        if node.id in ("True", "False", "None"):
+            return {"True": True, "False": False, "None": None}[node.id]
+        return Library(node.id)
+
+    def on_joinedstr(self, node: ast.JoinedStr, frame: Frame) -> Any:
+        pieces: list[tuple[str, int]] = []
+        for part in node.values:
+            if isinstance(part, ast.Constant):
+                pieces.append((str(part.value), part.lineno))
+            elif isinstance(part, ast.FormattedValue):
+                value = self.value(part.value, frame)
+                form = self._form(part)
+                if form and isinstance(value, (int, float)):
+                    value = texts.format_fields("{:" + form + "}", [value], {}, self.hole) or value
+                pieces.append((texts.spelled(value, self.hole), part.lineno))
+        return traced(_lines_set_right(node, pieces))
+
+    def _form(self, part: ast.FormattedValue) -> str:
+        spec = part.format_spec
+        if isinstance(spec, ast.JoinedStr) and all(isinstance(one, ast.Constant) for one in spec.values):
+            return "".join(str(one.value) for one in spec.values)  # type: ignore[attr-defined]
+        return ""
+
+    def on_list(self, node: ast.List | ast.Tuple | ast.Set, frame: Frame) -> Any:
+        found: list[Any] = []
+        for one in node.elts:
+            value = self.value(one.value if isinstance(one, ast.Starred) else one, frame)
+            if not isinstance(one, ast.Starred):
+                found.append(value)
+            elif isinstance(value, (list, tuple)):
+                found += value
+            else:
+                found.append(Unknown(ast.Starred(node_of(value), ast.Load())))
+        return tuple(found) if isinstance(node, ast.Tuple) else found
+
+    on_tuple = on_list
+
+    def on_set(self, node: ast.Set, frame: Frame) -> Any:
+        found = self.on_list(node, frame)
+        known = library.call("set", [found], {}, self.root)
+        return found if known is NOTHING else known
+
+    def on_dict(self, node: ast.Dict, frame: Frame) -> Any:
+        found: dict[Any, Any] = {}
+        for key, item in zip(node.keys, node.values, strict=True):
+            value = self.value(item, frame)
+            if key is not None:
+                found[hashed(self.value(key, frame))] = value
+            else:
+                found.update(value if isinstance(value, dict) else {None: value})
+        return found
+
+    def on_attribute(self, node: ast.Attribute, frame: Frame) -> Any:
+        return self.attribute(self.value(node.value, frame), node.attr)
+
+    def attribute(self, base: Any, name: str) -> Any:
+        """``base.name``."""
+        if isinstance(base, Traced) and base.is_path and name == "parent":
+            return library.call(
+                "pathlib.Path", [library.call("os.path.dirname", [base], {}, self.root)], {}, self.root
+            )
+        match base:
+            case Library():
+                return library.attribute(base, name)
+            case Options():
+                return base.entry(name) if name not in ("d", "D", "defines") else base
+            case Instance():
+                own = name in base.names  # a function among these is no method
+                found = base.names[name] if own else base.kind.find(name)
+                method = isinstance(found, Function) and not own
+                bound = Function(found.node, found.around, base) if method else found
+                return leaf(f"{base.label}.{name}") if bound is None and name not in base.names else bound
+            case Class():
+                found = base.find(name)
+                if found is None and name == "apply" and isinstance(base.find("forward"), Function):
+                    return _applied(base.find("forward"))
+                return leaf(f"{base.name}.{name}") if found is None and name not in base.names else found
+            case ConfigPoint() if name in ("defines", "num_warps"):
+                return getattr(base, name)
+            case _:
+                kind = "dtype" if name == "dtype" else None
+                return Unknown(ast.Attribute(node_of(base), name, ast.Load()), kind)
+
+    def on_subscript(self, node: ast.Subscript, frame: Frame) -> Any:
+        base = self.value(node.value, frame)
+        if isinstance(node.slice, ast.Slice):
+            return self._slice(base, node.slice, frame)
+        return self.entry(base, self.value(node.slice, frame))
+
+    def entry(self, base: Any, key: Any) -> Any:
+        """``base[key]``."""
+        if isinstance(base, Options) and isinstance(key, str):
+            return base.entry(key)
+        if isinstance(base, dict):
+            if hashed(key) in base:
+                return base[hashed(key)]
+            if not literal(key) and len(base) == 1:
+                return next(iter(base.values()))
+            if isinstance(key, Unknown) and len(base) > 1:
+                return self._chosen(base, key)
+        elif isinstance(base, (list, tuple, str)) and isinstance(key, int):
+            try:
+                return base[key]
+            except IndexError:
+                pass
+        return Unknown(ast.Subscript(_unsliced(base, key), node_of(key), ast.Load()))
+
+    def _chosen(self, base: dict[Any, Any], key: Unknown) -> Any:
+        """An entry of a known dict under an unknown key: decided, one question a key."""
+        *others, last = base
+        for one in others:
+            if one is not None and self.truth(
+                Unknown(ast.Compare(key.node, [ast.Eq()], [node_of(one)]), "bool")
+            ):
+                return base[one]
+        return base[last]
+
+    def _slice(self, base: Any, bounds: ast.Slice, frame: Frame) -> Any:
+        given = [
+            None if b is None else self.value(b, frame) for b in (bounds.lower, bounds.upper, bounds.step)
+        ]
+        known = all(one is None or isinstance(one, int) for one in given)
+        if known and isinstance(base, (list, tuple, str)) and 0 not in given[2:]:
+            return base[slice(*given)]
+        parts = [None if one is None else node_of(one) for one in given]
+        return Unknown(ast.Subscript(node_of(base), ast.Slice(*parts), ast.Load()))
+
+    def on_binop(self, node: ast.BinOp, frame: Frame) -> Any:
+        return self.binary(node.op, self.value(node.left, frame), self.value(node.right, frame))
+
+    def binary(self, op: ast.operator, left: Any, right: Any) -> Any:
+        """``left op right``."""
+        if isinstance(left, str) and isinstance(op, ast.Mod):
+            made = texts.interpolate(left, right, self.hole)
+            if made is not None:
+                return made
+        if isinstance(op, ast.Add) and isinstance(left, str) and isinstance(right, (str, Unknown)):
+            return texts.add(left, texts.spelled(right, self.hole))
+        if isinstance(op, ast.Add) and isinstance(right, str) and isinstance(left, Unknown):
+            return texts.add(texts.spelled(left, self.hole), right)
+        if isinstance(op, ast.Div) and isinstance(left, str) and isinstance(right, str) and literal(left):
+            return library.call("pathlib.Path", [left, right], {}, self.root)
+        if isinstance(op, ast.BitOr) and isinstance(left, dict) and isinstance(right, dict):
+            return {**left, **right}
+        made = self._computed(op, left, right)
+        if type(made) is int and (isinstance(left, Usual) or isinstance(right, Usual)):
+            return usual(made, ast.BinOp(node_of(left), op, node_of(right)))
+        if made is not NOTHING:
+            return made
+        kind = "int" if isinstance(op, (ast.FloorDiv, ast.Mod)) else None
+        return Unknown(ast.BinOp(node_of(left), op, node_of(right)), kind)
+
+    def _computed(self, op: ast.operator, left: Any, right: Any) -> Any:
+        numbers = all(isinstance(one, (bool, int, float)) for one in (left, right))
+        lists = type(left) is type(right) and isinstance(left, (list, tuple)) and isinstance(op, ast.Add)
+        if numbers and isinstance(op, (ast.Pow, ast.LShift, ast.RShift)):
+            if isinstance(left, int) and isinstance(right, int) and 0 <= right <= 64 and abs(left) < 1 << 32:
+                return _POWERS[type(op)](left, right)
+            return NOTHING
+        repeated = isinstance(left, (list, str)) and isinstance(right, int) and isinstance(op, ast.Mult)
+        if repeated and len(left) * max(right, 0) > 4096:
+            return NOTHING
+        function = _BINARY.get(type(op))
+        if function is None or not (numbers or lists or repeated):
+            return NOTHING
+        try:
+            made = function(left, right)
+        except (ArithmeticError, TypeError, ValueError):
+            return NOTHING
+        return NOTHING if isinstance(made, int) and made.bit_length() > 256 else made
+
+    def on_unaryop(self, node: ast.UnaryOp, frame: Frame) -> Any:
+        value = self.value(node.operand, frame)
+        if isinstance(node.op, ast.Not):
+            known = not isinstance(value, Unknown)
+            return not self.truth(value) if known else Unknown(ast.UnaryOp(ast.Not(), node_of(value)), "bool")
+        if isinstance(value, (int, float)):
+            if isinstance(node.op, ast.Invert):
+                return ~value if isinstance(value, int) else Unknown(closed(node, frame))
+            if isinstance(value, Usual) and isinstance(node.op, ast.USub):
+                return usual(-value, ast.UnaryOp(node.op, value.node))
+            return -value if isinstance(node.op, ast.USub) else value
+        return Unknown(ast.UnaryOp(node.op, node_of(value)))
+
+    def on_boolop(self, node: ast.BoolOp, frame: Frame) -> Any:
+        value: Any = None
+        for position, part in enumerate(node.values):
+            value = self.value(part, frame)
+            if position == len(node.values) - 1:
+                break
+            if isinstance(value, Unknown):
+                rest = [self.value(one, frame) for one in node.values[position + 1 :]]
+                if all(isinstance(one, (Unknown, bool)) for one in rest):
+                    return Unknown(ast.BoolOp(node.op, [value.node, *map(node_of, rest)]), value.kind)
+            if self.truth(value) is isinstance(node.op, ast.Or):
+                break
+        return value
+
+    def on_compare(self, node: ast.Compare, frame: Frame) -> Any:
+        values = [self.value(one, frame) for one in (node.left, *node.comparators)]
+        results = [
+            self._compared(op, left, right)
+            for op, left, right in zip(node.ops, values, values[1:], strict=False)
+        ]
+        if False in results:
+            return False
+        if all(result is True for result in results):
+            return True
+        return Unknown(
+            ast.Compare(node_of(values[0]), node.ops, [node_of(one) for one in values[1:]]), "bool"
+        )
+
+    def _compared(self, op: ast.cmpop, left: Any, right: Any) -> bool | None:
+        """True or False where it is known, else None."""
+        if isinstance(op, (ast.Is, ast.IsNot)) and right is None:
+            return None if isinstance(left, Unknown) else (left is None) is isinstance(op, ast.Is)
+        if isinstance(op, (ast.In, ast.NotIn)):
+            found = self._contained(left, right)
+            return None if found is None else found is isinstance(op, ast.In)
+        known = all(
+            one is None
+            or (
+                isinstance(one, (str, int, float, list, tuple, Dtype))
+                and literal(one)
+                and not isinstance(one, Usual)
+            )
+            for one in (left, right)
+        )
+        function = _COMPARE.get(type(op))
+        if not known or function is None:
+            return None
+        try:
+            return bool(function(left, right))
+        except TypeError:
+            return None
+
+    def _contained(self, left: Any, right: Any) -> bool | None:
+        if isinstance(right, dict) and None not in right:
+            if hashed(left) in right:
+                return True
+            return False if literal(left) or not right else None
+        if isinstance(right, (list, tuple, str)) and literal(right) and literal(left):
+            try:
+                return left in right
+            except TypeError:
+                return None
+        return None
+
+    def on_ifexp(self, node: ast.IfExp, frame: Frame) -> Any:
+        condition = self.value(node.test, frame)
+        if isinstance(condition, Unknown):
+            arms = [self.value(one, frame) for one in (node.body, node.orelse)]
+            if all(isinstance(arm, Unknown) for arm in arms):
+                return Unknown(ast.IfExp(condition.node, arms[0].node, arms[1].node), arms[0].kind)
+        return self.value(node.body if self.truth(condition) else node.orelse, frame)
+
+    def on_lambda(self, node: ast.Lambda, frame: Frame) -> Any:
+        return Function(node, frame)
+
+    def on_namedexpr(self, node: ast.NamedExpr, frame: Frame) -> Any:
+        frame.names[node.target.id] = value = self.value(node.value, frame)
+        return value
+
+    def on_starred(self, node: ast.Starred, frame: Frame) -> Any:
+        return Unknown(ast.Starred(node_of(self.value(node.value, frame)), ast.Load()))
+
+    def on_listcomp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, frame: Frame) -> Any:
+        found = Filtered()
+        inner = Frame(around=frame, module=frame.module)
+
+        def put() -> None:
+            if len(found) >= _MOST_ELEMENTS:
+                raise StopPath
+            found.append(self.value(node.elt, inner))
+
+        if self._each(node.generators, inner, put, found):
+            return found if found.condition else list(found)
+        return Unknown(closed(node, frame))
+
+    on_generatorexp = on_setcomp = on_listcomp
+
+    def on_dictcomp(self, node: ast.DictComp, frame: Frame) -> Any:
+        found: dict[Any, Any] = {}
+        inner = Frame(around=frame, module=frame.module)
+
+        def put() -> None:
+            found[hashed(self.value(node.key, inner))] = self.value(node.value, inner)
+
+        return found if self._each(node.generators, inner, put) else Unknown(closed(node, frame))
+
+    def _each(
+        self,
+        generators: list[ast.comprehension],
+        frame: Frame,
+        then: Callable[[], None],
+        filtered: Filtered | None = None,
+    ) -> bool:
+        """Run ``then`` for each turn of a comprehension; False where the turns are not known.
+
+        Of a list whose filter is not known, every element stays, and ``filtered`` remembers the filter.
+        """
+        first, *rest = generators
+        values = self.value(first.iter, frame)
+        if isinstance(values, dict) or (isinstance(values, str) and literal(values)):
+            values = list(values)
+        if not isinstance(values, (list, tuple)) or len(values) > _MOST_ELEMENTS:
+            return False
+        for value in values:
+            self.bind(first.target, value, frame)
+            tests = [self.value(test, frame) for test in first.ifs]
+            for test in tests:
+                if isinstance(test, Unknown) and filtered is not None:
+                    filtered.condition = filtered.condition or ast.unparse(first.ifs[0])
+            if all(
+                (isinstance(test, Unknown) and filtered is not None) or self.truth(test) for test in tests
+            ):
+                if rest and not self._each(rest, frame, then, filtered):
+                    return False
+                if not rest:
+                    then()
+        return True
+
+
+def _applied(forward: Function) -> Function:
+    """``Op.apply`` of an autograd function: its ``forward``, with a ctx."""
+    assert not isinstance(forward.node, ast.Lambda)
+    plain = copy.copy(forward.node)
+    plain.decorator_list = []
+    return Function(plain, forward.around, Instance(Class("ctx"), label="ctx"))
+
+
+def _unsliced(base: Any, key: Any) -> ast.expr:
+    """``x.shape[:2][1]`` is ``x.shape[1]``: the expression to take the entry of."""
+    node = node_of(base)
+    match node:
+        case ast.Subscript(value=whole, slice=ast.Slice(lower=None, step=None)):
+            return whole if isinstance(key, int) and key >= 0 else node
+    return node
+
+
+def _text_line(node: ast.Constant) -> int:
+    """The line of the first character of a text: adjacent literals are one node, so this is the first's."""
+    return node.lineno
+
+
+def _lines_set_right(node: ast.JoinedStr, pieces: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Python 3.11 gives all parts of a triple-quoted f-string the line of its start: count line breaks."""
+    line = node.lineno
+    fixed: list[tuple[str, int]] = []
+    exact = len({at for _, at in pieces}) > 1
+    for text, at in pieces:
+        fixed.append((text, at if exact else line))
+        line += text.count("\n")
+    return fixed

@@ -1,0 +1,269 @@
+"""A file -> the Triton-C texts in it, and the launches of them that its Python shows.
+
+A Triton-C file is its own text. Python is followed (``interpret``); texts that nothing launches are found by
+their looks. Documents hold blocks of code: all Python blocks of one are read as one module, since tutorials
+are written that way. C++ holds texts in raw strings, or in ordinary ones line by line.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from pytriton.port.read.interpret import follow
+from pytriton.port.read.values import KernelObject, Launch, Traced, Unknown, traced
+
+__all__ = ["Found", "extract", "looks_like"]
+
+
+@dataclass(eq=False)
+class Found:
+    """One text. ``launches`` are those of kernel objects made of it; ``holes`` its unknown parts by number.
+
+    ``place`` turns a line of ``text.line_at`` into words (``line 12``, ``cell 3, line 2``).
+    """
+
+    path: Path
+    text: Traced
+    launches: list[Launch] = field(default_factory=list)
+    holes: Sequence[Unknown] = ()
+    place: Callable[[int], str] = "line {}".format
+    problem: str | None = None
+    python: Path | None = None  # the file of the launches, where that is another
+    notes: list[tuple[int, str]] = field(default_factory=list)  # for the report, with a line of the Python
+
+
+_KERNEL: Final = re.compile(r"\bvoid\s+\w+\s*\(")
+_MARKS: Final = re.compile(
+    r"\bget_program_id\b|\bget_num_programs\b|\bnewaxis\b|\*\s*\?\s*\(|\]\s*=[^;\n]*\.\.\.|\b__multipleof\b|\b__noalias\b"
+    r"|\w\s*\.\.\.\s*\w+\s*;|\b__debug_barrier\b|\bf32_atomic_add\b|\batomic_add_\w+\b|\[\s*\+\s*\]|\b__readonly\b"
+)
+_CUDA: Final = re.compile(r"\b(threadIdx|blockIdx|blockDim|__syncthreads|__shared__|__device__)\b")
+
+
+def looks_like(text: str) -> bool:
+    """Whether a text is Triton-C: it declares a kernel, and has a mark that C and CUDA lack."""
+    return bool(_KERNEL.search(text) and _MARKS.search(text) and not _CUDA.search(text))
+
+
+def extract(path: Path, root: Path) -> list[Found]:
+    """Everything found in a file; raises OSError if it cannot be read."""
+    data = path.read_bytes()
+    text = data.decode("utf-8", errors="replace").removeprefix("\ufeff").replace("\r\n", "\n")
+    match path.suffix:
+        case ".py":
+            return _python(path, text, root)
+        case ".md" | ".rst":
+            return _document(path, text, root)
+        case ".ipynb":
+            return _notebook(path, text, root)
+        case ".cc" | ".cpp":
+            return list(_strings(path, text))
+        case _:
+            whole = [Found(path, _whole(text))] if looks_like(text) else []
+            strings = list(_strings(path, text)) if path.suffix == ".h" or not whole else []
+            return strings or whole
+
+
+def _whole(text: str, line: int = 1) -> Traced:
+    return traced(((text, line),))
+
+
+# Python
+
+
+def _python(path: Path, text: str, root: Path, place: Callable[[int], str] | None = None) -> list[Found]:
+    told = place or Found.place
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        why = f"the Python around it cannot be read ({error.__class__.__name__}: {error}): its defines are unknown"
+        return [Found(path, one, problem=why, place=told) for one in _quoted(text)]
+    launches, holes = follow(path, tree, root)
+    found = list(_by_text(path, launches, holes, told))
+    used = {line for one in found for line in _lines_of(one)}
+    for text_of_nobody, lines in _loose(tree):
+        if not used.intersection(lines):
+            found.append(Found(path, text_of_nobody, holes=holes, place=told))
+    return found
+
+
+def _by_text(
+    path: Path, launches: list[Launch], holes: list[Unknown], place: Callable[[int], str]
+) -> Iterator[Found]:
+    """The launches sorted by their text; texts with holes are the same if their holes are."""
+    groups: dict[str, Found] = {}
+    for launch in launches:
+        source = launch.kernel.source
+        if isinstance(source, Unknown) or not isinstance(source, str) or not source.strip():
+            continue
+        text = source if isinstance(source, Traced) else traced(((str(source), launch.kernel.line),))
+        key = re.sub("\ue000(\\d+)\ue001", lambda match: "{" + holes[int(match[1])].text + "}", text)
+        if key not in groups:
+            groups[key] = Found(text.path or path, text, [], holes, place)
+            if text.path is not None:
+                groups[key].place = Found.place
+                # the launches of a text in a module are taken to be in it as well
+                groups[key].python = None if text.path.suffix == ".py" else path
+        groups[key].launches.append(launch)
+    yield from groups.values()
+
+
+def _lines_of(found: Found) -> Iterator[int]:
+    """The lines of the Python file that a text is made of."""
+    if found.text.path is None:
+        for piece, line in found.text.pieces:
+            yield from range(line, line + piece.count("\n") + 1)
+
+
+def _loose(tree: ast.Module) -> Iterator[tuple[Traced, range]]:
+    """The texts of a module that look like Triton-C, docstrings too, and their lines."""
+    inside: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            inside.update(id(one) for one in ast.walk(node))
+            parts = [(str(one.value), one.lineno) for one in node.values if isinstance(one, ast.Constant)]
+            if looks_like("0".join(text for text, _ in parts)):
+                yield traced(parts), range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in inside:
+            continue
+        if looks_like(node.value):
+            lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            yield traced(((node.value, node.lineno),)), lines
+
+
+_QUOTED: Final = re.compile(r"([\"'])\1\1(.*?)\1\1\1", re.DOTALL)
+
+
+def _quoted(text: str) -> Iterator[Traced]:
+    """The triple-quoted texts of Python that does not parse (Python 2, templates)."""
+    for match in _QUOTED.finditer(text):
+        if looks_like(match[2]):
+            yield _whole(match[2], text.count("\n", 0, match.start(2)) + 1)
+
+
+# C++
+
+_RAW: Final = re.compile(r'R"([^()\\\s]{0,16})\((.*?)\)\1"', re.DOTALL)
+_ORDINARY: Final = re.compile(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+')
+_ONE: Final = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+_ESCAPES: Final = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "'": "'", "\n": ""}
+
+
+def _strings(path: Path, text: str) -> Iterator[Found]:
+    for match in _RAW.finditer(text):
+        if looks_like(match[2]):
+            yield Found(path, _whole(match[2], text.count("\n", 0, match.start(2)) + 1))
+    without = _RAW.sub(lambda match: "\n" * match[0].count("\n"), text)
+    for match in _ORDINARY.finditer(without):
+        pieces = [
+            (
+                re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[0]), one[1]),
+                without.count("\n", 0, match.start() + one.start()) + 1,
+            )
+            for one in _ONE.finditer(match[0])
+        ]
+        if looks_like("".join(piece for piece, _ in pieces)):
+            yield Found(path, traced(pieces))
+
+
+# Documents
+
+_FENCE: Final = re.compile(
+    r"^([ \t]*)(```+|~~~+)[ \t]*\{?\.?([\w+-]*)[^\n]*\n(.*?)^\1?[ \t]*\2[`~]*[ \t]*$", re.M | re.S
+)
+_DIRECTIVE: Final = re.compile(
+    r"^([ \t]*)(?:\.\. (?:code-block|code|sourcecode)::[ \t]*([\w+-]*)|[^\n]*::)[ \t]*\n"
+    r"((?:[ \t]*\n|\1[ \t]+[^\n]*\n?)+)",
+    re.M,
+)
+_PYTHON: Final = ("python", "py", "python3", "ipython", "pycon")
+
+
+def _document(path: Path, text: str, root: Path) -> list[Found]:
+    """Blocks of code in Markdown or reStructuredText."""
+    if path.suffix == ".md":
+        blocks = [(match[3], match[4], match.start(4)) for match in _FENCE.finditer(text)]
+    else:
+        blocks = [(match[2] or "", match[3], match.start(3)) for match in _DIRECTIVE.finditer(text)]
+    rows = [(word.lower(), _dedented(code), text.count("\n", 0, start) + 1) for word, code, start in blocks]
+    found = [
+        Found(path, _whole(code, line))
+        for word, code, line in rows
+        if word not in _PYTHON and looks_like(code)
+    ]
+    python = [(code, line) for word, code, line in rows if word in _PYTHON]
+    return found + _python_blocks(path, python, root, Found.place)
+
+
+def _dedented(code: str) -> str:
+    lines = code.split("\n")
+    width = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    return "\n".join(line[width:] for line in lines)
+
+
+def _python_blocks(
+    path: Path, blocks: list[tuple[str, int]], root: Path, place: Callable[[int], str]
+) -> list[Found]:
+    """Python blocks as one module, each at its own line; what does not parse is left out of it."""
+    module: list[str] = []
+    broken: list[Found] = []
+    for code, line in blocks:
+        code = "\n".join("pass" if row.startswith(("%", "!")) else row for row in code.split("\n"))
+        try:
+            ast.parse(code)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            broken += [
+                Found(
+                    path,
+                    traced((piece, at + line - 1) for piece, at in one.text.pieces),
+                    place=place,
+                    problem=one.problem,
+                )
+                for one in _python(path, code, root)
+            ]
+            continue
+        module += [""] * (line - 1 - len(module)) + code.rstrip("\n").split("\n")
+    return (_python(path, "\n".join(module) + "\n", root, place) if module else []) + broken
+
+
+def _notebook(path: Path, text: str, root: Path) -> list[Found]:
+    """The cells of a notebook; lines are counted on through all of them, and told a cell."""
+    try:
+        cells = json.loads(text)["cells"]
+        sources = [(str(cell["cell_type"]), "".join(cell["source"])) for cell in cells]
+    except (ValueError, KeyError, TypeError):
+        return []
+    starts: list[int] = []
+    python: list[tuple[str, int]] = []
+    found: list[Found] = []
+    line = 1
+
+    def place(at: int) -> str:
+        number = max((i for i, start in enumerate(starts) if start <= at), default=0)
+        return f"cell {number + 1}, line {at - starts[number] + 1}"
+
+    for kind, source in sources:
+        starts.append(line)
+        if kind == "code":
+            python.append((source, line))
+        else:
+            blocks = ((match[4], match.start(4)) for match in _FENCE.finditer(source))
+            found += [
+                Found(path, _whole(code, line + source.count("\n", 0, at)), place=place)
+                for code, at in blocks
+                if looks_like(code)
+            ]
+        line += source.count("\n") + 1
+    return found + _python_blocks(path, python, root, place)
+
+
+def kernel_objects(found: Found) -> list[KernelObject]:
+    """The kernel objects made of a text, each once."""
+    return list(dict.fromkeys(launch.kernel for launch in found.launches))

@@ -1,0 +1,488 @@
+"""Follows Python code from its syntax tree, to learn which kernels it makes and how it launches them.
+
+Nothing is executed. Module code is followed from top to bottom, then every function on its own with unknown
+parameters (defaults count), calls of the project's own functions inside them with what is known of their
+arguments. Loops over known lists are unrolled; others are followed once. All that is found goes to
+``launches``, once a way through the code.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from pytriton.port.read.bind import hashed, labelled, parameters
+from pytriton.port.read.calls import Caller
+from pytriton.port.read.evaluate import Options
+from pytriton.port.read.frames import Choices, Frame, StopPath, paths
+from pytriton.port.read.values import (
+    Class,
+    Function,
+    Instance,
+    KernelObject,
+    Launch,
+    Library,
+    Unknown,
+    leaf,
+    literal,
+    node_of,
+    text_of,
+    usual,
+)
+
+__all__ = ["follow"]
+
+_DEEPEST: Final = 12
+_TRITON: Final = ("triton", "pytriton")
+
+
+class _Return(Exception):
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class _Leave(Exception):
+    """``break`` or ``continue``."""
+
+
+class Interpreter(Caller):
+    """One run through a module and one of its functions."""
+
+    def __init__(self, path: Path, root: Path, choices: Choices) -> None:
+        super().__init__()
+        self.path = path
+        self.root = root
+        self.choices = choices
+        self.launches: list[Launch] = []
+        self.depth = 0
+        self.modules: dict[Path, Frame] = {}
+
+    # Modules
+
+    def module(self, path: Path, tree: ast.Module, name: str = "__main__") -> Frame:
+        """The names of a module after its code."""
+        frame = Frame({"__file__": str(path), "__name__": name})
+        frame.module = path
+        self.modules[path.resolve()] = frame
+        with contextlib.suppress(_Return, _Leave, StopPath):
+            self.body(tree.body, frame)
+        return frame
+
+    def imported(self, name: str, level: int, frame: Frame) -> Any:
+        """A module of the project, or the library of this name."""
+        root = name.split(".")[0]
+        if level == 0 and root in _TRITON:
+            return Library(".".join(["triton", *name.split(".")[1:]]))
+        folders = [frame.module.parent]
+        for _ in range(level - 1):
+            folders = [folders[0].parent]
+        if level == 0:
+            folders += [one for one in frame.module.parents if one.is_relative_to(self.root)]
+        parts = name.split(".") if name else []
+        for folder in folders:
+            for path in (folder.joinpath(*parts).with_suffix(".py"), folder.joinpath(*parts, "__init__.py")):
+                if parts and path.is_file() and path.resolve().is_relative_to(self.root.resolve()):
+                    return self._project_module(path, name)
+        return Library(name) if name else None
+
+    def _project_module(self, path: Path, name: str) -> Any:
+        found = self.modules.get(path.resolve())
+        if found is not None:
+            return found
+        try:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            return Library(name)
+        mine, self.launches = self.launches, []
+        try:
+            return self.module(path, tree, name)
+        finally:
+            self.launches = mine
+
+    def attribute(self, base: Any, name: str) -> Any:
+        if isinstance(base, Frame):
+            return base.names.get(name, leaf(name))
+        return super().attribute(base, name)
+
+    # Statements
+
+    def body(self, statements: list[ast.stmt], frame: Frame) -> None:
+        for statement in statements:
+            self.choices.step()
+            handler = getattr(self, f"do_{type(statement).__name__.lower()}", None)
+            if handler is not None:
+                handler(statement, frame)
+
+    def do_expr(self, node: ast.Expr, frame: Frame) -> None:
+        self.value(node.value, frame)
+
+    def do_assign(self, node: ast.Assign, frame: Frame) -> None:
+        value = self.value(node.value, frame)
+        for target in node.targets:
+            self.bind(target, value, frame)
+
+    def do_annassign(self, node: ast.AnnAssign, frame: Frame) -> None:
+        if node.value is not None:
+            self.bind(node.target, self.value(node.value, frame), frame)
+
+    def do_augassign(self, node: ast.AugAssign, frame: Frame) -> None:
+        target = node.target
+        old, new = self.value(target, frame), self.value(node.value, frame)
+        if isinstance(old, list) and isinstance(new, (list, tuple)) and isinstance(node.op, ast.Add):
+            old.extend(new)
+            return
+        self.bind(target, self.binary(node.op, old, new), frame)
+
+    def do_return(self, node: ast.Return, frame: Frame) -> None:
+        raise _Return(None if node.value is None else self.value(node.value, frame))
+
+    def do_raise(self, node: ast.Raise, frame: Frame) -> None:
+        raise StopPath
+
+    def do_break(self, node: ast.stmt, frame: Frame) -> None:
+        raise _Leave
+
+    do_continue = do_break
+
+    def do_functiondef(self, node: ast.FunctionDef, frame: Frame) -> None:
+        frame.names[node.name] = Function(node, frame)
+
+    do_asyncfunctiondef = do_functiondef
+
+    def do_classdef(self, node: ast.ClassDef, frame: Frame) -> None:
+        made = Class(node.name, {}, tuple(self.value(base, frame) for base in node.bases))
+        frame.names[node.name] = made
+        inner = Frame(made.names, frame, node.name, frame.module)
+        self.body(node.body, inner)
+        for value in made.names.values():
+            if isinstance(value, Function) and value.around is inner:
+                value.around = frame  # a method does not see the class body
+
+    def do_if(self, node: ast.If, frame: Frame) -> None:
+        condition = self.value(node.test, frame)
+        if isinstance(condition, Unknown):
+            if _only_raises(node.body):
+                self.body(node.orelse, frame)
+                return
+            if self._tells_nothing([*node.body, *node.orelse], frame):
+                return
+        self.body(node.body if self.truth(condition) else node.orelse, frame)
+
+    def _tells_nothing(self, statements: list[ast.stmt], frame: Frame) -> bool:
+        """Whether all these statements only give names unknown values; then they have it now."""
+        found: list[tuple[str, Any]] = []
+        for one in statements:
+            if isinstance(one, ast.Pass):
+                continue
+            if not isinstance(one, ast.Assign) or not all(isinstance(t, ast.Name) for t in one.targets):
+                return False
+            if not isinstance(one.value, (ast.Call, ast.Attribute)):
+                return False
+            if any(isinstance(self.callee(n.func, frame), (Function, KernelObject)) for n in _calls(one)):
+                return False
+            value = self.value(one.value, frame)
+            if not isinstance(value, Unknown):
+                return False
+            for target in one.targets:
+                assert isinstance(target, ast.Name)
+                bound, old = frame.find(target.id)
+                if bound and not isinstance(old, Unknown):
+                    return False
+                found.append((target.id, old if bound else value))
+        frame.names.update(found)
+        return True
+
+    def do_for(self, node: ast.For, frame: Frame) -> None:
+        values = self.value(node.iter, frame)
+        known = True
+        if isinstance(values, dict) or (isinstance(values, str) and literal(values)):
+            values = list(values)
+        if not isinstance(values, (list, tuple)) or len(values) > 256:
+            values = [Unknown(ast.Call(ast.Name("next", ast.Load()), [node_of(values)], []))]
+            self.carried(node.body, frame)
+            known = False
+        for value in values:
+            self.bind(node.target, value, frame)
+            try:
+                self.body(node.body, frame)
+            except _Leave:
+                continue
+        if not known:
+            self.carried(node.body, frame)
+        self.body(node.orelse, frame)
+
+    def do_while(self, node: ast.While, frame: Frame) -> None:
+        self.carried(node.body, frame)
+        with contextlib.suppress(_Leave):
+            self.value(node.test, frame)
+            self.body(node.body, frame)
+        self.carried(node.body, frame)
+
+    def do_with(self, node: ast.With, frame: Frame) -> None:
+        for item in node.items:
+            value = self.value(item.context_expr, frame)
+            if item.optional_vars is not None:
+                self.bind(item.optional_vars, value, frame)
+        self.body(node.body, frame)
+
+    def do_try(self, node: ast.Try, frame: Frame) -> None:
+        self.body(node.body, frame)
+        self.body(node.orelse, frame)
+        self.body(node.finalbody, frame)
+
+    def do_import(self, node: ast.Import, frame: Frame) -> None:
+        for alias in node.names:
+            value = self.imported(alias.name, 0, frame)
+            name = alias.asname or alias.name.split(".")[0]
+            if alias.asname is None and "." in alias.name:
+                value = self.imported(name, 0, frame)
+            frame.names[name] = value
+
+    def do_importfrom(self, node: ast.ImportFrom, frame: Frame) -> None:
+        module = self.imported(node.module or "", node.level, frame)
+        for alias in node.names:
+            inner = f"{node.module}.{alias.name}" if node.module else alias.name
+            if isinstance(module, Frame) and alias.name in module.names:
+                value = module.names[alias.name]
+            elif isinstance(module, Frame) or module is None:
+                value = self.imported(inner, node.level, frame)
+            else:
+                value = self.attribute(module, alias.name)
+            frame.names[alias.asname or alias.name] = value
+
+    # Calls
+
+    def call_function(
+        self, function: Function, arguments: list[Any], named: dict[str, Any], unknown: Unknown
+    ) -> Any:
+        """The result of a function of the project."""
+        if self.depth >= _DEEPEST:
+            return unknown
+        node = function.node
+        frame = Frame({}, function.around, getattr(node, "name", "lambda"), function.around.module)
+        if _bound(node, function.owner):
+            arguments = [function.owner, *arguments]
+        self._bind_parameters(node.args, arguments, named, frame)
+        self.depth += 1
+        try:
+            if isinstance(node, ast.Lambda):
+                return self.value(node.body, frame)
+            self.body(node.body, frame)
+            return unknown if any(isinstance(one, ast.Yield) for one in ast.walk(node)) else None
+        except _Return as result:
+            return result.value
+        except _Leave:
+            return unknown
+        finally:
+            self.depth -= 1
+
+    def _bind_parameters(
+        self, parameters: ast.arguments, arguments: list[Any] | None, named: dict[str, Any], frame: Frame
+    ) -> None:
+        """``arguments`` None: nothing is known of the call, and booleans may be either."""
+        positional = [*parameters.posonlyargs, *parameters.args]
+        padding: list[ast.expr | None] = [None] * (len(positional) - len(parameters.defaults))
+        defaults = dict(zip((one.arg for one in positional), [*padding, *parameters.defaults], strict=True))
+        defaults |= dict(zip((one.arg for one in parameters.kwonlyargs), parameters.kw_defaults, strict=True))
+        annotations = {one.arg: one.annotation for one in (*positional, *parameters.kwonlyargs)}
+        given = dict(zip((one.arg for one in positional), arguments or (), strict=False)) | {
+            name: value for name, value in named.items() if name in defaults
+        }
+        for name, default in defaults.items():
+            if name in given:
+                frame.names[name] = given[name]
+                continue
+            value = (
+                self._any(name, annotations.get(name), frame)
+                if default is None
+                else self.value(default, frame)
+            )
+            if arguments is None and isinstance(value, bool):
+                value = leaf(name, "bool")
+            elif arguments is None and type(value) is int:
+                value = usual(value, ast.Name(name, ast.Load()))
+            frame.names[name] = value
+        if parameters.vararg is not None:
+            rest = (arguments or [])[len(positional) :]
+            frame.names[parameters.vararg.arg] = (
+                tuple(rest) if arguments is not None else leaf(parameters.vararg.arg)
+            )
+        if parameters.kwarg is not None:
+            more = {name: value for name, value in named.items() if name not in defaults}
+            frame.names[parameters.kwarg.arg] = more if arguments is not None else leaf(parameters.kwarg.arg)
+
+    def _any(self, name: str, annotation: ast.expr | None, frame: Frame) -> Any:
+        """An unknown argument; one that is annotated with a class of the project is an object of it."""
+        word = annotation.value if isinstance(annotation, ast.Constant) else getattr(annotation, "id", None)
+        found = frame.find(word)[1] if isinstance(word, str) else None
+        if isinstance(found, Class) and self.depth < 3:
+            self.depth += 1
+            try:
+                return self.make(found, None, {}, name)
+            finally:
+                self.depth -= 1
+        return leaf(name, {"bool": "bool", "int": "int"}.get(word) if isinstance(word, str) else None)
+
+    def make(
+        self,
+        kind: Class,
+        arguments: list[Any] | None,
+        named: dict[str, Any],
+        label: str = "",
+        others: frozenset[str] = frozenset(),
+    ) -> Instance:
+        """An object of a class of the project, after its ``__init__``; ``arguments`` None: with unknown ones.
+
+        These are called as the parameters of ``__init__`` are, after the ``label`` of the object if it has one,
+        and after its class if ``others`` use the name.
+        """
+        self.count += not label
+        made = Instance(
+            kind, label=label or (f"{kind.name}_{self.count}" if arguments is not None else "self")
+        )
+        found = kind.find("__init__")
+        if isinstance(found, Function) and self.depth < _DEEPEST:
+            if arguments is None:
+                for one in parameters(found.node):
+                    if label or one in others:
+                        named = {one: labelled(found.node, one, label or kind.name)} | named
+            self.run(Function(found.node, found.around, made), arguments, named)
+        return made
+
+    def run(self, function: Function, arguments: list[Any] | None, named: dict[str, Any]) -> None:
+        """Follow a function whose result is of no interest; ``arguments`` None: with unknown ones."""
+        if arguments is not None:
+            self.call_function(function, arguments, named, leaf("_"))
+            return
+        node = function.node
+        assert not isinstance(node, ast.Lambda)
+        frame = Frame({}, function.around, node.name, function.around.module)
+        self._bind_parameters(node.args, None, named, frame)
+        if _bound(node, function.owner):
+            first = [*node.args.posonlyargs, *node.args.args][0].arg
+            frame.names[first] = function.owner
+        self.depth += 1
+        try:
+            self.body(node.body, frame)
+        except (_Return, _Leave):
+            pass
+        finally:
+            self.depth -= 1
+
+    def launched(
+        self, kernel: KernelObject, arguments: list[Any] | None, named: dict[str, Any], rest: Any, line: int
+    ) -> Any:
+        """Note a kernel object that was made (``arguments`` None), or a call of one."""
+        if arguments is None:
+            self.launches.append(Launch(kernel, 0, decisions=self.choices.trail()))
+            return kernel
+        named = dict(named)
+        grid = named.pop("grid", None)
+        if grid is None and arguments:
+            *arguments, grid = arguments
+        warps, stages = named.pop("num_warps", None), named.pop("num_stages", None)
+        named.pop("bench", None)
+        defines = named.pop("defines", None)
+        given: dict[Any, Any] = dict(defines) if isinstance(defines, dict) else {}
+        if defines is not None and not isinstance(defines, dict):
+            given[None] = defines
+        given.update({hashed(key): value for key, value in named.items()})
+        if rest is not None:
+            given[None] = rest
+        if isinstance(grid, Function):
+            grid = self.call_function(grid, [Options()], {}, Unknown(ast.Name("grid", ast.Load())))
+        trail = self.choices.trail()
+        self.launches.append(Launch(kernel, line, tuple(arguments), given, warps, stages, grid, trail))
+        return None
+
+
+def _bound(node: Any, owner: Any) -> bool:
+    """Whether a call passes the owner as first argument."""
+    decorators = [ast.unparse(one) for one in getattr(node, "decorator_list", ())]
+    arguments = [*node.args.posonlyargs, *node.args.args]
+    return owner is not None and bool(arguments) and "staticmethod" not in decorators
+
+
+def _only_raises(body: list[ast.stmt]) -> bool:
+    return isinstance(body[-1], ast.Raise)
+
+
+def _calls(node: ast.AST) -> Iterator[ast.Call]:
+    return (one for one in ast.walk(node) if isinstance(one, ast.Call))
+
+
+Entry = Callable[[Interpreter, Frame], None]
+
+
+def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[Launch], list[Unknown]]:
+    """All kernels and launches of a module, and the holes of their texts by number."""
+    launches: list[Launch] = []
+    holes: dict[str, Unknown] = {}
+    for entry in _entries(tree):
+        for choices in paths():
+            run = Interpreter(path, root, choices)
+            run.holes = holes
+            try:
+                frame = run.module(path, tree, path.stem if entry else "__main__")
+                if entry is not None:
+                    run.launches.clear()
+                    _enter(run, frame, entry)
+            except (StopPath, RecursionError):
+                pass
+            choices.outcome = [_outcome(one) for one in run.launches]
+            launches += run.launches
+    return launches, list(holes.values())
+
+
+def _outcome(launch: Launch) -> str:
+    """All that a launch says, as text: runs with equal outcomes need not be told apart."""
+    kernel = launch.kernel
+    said = (kernel.source, kernel.defines, kernel.num_warps, launch.defines, launch.num_warps, launch.grid)
+    return "; ".join(map(_shown, said))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {_shown(one)}" for key, one in value.items())
+    return value if isinstance(value, str) else text_of(node_of(value))
+
+
+def _entries(tree: ast.Module) -> Iterator[tuple[str, ...] | None]:
+    """The module itself, and the dotted names of its functions and methods."""
+    yield None
+    for node in _defined(tree.body):
+        if isinstance(node, ast.ClassDef):
+            for inner in _defined(node.body):
+                if not isinstance(inner, ast.ClassDef):
+                    yield node.name, inner.name
+        else:
+            yield (node.name,)
+
+
+def _defined(body: list[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node
+        elif isinstance(node, (ast.If, ast.Try)):
+            yield from _defined(node.body)
+
+
+def _enter(run: Interpreter, frame: Frame, entry: tuple[str, ...]) -> None:
+    """Follow one function with unknown parameters; a method gets an object made with unknown ones."""
+    found = frame.names.get(entry[0])
+    if isinstance(found, Class):
+        method = found.names.get(entry[-1])
+        if not isinstance(method, Function):
+            return
+        owner: Any = None
+        if _bound(method.node, found):
+            decorators = [ast.unparse(one) for one in method.node.decorator_list]  # type: ignore[union-attr]
+            others = frozenset(parameters(method.node))
+            owner = found if "classmethod" in decorators else run.make(found, None, {}, others=others)
+        if entry[-1] != "__init__":
+            run.run(Function(method.node, method.around, owner), None, {})
+    elif isinstance(found, Function) and len(entry) == 1:
+        run.run(found, None, {})

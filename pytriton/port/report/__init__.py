@@ -1,0 +1,1 @@
+"""What a run of ``port`` came to, graded, for people and for programs."""

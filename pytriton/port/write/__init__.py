@@ -1,0 +1,1 @@
+"""Plans -> text: the stand-alone module, its launcher, and its tests."""

@@ -1,0 +1,1 @@
+"""A generated module -> machine code: kept as a file, passed by the gate, compiled by Triton."""

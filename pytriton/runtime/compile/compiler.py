@@ -1,0 +1,136 @@
+"""One specialised function -> machine code for one target, by Triton's compiler. No GPU is needed.
+
+``triton.compile(ASTSource(...), target, options)`` has the same form in Triton 3.6 to 3.9.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton.runtime.errors import PTXASError
+
+from pytriton.errors import CompileError
+from pytriton.pipeline import Translation
+from pytriton.runtime.compile.exclusion import compiling
+from pytriton.runtime.compile.failures import Generated
+from pytriton.runtime.compile.load import load
+from pytriton.runtime.compile.mlir import complaint
+from pytriton.runtime.compile.specialize import pin_ones, specialize
+from pytriton.runtime.compile.triton_cache import move_cache, usable_cache
+from pytriton.runtime.errors import refusal
+from pytriton.runtime.launch.arguments import ONE, PLAIN
+from pytriton.runtime.options.defines import Config
+from pytriton.source import Source
+
+__all__ = ["ASSEMBLY_MODES", "assembly", "compile_kernel", "parse_target"]
+
+ASSEMBLY_MODES: Final = ("ttir", "ttgir", "llir", "ptx", "amdgcn")
+
+_TARGET: Final = re.compile(r"cuda:(?P<capability>[0-9]{2,3})|hip:(?P<arch>gfx[0-9a-f]{3,4})")
+
+
+def parse_target(text: object) -> Any:
+    """``cuda:90`` or ``hip:gfx942`` as Triton's ``GPUTarget``; raises LaunchError for anything else."""
+    match = _TARGET.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        raise refusal(f"there is no target {text!r}", "TC518", "write cuda:80, cuda:90 or hip:gfx942")
+    if match["capability"]:
+        return GPUTarget("cuda", int(match["capability"]), 32)
+    # CDNA (gfx9) runs 64 threads in lockstep, RDNA (gfx10 and later) 32.
+    return GPUTarget("hip", match["arch"], 64 if match["arch"].startswith("gfx9") else 32)
+
+
+def compile_kernel(
+    translation: Translation, facts: Sequence[int], config: Config, target: Any, source: Source
+) -> Any:
+    """Triton's ``CompiledKernel`` for arguments of which ``facts`` hold.
+
+    Raises UnsupportedError if Triton refuses the code; ``source`` is quoted then.
+    """
+    looser = tuple(PLAIN if fact == ONE else fact for fact in facts)
+    attempts = [_Attempt(translation, config, tuple(facts))]
+    if looser != attempts[0].facts:
+        # Triton 3.6 fails on a load in a loop that it can tell is never entered, as where a bound is 1; its ptxas
+        # crashes on attention to a single key.
+        attempts.append(_Attempt(translation, config, looser))
+    failures: list[Exception] = []
+    for attempt in attempts:
+        try:
+            return attempt.compiled(target)
+        except Exception as error:
+            failures.append(error)
+            if not (_says_nothing(error) or isinstance(error, PTXASError)):
+                break
+    raise attempts[0].refused(failures[0], target, source) from failures[0]
+
+
+class _Attempt:
+    """A kernel with everything that Triton's compiler is told about it."""
+
+    def __init__(self, translation: Translation, config: Config, facts: tuple[int, ...]) -> None:
+        self.facts = facts
+        self._pinned = pin_ones(translation, facts)
+        self._module = load(self._pinned.function, self._pinned.text)
+        self._options = _options(translation, config)
+        names = self._module.compiled.arg_names
+        special = specialize(self._pinned.parameters, self._pinned.constexprs, facts, names)
+        self._source = {
+            "signature": special.signature,
+            "constexprs": special.constants,
+            "attrs": special.attributes,
+        }
+
+    def compiled(self, target: Any) -> Any:
+        source = ASTSource(fn=self._module.compiled, **self._source)
+        with compiling():
+            return _compiled(source, target, self._options)
+
+    def refused(self, error: Exception, target: Any, source: Source) -> CompileError:
+        heard = None
+        if _says_nothing(error):
+            heard = complaint(self._module.path, self._module.function, self._source, target, self._options)
+        return Generated(self._pinned, self._module.path, source).refused(error, heard)
+
+
+def _says_nothing(error: Exception) -> bool:
+    """Whether an error comes from MLIR, which prints what is wrong instead of raising it."""
+    return type(error) is RuntimeError
+
+
+def _compiled(ast_source: Any, target: Any, options: Mapping[str, object]) -> Any:
+    """What Triton makes of it; where it cannot write to its own cache, that moves into ours for this process."""
+    usable_cache()
+    try:
+        return triton.compile(ast_source, target=target, options=options)
+    except OSError as error:
+        if not move_cache(error):
+            raise
+        return triton.compile(ast_source, target=target, options=options)
+
+
+def _options(translation: Translation, config: Config) -> Mapping[str, object]:
+    """Fusing a * b + c is allowed, as in C; double is exact. Given explicitly, as Triton's default will change."""
+    options: dict[str, object] = {
+        "num_warps": config.num_warps,
+        "enable_fp_fusion": not translation.traits.doubles,
+    }
+    if config.num_stages is not None:
+        options["num_stages"] = config.num_stages
+    return options
+
+
+def assembly(compiled: Any, mode: str) -> str:
+    """One stage of a compiled kernel as text; raises LaunchError for a stage that it lacks."""
+    text = compiled.asm.get(mode) if mode in ASSEMBLY_MODES else None
+    if not isinstance(text, str):
+        known = [stage for stage in ASSEMBLY_MODES if stage in compiled.asm]
+        backend = compiled.metadata.target.backend
+        raise refusal(
+            f"there is no {mode!r} of a kernel for {backend}", "TC518", f"ask for {', '.join(known)}"
+        )
+    return text

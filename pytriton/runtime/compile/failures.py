@@ -1,0 +1,103 @@
+"""When Triton refuses what we generated, or stops while running it: whose line was it?
+
+Such an error is shown with three things: what Triton said, the generated file and line, and the line of the
+Triton-C source from which that line came.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from triton.compiler.errors import CompilationError
+from triton.runtime.errors import OutOfResources
+
+from pytriton.errors import CompileError, Diagnostic, LaunchError, UnsupportedError
+from pytriton.pipeline import Translation
+from pytriton.runtime.compile.mlir import Complaint
+from pytriton.runtime.errors import refusal
+from pytriton.source import Source, Span
+
+__all__ = ["Generated", "does_not_fit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A generated module, where it lies, and the source that it came from."""
+
+    translation: Translation
+    path: Path
+    source: Source
+
+    def refused(self, error: Exception, heard: Complaint | None = None) -> CompileError:
+        """For an error of Triton's compiler; ``heard`` is what MLIR printed beside it."""
+        line = heard.line if heard else None
+        said = heard.words if heard else f"{type(error).__name__}: {error}"
+        while isinstance(error, CompilationError):
+            # The outermost one stands in the kernel, the innermost says what is wrong.
+            if line is None and hasattr(error.node, "lineno"):
+                line = error.node.lineno + self._line_of_kernel() - 1
+            said = error.error_message or said
+            if not isinstance(error.__cause__, Exception):
+                break
+            error = error.__cause__
+            said = str(error).strip() or said
+        problem = "Triton refuses the generated code"
+        if line is None:
+            problem += f" of {self.translation.kernel}"
+        return UnsupportedError((self._diagnostic(problem, "TC530", said, line),))
+
+    def stopped(self, error: Exception) -> CompileError:
+        """For an error that Triton's interpreter raised while it ran a program of the kernel."""
+        while isinstance(error.__cause__, Exception):
+            error = error.__cause__
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == str(self.path)]
+        said = f"{type(error).__name__}: {error}"
+        problem = "Triton's interpreter stopped"
+        line = lines[0] if lines else None
+        return CompileError((self._diagnostic(problem, "TC532", said, line),))
+
+    def _diagnostic(self, problem: str, code: str, said: str, line: int | None) -> Diagnostic:
+        first, *rest = said.strip().splitlines() or ["nothing"]
+        place = str(self.path) if line is None else f"{self.path}:{line}"
+        return Diagnostic(
+            "error",
+            code,
+            f"{problem}: {first}",
+            self._origin_of(line) or self.source,
+            (*rest[:12], f"the generated code is {place}"),
+            "report this with the source: pytriton should refuse the text or translate it otherwise",
+        )
+
+    def _line_of_kernel(self) -> int:
+        """Triton counts lines from the kernel's ``def``; this is that line of the module."""
+        head = f"def {self.translation.function}("
+        rows = enumerate(self.translation.text.split("\n"), 1)
+        return next((number for number, line in rows if line.startswith(head)), 1)
+
+    def _origin_of(self, line: int | None) -> Span | None:
+        number = _nearest(self.translation.lines, line)
+        rows = self.source.text.split("\n")
+        if number is None or not 1 <= number <= len(rows):
+            return None
+        start = sum(len(row) + 1 for row in rows[: number - 1])
+        row = rows[number - 1]
+        return Span(self.source, start + len(row) - len(row.lstrip()), start + len(row.rstrip()))
+
+
+def _nearest(lines: Mapping[int, int], line: int | None) -> int | None:
+    """The source line of a module line: its own entry, or that of the nearest line above."""
+    known = [number for number in lines if line is not None and number <= line]
+    return lines[max(known)] if known else None
+
+
+def does_not_fit(error: OutOfResources, kernel: str) -> LaunchError:
+    """For a kernel that needs more of something than the device has."""
+    return refusal(
+        f"{kernel}: it needs {error.required} of {error.name}, but the device has {error.limit}",
+        "TC531",
+        "make the tiles smaller, or give other num_warps or fewer num_stages",
+    )

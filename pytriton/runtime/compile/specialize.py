@@ -1,0 +1,161 @@
+"""What the compiler is told about a kernel's arguments: signature, constants and attributes.
+
+Three separate decisions:
+
+* *Types* are the declared ones, never guessed from Python values (``signature_type``).
+* *Divisibility*: an address or integer that is a multiple of 16, or of 8, is compiled as one. (Triton itself looks
+  for 16 only; 8 halves are 16 bytes, so with sizes such as 1000 it loses every vector.) Any other keeps what its
+  ``__multipleof`` or ``__aligned`` promises; the launcher has checked that, so it is exact.
+* *Ones*: an integer that is 1, a stride as a rule, is compiled as the constant 1 (``pin_ones``). Triton makes
+  it a ``constexpr``, a Python number that divides by floor and has neither width nor methods. Here the text
+  gets ``lda = tl.full((), 1, tl.int32)``: the same knowledge with the declared type. Bools and floats are
+  never specialised by value.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.pipeline import Parameter, Translation
+from pytriton.runtime.launch.arguments import BY_8, BY_16, ONE, PLAIN
+
+__all__ = [
+    "Specialization",
+    "common_facts",
+    "pin_ones",
+    "pin_types",
+    "reads_parameter",
+    "signature_type",
+    "specialize",
+]
+
+_TYPE_CODES: Final = {
+    "int1": "i1",
+    "int8": "i8",
+    "uint8": "u8",
+    "int16": "i16",
+    "uint16": "u16",
+    "int32": "i32",
+    "uint32": "u32",
+    "int64": "i64",
+    "uint64": "u64",
+    "float16": "fp16",
+    "bfloat16": "bf16",
+    "float32": "fp32",
+    "float64": "fp64",
+}
+
+
+def signature_type(type_: ScalarType | PointerType) -> str:
+    """Triton's code of a parameter type: ``i32``, ``*fp16``; a pointer to pointers is ``*i64``."""
+    if isinstance(type_, PointerType):
+        pointed = type_.element
+        return "*i64" if isinstance(pointed, PointerType) else f"*{_TYPE_CODES[pointed.triton]}"
+    return "u1" if type_.kind == "bool" else _TYPE_CODES[type_.triton]
+
+
+@dataclass(frozen=True, slots=True)
+class Specialization:
+    """The arguments of ``triton.compiler.ASTSource``, beside the function."""
+
+    signature: Mapping[str, str]
+    constants: Mapping[tuple[int, ...], Any]
+    attributes: Mapping[tuple[int, ...], list[list[Any]]]
+
+
+_DIVISORS: Final = {BY_16: 16, BY_8: 8}
+
+
+def specialize(
+    parameters: Sequence[Parameter],
+    constexprs: Mapping[str, int | float],
+    facts: Sequence[int],
+    argument_names: Sequence[str],
+) -> Specialization:
+    """What to compile for arguments of which these facts hold.
+
+    ``argument_names`` are those of the generated function: the parameters in order, then the constexprs.
+    """
+    signature = {param.identifier: signature_type(param.type) for param in parameters}
+    signature |= dict.fromkeys(argument_names[len(parameters) :], "constexpr")
+    if list(signature) != list(argument_names) or set(argument_names[len(parameters) :]) != set(constexprs):
+        raise AssertionError(f"the generated function takes {argument_names}, not {list(signature)}")
+    constants: dict[tuple[int, ...], Any] = {
+        (position,): constexprs[name]
+        for position, name in enumerate(argument_names)
+        if position >= len(parameters)
+    }
+    attributes: dict[tuple[int, ...], list[list[Any]]] = {}
+    for position, (parameter, fact) in enumerate(zip(parameters, facts, strict=True)):
+        divisor = max(_DIVISORS.get(fact, 1), _promised(parameter))
+        if divisor > 1:
+            attributes[position,] = [["tt.divisibility", divisor]]
+    return Specialization(signature, constants, attributes)
+
+
+def _promised(parameter: Parameter) -> int:
+    """The largest power of two that divides the promise; more than 16 tells Triton nothing."""
+    promise = parameter.aligned if isinstance(parameter.type, PointerType) else parameter.multiple_of
+    return min(16, promise & -promise)
+
+
+def common_facts(parameters: Sequence[Parameter]) -> tuple[int, ...]:
+    """The facts of the common call: aligned pointers, and nothing known about integers."""
+    return tuple(BY_16 if isinstance(p.type, PointerType) else PLAIN for p in parameters)
+
+
+def pin_ones(translation: Translation, facts: Sequence[int]) -> Translation:
+    """The translation with the integers that are 1 fixed at the top of the kernel's body."""
+    pinned = [
+        f"    {param.identifier} = tl.full((), 1, tl.{param.type.triton})\n"
+        for param, fact in zip(translation.parameters, facts, strict=True)
+        if fact == ONE and isinstance(param.type, ScalarType) and _is_wide_integer(param.type)
+    ]
+    return _begun_with(pinned, translation) if pinned else translation
+
+
+def pin_types(translation: Translation) -> Translation:
+    """The translation with every scalar cast to its declared type at the top of the kernel's body.
+
+    For launchers other than ours, which guess a scalar's type from its value and make a 1 a ``constexpr``.
+    """
+    pinned = [
+        f"    {param.identifier} = tl.full((), {param.identifier}, tl.{param.type.triton})\n"
+        for param in translation.parameters
+        if isinstance(param.type, ScalarType)
+    ]
+    return _begun_with(pinned, translation) if pinned else translation
+
+
+def reads_parameter(translation: Translation, position: int) -> bool:
+    """Whether the kernel's body reads the parameter at a 0-based position at all."""
+    name = translation.parameters[position].identifier
+    return any(
+        isinstance(node, ast.Name) and node.id == name for node in ast.walk(ast.parse(translation.text))
+    )
+
+
+def _begun_with(pinned: list[str], translation: Translation) -> Translation:
+    """The translation with more lines before the first statement of the kernel's body."""
+    lines = translation.text.splitlines(keepends=True)
+    at = _first_statement(translation) - 1
+    text = "".join([*lines[:at], *pinned, *lines[at:]])
+    moved = {line if line <= at else line + len(pinned): origin for line, origin in translation.lines.items()}
+    return replace(translation, text=text, lines=moved)
+
+
+def _is_wide_integer(type_: ScalarType) -> bool:
+    return type_.kind in ("int", "uint") and type_.bits >= 32
+
+
+def _first_statement(translation: Translation) -> int:
+    """The line of the first statement of the kernel's body that is no docstring."""
+    for node in ast.parse(translation.text).body:
+        if isinstance(node, ast.FunctionDef) and node.name == translation.function:
+            described = ast.get_docstring(node, clean=False) is not None and len(node.body) > 1
+            return node.body[1 if described else 0].lineno
+    raise AssertionError(f"no function {translation.function} in its own module")

@@ -1,0 +1,156 @@
+"""CPU tensors: the kernel runs on Triton's interpreter, one program after another, in NumPy.
+
+Left to itself the interpreter guesses a scalar's type from its value (a ``long`` of 5 would be int32) and
+copies the storage of every tensor forth and back. It is given finished values instead: scalars of the
+declared types and bare addresses, so that views may overlap, addresses may be passed as numbers, and an
+absent tensor is a null pointer, all as on a GPU. It needs no environment variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any, Final
+
+import numpy
+import triton.language as tl
+from triton.runtime.interpreter import InterpretedFunction, TensorHandle
+from triton.runtime.jit import JITFunction
+
+from pytriton.lang.tree.types import INT, PointerType, ScalarType
+from pytriton.pipeline import Parameter
+from pytriton.runtime.compile.exclusion import interpreting
+from pytriton.runtime.compile.load import LoadedModule
+from pytriton.runtime.errors import warn_once
+from pytriton.runtime.interpret.bfloat16 import bits_of, exact_bfloat16
+from pytriton.runtime.interpret.patches import (
+    LIBDEVICE,
+    all_ones_fit,
+    atomics_lie_flat,
+    counted,
+    integers_wrap,
+    scalars_index,
+    sums_wrap,
+    truth_values_spread,
+    zeros_given,
+)
+
+__all__ = ["Interpreted"]
+
+
+class Interpreted:
+    """One kernel, ready to run on CPU memory."""
+
+    def __init__(
+        self,
+        module: LoadedModule,
+        parameters: Sequence[Parameter],
+        constexprs: Mapping[str, int | float],
+        *,
+        ones: bool = False,
+    ) -> None:
+        """``ones``: an int that is 1 becomes a Python number, as where ``@triton.jit`` is called."""
+        self._function = InterpretedFunction(_twin(module.python, range=counted))
+        self._wrap = tuple(_wrapper(parameter.type) for parameter in parameters)
+        self._ones = {
+            place: one.identifier for place, one in enumerate(parameters) if ones and one.type == INT
+        }
+        self._constexprs = dict(constexprs)
+
+    def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> None:
+        """Run all programs of the grid; raises what Triton's interpreter raises."""
+        warn_once(_NOTICE)
+        with (
+            interpreting(),
+            _callable_jit_functions(),
+            exact_bfloat16(),
+            truth_values_spread(),
+            scalars_index(),
+            atomics_lie_flat(),
+            all_ones_fit(),
+            sums_wrap(),
+            integers_wrap(),
+            zeros_given(),
+            numpy.errstate(all="ignore"),
+        ):
+            wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
+            self._make_ones_constants(values, wrapped)
+            self._function[grid](*wrapped, **self._constexprs)
+
+    def _make_ones_constants(self, values: Sequence[Any], wrapped: list[Any]) -> None:
+        for place, name in self._ones.items():
+            annotations = self._function.rewrite().__annotations__
+            annotations.pop(name, None)
+            if values[place] == 1:
+                annotations[name], wrapped[place] = tl.constexpr, 1
+
+
+def _twin(function: Any, **replaced: Any) -> FunctionType:
+    """The same function over a copy of its globals: the interpreter adds names to those.
+
+    It replaces functions in the modules ``tl`` and ``tl.core`` as far as it sees them among the globals, and
+    puts them back at the end. Helpers in Triton's library use both, so the kernel must show it both.
+    """
+    namespace = {**function.__globals__, "__triton_core__": tl.core, **replaced}
+    if "libdevice" in namespace:
+        namespace["libdevice"] = LIBDEVICE
+    twin = FunctionType(function.__code__, namespace, function.__name__)
+    twin.__annotations__ = dict(function.__annotations__)
+    twin.__module__ = function.__module__
+    return twin
+
+
+_helpers: Final[dict[Any, Any]] = {}
+
+
+@contextmanager
+def _callable_jit_functions() -> Iterator[None]:
+    """Let ``@triton.jit`` functions be called while a kernel is interpreted.
+
+    Helpers of the kernel, and much of ``tl`` itself (``tl.zeros``, ``tl.sum``), are such functions; without
+    TRITON_INTERPRET in the environment their ``__call__`` only raises.
+    """
+
+    def call(function: JITFunction[Any], *arguments: Any, **keywords: Any) -> Any:
+        plain = function.fn  # hashing a JITFunction would analyse what is replaced just now
+        if plain not in _helpers:
+            _helpers[plain] = InterpretedFunction(_twin(plain)).rewrite()
+        return _helpers[plain](*arguments, **keywords)
+
+    refuse = JITFunction.__call__
+    JITFunction.__call__ = call
+    try:
+        yield
+    finally:
+        JITFunction.__call__ = refuse
+
+
+def _wrapper(type_: ScalarType | PointerType) -> Callable[[Any], Any]:
+    """What makes the interpreter's value of a launch value (an array of one element, as Triton does)."""
+    triton_type = _triton_type(type_)
+    if isinstance(type_, ScalarType) and type_.word == "bfloat16":
+        return lambda value: tl.tensor(TensorHandle(bits_of([value]), triton_type), triton_type)
+    if isinstance(type_, PointerType):
+        dtype = numpy.dtype(numpy.uint64)
+    else:
+        dtype = numpy.dtype(type_.torch)
+
+    def wrap(value: Any) -> Any:
+        return tl.tensor(TensorHandle(numpy.array([value], dtype), triton_type), triton_type)
+
+    return wrap
+
+
+def _triton_type(type_: ScalarType | PointerType) -> Any:
+    if isinstance(type_, PointerType):
+        pointed = type_.element
+        # A pointer to pointers points to addresses, which are numbers to Triton.
+        return tl.pointer_type(tl.int64 if isinstance(pointed, PointerType) else _triton_type(pointed))
+    return getattr(tl, type_.triton)
+
+
+_NOTICE: Final = (
+    "pytriton runs kernels on CPU tensors with Triton's interpreter: right, but slow "
+    "(about 1 ms a program). Move the tensors to a GPU for speed."
+)

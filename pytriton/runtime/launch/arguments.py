@@ -1,0 +1,364 @@
+"""The arguments of a call: checked against the declarations, and turned into what a launcher takes.
+
+Types come from the *source*: an ``int`` is 32 bits wide however Python spelled the number, and a pointer has
+the declared element type even if only an address was passed. For each parameter one closure is prepared
+once; it takes a value and gives ``(launch value, fact, device)``:
+
+* the launch value is a Python int (pointers: the address), float or bool;
+* the *fact* is all that compiled code may depend on beside the declaration: one of ``PLAIN``, ``BY_16``
+  (the number or address is a multiple of 16), ``BY_8`` (of 8, but not of 16) and ``ONE`` (the integer is 1);
+* the device is a CUDA index, -1 for the CPU, or None for what lies on no device.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NoReturn
+
+import numpy
+import torch
+
+from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.pipeline import Parameter
+from pytriton.runtime.errors import refusal
+
+__all__ = [
+    "BY_8",
+    "BY_16",
+    "DIVISIBLE",
+    "ONE",
+    "PLAIN",
+    "Binder",
+    "Bound",
+    "Place",
+    "accepted_dtypes",
+    "range_of",
+    "rounding_of",
+]
+
+PLAIN: Final = 0
+BY_16: Final = 1
+ONE: Final = 2
+BY_8: Final = 3
+
+DIVISIBLE: Final = tuple(BY_16 if low == 0 else BY_8 if low == 8 else PLAIN for low in range(16))
+"""The fact of an address or integer, by its last four bits; 1 is a fact of its own."""
+
+Checked = tuple[Any, int, int | None]
+Checker = Callable[[Any], Checked]
+Bound = tuple[list[Any], tuple[int, ...], int | None]
+
+
+class Binder:
+    """Checks the arguments of one kernel; ``bind`` is the part of a call that runs each time."""
+
+    def __init__(self, kernel: str, parameters: Sequence[Parameter]) -> None:
+        self.kernel = kernel
+        self.parameters = tuple(parameters)
+        self._checkers = tuple(
+            _checker(parameter, self.place(position)) for position, parameter in enumerate(self.parameters)
+        )
+        promised = ((at, max(one.multiple_of, one.aligned)) for at, one in enumerate(self.parameters))
+        self._promised = tuple((at, number) for at, number in promised if number > 1)
+        self._positions = {param.name: index for index, param in enumerate(self.parameters)}
+        self.buffers = tuple(param for param in self.parameters if param.buffer)
+        # The user gives no arguments for constant buffers, which stand last.
+        self.own = Binder(kernel, self.parameters[: -len(self.buffers)]) if self.buffers else self
+
+    def bind(self, arguments: Sequence[Any]) -> Bound:
+        """Launch values, facts, and the one device that the tensors are on (None if there is none).
+
+        Raises LaunchError for whatever is wrong with the arguments.
+        """
+        if len(arguments) != len(self._checkers):
+            self._refuse_count(len(arguments))
+        values = []
+        facts = []
+        device: int | None = None
+        for check, argument in zip(self._checkers, arguments, strict=True):
+            value, fact, where = check(argument)
+            values.append(value)
+            facts.append(fact)
+            if where is not None and where != device:
+                if device is not None:
+                    self._refuse_devices(arguments)
+                device = where
+        return values, tuple(facts), device
+
+    def broken(self, values: Sequence[Any]) -> dict[int, int]:
+        """Which launch values break a promise, by position, and what they were to be multiples of."""
+        return {at: number for at, number in self._promised if values[at] % number}
+
+    def place(self, position: int) -> Place:
+        """The parameter at a 0-based position, as messages name it."""
+        return Place(self.kernel, position + 1, self.parameters[position])
+
+    def position(self, name: str) -> int | None:
+        """The 0-based position of a parameter, by the user's name for it."""
+        return self._positions.get(name)
+
+    def check_bits(self, position: int, tensor: torch.Tensor) -> None:
+        """Raise LaunchError if a tensor's memory holds other numbers than it stands for."""
+        if tensor.is_neg() or tensor.is_conj():
+            _refuse_lazy(tensor, self.place(position))
+
+    def _refuse_count(self, given: int) -> NoReturn:
+        wanted = len(self.parameters)
+        declarations = ", ".join(parameter.declaration for parameter in self.parameters)
+        plural = "" if wanted == 1 else "s"
+        raise refusal(
+            f"{self.kernel}: it takes {wanted} argument{plural}, not {given}",
+            "TC501",
+            f"call it as {self.kernel}({declarations}), with grid= or the grid as last argument",
+        )
+
+    def _refuse_devices(self, arguments: Sequence[Any]) -> NoReturn:
+        seen: tuple[Place, torch.device] | None = None
+        for position, (parameter, argument) in enumerate(zip(self.parameters, arguments, strict=True)):
+            if not isinstance(parameter.type, PointerType) or not isinstance(argument, torch.Tensor):
+                continue
+            place = self.place(position)
+            if seen is None and argument.numel():
+                seen = place, argument.device
+            elif seen is not None and argument.numel() and argument.device != seen[1]:
+                other = f"argument {seen[0].position} '{seen[0].parameter.name}' is on {seen[1]}"
+                raise refusal(
+                    f"{place} is on {argument.device}, but {other}",
+                    "TC503",
+                    "move all tensors of a call to one device",
+                )
+        raise AssertionError("devices differed a moment ago")
+
+
+class Place:
+    """One parameter of one kernel, as messages name it; its ``position`` counts from 1."""
+
+    def __init__(self, kernel: str, position: int, parameter: Parameter) -> None:
+        self.kernel, self.position, self.parameter = kernel, position, parameter
+
+    def __str__(self) -> str:
+        name, declaration = self.parameter.name, self.parameter.declaration
+        return f"{self.kernel}: argument {self.position} '{name}' ({declaration})"
+
+    def refuse(self, what: str, code: str, help: str | None = None) -> NoReturn:
+        raise refusal(f"{self} {what}", code, help)
+
+
+def _checker(parameter: Parameter, place: Place) -> Checker:
+    match parameter.type:
+        case PointerType():
+            return _pointer(parameter, place)
+        case ScalarType(kind="float"):
+            return _floating(parameter.type, place)
+        case ScalarType(kind="bool"):
+            return lambda value: (bool(_number(value, place)), PLAIN, None)
+        case _:
+            return _integer(parameter.type, place)
+
+
+# Pointers: tensors, addresses, and what is absent.
+
+_INTEGER_DTYPES: Final = {
+    8: (torch.int8, torch.uint8, torch.bool),
+    16: (torch.int16, torch.uint16),
+    32: (torch.int32, torch.uint32),
+    64: (torch.int64, torch.uint64),
+}
+_ABSENT: Final[Checked] = (0, BY_16, None)
+
+
+def accepted_dtypes(element: ScalarType | PointerType) -> frozenset[torch.dtype]:
+    """Width and kind must match; signedness need not, and a bool is an 8-bit integer."""
+    if isinstance(element, PointerType):
+        return frozenset(_INTEGER_DTYPES[64])
+    if element.is_float:
+        return frozenset({getattr(torch, element.torch)})
+    return frozenset(_INTEGER_DTYPES[max(8, element.bits)])
+
+
+def _pointer(parameter: Parameter, place: Place) -> Checker:
+    assert isinstance(parameter.type, PointerType)
+    accepted = accepted_dtypes(parameter.type.element)
+
+    def check(value: Any) -> Checked:
+        if isinstance(value, torch.Tensor):
+            if not value.numel():
+                return _ABSENT
+            if value.is_neg() or value.is_conj():
+                _refuse_lazy(value, place)
+            if value.dtype not in accepted:
+                _refuse_dtype(value, parameter.type, place)
+            address = _address_of(value, place)
+            where: int | None = value.get_device()
+        elif value is None:
+            return _ABSENT
+        else:
+            address, where = _plain_address(value, place), None
+        return address, DIVISIBLE[address & 15], where
+
+    return check
+
+
+_unwrap_if_dead: Final[Any] = torch._C._functorch.unwrap_if_dead  # a wrapper that torch.func has left behind
+
+
+def _address_of(tensor: torch.Tensor, place: Place) -> int:
+    try:
+        address = tensor.data_ptr()
+    except RuntimeError:
+        address = 0
+    if not address or not (tensor.is_cuda or tensor.is_cpu):
+        alive = _unwrap_if_dead(tensor)
+        if alive is not tensor:
+            return _address_of(alive, place)
+        place.refuse(
+            f"is a tensor on {tensor.device} whose memory a kernel cannot reach",
+            "TC510",
+            "pass a dense CUDA or CPU tensor",
+        )
+    return address
+
+
+def _plain_address(value: object, place: Place) -> int:
+    if isinstance(value, (int, numpy.integer)) and not isinstance(value, bool):
+        if 0 <= value < 1 << 64:
+            return int(value)
+        place.refuse(f"is {value}, which is no address", "TC505", "pass x.data_ptr() or x")
+    place.refuse(
+        f"is {_shown(value)}, which is no tensor, address or None",
+        "TC505",
+        "pass a tensor, its data_ptr(), or None for an absent one",
+    )
+
+
+def _refuse_lazy(tensor: torch.Tensor, place: Place) -> NoReturn:
+    """Its memory holds other numbers than it stands for."""
+    bit, cure = ("negative", "neg") if tensor.is_neg() else ("conjugate", "conj")
+    place.refuse(f"is a tensor with torch's lazy {bit} bit", "TC525", f"pass it as .resolve_{cure}()")
+
+
+def _refuse_dtype(tensor: torch.Tensor, type_: object, place: Place) -> NoReturn:
+    assert isinstance(type_, PointerType)
+    element = type_.element
+    wanted = "int64" if isinstance(element, PointerType) else element.torch
+    given = str(tensor.dtype).removeprefix("torch.")
+    place.refuse(
+        f"is a tensor of {given}, but {type_} points to {wanted}",
+        "TC502",
+        f"pass it as .to(torch.{wanted}), or change the type in the source",
+    )
+
+
+# Scalars: Python and NumPy numbers, and tensors without axes.
+
+
+def range_of(type_: ScalarType) -> tuple[int, int]:
+    """The least and the largest number that may be passed; a negative one for an unsigned is taken as C does."""
+    low = -(1 << type_.bits - 1)
+    return low, (1 << type_.bits) - 1 if type_.kind == "uint" else -low - 1
+
+
+def _integer(type_: ScalarType, place: Place) -> Checker:
+    low, high = range_of(type_)
+    modulus = 1 << type_.bits
+
+    def check(value: Any) -> Checked:
+        if type(value) is not int:
+            value = _whole(_number(value, place), place)
+        if not low <= value <= high:
+            place.refuse(
+                f"is {value}, which does not fit: {type_} holds {low if type_.signed else 0} to {high}",
+                "TC506",
+                "declare the parameter long in the source" if type_.bits < 64 else None,
+            )
+        if value < 0 and type_.kind == "uint":
+            value += modulus
+        fact = ONE if value == 1 else DIVISIBLE[value & 15]
+        return value, fact, None
+
+    return check
+
+
+def rounding_of(type_: ScalarType) -> Callable[[float], float] | None:
+    """What a floating number must go through before it is passed; None for float and double."""
+    return {"half": _to_half, "bfloat16": _to_bfloat16}.get(type_.word)
+
+
+def _floating(type_: ScalarType, place: Place) -> Checker:
+    rounded = rounding_of(type_)
+
+    def check(value: Any) -> Checked:
+        if type(value) is not float:
+            number = _number(value, place)
+            try:
+                value = float(number)
+            except OverflowError:
+                place.refuse(f"is {_shown(value)}, which does not fit in a {type_}", "TC506")
+        return (rounded(value) if rounded else value), PLAIN, None
+
+    return check
+
+
+def _number(value: object, place: Place) -> int | float:
+    """A number of any make as a Python int, bool or float."""
+    if isinstance(value, (int, float)):
+        return value
+    if (isinstance(value, (torch.Tensor, numpy.ndarray)) and value.ndim == 0) or isinstance(
+        value, numpy.generic
+    ):
+        value = value.item()
+    elif isinstance(value, (torch.SymBool, torch.SymInt)):
+        value = int(value)
+    if isinstance(value, (int, float)):
+        return value
+    if not isinstance(value, (torch.Tensor, numpy.ndarray)):
+        if hasattr(value, "__index__"):
+            return operator.index(value)
+        if isinstance(value, (numbers.Real, torch.SymFloat)):
+            return float(value)
+    place.refuse(f"is {_shown(value)}, which is no number", "TC504", "pass a Python number, or x.item()")
+
+
+def _whole(value: int | float, place: Place) -> int:
+    if isinstance(value, int):
+        return int(value)
+    if not math.isfinite(value):
+        place.refuse(f"is {value}, which no integer can be", "TC506")
+    if not value.is_integer():
+        place.refuse(f"is {value}, which has a fraction", "TC507", "pass an integer, for example by a // b")
+    return int(value)
+
+
+def _to_half(value: float) -> float:
+    """Rounded to half as C does; what is too large becomes infinite."""
+    try:
+        return float(struct.unpack("<e", struct.pack("<e", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _to_bfloat16(value: float) -> float:
+    """Rounded to nearest, ties to even. (Triton's launchers cut the low bits off.)"""
+    try:
+        (bits,) = struct.unpack("<I", struct.pack("<f", value))
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    if value == value:
+        bits = bits + 0x7FFF + (bits >> 16 & 1)
+    return float(struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0])
+
+
+def _shown(value: object) -> str:
+    """A value as messages show it, short."""
+    if isinstance(value, (torch.Tensor, numpy.ndarray)):
+        kind = "tensor" if isinstance(value, torch.Tensor) else "NumPy array"
+        return f"a {kind} of shape {tuple(value.shape)}"
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,163 @@
+"""The constant buffers of a kernel object: ``char __constant__* tab = calloc(64);`` and ``set_constant``.
+
+A buffer is memory that the text declares and the launcher supplies, as one more pointer behind the user's
+arguments. There is one copy a device, made when it is first needed, and zero until it is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy
+import torch
+
+from pytriton.runtime.errors import refusal
+from pytriton.runtime.locks import Lock
+
+__all__ = ["Constants", "constant_arguments"]
+
+CPU: Final = -1  # the device index of the CPU, as torch.Tensor.get_device() says it
+
+
+class Constants:
+    """Buffers by name and device index. What is set without a device reaches every device."""
+
+    def __init__(self, state: Mapping[str, Any] | None = None) -> None:
+        """``state`` is what another one gave, perhaps in another process."""
+        self._lock = Lock()
+        self._everywhere: dict[str, torch.Tensor] = {}
+        self._on: dict[tuple[str, int], torch.Tensor] = {}
+        self._brought: dict[tuple[str, int], torch.Tensor] = {}  # on the host, for devices not used yet
+        if state is not None:
+            self._everywhere = {name: _bytes_of(name, data) for name, data in state["everywhere"].items()}
+            self._brought = {(name, device): _bytes_of(name, data) for name, device, data in state["on"]}
+
+    def state(self) -> dict[str, Any]:
+        """What the buffers hold, as bytes."""
+        with self._lock:
+            everywhere = {name: value.numpy().tobytes() for name, value in self._everywhere.items()}
+            own = {**self._brought, **self._on}
+            on = [(name, device, value.cpu().numpy().tobytes()) for (name, device), value in own.items()]
+            return {"everywhere": everywhere, "on": on}
+
+    def set(
+        self,
+        name: str,
+        value: object,
+        device: torch.device | None,
+        sizes: Mapping[str, int] | None,
+        kernel: str,
+    ) -> None:
+        """Copy the bytes of an array to the start of a buffer; what lies behind them stays as it was.
+
+        ``sizes`` are the buffers of the kernel, as far as they are known now. Raises LaunchError for a name
+        that is not among them, for an array that is longer, and for what is no array.
+        """
+        data = _bytes_of(name, value)
+        if sizes is not None:
+            _check_fit(sizes, kernel, name, data.numel())
+        with self._lock:
+            if device is not None:
+                self._grown(name, _index(device), data.numel())[: data.numel()].copy_(data)
+                return
+            host = _at_least(self._everywhere.get(name), data.numel(), CPU)
+            host[: data.numel()].copy_(data)
+            self._everywhere[name] = host
+            for known, index in list(self._brought):
+                if known == name:
+                    brought = self._brought[known, index] = _at_least(
+                        self._brought[known, index], data.numel(), CPU
+                    )
+                    brought[: data.numel()].copy_(data)
+            for known, index in list(self._on):
+                if known == name:
+                    self._grown(name, index, data.numel())[: data.numel()].copy_(data)
+
+    def on(self, device: int, name: str, size: int) -> torch.Tensor:
+        """The buffer on a device, as bytes; it has at least ``size`` of them."""
+        found = self._on.get((name, device))
+        if found is not None and found.numel() >= size:
+            return found
+        with self._lock:
+            return self._grown(name, device, size)
+
+    def check(self, sizes: Mapping[str, int], kernel: str) -> None:
+        """Raise LaunchError if something was set before the buffers were known, and does not fit them."""
+        lengths = {name: value.numel() for name, value in self._everywhere.items()}
+        for (name, _), value in (*self._on.items(), *self._brought.items()):
+            lengths[name] = max(lengths.get(name, 0), value.numel())
+        for name, length in lengths.items():
+            _check_fit(sizes, kernel, name, length)
+
+    def _grown(self, name: str, device: int, size: int) -> torch.Tensor:
+        found = self._on.get((name, device))
+        if found is None:
+            host = self._brought.pop((name, device), self._everywhere.get(name))
+            found = _at_least(None, max(size, 0 if host is None else host.numel()), device)
+            if host is not None:
+                found[: host.numel()].copy_(host)
+        found = self._on[name, device] = _at_least(found, size, device)
+        return found
+
+
+def _check_fit(sizes: Mapping[str, int], kernel: str, name: str, length: int) -> None:
+    """Raise LaunchError unless there is a buffer of that name with room for so many bytes."""
+    if name not in sizes:
+        known = ", ".join(sizes) or "none"
+        raise refusal(
+            f"{kernel}: the text declares no constant buffer '{name}'",
+            "TC519",
+            f"it has {known}; write 'char __constant__* {name} = calloc({length});' outside kernels",
+        )
+    if length > sizes[name]:
+        raise refusal(
+            f"{kernel}: constant buffer '{name}' has {sizes[name]} bytes, not {length}",
+            "TC519",
+            f"write calloc({length}) in the text",
+        )
+
+
+def _at_least(found: torch.Tensor | None, size: int, device: int) -> torch.Tensor:
+    """The same bytes; where they are fewer, a longer copy with zeros behind."""
+    if found is not None and found.numel() >= size:
+        return found
+    place = "cpu" if device == CPU else f"cuda:{device}"
+    longer = torch.zeros(size, dtype=torch.uint8, device=place)
+    if found is not None:
+        longer[: found.numel()].copy_(found)
+    return longer
+
+
+def _bytes_of(name: str, value: object) -> torch.Tensor:
+    """What an array holds, as a CPU tensor of bytes."""
+    if isinstance(value, torch.Tensor):
+        flat = value.detach().cpu().reshape(-1).contiguous()
+        return flat.view(torch.uint8) if flat.numel() else torch.empty(0).byte()
+    if isinstance(value, (numpy.ndarray, numpy.generic)):
+        value = value.tobytes()
+    if isinstance(value, (bytes, bytearray)):
+        return torch.frombuffer(bytearray(value), dtype=torch.uint8) if value else torch.empty(0).byte()
+    raise refusal(
+        f"constant buffer '{name}' is set to a {type(value).__name__}, whose bytes are not known",
+        "TC519",
+        "give a tensor or a NumPy array of the type that the kernel reads",
+    )
+
+
+def _index(device: torch.device) -> int:
+    if device.type == "cpu":
+        return CPU
+    return torch.cuda.current_device() if device.index is None else device.index
+
+
+def constant_arguments(given: tuple[Any, ...]) -> tuple[Any, str, object]:
+    """``(name, value)`` or ``(device, name, value)`` as device, name and value."""
+    device, name, value = (None, *given) if len(given) == 2 else given if len(given) == 3 else (None,) * 3
+    if not isinstance(name, str):
+        raise refusal(
+            f"set_constant got {len(given)} arguments, of which {name!r} is to be the name",
+            "TC515",
+            "call set_constant(name, array) or set_constant(device, name, array)",
+        )
+    return device, name, value

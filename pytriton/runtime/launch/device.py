@@ -1,0 +1,292 @@
+"""A compiled kernel on a GPU: grids, devices and streams.
+
+``CompiledKernel.run`` is Triton's own launcher. It takes the same arguments in Triton 3.6 to 3.9: three grid
+sizes, the stream, the function's handle, packed metadata, launch metadata, two hooks, and then *all*
+arguments of the function, constexprs included (they are skipped). Pointers may be bare addresses. What
+differs between the versions stands in ``_adjusted_values`` and ``direct_of``, and nowhere else.
+
+Behind ``run`` stands a C function. ``Direct`` says how to call that without what ``run`` does first: asking for
+scratch memory and for hooks. There is one in versions of Triton that are known here, and for kernels that need no
+scratch memory but such as torch can give (descriptors.py says what for).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import BuiltinFunctionType
+from typing import Any, Final, Literal
+
+import torch
+import triton
+from triton import knobs
+from triton.runtime.driver import driver
+
+from pytriton.lang.tree.types import ScalarType
+from pytriton.pipeline import Parameter
+from pytriton.runtime.errors import refusal
+from pytriton.runtime.options.defines import Options
+
+__all__ = [
+    "LARGEST_GRID",
+    "MOST_PROGRAMS",
+    "DeviceKernel",
+    "Direct",
+    "Grid",
+    "Style",
+    "direct_of",
+    "present_target",
+    "signed_bytes",
+    "sizes_of",
+    "sole_device",
+    "style_here",
+]
+
+Grid = tuple[int, int, int]
+
+LARGEST_GRID: Final[Grid] = (2**31 - 1, 65535, 65535)  # what CUDA accepts, per axis
+MOST_PROGRAMS: Final = (
+    2**31 - 1
+)  # Triton multiplies the axes as 32-bit numbers, and launches nothing if that wraps
+
+_TRITON_VERSION: Final = tuple(int(part) for part in triton.__version__.split(".")[:2])
+
+
+def sizes_of(grid: Any, options: Options, kernel: str) -> Grid | None:
+    """Three sizes from what a user gave as grid; None where one is zero and nothing is to be launched.
+
+    ``grid`` is a callable of the options, or a tuple, list or integer of 1 to 3 entries.
+    """
+    sizes = grid(options) if callable(grid) else grid
+    if not isinstance(sizes, (tuple, list)):
+        sizes = (sizes,)
+    try:
+        found = [operator.index(size) for size in sizes]
+    except TypeError:
+        raise refusal(
+            f"{kernel}: the grid is {_shown(sizes)}, but its entries must be integers",
+            "TC511",
+            "give a function of the options, or 1 to 3 integers; round up with pytriton.cdiv(a, b)",
+        ) from None
+    if not 1 <= len(found) <= 3:
+        raise refusal(
+            f"{kernel}: the grid is {_shown(sizes)}, which has {len(found)} entries",
+            "TC511",
+            "a grid has 1 to 3",
+        )
+    while len(found) < 3:
+        found.append(1)
+    x, y, z = found
+    if 0 < x <= LARGEST_GRID[0] and 0 < y <= LARGEST_GRID[1] and 0 < z <= LARGEST_GRID[2]:
+        return x, y, z
+    for axis, (size, largest) in enumerate(zip(found, LARGEST_GRID, strict=True)):
+        if not 0 <= size <= largest:
+            raise refusal(
+                f"{kernel}: the grid is {_shown(sizes)}, but axis {axis} takes 0 to {largest}",
+                "TC512",
+                "put the longest axis first, or give each program more work" if size > 0 else None,
+            )
+    return None
+
+
+def _shown(sizes: Sequence[object]) -> str:
+    text = repr(tuple(sizes))
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def present_target() -> Any:
+    """Triton's target for the current GPU; raises LaunchError where there is none."""
+    if not torch.cuda.is_available():
+        raise refusal("there is no GPU here to compile for", "TC518", "name a target, for example 'cuda:90'")
+    return driver.active.get_current_target()
+
+
+class DeviceKernel:
+    """A compiled kernel on one device; a call launches it on that device's current stream."""
+
+    def __init__(
+        self, compiled: Any, device: int, parameters: Sequence[Parameter], constexprs: Sequence[Any]
+    ) -> None:
+        """Loads the machine code; raises Triton's OutOfResources if it does not fit the device."""
+        self.compiled = compiled
+        self._device = device
+        self._constexprs = tuple(constexprs)
+        self._adjust = _adjusted_values(parameters)
+        with torch.cuda.device(device):
+            self._run = compiled.run
+        self._function = compiled.function
+        self._metadata = compiled.packed_metadata
+        self.direct = direct_of(compiled, len(self._constexprs), device)
+        if getattr(self._run, "global_scratch_size", 0):
+            self._run = _run_of(self.direct, compiled)
+        self._stream_of = driver.active.get_current_stream
+
+    def __call__(self, grid: Grid, values: Sequence[Any]) -> None:
+        x, y, z = grid
+        if x * y * z > MOST_PROGRAMS:
+            raise refusal(
+                f"{self.compiled.name}: the grid is {grid}, which is more than {MOST_PROGRAMS} programs",
+                "TC512",
+                "give each program more work, or launch parts of the grid",
+            )
+        if torch.cuda.current_device() != self._device:
+            with torch.cuda.device(self._device):
+                self._launch(grid, values)
+        else:
+            self._launch(grid, values)
+
+    def _launch(self, grid: Grid, values: Sequence[Any]) -> None:
+        if self._adjust is not None:
+            values = self._adjust(values)
+        stream = self._stream_of(self._device)
+        enter, leave = knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook
+        told = self.compiled.launch_metadata(grid, stream, *values, *self._constexprs)
+        self._run(
+            *grid,
+            stream,
+            self._function,
+            self._metadata,
+            told,
+            enter,
+            leave,
+            *values,
+            *self._constexprs,
+        )
+
+
+# The C function behind ``run``.
+
+Style = Literal["flat", "packed"]
+
+# flat:   x, y, z, stream, function, cooperative, dependent, two scratches, metadata, what hooks are told,
+#         two hooks, and all arguments, constexprs included (they are skipped)
+# packed: x, y, z, stream, function, cooperative, dependent, metadata, what hooks are told, two hooks, two
+#         scratches, annotations, signature, and one tuple of arguments (of which constexprs, which are last, may
+#         be left out)
+_SCRATCH: Final[dict[Style, int]] = {"flat": 7, "packed": 11}  # the place of the first
+_ALIGNED: Final = 256  # bytes, of whatever CUDA gives
+_STYLES: Final[dict[tuple[int, ...], Style]] = {
+    (3, 6): "flat",
+    (3, 7): "packed",
+    (3, 8): "packed",
+    (3, 9): "packed",
+}
+
+
+def sole_device() -> int | None:
+    """The index of the only GPU; None where there are several, of which any may be current."""
+    return torch.cuda.current_device() if torch.cuda.device_count() == 1 else None
+
+
+def style_here() -> Style | None:
+    """How this version of Triton is called; None for a version that nobody has looked at."""
+    return _STYLES.get(_TRITON_VERSION)
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """The C function of one compiled kernel, and the constant things that it takes.
+
+    ``handles`` are ``function, metadata`` (flat) or ``function, metadata, annotations, signature`` (packed);
+    ``extra`` is how many constexprs it wants behind the values (none if packed).
+    """
+
+    style: Style
+    launch: Callable[..., object]
+    handles: tuple[Any, ...]
+    extra: int
+
+    def taking(self, extra: int) -> Callable[..., object]:
+        """The function for a caller that gives ``extra`` constexprs, whatever it wants itself."""
+        launch, missing = self.launch, self.extra - extra
+        if missing > 0:
+            return lambda *given: launch(*given, *(None,) * missing)
+        return (lambda *given: launch(*given[:missing])) if missing < 0 else launch
+
+
+def direct_of(compiled: Any, constexprs: int, device: int = 0) -> Direct | None:
+    """How to call the C function of a compiled kernel; None where ``run`` has more to do than to call it."""
+    run, style = compiled.run, style_here()
+    plain = (
+        style is not None
+        and type(run).__name__ == "CudaLauncher"
+        and isinstance(run.launch, BuiltinFunctionType)  # tensor descriptors put a Python function before it
+        and getattr(run, "global_scratch_align", 1) <= _ALIGNED
+        and not run.profile_scratch_size
+        and not run.launch_cooperative_grid
+        and not run.launch_pdl
+        and not getattr(run, "gsan_enabled", False)
+    )
+    if not plain or style is None:
+        return None
+    handles = (compiled.function, compiled.packed_metadata)
+    launch = run.launch
+    if run.global_scratch_size:
+        launch = _with_scratch(launch, style, run.global_scratch_size * run.num_ctas, device)
+    if style == "flat":
+        return Direct(style, launch, handles, constexprs)
+    return Direct(style, launch, (*handles, run.arg_annotations, run.kernel_signature), 0)
+
+
+def _with_scratch(launch: Any, style: Style, size: int, device: int) -> Callable[..., None]:
+    """The C function, given so many bytes a program of torch's memory, on the stream that is current."""
+    place = _SCRATCH[style]
+
+    def launched(*given: Any) -> None:
+        memory = _memory(given[0] * given[1] * given[2] * size, device)
+        launch(*given[:place], memory.data_ptr(), *given[place + 1 :])
+
+    return launched
+
+
+def _memory(size: int, device: int) -> torch.Tensor:
+    return torch.empty(size, dtype=torch.uint8, device=device)
+
+
+def _run_of(direct: Direct | None, compiled: Any) -> Callable[..., None]:
+    """``run`` by way of ``direct``; raises LaunchError where there is none."""
+    if direct is None:
+        message = f"{compiled.name}: it needs scratch memory, which this launcher of Triton asks others for"
+        raise refusal(message, "TC531", "use a point without descriptors")
+    launch, style, more = direct.launch, direct.style, direct.handles[2:]
+
+    def run(x: int, y: int, z: int, stream: int, function: Any, metadata: Any, *given: Any) -> None:
+        told, values = given[:3], given[3:]
+        if style == "flat":
+            launch(x, y, z, stream, function, False, False, None, None, metadata, *told, *values)
+        else:
+            launch(x, y, z, stream, function, False, False, metadata, *told, None, None, *more, values)
+
+    return run
+
+
+def signed_bytes(parameters: Sequence[Parameter]) -> list[int]:
+    """The positions of 8-bit integers with a sign if this Triton must be given them without.
+
+    Triton 3.6 parses an 8-bit argument with ``PyArg_ParseTuple``'s ``b``, which takes 0 to 255 only.
+    """
+    if _TRITON_VERSION >= (3, 7):
+        return []
+    return [
+        position
+        for position, parameter in enumerate(parameters)
+        if isinstance(parameter.type, ScalarType) and (parameter.type.kind, parameter.type.bits) == ("int", 8)
+    ]
+
+
+def _adjusted_values(
+    parameters: Sequence[Parameter],
+) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
+    """What must be done to launch values for this version of Triton; None for nothing."""
+    positions = signed_bytes(parameters)
+    if not positions:
+        return None
+
+    def adjust(values: Sequence[Any]) -> Sequence[Any]:
+        adjusted = list(values)
+        for position in positions:
+            adjusted[position] &= 0xFF
+        return adjusted
+
+    return adjust

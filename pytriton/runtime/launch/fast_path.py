@@ -1,0 +1,330 @@
+"""The fast path of a call: straight-line Python that is generated for a kernel's parameters.
+
+Input: the parameters, and the *form* of a call (which pointers are tensors, addresses, or absent). Output: a
+function of the call's arguments and grid, made from ``templates/launcher.py.j2``, that does once and inline what
+the long way (``Plan``) does in closures and loops: it tests types, ranges, promises and devices, reads addresses,
+and makes a *key* of all that compiled code may depend on:
+
+    (device, a fact for each tensor, address and integer, the values that call for new tuning)
+
+``records`` maps a key to what the launch needs: the options that a grid sees, and Triton's own C function with the
+handles that it takes. Invariants:
+
+* A record exists only for a key that the long way has served, with the same facts, on the same device, by a choice
+  that is final. So whatever the tests and the key do not prove goes the long way, and with it every error message.
+* Nothing of a call is kept, no tensor and no address: memory that was freed and used again is simply read again.
+* The grid is asked once. If its answer is unusual, the long way gets the answer, not the callable.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from types import CodeType, NoneType
+from typing import Any, Final, Literal, assert_never
+
+import torch
+from triton import knobs
+from triton.runtime.driver import driver
+
+from pytriton.emit.names import identifier
+from pytriton.emit.templates import render
+from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.pipeline import Parameter
+from pytriton.runtime.launch.arguments import DIVISIBLE, accepted_dtypes, range_of, rounding_of
+from pytriton.runtime.launch.device import LARGEST_GRID, MOST_PROGRAMS, Direct, Style, signed_bytes
+from pytriton.runtime.launch.fast_path_c import Row, native_launcher, packed_dtypes
+from pytriton.runtime.launch.gradients import increment_version
+from pytriton.runtime.launch.launcher_gate import check_launcher
+
+__all__ = ["Call", "Form", "Launcher", "Shape", "form_of", "launcher_text"]
+
+Kind = Literal["tensor", "address", "absent"]
+Form = tuple[Kind, ...]  # one for each pointer parameter
+Call = Callable[[Sequence[Any], Any], None]
+
+_KINDS: Final[Mapping[type, Kind]] = {
+    torch.Tensor: "tensor",
+    torch.nn.Parameter: "tensor",
+    int: "address",
+    NoneType: "absent",
+}
+
+
+def form_of(parameters: Sequence[Parameter], arguments: Sequence[Any]) -> Form | None:
+    """The form of a call; None for one that has no fast path, or a wrong number of arguments."""
+    if len(parameters) != len(arguments):
+        return None
+    pairs = zip(parameters, arguments, strict=True)
+    kinds = [_KINDS.get(type(each)) for parameter, each in pairs if isinstance(parameter.type, PointerType)]
+    form = tuple(kind for kind in kinds if kind is not None)
+    return form if len(form) == len(kinds) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """All that a launcher's text depends on.
+
+    ``tuned`` are the positions whose values call for new tuning; ``device`` is where a call without tensors runs,
+    None for the current one; ``sole`` is the only GPU there is, None where there are more; ``style`` and ``extra``
+    are those of ``Direct``. ``gradients``: whether it is asked if some tensor wants one; ``written`` are the
+    positions whose tensors count as changed, and may not want one.
+    """
+
+    kernel: str
+    parameters: tuple[Parameter, ...]
+    form: Form
+    tuned: tuple[int, ...]
+    device: int | None
+    style: Style
+    extra: int
+    sole: int | None = None
+    gradients: bool = True
+    written: tuple[int, ...] = ()
+
+
+class Launcher:
+    """The generated function for one form of calls: ``call(arguments, grid)``, whose text is ``text``.
+
+    ``missed`` is the long way. It takes the arguments, the grid, and the key if that alone was not known.
+    """
+
+    def __init__(self, shape: Shape, missed: Callable[..., None]) -> None:
+        self.text = launcher_text(shape)
+        self._shape = shape
+        self._records: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        self._keyed = [each.position for each in _arguments(shape) if each.fact]
+        namespace = {**_surroundings(shape), "records": self._records, "missed": missed}
+        self.call: Call = _native(shape, namespace) or _python(shape, self.text, namespace)
+
+    def keep(self, key: tuple[Any, ...], facts: Sequence[int], options: Any, direct: Direct) -> None:
+        """A record for a key that the long way has served with these facts.
+
+        Nothing is kept if the key says anything else than the facts, or if the C function is of another style.
+        """
+        said = key[1 : 1 + len(self._keyed)]
+        if direct.style == self._shape.style and said == tuple(facts[at] for at in self._keyed):
+            self._records[key] = (options, direct.taking(self._shape.extra), *direct.handles)
+
+
+def _native(shape: Shape, surroundings: Mapping[str, Any]) -> Call | None:
+    arguments = _arguments(shape)
+    rows = [each.row for each in arguments]
+    details = [each.detail for each in arguments]
+    devices = shape.device, shape.sole
+    return native_launcher(
+        *(rows, details, shape.tuned, _changed(shape, arguments), shape.gradients),
+        *(shape.style == "packed", shape.extra, devices, surroundings),
+    )
+
+
+def _changed(shape: Shape, arguments: Sequence[_Argument]) -> list[int]:
+    """The positions of the tensors that it writes."""
+    return [at for at in shape.written if arguments[at].dtypes]
+
+
+def _python(shape: Shape, text: str, surroundings: dict[str, Any]) -> Call:
+    exec(_compiled(text, shape.kernel), surroundings)
+    made: Call = surroundings[f"launch_{shape.kernel}"]
+    return made
+
+
+def _surroundings(shape: Shape) -> dict[str, Any]:
+    """The names that a generated launcher finds, beside what it imports."""
+    current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
+    return {
+        "current_device": current_device,
+        "current_stream": driver.active.get_current_stream,
+        "divisible": DIVISIBLE,
+        "grad_enabled": torch.is_grad_enabled,
+        "increment_version": increment_version,
+        "hooks": knobs.runtime,
+        "tensors": frozenset({torch.Tensor, torch.nn.Parameter}),
+        "numbers": frozenset({int, float}),
+        "sequences": frozenset({tuple, list}),
+        **{_rounding(type_): rounding_of(type_) for type_ in _scalars(shape) if rounding_of(type_)},
+    }
+
+
+def _scalars(shape: Shape) -> Iterator[ScalarType]:
+    return (each.type for each in shape.parameters if isinstance(each.type, ScalarType))
+
+
+def _rounding(type_: ScalarType) -> str:
+    return f"to_{type_.word}"
+
+
+_numbers: Final = count(1)
+
+
+@cache
+def _compiled(text: str, kernel: str) -> CodeType:
+    """The code of a text, once the gate has let it pass. Tracebacks and debuggers see its lines."""
+    path = f"<pytriton launcher {next(_numbers)}: {kernel}>"
+    check_launcher(text, path)
+    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+    return compile(text, path, "exec")
+
+
+# The text.
+
+_OURS: Final = frozenset(
+    "annotations arguments axes callable current_device current_stream device divisible float function "
+    "grad_enabled gradient grid grid_x grid_y grid_z hooks increment_version int key launch len metadata missed "
+    "numbers options record records sequences signature sizes strided tensors type".split()
+)
+_HANDLES: Final[Mapping[Style, tuple[str, ...]]] = {
+    "flat": ("function", "metadata"),
+    "packed": ("function", "metadata", "annotations", "signature"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Argument:
+    """What the text says about one parameter; lines and conditions that it does not need are empty.
+
+    ``row`` and ``detail`` say the same to the C code.
+    """
+
+    position: int
+    name: str
+    kind: str  # what its Python type must be
+    value: str  # what is launched
+    reads: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    fact: str = ""  # its entry of the key; empty if all that pass the checks are alike
+    dtypes: tuple[str, ...] = ()
+    row: Row = ("n", False, False, 0, 0, 1, 0)
+    detail: Any = None
+
+
+def launcher_text(shape: Shape) -> str:
+    """The module of one launcher."""
+    arguments = _arguments(shape)
+    launched = [each.value for each in arguments]
+    checks = [check for each in arguments for check in each.checks]
+    tuned = [arguments[at].value for at in shape.tuned]
+    tensors = [each.name for each in arguments if each.dtypes]
+    return render(
+        "launcher.py.j2",
+        kernel=shape.kernel,
+        name=f"launch_{shape.kernel}",
+        form=_shown(shape),
+        imported=sorted({dtype for each in arguments for dtype in each.dtypes}),
+        parameters=[each.name for each in arguments],
+        kinds=[each.kind for each in arguments] or ["True"],
+        reads=[f"device = {_device(shape)}", *(line for each in arguments for line in each.reads)],
+        checks=[*checks, *_on_device(shape, arguments)] or ["True"],
+        tensors=tensors,
+        gradients=shape.gradients and tensors,
+        changed=[arguments[at].name for at in _changed(shape, arguments)],
+        key=["device", *(each.fact for each in arguments if each.fact), *tuned],
+        record=["options", "launch", *_HANDLES[shape.style]],
+        largest=LARGEST_GRID,
+        most_programs=MOST_PROGRAMS,
+        launched=_launched(shape, launched),
+    )
+
+
+def _shown(shape: Shape) -> str:
+    pointers = [each.name for each in shape.parameters if isinstance(each.type, PointerType)]
+    shown = [f"{name} is {_WORDS[kind]}" for name, kind in zip(pointers, shape.form, strict=True)]
+    return ", ".join(shown) or "numbers only"
+
+
+_WORDS: Final[Mapping[Kind, str]] = {"tensor": "a tensor", "address": "an address", "absent": "None"}
+
+
+def _device(shape: Shape) -> str:
+    return "current_device()" if shape.sole is None else str(shape.sole)
+
+
+def _on_device(shape: Shape, arguments: Sequence[_Argument]) -> list[str]:
+    """A call whose tensors are all empty runs where the constructor said; no other launcher knows that place."""
+    if shape.device is None:
+        return []
+    tensors = [each.value for each in arguments if each.dtypes]
+    found = [f"device == {shape.device}", *tensors]
+    return [f"({' or '.join(found)})" if tensors else found[0]]
+
+
+def _launched(shape: Shape, values: Sequence[str]) -> list[str]:
+    """The arguments of Triton's C function, in the order that ``device.py`` describes."""
+    place = ["grid_x", "grid_y", "grid_z", "current_stream(device)", "function", "False", "False"]
+    match shape.style:
+        case "flat":
+            return [*place, *["None"] * 2, "metadata", *["None"] * 3, *values, *["None"] * shape.extra]
+        case "packed":
+            packed = f"({', '.join(values)}{',' if len(values) == 1 else ''})"
+            return [*place, "metadata", *["None"] * 5, "annotations", "signature", packed]
+    assert_never(shape.style)
+
+
+def _arguments(shape: Shape) -> list[_Argument]:
+    taken: set[str] = set(_OURS)
+    unsigned = signed_bytes(shape.parameters)
+    form = iter(shape.form)
+    found: list[_Argument] = []
+    for position, parameter in enumerate(shape.parameters):
+        name = identifier(parameter.identifier, frozenset(taken))
+        taken.add(name)
+        if isinstance(parameter.type, PointerType):
+            address = identifier(f"{name}_at", frozenset(taken))
+            taken.add(address)
+            found.append(_pointer(position, parameter, name, address, next(form)))
+        else:
+            found.append(_scalar(position, parameter, parameter.type, name, position in unsigned))
+    return found
+
+
+def _pointer(position: int, parameter: Parameter, name: str, address: str, kind: Kind) -> _Argument:
+    assert isinstance(parameter.type, PointerType)
+    if kind == "absent":
+        return _Argument(position, name, f"{name} is None", "0")
+    where, most = (address if kind == "tensor" else name), (1 << 64) - 1
+    promise = [f"not {where} % {parameter.aligned}"] if parameter.aligned > 1 else []
+    fact = "" if parameter.aligned % 16 == 0 else f"divisible[{where} & 15]"
+    accepted = sorted(accepted_dtypes(parameter.type.element), key=str)
+    row: Row = (kind[0], bool(fact), False, 0, most, max(1, parameter.aligned), packed_dtypes(accepted))
+    if kind == "address":
+        checks = (f"0 <= {name} <= {most}", *promise)
+        return _Argument(position, name, f"type({name}) is int", name, (), checks, fact, (), row)
+    dtypes = [str(each).removeprefix("torch.") for each in accepted]
+    dtype = f"{name}.dtype is {dtypes[0]}" if len(dtypes) == 1 else f"{name}.dtype in ({', '.join(dtypes)})"
+    there = f"{dtype} and {name}.get_device() == device and not {name}.is_neg()"
+    return _Argument(
+        position,
+        name,
+        f"type({name}) in tensors",
+        address,
+        (f"{address} = {name}.data_ptr()",),
+        (f"({there} if {address} else not {name}.numel())", *promise),
+        fact,
+        tuple(dtypes),
+        row,
+    )
+
+
+def _scalar(position: int, parameter: Parameter, type_: ScalarType, name: str, unsigned: bool) -> _Argument:
+    if type_.kind == "bool":
+        row: Row = ("b", False, False, 0, 0, 1, 0)
+        return _Argument(position, name, f"type({name}) is bool", name, row=row)
+    if type_.kind == "float":
+        rounding, row = rounding_of(type_), ("f", False, False, 0, 0, 1, 0)
+        line = f"{name} = {_rounding(type_)}(float({name}))" if rounding else f"{name} = float({name})"
+        kind = f"type({name}) in numbers"
+        return _Argument(position, name, kind, name, (line,), row=row, detail=rounding)
+    low, high = range_of(type_)
+    low = low if type_.kind == "int" else 0
+    checks, fact = [f"{low} <= {name} <= {high}"], f"divisible[{name} & 15]"
+    if parameter.multiple_of > 1:
+        checks.append(f"not {name} % {parameter.multiple_of}")
+        fact = "" if parameter.multiple_of % 16 == 0 else fact
+    else:
+        fact = f"2 if {name} == 1 else {fact}"
+    row = (type_.kind[0], bool(fact), unsigned, low, high, max(1, parameter.multiple_of), 0)
+    value = f"{name} & 255" if unsigned else name
+    return _Argument(position, name, f"type({name}) is int", value, (), tuple(checks), fact, (), row)

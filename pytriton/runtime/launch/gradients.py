@@ -1,0 +1,88 @@
+"""What a launch is to autograd: a change in place of what it writes, and the end of every gradient.
+
+Autograd keeps a version of each tensor, by which it notices that a value it needs was overwritten. An operation of
+torch counts the version up; so does a launch, for each tensor that it writes. Where gradients are recorded, torch
+refuses to change a leaf that requires one, and so does a launch. Anything else that requires a gradient may be
+passed, but no gradient comes back through the call, of which a warning tells once.
+
+None of this concerns a call whose gradients are the business of something around it: an operator, the ``forward``
+of an ``autograd.Function``, ``no_grad``. Legacy packages ran in their time whatever they did, so the launches of
+their kernels count nothing, and a leaf that they write draws a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import torch
+
+from pytriton.runtime.errors import headline, refusal, warn_once
+from pytriton.runtime.launch.arguments import Binder
+
+__all__ = ["Tell", "check_gradients", "count_changes", "increment_version", "judge", "tell_once"]
+
+_C: Final[Any] = torch._C  # parts of it have no stubs
+_AUTOGRAD: Final = _C.DispatchKey.AutogradFunctionality
+
+increment_version: Final[Callable[[Iterable[torch.Tensor]], None]] = _C._increment_version
+"""``torch.autograd.graph.increment_version`` of several tensors; those of inference mode have no version."""
+
+
+Tell = Callable[[str, str, str], None]
+"""Warns; takes what a refusal takes: the message, the code, the cure."""
+
+
+def tell_once(message: str, code: str, help: str) -> None:
+    """For calls without a kernel object, which says each code once."""
+    warn_once(headline(message, code, help))
+
+
+def count_changes(arguments: Sequence[Any], written: Iterable[int]) -> None:
+    """Note that the tensors at these positions change."""
+    increment_version([each for at in written if isinstance(each := arguments[at], torch.Tensor)])
+
+
+def check_gradients(
+    binder: Binder,
+    arguments: Sequence[Any],
+    written: Sequence[int],
+    legacy: bool,
+    tell: Tell,
+) -> None:
+    """Refuse a written leaf that requires a gradient (TC524), or ``tell`` that gradients stop here (TC526)."""
+    if not torch.is_grad_enabled() or _C._dispatch_tls_is_dispatch_key_excluded(_AUTOGRAD):
+        return
+    tensors = [(at, each) for at, each in enumerate(arguments) if isinstance(each, torch.Tensor)]
+    wanting = {at: _leaf(each) for at, each in tensors if each.requires_grad and each.numel()}
+    judge(binder, wanting, written, legacy, tell)
+
+
+def judge(
+    binder: Binder,
+    wanting: Mapping[int, str],
+    written: Sequence[int],
+    legacy: bool,
+    tell: Tell,
+) -> None:
+    """The same for tensors that require a gradient: their positions, and which of them are leaves, in words."""
+    for at, leaf in wanting.items():
+        if leaf and at in written:
+            message = f"{binder.place(at)} is {leaf} that requires a gradient, and the kernel writes it"
+            cure = "call it under torch.no_grad(), or pass it as .detach()"
+            if not legacy:
+                raise refusal(message, "TC524", cure)
+            return tell(message, "TC524", cure)
+    for at in wanting:
+        message = f"{binder.place(at)} requires a gradient, but gradients stop at the call of a kernel"
+        cure = "make it an operator with pytriton.op, or call it under torch.no_grad()"
+        return tell(message, "TC526", cure)
+    return None
+
+
+def _leaf(tensor: torch.Tensor) -> str:
+    """``a leaf`` or ``a view of a leaf``; empty for what torch lets one change in place."""
+    if tensor.is_leaf:
+        return "a leaf"
+    base = tensor._base
+    return "a view of a leaf" if base is not None and base.is_leaf and base.requires_grad else ""

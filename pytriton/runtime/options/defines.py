@@ -1,0 +1,294 @@
+"""Defines, points of a sweep, and the object that a ``grid`` callable gets.
+
+A *define* is what the user gives; a *sweep* is the product of all lists among the defines, ``num_warps`` and
+``num_stages``; a *config* is one point of it. Defines travel to the translator as they were given; only
+``Options`` reads numeric text as a number, because grids compute with it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+import numpy
+import torch
+
+from pytriton.errors import LaunchError
+from pytriton.runtime.errors import headline, refusal
+
+__all__ = [
+    "DEFAULT_NUM_WARPS",
+    "Config",
+    "Define",
+    "Options",
+    "config",
+    "configs_of",
+    "define_of",
+    "defines_of",
+    "number_of",
+    "product",
+]
+
+Define = int | bool | float | str | torch.dtype
+Swept = Define | Sequence[Define]  # what a user may write for one define
+
+DEFAULT_NUM_WARPS: Final = 4
+
+
+def define_of(name: str, value: object) -> Define:
+    """The value of one define as plain Python; raises LaunchError for what no define can be."""
+    if isinstance(value, (str, torch.dtype, bool)):
+        return value
+    if isinstance(value, (int, numpy.integer)):
+        return int(value)
+    if isinstance(value, (float, numpy.floating)):
+        return float(value)
+    if isinstance(value, numpy.bool_):
+        return bool(value)
+    raise refusal(
+        f"define '{name}' is {value!r}, a {type(value).__name__}",
+        "TC513",
+        "give an int, a bool, a float, a str, a torch.dtype, or a list of those",
+    )
+
+
+def defines_of(given: Mapping[str, object] | None) -> dict[str, Define | tuple[Define, ...]]:
+    """A user's dictionary with checked values; a list becomes a tuple (a sweep of one is a scalar)."""
+    checked: dict[str, Define | tuple[Define, ...]] = {}
+    for name, value in (given or {}).items():
+        if not isinstance(name, str):
+            raise refusal(f"a define is named {name!r}, which is no str", "TC513")
+        if isinstance(value, (list, tuple)):
+            if not value:
+                raise refusal(f"define '{name}' is an empty list", "TC513", "give it a value")
+            swept = tuple(define_of(name, one) for one in value)
+            checked[name] = swept if len(swept) > 1 else swept[0]
+        else:
+            checked[name] = define_of(name, value)
+    return checked
+
+
+_OCTAL: Final = re.compile(r"[+-]?0[0-7]{1,40}")
+_INTEGER: Final = re.compile(r"[+-]?(0[xX][0-9a-fA-F]{1,40}|0|[1-9][0-9]{0,40})")
+_FLOATING: Final = re.compile(
+    r"[+-]?([0-9]{1,40}\.[0-9]{0,40}|\.[0-9]{1,40}|[0-9]{1,40}(?=[eE]))([eE][+-]?[0-9]{1,4})?"
+)
+
+
+def number_of(value: Define) -> Define:
+    """The number that a define stands for: 128 for ``'128'``, 1 for True; other text stays text."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, str):
+        text = value.strip()
+        if _OCTAL.fullmatch(text):
+            return int(text, 8)
+        if _INTEGER.fullmatch(text):
+            return int(text, 0)
+        if _FLOATING.fullmatch(text):
+            return float(text)
+    return value
+
+
+class UnknownDefineError(LaunchError, AttributeError):
+    """A name asked of an options object that has no such define."""
+
+
+class Options:
+    """What a ``grid`` callable gets: ``opt.TM``, ``opt.d('TM')``, ``opt.D('TM')``, ``opt['TM']``.
+
+    Beside the defines it has ``num_warps``, ``num_stages`` (None is Triton's default) and ``defines``. A
+    define that bears the name of one of these is reached by ``opt['num_warps']``. Numbers lie in the instance's
+    own dictionary, where Python finds ``opt.TM`` at once: a grid is asked at every launch.
+    """
+
+    __slots__ = ("__dict__", "defines", "num_stages", "num_warps")
+
+    defines: Mapping[str, Any]
+    num_warps: int
+    num_stages: int | None
+
+    def __init__(self, config: Config) -> None:
+        numbers = {name: number_of(value) for name, value in config.defines.items()}
+        object.__setattr__(self, "defines", MappingProxyType(numbers))
+        object.__setattr__(self, "num_warps", config.num_warps)
+        object.__setattr__(self, "num_stages", config.num_stages)
+        if type(self) is Options:  # others give what they compute
+            own = {name: value for name, value in numbers.items() if not hasattr(Options, name)}
+            self.__dict__.update(own)
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return self.defines[name]
+        except KeyError:
+            known = ", ".join(sorted(self.defines)) or "none at all"
+            message = f"the options have no define '{name}'"
+            raise UnknownDefineError(headline(message, "TC514", f"there are {known}")) from None
+
+    d = D = __getitem__
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"options are read-only: cannot set '{name}'")
+
+    def __repr__(self) -> str:
+        defines = ", ".join(f"{name}={value!r}" for name, value in self.defines.items())
+        tail = "" if self.num_stages is None else f", num_stages={self.num_stages}"
+        return f"Options({defines + ', ' if defines else ''}num_warps={self.num_warps}{tail})"
+
+
+@dataclass(frozen=True, eq=False)
+class Config:
+    """One point of a sweep. Equal configs give the same code: 1, True, 1.0 and '1' are all different.
+
+    ``precision`` is that of ``float @ float``; ``remap`` the size of the groups in which tuning takes the program
+    ids of its own accord, 0 for their order; with ``descriptors`` tiles are loaded through tensor descriptors where
+    that is exact. None of them shows in ``Options``.
+    """
+
+    defines: Mapping[str, Define] = field(default_factory=dict)
+    num_warps: int = DEFAULT_NUM_WARPS
+    num_stages: int | None = None
+    precision: str = "ieee"
+    remap: int = 0
+    descriptors: bool = False
+
+    def __post_init__(self) -> None:
+        plain = {name: define_of(name, value) for name, value in self.defines.items()}
+        object.__setattr__(self, "defines", MappingProxyType(plain))
+        object.__setattr__(self, "num_warps", _warps(self.num_warps))
+        object.__setattr__(self, "num_stages", _stages(self.num_stages))
+        object.__setattr__(self, "precision", _precision(self.precision))
+
+    @cached_property
+    def _key(self) -> tuple[object, ...]:
+        defines = tuple(sorted((name, repr(value)) for name, value in self.defines.items()))
+        return defines, self.num_warps, self.num_stages, self.precision, self.remap, self.descriptors
+
+    def __eq__(self, other: object) -> bool:
+        return self._key == other._key if isinstance(other, Config) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        told = {one.name: getattr(self, one.name) for one in fields(self)}
+        return _config_of, ({**told, "defines": dict(self.defines)},)
+
+    def __repr__(self) -> str:
+        defines = ", ".join(f"{name}={value!r}" for name, value in self.defines.items())
+        tail = "" if self.num_stages is None else f", num_stages={self.num_stages}"
+        tail += "" if self.precision == "ieee" else f", precision={self.precision!r}"
+        tail += f", remap={self.remap}" if self.remap else ""
+        tail += ", descriptors=True" if self.descriptors else ""
+        return f"Config({defines + ', ' if defines else ''}num_warps={self.num_warps}{tail})"
+
+
+def _config_of(told: Mapping[str, Any]) -> Config:
+    """A config that was pickled or copied."""
+    return Config(**told)
+
+
+_config_of.__module__ = "pytriton.runtime.options"  # what pickles name, wherever this file stands
+
+
+def config(
+    defines: Mapping[str, Any] | None = None, num_warps: int = DEFAULT_NUM_WARPS, **more: Any
+) -> Config:
+    """One point for ``autotune_configs``, as ``triton.config`` of 2021 made it.
+
+    ``more`` are other fields of ``Config``, as in the line with which tuning ends.
+    """
+    return Config(dict(defines or {}), num_warps, **more)
+
+
+def _warps(value: object) -> int:
+    if isinstance(value, (int, numpy.integer)) and not isinstance(value, bool):
+        number = int(value)
+        if 1 <= number <= 64 and number & (number - 1) == 0:
+            return number
+    raise refusal(f"num_warps is {value!r}", "TC517", "give a power of two from 1 to 64 (usually 4 or 8)")
+
+
+def _stages(value: object) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, (int, numpy.integer)) and not isinstance(value, bool) and value >= 1:
+        return int(value)
+    raise refusal(f"num_stages is {value!r}", "TC517", "give an integer from 1 (usually 2 to 5)")
+
+
+PRECISIONS: Final = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
+
+
+def _precision(value: object) -> str:
+    if isinstance(value, str) and value in PRECISIONS:
+        return value
+    raise refusal(
+        f"precision is {value!r}", "TC517", f"give one of {', '.join(PRECISIONS)}, or a list of those"
+    )
+
+
+def configs_of(given: Iterable[object]) -> tuple[Config, ...]:
+    """``autotune_configs`` / ``autotune_vals``: config objects, or ``({'BLOCK': '1024'}, 4)`` tuples."""
+    points: list[Config] = []
+    for entry in given:
+        match entry:
+            case Config():
+                points.append(entry)
+            case (Mapping() as defines, warps):
+                points.append(Config(cast(Mapping[str, Define], defines), cast(int, warps)))
+            case Mapping():
+                points.append(Config(cast(Mapping[str, Define], entry)))
+            case _:
+                raise refusal(
+                    f"an autotune config is {entry!r}",
+                    "TC515",
+                    "write pytriton.config(defines={...}, num_warps=4) or ({...}, 4)",
+                )
+    return tuple(points)
+
+
+def _axis(value: object) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, (list, tuple)) else (value,)
+
+
+def product(
+    defines: Mapping[str, Define | tuple[Define, ...]],
+    num_warps: object,
+    num_stages: object,
+    points: Sequence[Config] = (),
+    precision: object = "ieee",
+) -> tuple[Config, ...]:
+    """All configs of a sweep, first values first, the last list running fastest.
+
+    With ``points`` (the user's autotune configs) each point is combined with the defines, which win where
+    both name the same thing. ``num_warps=None`` is the point's own, else the default.
+    """
+    axes = [_axis(value) for value in defines.values()]
+    seen: dict[Config, None] = {}
+    for point in points or (Config(),):
+        warps = _axis(point.num_warps if num_warps is None else num_warps)
+        stages = _axis(point.num_stages if num_stages is None else num_stages)
+        kinds = _axis(precision)
+        if not warps or not stages or not kinds:
+            message = "num_warps, num_stages or precision is an empty list"
+            raise refusal(message, "TC517", "give it a value")
+        for *values, warp, stage, kind in _combinations(axes, warps, stages, kinds):
+            merged = {**point.defines, **dict(zip(defines, values, strict=True))}
+            settings = {"num_warps": warp, "num_stages": stage, "precision": kind}
+            seen[replace(point, defines=merged, **settings)] = None
+    return tuple(seen)
+
+
+def _combinations(axes: list[tuple[Any, ...]], *more: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    return itertools.product(*axes, *more)

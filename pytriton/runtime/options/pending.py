@@ -1,0 +1,87 @@
+"""May a text be right, although it cannot be translated yet? In 2019 the defines came with the call.
+
+A kernel object checks its text when it is made. A define that is still to come shows as an unknown name, and
+one that stands for a type or for half an expression breaks the syntax around it. So an error is believed at
+once only if the statement in which it stands has no unknown name; it waits for the call otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from pytriton.errors import CompileError, Diagnostic, Report
+from pytriton.lang.tokens import Kind, Token, tokenize
+from pytriton.lang.tree.types import TYPE_WORDS
+from pytriton.source import Source, Span
+
+__all__ = ["may_lack_defines"]
+
+_UNDECLARED: Final = "TC301"
+_LEXICAL: Final = "TC0"
+_SYNTAX: Final = "TC2"
+_TYPES: Final = frozenset(word for words in TYPE_WORDS for word in words)
+_BOUNDARIES: Final = frozenset({";", "{", "}"})
+# How wrappers name defines. Other names are believed to be what they seem to be.
+_LIKE_A_DEFINE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
+
+
+def may_lack_defines(error: CompileError, source: Source, given: Iterable[str]) -> bool:
+    """Whether the errors of a translation may go away with more defines than the given ones."""
+    tokens = [token for token in tokenize(source, Report()) if token.kind is not Kind.END]
+    unknown = _unknown_names(tokens).difference(given)
+    errors = [found for found in error.diagnostics if found.severity == "error"]
+    if errors and errors[0].code.startswith(_SYNTAX):
+        errors = errors[:1]  # what breaks the first statement may well break others
+    return any(found.code == _UNDECLARED for found in errors) or all(
+        _waits(found, source, tokens, unknown) for found in errors
+    )
+
+
+def _unknown_names(tokens: list[Token]) -> frozenset[str]:
+    """Names like ``TYPE`` that the text neither declares nor defines."""
+    used: set[str] = set()
+    bound: set[str] = set()
+    listed = False  # within the braces of an enum
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        listed = token.text == "enum" or (listed and token.text != "}")
+        if token.kind is not Kind.IDENT or not _LIKE_A_DEFINE.fullmatch(token.text):
+            continue
+        used.add(token.text)
+        declares = {*_TYPES, "*", "define", *("{," if listed else "")}
+        if before is not None and before.text in declares:
+            bound.add(token.text)
+    return frozenset(used - bound)
+
+
+def _waits(found: Diagnostic, source: Source, tokens: list[Token], unknown: frozenset[str]) -> bool:
+    """Whether one error stands in a statement that has an unknown name, or behind a condition on one."""
+    if found.code.startswith(_LEXICAL):
+        return False
+    if not isinstance(found.where, Span) or found.where.source is not source:
+        return bool(unknown)
+    here = found.where.start
+    first = max((t.span.end for t in tokens if t.span.end <= here and t.text in _BOUNDARIES), default=0)
+    last = min(
+        (t.span.end for t in tokens if t.span.start >= here and t.text in _BOUNDARIES),
+        default=len(source.text),
+    )
+    around = {token.text for token in tokens if first <= token.span.start < last}
+    return bool(unknown & (around | _condition_names(tokens, here)))
+
+
+def _condition_names(tokens: list[Token], end: int) -> set[str]:
+    """The names on ``#if``, ``#ifdef``, ``#ifndef`` and ``#elif`` lines before an offset."""
+    names: set[str] = set()
+    conditional = False
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        if token.span.start >= end:
+            break
+        if token.newline:
+            conditional = False
+        if before is not None and before.text == "#" and before.newline:
+            conditional = token.text in ("if", "ifdef", "ifndef", "elif")
+        elif conditional:
+            names.add(token.text)
+    return names

@@ -1,0 +1,65 @@
+"""A source text and how it is to be translated: what a kernel object knows before any defines."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pytriton.errors import Report
+from pytriton.lang.tokens import decode
+from pytriton.pipeline import Translation, translate_as
+from pytriton.runtime.errors import caller, refusal
+from pytriton.runtime.options.defines import Config
+from pytriton.settings import Settings
+from pytriton.source import Source
+
+__all__ = ["KernelText", "read_source"]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelText:
+    """A text, and what is asked of its translation beside a config."""
+
+    source: Source
+    settings: Settings = field(default_factory=Settings)
+
+    def translate(self, config: Config) -> Translation:
+        """One module for a config; raises CompileError."""
+        settings = replace(
+            self.settings,
+            precision=config.precision,
+            swizzle=config.remap,
+            num_stages=config.num_stages,
+            descriptors=config.descriptors,
+        )
+        return translate_as(self.source, config.defines, settings)
+
+    def for_kernel(self, kernel: str | None) -> KernelText:
+        """The same text, for another of its kernels; None keeps the choice."""
+        return replace(self, settings=replace(self.settings, kernel=kernel)) if kernel else self
+
+
+def read_source(given: object, name: str | None) -> Source:
+    """What a user gave as source: text, bytes, or a path. Only an ``os.PathLike`` is a path.
+
+    A text without a name says where it was passed. Raises OSError for a path that cannot be read.
+    """
+    if isinstance(given, os.PathLike):
+        path = Path(given)
+        return decode(path.read_bytes(), name or str(path), Report())
+    origin = None if name else _shown_caller()
+    if isinstance(given, bytes):
+        return replace(decode(given, name or "<kernel>", Report()), origin=origin)
+    if isinstance(given, str):
+        return Source(given, name or "<kernel>", origin)
+    raise refusal(
+        f"the source is of type {type(given).__name__}, which is no text",
+        "TC515",
+        "give a str, bytes, or a pathlib.Path",
+    )
+
+
+def _shown_caller() -> str:
+    path, line = caller()
+    return f"{os.path.basename(path)}:{line}"

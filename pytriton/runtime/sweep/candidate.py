@@ -1,0 +1,137 @@
+"""One point of a sweep: translated once, loaded once, compiled once a device and kind of arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from triton.runtime.driver import driver
+from triton.runtime.errors import InterpreterError, OutOfResources
+
+from pytriton.pipeline import Translation
+from pytriton.runtime.compile.compiler import compile_kernel
+from pytriton.runtime.compile.failures import Generated, does_not_fit
+from pytriton.runtime.compile.load import load
+from pytriton.runtime.compile.triton_cache import usable_cache
+from pytriton.runtime.interpret.interpreter import Interpreted
+from pytriton.runtime.launch.arguments import Binder
+from pytriton.runtime.launch.descriptors import fits_of, guarded
+from pytriton.runtime.launch.device import DeviceKernel, Direct, Grid
+from pytriton.runtime.locks import Lock, check_not_forked, renew_in_children
+from pytriton.runtime.options.defines import Config, Options
+from pytriton.runtime.options.source_text import KernelText
+
+__all__ = ["CPU", "Candidate"]
+
+CPU = -1  # the device index of the CPU, as torch.Tensor.get_device() says it
+
+BinderFor = Callable[[Translation], Binder]
+
+
+class Candidate:
+    """A translated kernel for one config."""
+
+    def __init__(self, text: KernelText, config: Config, binder_for: BinderFor) -> None:
+        """Translates; raises CompileError."""
+        self.config = config
+        self.options = Options(config)
+        self.translation = text.translate(config)
+        self._fits = fits_of(self.translation)
+        self.binder = binder_for(self.translation)
+        self._text = text
+        self._lock = Lock()
+        self._kernels: dict[tuple[int, tuple[int, ...]], DeviceKernel] = {}
+        renew_in_children(self)
+
+    def renew(self) -> None:
+        """Forget what was loaded onto GPUs by the process that forked this one."""
+        self._kernels = {}
+
+    @cached_property
+    def written(self) -> tuple[int, ...]:
+        """Where the arguments stand through which it writes."""
+        own = self.binder.own.parameters
+        return tuple(at for at, parameter in enumerate(own) if parameter.name in self.translation.writes)
+
+    def launch(self, device: int, grid: Grid, values: Sequence[Any], facts: tuple[int, ...]) -> None:
+        """Run it once. The arguments are checked, the grid has no zero."""
+        if not self.suits(grid, values):
+            self._plain.launch(device, grid, values, facts)
+        elif device == CPU:
+            self._interpret(grid, values)
+        else:
+            self.kernel_on(device, facts)(grid, values)
+
+    def suits(self, grid: Grid, values: Sequence[Any]) -> bool:
+        """Whether its descriptors, if it has any, reach what the text says in such a launch."""
+        return self._fits is None or self._fits(grid, values)
+
+    @cached_property
+    def _plain(self) -> Candidate:
+        """The same point without descriptors, for launches that those do not suit."""
+        return Candidate(self._text, replace(self.config, descriptors=False), lambda _: self.binder)
+
+    def kernel_on(self, device: int, facts: tuple[int, ...]) -> DeviceKernel:
+        """The compiled kernel; raises UnsupportedError or LaunchError where there can be none."""
+        found = self._kernels.get((device, facts))
+        if found is not None:
+            return found
+        with self._lock:
+            if (device, facts) not in self._kernels:
+                self._kernels[device, facts] = self._compile_on(device, facts)
+            return self._kernels[device, facts]
+
+    def direct_on(self, device: int, facts: tuple[int, ...]) -> Direct | None:
+        """The C function of a kernel that was launched there; None where there is no calling it directly."""
+        found = self._kernels.get((device, facts))
+        if found is None or found.direct is None or self._fits is None:
+            return None if found is None else found.direct
+
+        def otherwise(grid: Grid, values: Sequence[Any]) -> None:
+            self._plain.launch(device, grid, values, facts)
+
+        return guarded(found.direct, len(self.translation.parameters), self._fits, otherwise)
+
+    def compile_for(self, facts: tuple[int, ...], target: Any) -> Any:
+        """Triton's ``CompiledKernel`` for a target; raises UnsupportedError."""
+        return compile_kernel(self.translation, facts, self.config, target, self._text.source)
+
+    def shared_memory(self, device: int) -> int | None:
+        """Bytes that a kernel needs which was compiled for a device; None where none was."""
+        needs = [kernel.compiled.metadata.shared for (on, _), kernel in self._kernels.items() if on == device]
+        return max(needs, default=None)
+
+    def last_compiled(self) -> Any:
+        """The kernel that was compiled last by a call, None if there is none."""
+        kernels = list(self._kernels.values())
+        return kernels[-1].compiled if kernels else None
+
+    def _compile_on(self, device: int, facts: tuple[int, ...]) -> DeviceKernel:
+        check_not_forked(self.translation.kernel)
+        usable_cache()
+        with torch.cuda.device(device):
+            compiled = self.compile_for(facts, driver.active.get_current_target())
+        constexprs = self.translation.constexprs
+        names = compiled.src.fn.arg_names[len(self.translation.parameters) :]
+        try:
+            return DeviceKernel(
+                compiled, device, self.translation.parameters, [constexprs[name] for name in names]
+            )
+        except OutOfResources as error:
+            raise does_not_fit(error, self.translation.kernel) from error
+
+    @cached_property
+    def _interpreted(self) -> Interpreted:
+        module = load(self.translation.function, self.translation.text)
+        return Interpreted(module, self.translation.parameters, self.translation.constexprs)
+
+    def _interpret(self, grid: Grid, values: Sequence[Any]) -> None:
+        try:
+            self._interpreted.run(grid, values)
+        except InterpreterError as error:
+            module = load(self.translation.function, self.translation.text)
+            generated = Generated(self.translation, module.path, self._text.source)
+            raise generated.stopped(error) from error

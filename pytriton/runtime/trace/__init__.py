@@ -1,0 +1,1 @@
+"""Calls under ``torch.compile``, other tracers, and inside operators of torch."""

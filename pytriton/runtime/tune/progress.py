@@ -1,0 +1,119 @@
+"""What a user sees of tuning: ``[7/18] TM=128 TN=64 ... 0.412 ms best 0.398 ms`` on stderr.
+
+On a terminal one line is written over and over; elsewhere, in a log file, each point has a line of its own.
+At the end stands one line of Python that pins the winner. ``PYTRITON_PROGRESS=0`` asks for silence.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Final, TextIO
+
+from pytriton.runtime.options.defines import Config
+from pytriton.runtime.tune.record import Question
+
+__all__ = ["Progress", "pinning"]
+
+PROGRESS_VARIABLE: Final = "PYTRITON_PROGRESS"
+
+_WIDTH: Final = 100  # characters of a point; what is longer is cut
+_CLEAR: Final = "\r\x1b[K"  # back to the start of the line, which is emptied
+
+
+class Progress:
+    """Of one sweep. ``points`` are those of the user; more may be announced with ``expect``."""
+
+    def __init__(self, kernel: str, points: Sequence[Config], stream: TextIO | None = None) -> None:
+        self._kernel = kernel
+        self._stream = sys.stderr if stream is None else stream
+        self._silent = os.environ.get(PROGRESS_VARIABLE, "") == "0" or self._stream is None
+        self._live = not self._silent and self._stream.isatty()
+        self._varied = _varied(points)
+        self._total = 0
+        self._done = 0
+        self._best = float("inf")
+        self._started = time.perf_counter()
+
+    def expect(self, count: int) -> None:
+        """So many more points will come."""
+        self._total += count
+        if self._live and count:
+            self._write(f"{_CLEAR}compiling {count} points of {self._kernel} ...")
+
+    def tell(self, point: Config, time_or_reason: float | str) -> None:
+        """A point was measured (milliseconds), or dropped for a reason."""
+        self._done += 1
+        if isinstance(time_or_reason, float):
+            self._best = min(self._best, time_or_reason)
+            found = f"{time_or_reason:.3f} ms"
+        else:
+            found = time_or_reason
+        best = f" best {self._best:.3f} ms" if self._best < float("inf") else ""
+        line = f"[{self._done}/{self._total}] {self._named(point)} ... {found}{best}"
+        self._write(f"{_CLEAR}{line[:_WIDTH]}" if self._live else f"{line}\n")
+
+    def end(self, best: Config, milliseconds: float, question: Question | None) -> None:
+        """Show the line that pins the winner."""
+        took = time.perf_counter() - self._started
+        told = f"{self._kernel}: {milliseconds:.3f} ms, best of {self._done} in {took:.1f} s"
+        if question is not None:
+            values = "".join(f", {name}={value}" for name, value in question.arguments.items())
+            told += f", {question.device}{values}"
+        self._write(f"{_CLEAR if self._live else ''}{pinning(best)}  # {told}\n")
+
+    def _named(self, point: Config) -> str:
+        """The settings by which the points differ, and those that tuning adds of its own accord."""
+        shown = {name: value for name, value in _settings(point).items() if name in self._varied}
+        shown |= {name: value for name, value in _extras(point).items() if name != "precision"}
+        return " ".join(f"{name}={value}" for name, value in shown.items()) or "the only point"
+
+    def _write(self, text: str) -> None:
+        if self._silent:
+            return
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, ValueError):  # a closed terminal is no reason to stop
+            self._silent = True
+
+
+def pinning(config: Config) -> str:
+    """Python that makes a kernel with this one point."""
+    defines = dict(config.defines)
+    extras = _extras(config)
+    if not set(extras) - {"num_stages", "precision"}:
+        more = "".join(f", {name}={value!r}" for name, value in extras.items())
+        return f"pytriton.kernel(src, defines={defines!r}, num_warps={config.num_warps}{more})"
+    precision = extras.pop("precision", None)
+    inner = "".join(f", {name}={value!r}" for name, value in extras.items())
+    point = f"pytriton.config({defines!r}, {config.num_warps}{inner})"
+    outer = "" if precision is None else f", precision={precision!r}"
+    return f"pytriton.kernel(src, autotune_configs=[{point}]{outer})"
+
+
+def _settings(config: Config) -> dict[str, object]:
+    """All that a config says, by name."""
+    own = {one.name: getattr(config, one.name) for one in fields(config) if one.name != "defines"}
+    return {**config.defines, **own}
+
+
+def _extras(config: Config) -> dict[str, object]:
+    """What a config says beside defines and warps, where it is not as usual."""
+    usual = _settings(Config())
+    named = {"num_warps", *config.defines}
+    return {
+        name: value
+        for name, value in _settings(config).items()
+        if name not in named and value != usual.get(name)
+    }
+
+
+def _varied(points: Sequence[Config]) -> frozenset[str]:
+    """The names by which the points differ."""
+    every = [_settings(point) for point in points]
+    names = {name for settings in every for name in settings}
+    return frozenset(name for name in names if len({repr(each.get(name)) for each in every}) > 1)

@@ -1,0 +1,67 @@
+"""One choice for all ranks of ``torch.distributed``.
+
+Ranks that tune for themselves may find other points the fastest, and then their sums are rounded in another
+order. So the rank that is done first puts its choice where the ranks found each other, the store of the
+process group, and all others take it, those that come later without measuring anything. Nobody waits: a
+rank may never call a kernel that others tune, and a collective would wait for it for ever.
+
+What was chosen before ``init_process_group``, and what PYTRITON_REPLAY pins, stays as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any, Final
+
+import torch
+
+from pytriton.runtime.errors import warn_once
+from pytriton.runtime.options.defines import Config
+from pytriton.runtime.tune.record import Question
+
+__all__ = ["agree", "agreed", "several_ranks"]
+
+_distributed: Final[Any] = torch.distributed
+
+
+def several_ranks() -> bool:
+    """Whether this process is one of several."""
+    return bool(
+        _distributed.is_available() and _distributed.is_initialized() and _distributed.get_world_size() > 1
+    )
+
+
+def agreed(question: Question, points: Iterable[Config]) -> Config | None:
+    """What another rank has chosen already; None where nobody has, or there is one rank only."""
+    return _asked(question, points, None)
+
+
+def agree(question: Question, points: Iterable[Config], choice: Config) -> Config:
+    """The choice of all ranks: this one, if no other rank was faster."""
+    return _asked(question, points, choice) or choice
+
+
+def _asked(question: Question, points: Iterable[Config], choice: Config | None) -> Config | None:
+    if not several_ranks():
+        return None
+    named = {repr(point): point for point in points}
+    key = _key(question, named)
+    try:
+        store = _distributed.distributed_c10d._get_default_store()
+        if choice is not None:
+            # Sets it if nothing is there, in one step, and gives what is there then.
+            found = store.compare_set(key, "", repr(choice))
+        else:
+            found = store.get(key) if store.check([key]) else b""
+    except (RuntimeError, ValueError) as error:  # the rank that keeps the store has ended
+        warn_once(f"pytriton cannot ask the other ranks what they chose: {error}")
+        return None
+    return named.get(bytes(found).decode())
+
+
+def _key(question: Question, named: Iterable[str]) -> str:
+    """The same on all ranks: neither the GPU's name nor the alignment of a rank's tensors is part of it."""
+    told = [question.kernel, question.text, dict(question.fixed), dict(question.arguments), sorted(named)]
+    return f"pytriton/{hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()}"

@@ -1,0 +1,124 @@
+"""Points of a sweep share what was read; what they get is what each would get alone."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pytriton
+from pytriton.errors import Report
+from pytriton.lang import read
+from pytriton.source import Source
+
+BODY = """__global__ void f(float* X, int n) {
+  int i[T] = get_program_id(0) * T + 0 ... T;
+  *?(i < n)(X + i) = BODY;
+}
+"""
+TEXTS = {
+    "plain": BODY,
+    "condition": "#if T > 16\n#define BODY 1\n#else\n#define BODY 2\n#endif\n" + BODY,
+    "condition by macro": "#define LARGE(t) (t > 16)\n#if LARGE(T) && defined(U)\n#define BODY 3\n#endif\n"
+    + BODY,
+    "pasted": "#define NUMBER(x) x ## 0\n#define BODY NUMBER(1) + NUMBER(T)\n" + BODY,
+    "string": "#define TEXT(x) #x\n_Static_assert(T > 0, TEXT(T));\n" + BODY,
+    "defined again": "#undef T\n#define T 8\n" + BODY,
+    "warnings": "#pragma one\n" + BODY + "#warning two\n",
+    "comment": "// T is a size\n" + BODY,
+    "named by a macro": "#define f T_kernel\n" + BODY,
+    "sign after an operand": BODY.replace("= BODY", "= n BODY"),
+    "after a return": BODY.replace("  *?", "  if (n > 9) return;\n  int d = n / (T - 16);\n  *?"),
+}
+POINTS: list[dict[str, Any]] = [
+    {"T": size, "BODY": body, **more}
+    for size, body, more in itertools.product(
+        (16, 32, 24, 1, "16", "0x10", 16.0, True), ("1", "n * T", 2, -2, -3), ({}, {"U": 1}, {"U": ""})
+    )
+]
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> Iterator[None]:
+    read._kept.clear()
+    yield
+    read._kept.clear()
+
+
+def outcome(text: str, defines: dict[str, Any]) -> Any:
+    try:
+        found = pytriton.translate(text, defines)
+    except pytriton.CompileError as error:
+        return type(error), str(error)
+    warnings = [warning.render() for warning in found.warnings]
+    return found.text, dict(found.constexprs), found.mentioned, warnings, dict(found.lines), found.parameters
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_point_is_what_it_is_alone(name: str) -> None:
+    alone = []
+    for point in POINTS:
+        read._kept.clear()
+        alone.append(outcome(TEXTS[name], point))
+    read._kept.clear()
+    for _ in range(2):
+        for point, expected in zip(POINTS, alone, strict=True):
+            assert outcome(TEXTS[name], point) == expected, point
+
+
+def parses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """One entry for every text that is parsed from now on."""
+    found: list[int] = []
+    parse = read.parse
+    monkeypatch.setattr(read, "parse", lambda *given: found.append(1) or parse(*given))
+    return found
+
+
+def test_a_sweep_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = parses(monkeypatch)
+    for size in (16, 32, 64, 128):
+        pytriton.translate(TEXTS["plain"], {"T": size, "BODY": "n"})
+    assert len(count) == 1
+    pytriton.translate(TEXTS["plain"], {"T": 16, "BODY": "n + 1"})
+    assert len(count) == 2
+    for size in (16, 32, 16, 32):  # the #if asks
+        pytriton.translate(TEXTS["condition"], {"T": size})
+    assert len(count) == 4
+
+
+def test_what_is_included_is_read_anew(tmp_path: Path) -> None:
+    text = '#include "body.h"\n' + BODY
+    for body in ("1", "2"):
+        (tmp_path / "body.h").write_text(f"#define BODY {body}\n")
+        found = pytriton.translate(text, {"T": 16}, include_dirs=[tmp_path]).text
+        assert f"tl.store(X + i, {body}" in found
+    assert not read._kept
+
+
+def test_errors_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = parses(monkeypatch)
+    for _ in range(2):
+        with pytest.raises(pytriton.ParseError):
+            pytriton.translate(BODY + "}", {"T": 16, "BODY": "1"})
+    assert len(count) == 2
+    with pytest.raises(pytriton.PreprocessError):
+        pytriton.translate(TEXTS["plain"], {"T": 16, "BODY": "1", "U": object()})
+    pytriton.translate(TEXTS["plain"], {"T": 16, "BODY": "1"})
+    with pytest.raises(pytriton.PreprocessError):
+        pytriton.translate(TEXTS["plain"], {"T": 16, "BODY": "1", "U": object()})
+
+
+def test_little_is_kept() -> None:
+    for number in range(3 * read.MOST_TEXTS):
+        pytriton.translate(f"// {number}\n{BODY}", {"T": 16, "BODY": "1"})
+    assert len(read._kept) == read.MOST_TEXTS
+    for size in range(1, 4 * read.MOST_POINTS):
+        pytriton.translate(TEXTS["condition"], {"T": size})
+    assert max(map(len, read._kept.values())) == read.MOST_POINTS
+    long = BODY.replace("BODY", "1" + " + 1" * read.MOST_TOKENS)
+    read._kept.clear()
+    read.read(Source(long), {"T": 16}, Report())
+    assert not read._kept

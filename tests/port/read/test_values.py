@@ -1,0 +1,201 @@
+"""What is learnt from Python without running it: texts, defines, sweeps, grids, and the lines they stand on."""
+
+from __future__ import annotations
+
+# ruff: noqa: E501 (a module on a line, so that the table can be read)
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytriton.port.jobs.gather import Use, gather
+from pytriton.port.read.extract import Found, extract
+from pytriton.port.read.interpret import follow
+from tests.work import counted
+
+KERNEL = """
+__global__ void add(TYPE *Z, TYPE *X, int n) {
+  int i[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  *?(i < n)(Z + i) = *?(i < n)(X + i) + AT;
+}
+"""
+HEAD = f'import torch\nimport triton\nSRC = """{KERNEL}"""\n'
+
+
+def uses(tmp_path: Path, code: str, head: str = HEAD) -> list[Use]:
+    """The uses of the one text in a module."""
+    path = tmp_path / "ops.py"
+    path.write_text(head + code)
+    (found,) = extract(path, tmp_path)
+    return gather(found, {}).uses
+
+
+def known(tmp_path: Path, code: str, head: str = HEAD) -> dict[str, Any]:
+    """The defines of the one use: values, tuples for sweeps, expressions for what is open."""
+    (use,) = uses(tmp_path, code, head)
+    return {**use.fixed, **use.swept, **{name: f"?{value.text}" for name, value in use.open.items()}}
+
+
+CALL = "k(z, x, n, grid=(4,), defines=d)\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "defines"),
+    [
+        ("k = triton.kernel(SRC, defines={'TYPE': 'float', 'TILE': 64, 'AT': 1})", {"TILE": 64}),
+        ("k = triton.kernel(SRC, {'TYPE': torch.float16, 'TILE': [64, 128], 'AT': 1})", {"TYPE": "half", "TILE": (64, 128)}),
+        ("d = {'TILE': 0x40}\nd['AT'] = 2\nd.update(TYPE='float')\nk = triton.kernel(SRC)\n" + CALL, {"TILE": 64, "AT": 2}),
+        ("d = dict(TILE=2 ** 5, **{'AT': 1})\nk = triton.kernel(SRC)\n" + CALL, {"TILE": 32, "AT": 1}),
+        ("d = {'TILE': [1 << i for i in range(5, 7)]}\nk = triton.kernel(SRC)\n" + CALL, {"TILE": (32, 64)}),
+        ("k = triton.kernel(SRC, ['Z'])\nk(z, x, n, (4,), TILE=[32, 64], TYPE='half', AT=0)", {"TILE": (32, 64), "AT": 0}),
+        ("def f(x):\n  k = triton.kernel(SRC)\n  k(x, x, x.numel(), grid=(1,), defines={'TYPE': x.dtype, 'TILE': 8, 'AT': 1})", {"TYPE": "?x.dtype", "TILE": 8}),
+        ("def f(x, t=128):\n  k = triton.kernel(SRC)\n  k(x, x, 1, grid=(1,), defines={'TILE': t, 'AT': 1, 'TYPE': 'float'})", {"TILE": 128}),
+        ("for t in (16,):\n  d = {'TILE': t}\nk = triton.kernel(SRC)\n" + CALL, {"TILE": 16}),
+        ("class A:\n  d = {'TILE': 4}\n  k = triton.kernel(SRC)\n  @staticmethod\n  def f(x):\n    A.k(x, x, 1, grid=(1,), defines=A.d)", {"TILE": 4}),
+        ("class A:\n  def __init__(self):\n    self.k = triton.kernel(SRC)\n  def f(self, x):\n    self.k(x, x, 1, grid=(1,), defines={'TILE': 4})", {"TILE": 4}),
+        ("made = {}\ndef f(x, key):\n  if key not in made:\n    made[key] = triton.kernel(SRC, defines={'TILE': 4})\n  made[key](x, x, 1, grid=(1,))", {"TILE": 4}),
+        ("k = triton.kernel(SRC, None, {'TILE': '128'}, 4)", {"TILE": "128"}),
+    ],
+)  # fmt: skip
+def test_defines(tmp_path: Path, code: str, defines: dict[str, Any]) -> None:
+    found = known(tmp_path, code)
+    assert {name: found.get(name) for name in defines} == defines
+
+
+def test_a_condition_splits_the_defines_and_keeps_them_in_step(tmp_path: Path) -> None:
+    code = (
+        "def f(x, at=False):\n"
+        "  k = triton.kernel(SRC)\n"
+        "  d = {'TILE': 64 if at else 32, 'AT': at}\n"
+        "  k(x, x, 1, grid=(1,), defines=d)\n"
+    )
+    assert {(use.fixed["TILE"], use.fixed["AT"]) for use in uses(tmp_path, code)} == {(64, True), (32, False)}
+
+
+def test_a_comparison_tells_what_a_name_is(tmp_path: Path) -> None:
+    code = (
+        "def f(x, mode):\n"
+        "  k = triton.kernel(SRC)\n"
+        "  if mode == 'wide':\n"
+        "    k(x, x, 1, grid=(1,), defines={'TILE': 64, 'AT': len(mode)})\n"
+    )
+    assert known(tmp_path, code)["AT"] == 4
+
+
+def test_a_dtype_that_a_condition_names(tmp_path: Path) -> None:
+    code = (
+        "def f(x):\n"
+        "  k = triton.kernel(SRC)\n"
+        "  d = {'TYPE': x.dtype, 'AT': 1 if x.dtype == torch.float16 else 2}\n"
+        "  k(x, x, 1, grid=(1,), defines=d)\n"
+    )
+    by_value = {use.fixed["AT"]: use.types["TYPE"] for use in uses(tmp_path, code)}
+    assert "float" in by_value[1]
+    assert by_value[2] == {"half"}
+
+
+def test_what_a_caller_gives_is_in_the_dark(tmp_path: Path) -> None:
+    (use,) = uses(tmp_path, "def f(x, **more):\n  triton.kernel(SRC)(x, x, 1, grid=(1,), defines=more)\n")
+    assert use.dark == "more"
+
+
+def test_a_filtered_sweep(tmp_path: Path) -> None:
+    code = "def f(x, n):\n  t = [s for s in (32, 64) if n % s == 0]\n  triton.kernel(SRC)(x, x, n, grid=(1,), defines={'TILE': t})\n"
+    (use,) = uses(tmp_path, code)
+    assert use.swept["TILE"] == (32, 64)
+    assert use.filtered == "n % s == 0"
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ('f"void {name}("', "void add("),
+        ('"void %s(%d" % (name, 3)', "void add(3"),
+        ('"void {}({x}".format(name, x=3)', "void add(3"),
+        ('"".join(["void ", name])', "void add"),
+        ('"void NAME".replace("NAME", name)', "void add"),
+        ('textwrap.dedent("  void").strip()', "void"),
+        ('f"{16:04d} {name!s}"', "0016 add"),
+    ],
+)
+def test_assembled_texts(tmp_path: Path, expression: str, text: str) -> None:
+    code = f"import textwrap, triton\nname = 'add'\nk = triton.kernel({expression})\n"
+    launches, _ = follow(tmp_path / "x.py", ast.parse(code), tmp_path)
+    assert str(launches[0].kernel.source) == text
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import importlib\ntriton = importlib.import_module('triton')\nk = triton.kernel('void f(')\n",
+        "from importlib import import_module as im\ndef f():\n  k = im(name='triton').kernel('void f(')\n",
+        "def f():\n  t = __import__('triton.testing')\n  k = t.kernel('void f(')\n",
+        "import importlib\ntriton = None\ndef f():\n  global triton\n  if triton is None:\n"
+        "    triton = importlib.import_module('triton')\n  k = triton.kernel('void f(')\n",
+        "import triton, importlib\nk = triton.kernel(importlib.import_module('.own', __package__).SRC)\n",
+    ],
+)
+def test_imported_by_a_call(tmp_path: Path, code: str) -> None:
+    (tmp_path / "own.py").write_text("SRC = 'void f('\n")
+    path = tmp_path / "x.py"
+    launches, _ = follow(path, ast.parse(code), tmp_path)
+    assert [str(launch.kernel.source) for launch in launches] == ["void f("]
+
+
+def test_an_unknown_part_of_a_text_is_a_define(tmp_path: Path) -> None:
+    code = "def make(tile):\n  src = SRC.replace('TILE', f'({tile})')\n  return triton.kernel(src, defines={'TYPE': 'float', 'AT': 1})\n"
+    (use,) = uses(tmp_path, code)
+    assert [value.text for value in use.open.values()] == ["tile"]
+
+
+def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "ops.py"
+    path.write_text(
+        "import triton\nA = '''\n'''\nB = A + '''\nvoid f(float *X) {\n  *X = get_program_id(0);\n}\n'''\nk = triton.kernel(B)\n"
+    )
+    (found,) = extract(path, tmp_path)
+    assert found.text.line_at(found.text.index("void")) == 5
+    assert found.text.line_at(found.text.index("*X = get")) == 6
+
+
+def test_nothing_is_executed(tmp_path: Path) -> None:
+    marker = tmp_path / "ran"
+    code = f"open({str(marker)!r}, 'w').write('x')\nimport os\nos.mkdir({str(marker)!r})\nexec('1/0')\n"
+    assert uses(tmp_path, code + "k = triton.kernel(SRC, defines={'TILE': 1})\n")
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = 'a' * 10 ** 10\n",
+        "x = 2 ** 10 ** 8\n",
+        "x = '%999999999d' % 3\n",
+        "x = f'{3:999999999d}'\n",
+        "while True:\n  x = 1\n",
+        "def f(n):\n  return f(n + 1) + f(n)\nf(1)\n",
+        "x = y\n" + "x = x + x\n" * 200,
+        "x = [list(range(1000)) for a in range(1000) for b in range(1000)]\n",
+        "".join(f"if a{i}:\n  b{i} = 1\n" for i in range(200)),
+        "x = " + "(" * 300 + "1" + ")" * 300 + "\n",
+        "x = {}\nx['x'] = x\ny = str(x)\n",
+    ],
+)
+def test_hostile_code_ends(tmp_path: Path, code: str) -> None:
+    path = tmp_path / "ops.py"
+    path.write_text(HEAD + code + "k = triton.kernel(SRC, defines={'TILE': 1})\n")
+    assert counted(lambda: extract(path, tmp_path), most=80_000_000)[1]
+
+
+def test_no_file_outside_of_the_project_is_read(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (tmp_path / "secret.c").write_text(KERNEL)
+    path = project / "ops.py"
+    path.write_text("import triton\nk = triton.kernel(triton.read('../secret.c'))\n")
+    assert extract(path, project) == []
+
+
+def test_found_has_its_place() -> None:
+    assert Found.place(3) == "line 3"

@@ -1,0 +1,658 @@
+"""The fast path without a GPU: generated launchers and Triton's real one, up to a driver that only listens.
+
+What is asserted is what the driver was given: the grid, the stream, every parameter, and with which divisors and
+constants the code of that launch was compiled. ``test_fast_path_gpu.py`` asserts results.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import shutil
+import sys
+import weakref
+from typing import Any
+
+import numpy
+import pytest
+import torch
+from triton import knobs
+
+import pytriton
+from pytriton.errors import LaunchError
+from pytriton.runtime.kernel import Kernel
+from pytriton.runtime.launch import device as launch
+from pytriton.runtime.launch import fast_path_c
+from pytriton.runtime.launch.fast_path import Shape, form_of, launcher_text
+from pytriton.runtime.launch.launcher_gate import check_launcher
+from pytriton.runtime.plan import Plan
+from tests.runtime.kernels import ADD, binder, parameter
+from tests.runtime.stand_in import DEVICE, StandIn
+from tests.together import in_threads
+
+TELL = """\
+__global__ void tell(long* z, float* x, float* y, int n, long w) {
+  *z = n + w; *(z + 1) = (long)(*x + *y);
+}"""
+# What it was given, by position.
+Z, X, Y, N, W = range(5)
+
+
+@pytest.fixture
+def gpu(stand_in: StandIn) -> StandIn:
+    stand_in.expect(5)
+    return stand_in
+
+
+@pytest.fixture
+def long_ways(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """One entry for each call that went the long way."""
+    went: list[int] = []
+    bound = Plan._bound
+
+    def counted(plan: Plan, arguments: Any) -> Any:
+        went.append(len(arguments))
+        return bound(plan, arguments)
+
+    monkeypatch.setattr(Plan, "_bound", counted)
+    return went
+
+
+def vectors() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    z, x, y = torch.zeros(8, dtype=torch.int64), torch.zeros(24), torch.zeros(24)
+    assert not any(each.data_ptr() % 16 for each in (z, x, y))
+    return z, x, y
+
+
+def divisors(*numbers: int) -> dict[int, int]:
+    """What code is told of these numbers: whether 16 or else 8 divides them."""
+    return {at: 16 if number % 16 == 0 else 8 for at, number in enumerate(numbers) if number % 8 == 0}
+
+
+@pytest.fixture
+def tell(gpu: StandIn, long_ways: list[int]) -> Kernel:
+    """A kernel that has a record already: for aligned tensors, and integers of which nothing is known."""
+    kernel = pytriton.kernel(TELL)
+    for _ in range(3):
+        kernel(*vectors(), 5, 7, grid=(1,))
+    long_ways.clear()
+    kernel(*vectors(), 5, 7, grid=(1,))
+    assert not long_ways, "the fourth call did not take the fast path"
+    gpu.expect(5)
+    return kernel
+
+
+class TestWhatIsLaunched:
+    def test_a_steady_call(self, gpu: StandIn, tell: Kernel, long_ways: list[int]) -> None:
+        z, x, y = vectors()
+        tell(z, x, y, -5, 2**40 + 1, grid=(3, 2))
+        (seen,) = gpu.all()
+        assert seen.grid == (3, 2, 1)
+        assert seen.stream == gpu.stream
+        assert [seen.pointer(at) for at in (Z, X, Y)] == [z.data_ptr(), x.data_ptr(), y.data_ptr()]
+        assert (seen.integer(N), seen.integer(W, 64)) == (-5, 2**40 + 1)
+        assert gpu.attributes(tell, seen) == {Z: 16, X: 16, Y: 16}
+        assert not long_ways
+
+    @pytest.mark.parametrize("first", [1, 16, 5])
+    def test_integers(self, gpu: StandIn, tell: Kernel, first: int) -> None:
+        """The code is that of the call's own numbers, whatever was launched before."""
+        z, x, y = vectors()
+        for _ in range(4):
+            tell(z, x, y, first, first, grid=(1,))
+        for n, w in itertools.product(
+            (1, 16, 5, 0, -1, -16, 2**31 - 1, -(2**31)), (1, 5, 2**31, 2**32 + 1, -16)
+        ):
+            for _ in range(2):
+                tell(z, x, y, n, w, grid=(1,))
+                seen = gpu.last()
+                assert (seen.integer(N), seen.integer(W, 64)) == (n, w)
+                assert gpu.attributes(tell, seen) == {Z: 16, X: 16, Y: 16} | divisors(0, 0, 0, n, w)
+                text = gpu.compiled(tell, seen).src.fn.src
+                assert ("n = tl.full((), 1, tl.int32)" in text) == (n == 1)
+                assert ("w = tl.full((), 1, tl.int64)" in text) == (w == 1)
+
+    def test_only_sizes_change(self, gpu: StandIn, tell: Kernel, long_ways: list[int]) -> None:
+        for n in range(2, 2000, 7):
+            if n % 8:
+                tell(*vectors(), n, n + 1 if (n + 1) % 8 else n, grid=(n,))
+        assert len(gpu.all()) > 200
+        assert not long_ways
+
+    def test_alignment(self, gpu: StandIn, tell: Kernel) -> None:
+        """Views start anywhere; each pointer counts for itself."""
+        z, x, y = vectors()
+        for a, b, c in itertools.product((0, 1, 2), (0, 1, 4), (0, 2, 3)):
+            given = (z[a:], x[b:], y[c:])
+            tell(*given, 5, 7, grid=(1,))
+            seen = gpu.last()
+            assert [seen.pointer(at) for at in (Z, X, Y)] == [each.data_ptr() for each in given]
+            assert gpu.attributes(tell, seen) == divisors(*(each.data_ptr() for each in given))
+
+    def test_freed_memory(self, gpu: StandIn, tell: Kernel, long_ways: list[int]) -> None:
+        """A tensor's address is read at each call: objects come and go, and one object may move."""
+        z, x, y = vectors()
+        for size in range(1, 40):
+            x = torch.zeros(4 * size + 20)
+            tell(z, x, y, 5, 7, grid=(1,))
+            assert gpu.last().pointer(X) == x.data_ptr()
+        x.data = torch.zeros(9)[1:]
+        tell(z, x, y, 5, 7, grid=(1,))
+        assert gpu.last().pointer(X) == x.data_ptr()
+        assert X not in gpu.attributes(tell, gpu.last())
+        x.data = torch.zeros(9).half()
+        with pytest.raises(LaunchError, match="TC502"):
+            tell(z, x, y, 5, 7, grid=(1,))
+
+    def test_scalars(self, gpu: StandIn, long_ways: list[int]) -> None:
+        """Each scalar has its own width and rounding. (Triton 3.6 cannot be given a negative char.)"""
+        kernel = pytriton.kernel(
+            "__global__ void f(float* z, char c, unsigned char u, short s, unsigned int v, bool b, half h, "
+            "float f, double d, bfloat16 g) "
+            "{ *z = c + u + s + (float)v + (b ? 1 : 0) + (float)h + f + (float)d + (float)g; }"
+        )
+        gpu.expect(10)
+        z = torch.zeros(4)
+        for _ in range(4):
+            kernel(z, -100, 200, -30000, 2**32 - 2, True, 0.1, 0.5, 2, 1.005859375, grid=(1,))
+        assert len(long_ways) == 2
+        for seen in gpu.all():
+            assert (seen.integer(1, 8), seen.integer(2, 8) & 0xFF) == (-100, 200)
+            assert (seen.integer(3, 16), seen.integer(4, 32) & 0xFFFFFFFF) == (-30000, 2**32 - 2)
+            assert seen.integer(5, 8) == 1
+            half = numpy.array([seen.parameters[6] & 0xFFFF], numpy.uint16).view(numpy.float16)[0]
+            single = numpy.array([seen.parameters[7] & 0xFFFFFFFF], numpy.uint32).view(numpy.float32)[0]
+            double = numpy.array([seen.parameters[8]], numpy.uint64).view(numpy.float64)[0]
+            assert (half, single, double) == (numpy.float16(0.1), 0.5, 2.0)
+            assert seen.parameters[9] & 0xFFFF == 0x3F81  # to nearest; Triton itself would cut it to 1
+
+    def test_stream(self, gpu: StandIn, tell: Kernel, long_ways: list[int]) -> None:
+        for stream in (0, 7, 2**63):
+            gpu.stream = stream
+            tell(*vectors(), 5, 7, grid=(1,))
+            assert gpu.last().stream == stream
+        assert not long_ways
+
+    def test_current_device(self, gpu: StandIn, tell: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Tensors that are not on the current device go the long way, which changes the device for the launch."""
+        if torch.cuda.device_count() == 1:
+            assert "current_device" not in tell.launcher_source
+            return
+        entered: list[int] = []
+        before = torch.cuda.device
+
+        def device(index: int) -> Any:
+            entered.append(index)
+            return before(index)
+
+        monkeypatch.setattr(torch.cuda, "device", device)
+        tell(*vectors(), 5, 7, grid=(1,))
+        assert not entered
+        gpu.current = 3
+        tell(*vectors(), 5, 7, grid=(1,))
+        assert entered == [DEVICE]
+        assert len(gpu.all()) == 2
+        # even where the same kernel has run on the device that is current now
+        (launcher,) = tell._default._launchers.values()  # type: ignore[union-attr]
+        launcher._records |= {(3, *key[1:]): record for key, record in launcher._records.items()}
+        tell(*vectors(), 5, 7, grid=(1,))
+        assert entered == [DEVICE] * 2
+
+
+class TestGrids:
+    @pytest.mark.parametrize(
+        ("grid", "wanted"),
+        [
+            ((3,), (3, 1, 1)),
+            ([3, 2], (3, 2, 1)),
+            ((3, 2, 4), (3, 2, 4)),
+            (7, (7, 1, 1)),
+            (torch.Size([4, 2]), (4, 2, 1)),
+            ((numpy.int64(3), torch.tensor(4)), (3, 4, 1)),
+            (lambda opt: (opt.num_warps, 3), (4, 3, 1)),
+            (lambda opt: [opt.num_warps], (4, 1, 1)),
+            (lambda opt: opt.num_warps, (4, 1, 1)),
+            ((2**31 - 1, 1, 1), (2**31 - 1, 1, 1)),
+            ((1, 65535, 32768), (1, 65535, 32768)),
+        ],
+    )
+    def test_sizes(self, gpu: StandIn, tell: Kernel, grid: Any, wanted: tuple[int, ...]) -> None:
+        tell(*vectors(), 5, 7, grid=grid)
+        assert [each.grid for each in gpu.all()] == [wanted]
+
+    @pytest.mark.parametrize("grid", [(0,), (3, 0), 0, [0], lambda opt: (0, 1)])
+    def test_zero(self, gpu: StandIn, tell: Kernel, grid: Any) -> None:
+        tell(*vectors(), 5, 7, grid=grid)
+        assert not gpu.all()
+
+    @pytest.mark.parametrize(
+        "grid",
+        [
+            *((), (1, 2, 3, 4), (2.0,), "ab", {0: 3}, (torch.zeros(2),), ("a",)),
+            *((-1,), (-1, -1), (1, 65536), (2**31,), (2**16, 2**15), (2**31 - 1, 65535, 65535)),
+        ],
+    )
+    def test_refused(self, gpu: StandIn, tell: Kernel, grid: Any) -> None:
+        with pytest.raises(LaunchError, match=r"TC51[12]"):
+            tell(*vectors(), 5, 7, grid=grid)
+        assert not gpu.all()
+
+    @pytest.mark.parametrize("answer", [(1,), [1], 1, (0,), (1, 1, 1), (numpy.int64(2),)])
+    def test_it_is_asked_once(self, gpu: StandIn, tell: Kernel, answer: Any) -> None:
+        asked: list[Any] = []
+
+        def grid(options: Any) -> Any:
+            asked.append(options)
+            return answer
+
+        tell(*vectors(), 5, 7, grid=grid)
+        assert len(asked) == 1
+
+    @pytest.mark.parametrize("error", [TypeError, AttributeError, ValueError, RuntimeError, KeyError])
+    def test_its_errors_are_the_users(self, gpu: StandIn, tell: Kernel, error: type[Exception]) -> None:
+        asked: list[Any] = []
+
+        def grid(options: Any) -> Any:
+            asked.append(options)
+            raise error("mine")
+
+        with pytest.raises(error, match="mine"):
+            tell(*vectors(), 5, 7, grid=grid)
+        assert len(asked) == 1
+        assert not gpu.all()
+
+
+class TestChecks:
+    def test_every_refusal(self, gpu: StandIn, long_ways: list[int]) -> None:
+        """What is refused in a first call is refused after good calls, and nothing is launched."""
+        kernel = pytriton.kernel(
+            "__global__ void f(float* x __aligned(16), int n __multipleof(8), char c, unsigned int u, bool b, "
+            "half h) { *x = n + c + (float)u + (float)h; }",
+            strict_promises=True,
+        )
+        gpu.expect(6)
+        x = torch.zeros(64)
+        good: list[Any] = [x, 8, -3, 4, True, 0.5]
+        for _ in range(4):
+            kernel(*good, grid=(1,))
+        assert len(long_ways) == 2
+        gpu.expect(6)
+        wrong: list[tuple[int, Any, str]] = [
+            *((0, value, "TC502") for value in (x.half(), x.int(), x.double())),
+            *((0, value, "TC509") for value in (x[1:], x.data_ptr() + 4)),
+            *((0, value, "TC505") for value in ("x", -1, 2**64, 1.0, x.untyped_storage(), [x])),
+            *((0, value, "TC510") for value in (x.to_sparse(), torch.empty(4, device="meta"))),
+            *((1, value, "TC508") for value in (9, 12, -1, numpy.int64(9), True)),
+            *((1, value, "TC506") for value in (2**31, -(2**31) - 8)),
+            *((1, value, "TC507") for value in (8.5, numpy.float32(8.25))),
+            *((1, value, "TC504") for value in ("8", None, x, [8])),
+            *((2, value, "TC506") for value in (128, -129)),
+            *((3, value, "TC506") for value in (2**32, -(2**31) - 1)),
+            *((5, value, "TC504") for value in ("h", None, x)),
+        ]
+        for at, value, code in wrong:
+            with pytest.raises(LaunchError, match=code):
+                kernel(*good[:at], value, *good[at + 1 :], grid=(1,))
+        for given in (good[:-1], [*good, 1], []):
+            with pytest.raises(LaunchError, match="TC501"):
+                kernel(*given, grid=(1,))
+        assert not gpu.all()
+
+    def test_numbers_of_every_make(self, gpu: StandIn, tell: Kernel) -> None:
+        for n in (
+            numpy.int64(12),
+            numpy.int8(12),
+            torch.tensor(12),
+            12.0,
+            numpy.float32(12),
+            numpy.array(12),
+        ):
+            tell(*vectors(), n, n, grid=(1,))
+            assert (gpu.last().integer(N), gpu.last().integer(W, 64)) == (12, 12)
+        tell(*vectors(), True, False, grid=(1,))
+        assert (gpu.last().integer(N), gpu.last().integer(W, 64)) == (1, 0)
+
+    def test_hooks(self, gpu: StandIn, tell: Kernel, long_ways: list[int]) -> None:
+        """While a profiler listens each launch is told to it, by name; None is no hook; nor is an empty chain."""
+        told: list[str] = []
+
+        def enter(metadata: Any) -> None:
+            told.append(metadata.get()["name"])
+
+        hooks = knobs.runtime
+        hooks.launch_enter_hook.add(enter)
+        try:
+            tell(*vectors(), 5, 7, grid=(1,))
+        finally:
+            hooks.launch_enter_hook.remove(enter)
+        assert told == ["tell"]
+        tell(*vectors(), 5, 7, grid=(1,))
+        assert (told, len(long_ways), len(gpu.all())) == (["tell"], 1, 2)
+
+    @pytest.mark.parametrize("hook", ["launch_enter_hook", "launch_exit_hook"])
+    def test_hooks_of_another_kind(
+        self, gpu: StandIn, tell: Kernel, monkeypatch: pytest.MonkeyPatch, hook: str
+    ) -> None:
+        told: list[Any] = []
+        for value in (None, told.append):
+            monkeypatch.setattr(knobs.runtime, hook, value)
+            tell(*vectors(), 5, 7, grid=(1,))
+        assert len(told) == 1
+        assert len(gpu.all()) == 2
+
+
+class TestForms:
+    def test_absent_and_present(self, gpu: StandIn, long_ways: list[int]) -> None:
+        """Tensors, addresses and None have a launcher each; an empty tensor of any type is an absent one."""
+        kernel = pytriton.kernel(TELL)
+        z, x, y = vectors()
+        given: list[Any] = [x, None, torch.empty(0), torch.empty(0, dtype=torch.int8), x[:0], x.data_ptr(), 0]
+        given.append(torch.nn.Parameter(x))
+        wanted = [x.data_ptr() if at in (0, 5, 7) else 0 for at in range(8)]
+        for each in given * 3:
+            kernel(z, each, y, 5, 7, grid=(1,))
+        long_ways.clear()
+        gpu.expect(5)
+        for each in given:
+            kernel(z, each, y, 5, 7, grid=(1,))
+        assert [seen.pointer(X) for seen in gpu.all()] == wanted
+        assert not long_ways
+
+    def test_addresses_only(self, gpu: StandIn, long_ways: list[int]) -> None:
+        kernel = pytriton.kernel(TELL)
+        z, x, y = (each.data_ptr() for each in vectors())
+        for shift in (0, 4, 0, 4):
+            for _ in range(3):
+                kernel(z, x + shift, y, 5, 7, grid=(1,))
+                seen = gpu.last()
+                assert seen.pointer(X) == x + shift
+                assert (X in gpu.attributes(kernel, seen)) == (shift == 0)
+        assert len(long_ways) == 3
+
+    def test_a_device_of_the_constructor(self, gpu: StandIn) -> None:
+        """It decides where calls without tensors run; such a launcher is for that device only."""
+        parameters = binder("float* x", "float* y", "int n").parameters
+        for form, wanted in (
+            (("address", "address"), "device == 1\n"),
+            (("tensor", "address"), "(device == 1 or x_at)\n"),
+        ):
+            text = launcher_text(Shape("f", parameters, form, (), 1, "flat", 0))
+            assert f"and {wanted}" in text
+
+    def test_constant_buffers_take_the_long_way(self, gpu: StandIn, long_ways: list[int]) -> None:
+        kernel = pytriton.kernel(
+            "float __constant__* table = calloc(16);\n"
+            "__global__ void f(float* z, int n) { *z = *(table + n); }"
+        )
+        gpu.expect(3)
+        for _ in range(4):
+            kernel(torch.zeros(4), 3, grid=(1,))
+        assert len(long_ways) == 4
+
+
+class TestPlans:
+    def test_sweeps(self, gpu: StandIn, long_ways: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+        """The record of a sweep is that of the sizes for which it was tuned."""
+        kernel = pytriton.kernel(ADD, {"TILE": [32, 64]})
+        plan = kernel._default
+        assert plan is not None
+        by_size = {96: 32, 200: 64, 95: 64}
+        gpu.expect(4)
+
+        def choose(key: tuple[Any, ...], *rest: Any) -> Any:
+            (found,) = [each for each in plan.every_candidate() if by_size[key[1]] == each.options.TILE]
+            plan._best[key] = found
+            return found
+
+        monkeypatch.setattr(plan._chooser, "choose", choose)
+        z, x, y = (torch.zeros(512) for _ in range(3))
+        for size in [*by_size] * 4:
+            kernel(z, x, y, size, grid=lambda opt: (opt.TILE,))
+            assert gpu.last().grid == (by_size[size], 1, 1)
+            assert gpu.last().integer(3) == size
+        assert len(long_ways) == 4  # the first call of the form, then one for each record
+
+    def test_a_choice_that_is_not_final(
+        self, gpu: StandIn, long_ways: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """While tuning is off the first point serves, and no record says that it was chosen."""
+        monkeypatch.setenv("PYTRITON_NO_TUNE", "1")
+        kernel = pytriton.kernel(ADD, {"TILE": [32, 64]})
+        gpu.expect(4)
+        for _ in range(5):
+            kernel(*(torch.zeros(512) for _ in range(3)), 96, grid=(1,))
+        assert len(long_ways) == 5
+
+    def test_nothing_of_a_call_is_kept(self, gpu: StandIn, tell: Kernel) -> None:
+        given = vectors()
+        grid = [3, 2]
+        references = [weakref.ref(each) for each in given]
+        before = sys.getrefcount(grid)
+        for _ in range(50):
+            tell(*given, 5, 2**40 + 1, grid=grid)
+            tell(*given, 5, 2**40 + 1, grid=lambda opt: grid)
+            with pytest.raises(LaunchError):
+                tell(*given, 5, 2**70, grid=grid)
+        assert sys.getrefcount(grid) <= before + 1
+        del given
+        assert [each() for each in references] == [None] * 3
+
+    def test_launchers_are_collected(self, gpu: StandIn) -> None:
+        kernel = pytriton.kernel(TELL)
+        for _ in range(4):
+            kernel(*vectors(), 5, 7, grid=(1,))
+        plan = weakref.ref(kernel._default)
+        del kernel
+        gc.collect()
+        assert plan() is None
+
+    def test_a_key_that_contradicts_the_facts(self, gpu: StandIn, tell: Kernel) -> None:
+        """Should text and long way ever disagree about a fact, there is no record, and calls are only slow."""
+        (launcher,) = tell._default._launchers.values()  # type: ignore[union-attr]
+        (loaded,) = tell._default.first._kernels.values()  # type: ignore[union-attr]
+        ((key, record),) = launcher._records.items()
+        facts = tuple(int(fact) for fact in key[1:])
+        launcher._records.clear()
+        for at in range(len(facts)):
+            wrong = (*facts[:at], (facts[at] + 1) % 4, *facts[at + 1 :])
+            launcher.keep(key, wrong, record[0], loaded.direct)
+            assert not launcher._records
+        launcher.keep(key, facts, record[0], loaded.direct)
+        assert list(launcher._records) == [key]
+
+    def test_threads(self, gpu: StandIn, tell: Kernel) -> None:
+        """Every thread's launches carry its own numbers and pointers."""
+        given = []
+        for seed in range(8):
+            z, x, y = vectors()
+            given.append((z, (x, x[1:])[seed % 2], y, seed + 3, 2**33 + seed))
+
+        def work(arguments: tuple[Any, ...]) -> None:
+            for turn in range(300):
+                tell(*arguments, grid=(turn + 1, arguments[N]))
+
+        in_threads(work, given)
+        seen = [
+            (*(each.pointer(at) for at in (Z, X, Y)), each.integer(N), each.integer(W, 64), each.grid)
+            for each in gpu.all()
+        ]
+        wanted = [
+            (*(each.data_ptr() for each in arguments[:3]), *arguments[3:], (turn + 1, arguments[N], 1))
+            for arguments in given
+            for turn in range(300)
+        ]
+        assert sorted(seen) == sorted(wanted)
+
+    def test_first_calls_in_threads(self, gpu: StandIn, long_ways: list[int]) -> None:
+        """However the first calls meet, there is one launcher, and its records are found."""
+        kernel = pytriton.kernel(TELL)
+
+        def work(given: tuple[torch.Tensor, ...]) -> None:
+            for _ in range(20):
+                kernel(*given, 5, 7, grid=(1,))
+
+        in_threads(work, [vectors() for _ in range(8)])
+        assert len(gpu.all()) == 160
+        long_ways.clear()
+        kernel(*vectors(), 5, 7, grid=(1,))
+        assert not long_ways
+
+    def test_defines_with_the_call(self, gpu: StandIn, long_ways: list[int]) -> None:
+        kernel = pytriton.kernel("__global__ void f(T* z) { *z = V; }")
+        gpu.expect(1)
+        ints, floats = torch.zeros(4, dtype=torch.int32), torch.zeros(4)
+        for _ in range(4):
+            kernel(ints, (1,), T="int", V=7)
+            kernel(floats, (1,), T="float", V=7)
+            with pytest.raises(LaunchError, match="TC502"):
+                kernel(floats, (1,), T="int", V=7)
+        assert len(gpu.all()) == 8
+        assert len({each.function for each in gpu.all()}) == 2
+
+
+class TestVersions:
+    def test_an_unknown_version(
+        self, gpu: StandIn, long_ways: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Its C function is nobody's guess: every launch is ``CompiledKernel.run``."""
+        monkeypatch.setattr(launch, "_STYLES", {})
+        kernel = pytriton.kernel(TELL)
+        for _ in range(4):
+            kernel(*vectors(), 5, 7, grid=(3,))
+        assert len(long_ways) == 4
+        assert [each.grid for each in gpu.all()] == [(3, 1, 1)] * 4
+
+    @pytest.mark.parametrize(
+        ("attribute", "value"),
+        [
+            ("global_scratch_align", 512),
+            ("profile_scratch_size", 128),
+            ("launch_cooperative_grid", True),
+            ("launch_pdl", True),
+            ("launch", lambda *given: None),
+            ("gsan_enabled", True),
+        ],
+    )
+    def test_kernels_for_which_run_does_more(self, tell: Kernel, attribute: str, value: Any) -> None:
+        (loaded,) = tell._default.first._kernels.values()  # type: ignore[union-attr]
+        assert launch.direct_of(loaded.compiled, 0) is not None
+        setattr(loaded.compiled.run, attribute, value)
+        assert launch.direct_of(loaded.compiled, 0) is None
+
+    @pytest.mark.parametrize(("wanted", "given"), [(0, 0), (2, 2), (3, 1), (1, 3), (2, 0)])
+    def test_constexprs(self, wanted: int, given: int) -> None:
+        """Candidates of a sweep may have more or fewer constexprs than the launcher's text has."""
+        seen: list[tuple[Any, ...]] = []
+        direct = launch.Direct("flat", lambda *all: seen.append(all), (), wanted)
+        direct.taking(given)("a", "b", *(None,) * given)
+        assert seen == [("a", "b", *(None,) * wanted)]
+
+
+class TestText:
+    def parameters(self) -> Any:
+        names = (
+            "half* x",
+            "char* grid",
+            "float* key",
+            "int n",
+            "long launch",
+            "bool type",
+            "half h",
+            "char None_",
+        )
+        return binder(*names).parameters
+
+    @pytest.mark.parametrize("style", ["flat", "packed"])
+    @pytest.mark.parametrize("form", list(itertools.product(["tensor", "address", "absent"], repeat=3)))
+    def test_every_form_passes_the_gate(self, style: Any, form: Any) -> None:
+        """Also where parameters bear the names of the text's own variables."""
+        text = launcher_text(Shape("f", self.parameters(), form, (3, 0), None, style, 2))
+        check_launcher(text, "test")
+        compile(text, "test", "exec")
+
+    def test_no_parameters(self) -> None:
+        check_launcher(launcher_text(Shape("f", (), (), (), None, "flat", 0)), "test")
+
+    def test_it_can_be_read_without_a_gpu(self) -> None:
+        kernel = pytriton.kernel(TELL)
+        assert "def launch_tell(arguments, grid):" in kernel.launcher_source
+        assert "(z, x, y, n, w) = arguments" in kernel.launcher_source
+
+    def test_it_can_be_read_after_calls(self, gpu: StandIn, tell: Kernel) -> None:
+        tell(*vectors()[:2], None, 5, 7, grid=(1,))
+        assert "z is a tensor, x is a tensor, y is a tensor" in tell.launcher_source
+        assert "z is a tensor, x is a tensor, y is None" in tell.launcher_source
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "import os",
+            "__import__('os')",
+            "x = open(y)",
+            "x = arguments.__class__",
+            "x = 'text'",
+            "x = [a for a in arguments]",
+            "x = lambda: None",
+            "del x",
+            "records.clear()",
+            "launch(*arguments)",
+            "launch(x=1)",
+            "(missed or launch)()",
+            "x = (y := 3)",
+            "global x",
+        ],
+    )
+    def test_the_gate(self, line: str) -> None:
+        good = "def launch_f(arguments, grid):\n    x = 1\n"
+        check_launcher(good, "test")
+        with pytest.raises(LaunchError, match="TC521"):
+            check_launcher(good.replace("x = 1", line), "test")
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "from os import path\n\n\ndef f(arguments, grid):\n    return None\n",
+            "from torch import float16 as launch\n\n\ndef f(arguments, grid):\n    return None\n",
+            "def f(arguments, grid=1):\n    return None\n",
+            "@cache\ndef f(arguments, grid):\n    return None\n",
+            "def f(arguments, grid):\n    return None\n\n\nf(1, 2)\n",
+            "def f(arguments, grid, more):\n    return None\n",
+            "def f(arguments, *grid):\n    return None\n",
+            "x = 1\n",
+            "def (\n",
+            "",
+        ],
+    )
+    def test_the_gate_and_modules(self, text: str) -> None:
+        with pytest.raises(LaunchError, match="TC521"):
+            check_launcher(text, "test")
+
+    def test_forms(self) -> None:
+        parameters = binder("float* x", "float* y", "int n").parameters
+        x = torch.zeros(2)
+
+        class Other(torch.Tensor):
+            pass
+
+        assert form_of(parameters, (x, None, 3)) == (
+            "tensor",
+            "absent",
+        )
+        assert form_of(parameters, (torch.nn.Parameter(x), 0, 3)) == ("tensor", "address")
+        assert form_of(parameters, (x, True, 3)) is None
+        assert form_of(parameters, (x, x.as_subclass(Other), 3)) is None
+        assert form_of(parameters, (x, x)) is None
+
+
+def test_promises_are_parameters() -> None:
+    """What a promise adds to the text."""
+    given = (parameter("float* x", aligned=64), parameter("int n", multiple_of=12))
+    text = launcher_text(Shape("f", given, ("tensor",), (), None, "flat", 0))
+    assert "and not x_at % 64" in text
+    assert "and not n % 12" in text
+
+
+@pytest.mark.skipif(not (shutil.which("gcc") or shutil.which("cc")), reason="no C compiler")
+def test_the_launcher_in_c_compiles() -> None:
+    """Nothing depends on it, so nothing else would tell."""
+    assert fast_path_c._built() is not None

@@ -1,0 +1,89 @@
+"""All ranks of torch.distributed end with the same choice: real processes, each with times of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.work import PATIENCE
+
+ROOT = Path(__file__).parents[3]
+
+
+def run(program: str, ranks: int, directory: Path) -> list[dict[str, Any]]:
+    """What each rank reports."""
+    started = []
+    for rank in range(ranks):
+        own = {"PYTRITON_CACHE_DIR": str(directory / f"cache{rank}"), "PYTRITON_PROGRESS": "0"}
+        command = [
+            sys.executable,
+            "-m",
+            "tests.runtime.tune.ranks",
+            program,
+            str(rank),
+            str(ranks),
+            str(directory),
+        ]
+        started.append(
+            subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env={**os.environ, **own},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        )
+    found = []
+    try:
+        for process in started:
+            out, errors = process.communicate(timeout=PATIENCE)
+            assert process.returncode == 0, f"{out}\n{errors}"
+            found.append(json.loads(out.splitlines()[-1]))
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+    return found
+
+
+def test_agreement(tmp_path: Path) -> None:
+    """The first choice counts; another sweep is another question."""
+    reports = run("by_store", 3, tmp_path)
+    assert all(report["before"] == ["None"] for report in reports)
+    assert len({tuple(report["chosen"]) for report in reports}) == 1
+    assert all(report["again"] == reports[0]["chosen"] for report in reports)
+    assert all(report["other"] == "None" for report in reports)
+
+
+def test_recorded_times_differ(tmp_path: Path) -> None:
+    """Alone the ranks would choose differently; together they do not, on GPUs of different names too."""
+    one, other = run("from_records", 2, tmp_path)
+    assert all(mine != theirs for mine, theirs in zip(one["local"], other["local"], strict=True))
+    assert one["chosen"] == other["chosen"]
+    for at, chosen in enumerate(one["chosen"]):
+        assert chosen in (one["local"][at], other["local"][at])
+
+
+def test_late_rank(tmp_path: Path) -> None:
+    one, other = run("late", 2, tmp_path)
+    assert one["chosen"] == one["local"] == other["chosen"]
+
+
+@pytest.mark.gpu
+def test_recorded_times_differ_on_a_gpu(tmp_path: Path) -> None:
+    test_recorded_times_differ(tmp_path)
+
+
+@pytest.mark.gpu
+def test_measured(tmp_path: Path) -> None:
+    """Two processes tune at the same time, on two GPUs where there are two; eager and compiled."""
+    one, other = run("measured", 2, tmp_path)
+    assert one["chosen"] == other["chosen"]
+    assert "None" not in one["chosen"]

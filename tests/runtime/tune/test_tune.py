@@ -1,0 +1,508 @@
+"""Tuning without a GPU: what is compiled, what is measured, what is chosen, and what the caller sees.
+
+The candidates' machine code and the clock are stubbed; calls pass addresses, to a device that is not there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+import pytriton
+from pytriton.errors import LaunchError, TuneError
+from pytriton.runtime.errors import refusal
+from pytriton.runtime.kernel import Kernel
+from pytriton.runtime.options.defines import Config
+from pytriton.runtime.sweep.candidate import Candidate
+from pytriton.runtime.sweep.feasibility import Limits
+from pytriton.runtime.tune import benchmark, record
+from pytriton.runtime.tune import choose as choose_module
+from pytriton.runtime.tune import search as tuning_module
+from pytriton.runtime.tune.benchmark import NO_TUNE_VARIABLE, Launch
+from pytriton.runtime.tune.snapshot import Saved
+from tests.runtime.kernels import ADD
+from tests.work import PATIENCE
+
+RETUNE = ADD.replace("int n", "int n __retune, int m, float s")
+ADDRESSES = (4096, 8192, 12288)
+
+
+@dataclass
+class FakeGpu:
+    """``times``: milliseconds by TILE. ``broken``: tiles that do not compile."""
+
+    times: dict[int, float] = field(default_factory=dict)
+    broken: set[int] = field(default_factory=set)
+    compiled: list[Config] = field(default_factory=list)
+    measured: list[list[int]] = field(default_factory=list)
+    launched: list[tuple[int, Any, Any]] = field(default_factory=list)
+    can_save: bool = True
+    shared: int = 1 << 17
+    capturing: bool = False
+
+    def kernel_on(self, candidate: Candidate, device: int, facts: Any) -> Callable[..., None]:
+        tile = candidate.options.TILE
+        if tile in self.broken:
+            raise refusal(f"tile {tile} does not fit", "TC531")
+        if candidate.config not in self.compiled:
+            self.compiled.append(candidate.config)
+        return lambda grid, values: self.launched.append((tile, grid, values))
+
+    def time_all(
+        self,
+        launches: list[Launch],
+        saved: Saved,
+        budget: float | None,
+        told: Callable[[Candidate, float | str], None],
+        users: Callable[[Launch], bool],
+    ) -> dict[Candidate, float | str]:
+        tiles = [launch.candidate.options.TILE for launch in launches]
+        self.measured.append(tiles)
+        found: dict[Candidate, float | str] = {
+            one.candidate: self.times[one.candidate.options.TILE] for one in launches
+        }
+        for one in found.items():
+            told(*one)
+        return found
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeGpu:
+    monkeypatch.setenv("PYTRITON_CACHE_DIR", str(tmp_path / "cache"))  # what was tuned before is unknown
+    monkeypatch.setattr(record, "device_name", lambda index: "a GPU")
+    fake = FakeGpu(times={16: 3.0, 32: 1.0, 64: 2.0})
+    monkeypatch.setattr(Candidate, "kernel_on", lambda *arguments: fake.kernel_on(*arguments))
+    monkeypatch.setattr(choose_module, "time_all", fake.time_all)
+    monkeypatch.setattr(choose_module, "limits_of", lambda device: Limits(fake.shared))
+    monkeypatch.setattr(tuning_module, "describes", lambda: False)
+    monkeypatch.setattr(choose_module, "save", lambda arguments, device: Saved(()) if fake.can_save else None)
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: fake.capturing)
+    monkeypatch.delenv(NO_TUNE_VARIABLE, raising=False)
+    return fake
+
+
+def make(text: str = ADD, **keywords: Any) -> Kernel:
+    return pytriton.kernel(text, "cuda:0", {"TILE": [16, 32, 64]}, **keywords)
+
+
+def grid(opt: Any) -> tuple[int]:
+    return (pytriton.cdiv(100, opt.TILE),)
+
+
+class TestChoice:
+    def test_fastest(self, gpu: FakeGpu) -> None:
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert gpu.launched == [(32, (4, 1, 1), [*ADDRESSES, 100])]
+        assert gpu.measured == [[16, 32, 64]]
+        assert kernel.best_config == Config({"TILE": 32})
+        assert kernel.timings == {
+            Config({"TILE": 16}): 3.0,
+            Config({"TILE": 32}): 1.0,
+            Config({"TILE": 64}): 2.0,
+        }
+
+    def test_once(self, gpu: FakeGpu) -> None:
+        kernel = make()
+        for _ in range(3):
+            kernel(*ADDRESSES, 100, grid=grid)
+        assert len(gpu.measured) == 1
+        assert [tile for tile, _, _ in gpu.launched] == [32, 32, 32]
+
+    def test_dropped_and_named(self, gpu: FakeGpu) -> None:
+        gpu.broken = {32}
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert kernel.best_config == Config({"TILE": 64})
+        assert kernel.timings[Config({"TILE": 32})] == "tile 32 does not fit [TC531]"
+
+    def test_the_only_one_left_is_not_measured(self, gpu: FakeGpu) -> None:
+        gpu.broken = {16, 32}
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert gpu.measured == []
+        assert kernel.best_config == Config({"TILE": 64})
+        assert kernel.timings[Config({"TILE": 64})] == "the only one left: not measured"
+
+    def test_none_left(self, gpu: FakeGpu) -> None:
+        gpu.broken = {16, 32, 64}
+        with pytest.raises(TuneError) as caught:
+            make()(*ADDRESSES, 100, grid=grid)
+        assert str(caught.value) == (
+            "no candidate of the sweep is left [TC601]\n"
+            "  Config(TILE=16, num_warps=4): tile 16 does not fit [TC531]\n"
+            "  Config(TILE=32, num_warps=4): tile 32 does not fit [TC531]\n"
+            "  Config(TILE=64, num_warps=4): tile 64 does not fit [TC531]\n"
+            "help: try smaller tiles"
+        )
+        assert gpu.launched == []
+
+    def test_a_single_candidate_is_never_timed(self, gpu: FakeGpu) -> None:
+        pytriton.kernel(ADD, "cuda:0", {"TILE": 16})(*ADDRESSES, 100, grid=grid)
+        assert gpu.measured == []
+        assert len(gpu.launched) == 1
+
+    def test_a_single_candidate_that_does_not_fit(self, gpu: FakeGpu) -> None:
+        gpu.broken = {16}
+        with pytest.raises(LaunchError, match="tile 16 does not fit"):
+            pytriton.kernel(ADD, "cuda:0", {"TILE": 16})(*ADDRESSES, 100, grid=grid)
+
+    def test_what_cannot_be_restored_is_not_measured(self, gpu: FakeGpu) -> None:
+        gpu.can_save = False
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert gpu.measured == []
+        assert [tile for tile, _, _ in gpu.launched] == [16]
+        assert set(kernel.timings.values()) == {"not measured: what it writes cannot be restored"}
+
+    def test_points(self, gpu: FakeGpu) -> None:
+        points = [pytriton.config({"TILE": "64"}, 8), pytriton.config({"TILE": "16"}, 2)]
+        kernel = pytriton.kernel(ADD, "cuda:0", {}, 4, points, ["n"])
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert gpu.measured == [[64, 16]]
+        assert kernel.best_config == Config({"TILE": "64"}, 8)
+
+    def test_precisions_are_different_points(self, gpu: FakeGpu) -> None:
+        kernel = pytriton.kernel(ADD, "cuda:0", {"TILE": 16}, precision=["ieee", "bf16x6"])
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert [config.precision for config in kernel.timings] == ["ieee", "bf16x6"]
+
+
+class TestWhen:
+    def ns(self, kernel: Kernel, gpu: FakeGpu, *tails: tuple[Any, ...]) -> list[int]:
+        """How many measurements there were after each call."""
+        counts = []
+        for tail in tails:
+            kernel(*ADDRESSES, *tail, grid=grid)
+            counts.append(len(gpu.measured))
+        return counts
+
+    def test_any_integer(self, gpu: FakeGpu) -> None:
+        kernel = make(ADD.replace("int n", "int n, int m, float s"))
+        tails = [(100, 1, 0.5), (100, 1, 0.7), (100, 2, 0.5), (101, 2, 0.5), (100, 1, 0.9)]
+        assert self.ns(kernel, gpu, *tails) == [1, 1, 2, 3, 3]
+
+    def test_retune(self, gpu: FakeGpu) -> None:
+        tails = [(100, 1, 0.5), (100, 2, 0.5), (101, 2, 0.5), (100, 3, 0.5)]
+        assert self.ns(make(RETUNE), gpu, *tails) == [1, 1, 2, 2]
+
+    def test_autotune_key(self, gpu: FakeGpu) -> None:
+        kernel = make(ADD.replace("int n", "int n, int m, float s"), autotune_key=["m"])
+        tails = [(100, 1, 0.5), (101, 1, 0.5), (100, 2, 0.5), (100, 2, 0.7)]
+        assert self.ns(kernel, gpu, *tails) == [1, 1, 2, 2]
+
+    def test_autotune_key_of_a_float(self, gpu: FakeGpu) -> None:
+        kernel = make(ADD.replace("int n", "int n, int m, float s"), autotune_key="s")
+        assert self.ns(kernel, gpu, (100, 1, 0.5), (7, 9, 0.5), (7, 9, 0.6)) == [1, 1, 2]
+
+    def test_other_addresses(self, gpu: FakeGpu) -> None:
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid)
+        kernel(4100, 8196, 12292, 100, grid=grid)
+        assert len(gpu.measured) == 1
+
+    def test_not_where_the_user_forbids_it(self, gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv(NO_TUNE_VARIABLE, "1")
+        gpu.broken = {16}
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert gpu.measured == []
+        assert kernel.best_config == Config({"TILE": 32})
+        assert gpu.compiled == [Config({"TILE": 32})]
+
+    def test_not_while_a_graph_is_captured(self, gpu: FakeGpu) -> None:
+        kernel = make()
+        gpu.capturing = True
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert [tile for tile, _, _ in gpu.launched] == [16]
+        gpu.capturing = False
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert [tile for tile, _, _ in gpu.launched] == [16, 32]
+
+
+class TestGrid:
+    def test_called_once_a_candidate_and_once_a_launch(self, gpu: FakeGpu) -> None:
+        seen: list[int] = []
+
+        def counting(opt: Any) -> tuple[int]:
+            seen.append(opt.TILE)
+            return grid(opt)
+
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=counting)
+        assert sorted(seen[:-1]) == [16, 32, 64]
+        assert seen[-1] == 32
+        seen.clear()
+        kernel(*ADDRESSES, 100, grid=counting)
+        assert seen == [32]
+
+    def test_a_candidate_with_an_empty_grid(self, gpu: FakeGpu) -> None:
+        """It would be the fastest, and do nothing."""
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=lambda opt: (100 // opt.TILE // 2,))
+        assert gpu.measured == [[16, 32]]
+        assert kernel.best_config == Config({"TILE": 32})
+
+    def test_all_empty(self, gpu: FakeGpu) -> None:
+        kernel = make()
+        kernel(*ADDRESSES, 0, grid=lambda opt: (0,))
+        assert gpu.measured == []
+        assert gpu.launched == []
+        kernel(*ADDRESSES, 100, grid=grid)
+        assert len(gpu.measured) == 1
+
+    def test_wrong_grid(self, gpu: FakeGpu) -> None:
+        with pytest.raises(LaunchError, match="TC512"):
+            make()(*ADDRESSES, 100, grid=(-1,))
+
+
+class TestWhatIsNotMeasured:
+    """A kernel whose memory cannot be put back is launched once."""
+
+    STRAY = """\
+__global__ void f(float** P, float* Y, int n) {
+  float* x = *P;
+  int r[TILE] = 0 ... TILE;
+  *?(r < n)(WHERE + r) = *?(r < n)(x + r) + 1;
+}
+"""
+
+    def test_a_loaded_pointer(self, gpu: FakeGpu) -> None:
+        kernel = make(self.STRAY.replace("WHERE", "x"))
+        kernel(*ADDRESSES[:2], 100, grid=grid)
+        assert gpu.measured == []
+        assert [tile for tile, _, _ in gpu.launched] == [16]
+        assert set(kernel.timings.values()) == {"not measured: what it writes cannot be restored"}
+
+    def test_a_loaded_pointer_that_is_only_read(self, gpu: FakeGpu) -> None:
+        make(self.STRAY.replace("WHERE", "Y"))(*ADDRESSES[:2], 100, grid=grid)
+        assert gpu.measured == [[16, 32, 64]]
+
+    @pytest.mark.parametrize(
+        "write",
+        ["*(float*)n = 1;", "atomic_add((float*)(n + 64), 1.0f);", "float* p = Y; p = (float*)n; *p = 1;"],
+    )
+    def test_a_number_as_address(self, gpu: FakeGpu, write: str) -> None:
+        text = f"__global__ void f(float* Y, long n) {{ int r[TILE] = 0 ... TILE; *(Y + r) = 1; {write} }}"
+        make(text)(4096, 8192, grid=(1,))
+        assert gpu.measured == []
+        assert len(gpu.launched) == 1
+
+
+class TestTimeAll:
+    """The measuring itself, with a clock that is made up."""
+
+    @pytest.fixture
+    def clock(self, monkeypatch: pytest.MonkeyPatch) -> dict[int, list[int]]:
+        """How many launches were timed, by tile; a launch of tile t takes t milliseconds."""
+        counts: dict[int, list[int]] = {}
+
+        def milliseconds(launch: Any, saved: Saved, cache: Any, count: int) -> list[float]:
+            counts.setdefault(launch.candidate, []).append(count)
+            return [float(launch.candidate)] * count
+
+        monkeypatch.setattr(benchmark, "_milliseconds", milliseconds)
+        monkeypatch.setattr(benchmark, "_level_2_cache", lambda device: torch.empty(0))
+        monkeypatch.setattr(torch.cuda, "device", lambda index: contextlib.nullcontext())
+        monkeypatch.setattr(Launch, "__call__", lambda self: None)
+        return counts
+
+    def launches(self, *tiles: int) -> list[Launch]:
+        return [Launch(tile, 0, (1, 1, 1), [], ()) for tile in tiles]  # type: ignore[arg-type]
+
+    def test_hopeless_ones_are_not_measured_again(self, clock: dict[int, list[int]]) -> None:
+        times = benchmark.time_all(self.launches(1, 2, 3), Saved(()), None)
+        assert list(times.values()) == [1.0, 2.0, 3.0]
+        assert clock == {1: [2, 30], 2: [2, 15], 3: [2]}
+
+    def test_counts_are_bounded(self, clock: dict[int, list[int]]) -> None:
+        benchmark.time_all(self.launches(1000), Saved(()), None)
+        assert clock == {1000: [2, 5]}
+
+    def test_one_sweep_at_a_time(self, clock: dict[int, list[int]], monkeypatch: pytest.MonkeyPatch) -> None:
+        """Two threads that tune two kernels would time each other."""
+        running: list[int] = []
+        most: list[int] = []
+
+        def first_launches(*_: Any) -> dict[Any, str]:
+            running.append(1)
+            time.sleep(0.02)
+            most.append(len(running))
+            running.pop()
+            return {}
+
+        monkeypatch.setattr(benchmark, "_first_launches", first_launches)
+        work = [
+            threading.Thread(target=benchmark.time_all, args=(self.launches(1, 2), Saved(()), None))
+            for _ in range(4)
+        ]
+        for thread in work:
+            thread.start()
+        for thread in work:
+            thread.join(PATIENCE)
+        assert most == [1, 1, 1, 1]
+
+    def test_told_as_soon_as_measured(self, clock: dict[int, list[int]]) -> None:
+        told: list[tuple[Any, Any]] = []
+        benchmark.time_all(self.launches(5, 4), Saved(()), None, lambda *one: told.append(one))
+        assert told == [(5, 5.0), (4, 4.0)]
+
+    def test_near_ties_take_turns(self, clock: dict[int, list[int]], monkeypatch: pytest.MonkeyPatch) -> None:
+        """Those within 6 % of the best are measured again, in five rounds; the others are not."""
+        order: list[int] = []
+
+        def milliseconds(launch: Any, saved: Saved, cache: Any, count: int) -> list[float]:
+            order.append(launch.candidate)
+            return [{1: 1.0, 2: 1.05, 3: 1.2}[launch.candidate]] * count
+
+        monkeypatch.setattr(benchmark, "_milliseconds", milliseconds)
+        benchmark.time_all(self.launches(3, 2, 1), Saved(()), None)
+        assert order == [3, 3, 2, 2, 1, 1, *([1, 2] * 5)]
+
+    def test_budget(self, clock: dict[int, list[int]]) -> None:
+        times = benchmark.time_all(self.launches(5, 4, 3), Saved(()), 0.0)
+        assert list(times.values()) == [5.0, "over the budget", "over the budget"]
+
+
+def test_no_memory_left_to_clear_the_cache_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that runs must not fail because its tuning wants memory too."""
+
+    def full(*_: Any, **__: Any) -> torch.Tensor:
+        raise torch.cuda.OutOfMemoryError
+
+    properties = SimpleNamespace(L2_cache_size=1 << 20)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
+    monkeypatch.setattr(torch, "empty", full)
+    assert benchmark._level_2_cache(0) is None
+
+
+def test_memory_is_put_back_outside_the_timed_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Restore, clear the cache, and only then start the clock."""
+    order: list[str] = []
+
+    class Event:
+        count = 0
+
+        def __init__(self) -> None:
+            Event.count += 1
+            self.name = "start" if Event.count % 2 else "end"
+
+        def record(self) -> None:
+            order.append(self.name)
+
+        def elapsed_time(self, other: Event) -> float:
+            return 1.0
+
+    class Memory:
+        def restore(self) -> None:
+            order.append("restore")
+
+    class Cache:
+        def zero_(self) -> None:
+            order.append("clear")
+
+    monkeypatch.setattr(benchmark, "_event", Event)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: order.append("wait"))
+    found = benchmark._milliseconds(lambda: order.append("launch"), Memory(), Cache(), 2)  # type: ignore[arg-type]
+    assert found == [1.0, 1.0]
+    assert order == ["restore", "clear", "start", "launch", "end"] * 2 + ["wait"]
+
+
+class TestCompileAll:
+    @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core")
+    def test_side_by_side(self) -> None:
+        """Two compilations that wait for each other both end."""
+        meeting = threading.Barrier(2)
+        outcomes = benchmark.compile_all([(name, lambda: meeting.wait(PATIENCE)) for name in "ab"])  # type: ignore[misc]
+        assert list(outcomes.values()) == [None, None]
+
+    def test_no_new_threads_while_python_shuts_down(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(*_: Any) -> Any:
+            raise RuntimeError("cannot schedule new futures after interpreter shutdown")
+
+        monkeypatch.setattr(benchmark.ThreadPoolExecutor, "map", refuse)
+        monkeypatch.setattr(benchmark.sys, "is_finalizing", lambda: True)
+        done: list[int] = []
+        assert benchmark.compile_all([("a", lambda: done.append(1))]) == {"a": None}  # type: ignore[list-item]
+        assert done == [1]
+
+    def test_errors_of_ours_are_collected(self) -> None:
+        def fail() -> None:
+            raise refusal("too large", "TC531")
+
+        outcomes = benchmark.compile_all([("a", lambda: 1), ("b", fail)])  # type: ignore[list-item]
+        assert [str(error) for error in outcomes.values()] == ["None", "too large [TC531]"]
+
+    def test_errors_of_others_are_not(self) -> None:
+        with pytest.raises(ZeroDivisionError):
+            benchmark.compile_all([("a", lambda: 1 // 0)])  # type: ignore[list-item]
+
+
+class TestOwnPoints:
+    """What pytriton varies of its own accord: on the best points of a sweep, and in no other one's sight."""
+
+    TILED = """\
+__global__ void f(float* X, float* Y, int n) {
+  int r[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  float s[TILE] = 0;
+  for (int k = 0; k < n; k++)
+    s += *(X + k * n + r);
+  *(Y + get_program_id(1) * n + r) = s;
+}
+"""
+
+    def test_on_the_best_few(self, gpu: FakeGpu) -> None:
+        kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": [16, 32, 64]})
+        kernel(4096, 8192, 100, grid=lambda opt: (1, 1))
+        assert len(gpu.measured) == 2
+        assert gpu.measured[0] == [16, 32, 64]
+        added = [config for config in kernel.timings if config.remap or config.num_stages]
+        assert len(added) == 3 * 5
+        assert {config.remap for config in added} == {0, 8}
+        assert {config.num_stages for config in added} == {None, 3, 4}
+
+    def test_not_where_the_user_has_no_sweep(self, gpu: FakeGpu) -> None:
+        kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": 32})
+        kernel(4096, 8192, 100, grid=(1, 1))
+        assert gpu.measured == []
+        full = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": 32}, tune="full")
+        full(4096, 8192, 100, grid=(1, 1))
+        assert len(gpu.measured[0]) == 6
+        with pytest.raises(LaunchError, match=r"tune is 'fully'.*\[TC517\]"):
+            pytriton.kernel(self.TILED, tune="fully")
+
+    def test_never_in_the_options(self, gpu: FakeGpu) -> None:
+        seen: set[str] = set()
+        kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": 32}, tune="full")
+
+        def grid(opt: Any) -> tuple[int, int]:
+            seen.update([repr(opt.defines), repr(opt.num_warps)])
+            return 1, 1
+
+        kernel(4096, 8192, 100, grid=grid)
+        assert seen == {"mappingproxy({'TILE': 32})", "4"}
+
+    def test_stages_that_the_user_gives_stay(self, gpu: FakeGpu) -> None:
+        kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": [32, 64]}, num_stages=2)
+        kernel(4096, 8192, 100, grid=(1, 1))
+        assert {config.num_stages for config in kernel.timings} == {2}
+
+    def test_known_to_the_next_process(self, gpu: FakeGpu) -> None:
+        def call() -> Config | None:
+            kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": [32, 64]})
+            kernel(4096, 8192, 100, grid=(1, 1))
+            return kernel.best_config
+
+        gpu.times = {32: 1.0, 64: 2.0}
+        assert call() == call()
+        assert len(gpu.measured) == 2
