@@ -33,9 +33,10 @@ OTHERS = (3, 5, 6, 7, 12)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Which forms to leave out, by their names in found.py."""
+    """Which forms to leave out, by their names in found.py; the one class to make (all if empty)."""
 
     avoid: frozenset[str] = frozenset()
+    only: str = ""
 
 
 OPEN = Options(found.OPEN)
@@ -43,8 +44,9 @@ OPEN = Options(found.OPEN)
 
 def generate(c: Choices, options: Options | None = None) -> Case:
     """One kernel and one launch of it: a quarter are of the classes of exact.py and offsets.py."""
-    about, make = c.weighted(CLASSES)
-    case = make(c) if make else _mixed(c, options or Options())
+    options = options or Options()
+    about, make = c.weighted([row for row in CLASSES if options.only in ("", row[1][0])])
+    case = make(c) if make else _mixed(c, options)
     return replace(case, about=about)
 
 

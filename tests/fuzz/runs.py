@@ -2,7 +2,8 @@
 
 Prints what came of them, one line that sums up, and failures as small as they get; exits 1 if there was one.
 ``--seed`` picks other programs: kernel k of a run is the kernel of seed + k, the same one at the same commit.
-``--seconds`` ends a run early, ``--json`` writes it down with what it ran on.
+``--only`` makes one class of programs, ``--seconds`` ends a run early, ``--json`` writes down what came of it, and on
+what it ran.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ import sys
 import tempfile
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 from tests.fuzz.choices import Recorded
 from tests.fuzz.judge import Verdict, reduced
-from tests.fuzz.kernels import OPEN, Options, generate
+from tests.fuzz.kernels import CLASSES, OPEN, Options, generate
 from tests.fuzz.workers import verdicts
 from tests.oracle.judges import show
 
@@ -38,6 +40,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, help="begin no kernel after that")
     parser.add_argument("--all", action="store_true", help="also what is known to be open")
+    parser.add_argument("--only", default="", choices=[about for _, (about, _) in CLASSES], help="one class")
     parser.add_argument("--device", default="cpu", help="cuda: on a GPU instead of the interpreter")
     parser.add_argument("--show", type=int, default=5, help="how many failures to reduce and print")
     parser.add_argument("--json", type=Path, help="a file for the results")
@@ -49,7 +52,12 @@ def main() -> int:
     failures: list[tuple[int, Verdict]] = []
     counts: collections.Counter[str] = collections.Counter()
     about: collections.Counter[str] = collections.Counter()  # kernels of each class, and before which judges
-    given = {"seconds": options.seconds, "everything": options.all, "device": options.device}
+    given = {
+        "seconds": options.seconds,
+        "everything": options.all,
+        "only": options.only,
+        "device": options.device,
+    }
     given["chunk"] = 10 if options.device == "cpu" else 2  # a compilation takes a second
     for seed, verdict in verdicts(seeds, options.jobs, **given):
         counts[f"{verdict.kind} {verdict.detail}".strip()] += 1
@@ -129,7 +137,7 @@ def _print(failures: list[tuple[int, Verdict]], options: argparse.Namespace) -> 
     seen: list[Verdict] = []
     warnings.simplefilter("ignore")
     os.environ["PYTRITON_CACHE_DIR"] = tempfile.mkdtemp()
-    forms = Options() if options.all else OPEN
+    forms = replace(Options() if options.all else OPEN, only=options.only)
     for seed, verdict in failures:
         if len(seen) >= options.show or any(verdict.alike(other) for other in seen):
             continue

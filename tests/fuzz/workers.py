@@ -16,6 +16,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from multiprocessing import connection, get_context
 from typing import Any
 
@@ -33,6 +34,7 @@ def verdicts(
     *,
     seconds: float | None = None,
     everything: bool = False,
+    only: str = "",
     device: str = "cpu",
     chunk: int = 10,
 ) -> Iterator[tuple[int, Verdict]]:
@@ -40,7 +42,7 @@ def verdicts(
     end = None if seconds is None else time.monotonic() + seconds
     given, left = seeds.start, deque[range]()  # what was never given out; what dead workers left
     workers: list[_Worker] = []
-    options = (everything, device)
+    options = (everything, only, device)
 
     def work() -> range:
         nonlocal given
@@ -75,7 +77,7 @@ def verdicts(
 class _Worker:
     """One process, from outside."""
 
-    def __init__(self, options: tuple[bool, str]) -> None:
+    def __init__(self, options: tuple[bool, str, str]) -> None:
         context = get_context("spawn")
         self.pipe, inner = context.Pipe()
         self.process = context.Process(target=_serve, args=(inner, *options), daemon=True)
@@ -129,7 +131,7 @@ class _Worker:
 # ---------------------------------------------------------------- inside
 
 
-def _serve(pipe: Any, everything: bool, device: str) -> None:
+def _serve(pipe: Any, everything: bool, only: str, device: str) -> None:
     """A process: seeds in, verdicts out."""
     import torch
 
@@ -140,7 +142,7 @@ def _serve(pipe: Any, everything: bool, device: str) -> None:
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     inspect.getblock = _block(inspect.getblock)  # type: ignore[attr-defined]
-    options = Options() if everything else OPEN
+    options = replace(Options() if everything else OPEN, only=only)
     with tempfile.TemporaryDirectory() as caches:
         os.environ["PYTRITON_CACHE_DIR"] = caches
         os.environ["TRITON_CACHE_DIR"] = os.path.join(caches, "triton")
