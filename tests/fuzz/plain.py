@@ -55,7 +55,7 @@ class Plain:
 
     def __call__(self, *arguments: Any, grid: tuple[int, ...]) -> None:
         if any(isinstance(a, torch.Tensor) and a.is_cuda for a in arguments):
-            fusion = not self.translation.doubles  # as the launcher has it: double is exact
+            fusion = not self.translation.traits.doubles  # as the launcher has it: double is exact
             run = self.module.compiled[grid]
             run(*arguments, **self.translation.constexprs, enable_fp_fusion=fusion)
             return
