@@ -129,6 +129,8 @@ class Memory:
         arguments.append(self.place(value, shape_of(expr.value.type), want))
         keywords: tuple[tuple[str, Node], ...] = ()
         if expr.mask is not None:
-            keywords = (("mask", self.mask(expr.mask, want)),)
+            mask = self.lower(expr.mask)
+            mask = self.strong(mask) if mask.strong else mask  # atomics take no number for a mask
+            keywords = (("mask", self.place(mask, shape_of(expr.mask.type), want)),)
         element = element_of(expr.type)  # type: ignore[arg-type]
         return Value(Call(f"tl.atomic_{expr.operation}", tuple(arguments), keywords), element)

@@ -55,7 +55,7 @@ class Plain:
 
     def __call__(self, *arguments: Any, grid: tuple[int, ...]) -> None:
         if any(isinstance(a, torch.Tensor) and a.is_cuda for a in arguments):
-            fusion = not self.translation.doubles  # as the launcher has it: double is exact
+            fusion = not self.translation.traits.doubles  # as the launcher has it: double is exact
             run = self.module.compiled[grid]
             run(*arguments, **self.translation.constexprs, enable_fp_fusion=fusion)
             return
@@ -68,7 +68,8 @@ class _Interpreted(Interpreted):
     """The interpreter with some arguments as constants, or of another type."""
 
     def __init__(self, module: LoadedModule, translation: Translation, changed: Sequence[str | None]) -> None:
-        super().__init__(module, translation.parameters, translation.constexprs)
+        super().__init__(module, translation.parameters, translation.constexprs, ones=True)
+        self._ones = {}  # ``changed`` says which
         written = self._function.rewrite()  # where the interpreter looks for annotations
         for parameter, found in zip(translation.parameters, changed, strict=True):
             if found == "constexpr":

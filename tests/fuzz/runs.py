@@ -2,8 +2,8 @@
 
 Prints what came of them, one line that sums up, and failures as small as they get; exits 1 if there was one.
 ``--seed`` picks other programs: kernel k of a run is the kernel of seed + k, the same one at the same commit.
-``--only`` makes one class of programs, ``--seconds`` ends a run early, ``--json`` writes it down with what it ran
-on.
+``--only`` makes one class of programs, ``--seconds`` ends a run early, ``--json`` writes down what came of it, and
+on what it ran.
 """
 
 from __future__ import annotations

@@ -156,3 +156,11 @@ def test_a_one_is_what_python_has() -> None:
     assert text != run.translation.text
     found = emitted(case, run=Plain(case, made(case), text))
     assert found[0].view("i4")[0] == 1 << 28  # and -(1 << 28) in C
+
+
+@pytest.mark.parametrize("text", ["n += 1; *Y = n <= n ? n : 4294967295u;", "atomic_add(Y, 3, n > 0);"])
+def test_a_one_that_becomes_a_tensor(text: str) -> None:
+    """Found by the run from seed 77000000: ``+=`` makes a tensor of a number, and atomics take none for a mask."""
+    verdict = judged(launch(f"void f(int *Y, int n) {{ {text} }}", np.zeros(1, "i4"), 1))
+    assert verdict.ok, verdict.message
+    assert "plain @triton.jit" in verdict.about

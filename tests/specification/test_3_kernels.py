@@ -93,12 +93,12 @@ def test_attributes_before_and_behind_the_name(parameters: str) -> None:
     x, y = torch.tensor([1.0, -2, 3, 4]), torch.zeros(4)
     run(text, x, y, -16, defines={"DIV": 8, "AL": 16})
     same(y, [-16, 32, -48, -64])
-    with pytest.raises(pytriton.LaunchError, match="n"):
-        run(text, x, y, 12, defines={"DIV": 8, "AL": 16})
+    run(text, x, y, 12, defines={"DIV": 8, "AL": 16})
+    same(y, [12, -24, 36, 48])
 
 
 class TestPromises:
-    """A broken one is refused by the launcher; it holds for the value that was passed."""
+    """A broken one is dropped for that launch, with a warning; it holds for the value that was passed."""
 
     @pytest.mark.parametrize(
         ("value", "kept"), [(0, True), (8, True), (-8, True), (24, True), (4, False), (-1, False)]
@@ -110,10 +110,8 @@ class TestPromises:
             run(text, out, value)
             same(out, int(value / 3))
         else:
-            with pytest.raises(pytriton.LaunchError) as caught:
-                run(text, out, value)
-            assert "K" in str(caught.value)
-            assert str(value) in str(caught.value)
+            run(text, out, value)
+            same(out, int(value / 3))
 
     def test_alignment_is_of_the_address(self) -> None:
         x, out = torch.arange(8.0), torch.zeros(1)
@@ -122,8 +120,8 @@ class TestPromises:
             run(text, x[start:], out)
             same(out, start)
         for start in (1, 2, 3):
-            with pytest.raises(pytriton.LaunchError, match="X"):
-                run(text, x[start:], out)
+            run(text, x[start:], out)
+            same(out, start)
         run(text.replace(" __aligned(16)", ""), x[1:], out)  # without the word any address will do
         same(out, 1)
 

@@ -255,7 +255,7 @@ WRONG = [
 def test_wrong_use_names_the_parameter_its_declaration_and_the_value(
     says: str, change: dict[str, Any], words: tuple[str, ...]
 ) -> None:
-    kernel = pytriton.kernel(TEXT, defines={"TYPE": "float", "T": 8})
+    kernel = pytriton.kernel(TEXT, defines={"TYPE": "float", "T": 8}, strict_promises=True)
     given: dict[str, Any] = {"X": torch.ones(8), "n": 8, "s": 2.0, **change}
     if isinstance(given["X"], str) and given["X"] == "unaligned":
         given["X"] = torch.ones(9)[1:]

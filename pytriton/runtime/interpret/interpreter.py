@@ -8,6 +8,7 @@ absent tensor is a null pointer, all as on a GPU. It needs no environment variab
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FunctionType
@@ -15,7 +16,7 @@ from typing import Any, Final
 
 import numpy
 import triton.language as tl
-from triton.runtime.interpreter import InterpretedFunction, TensorHandle
+from triton.runtime.interpreter import ASTTransformer, InterpretedFunction, TensorHandle
 from triton.runtime.jit import JITFunction
 
 from pytriton.lang.tree.types import INT, PointerType, ScalarType
@@ -52,6 +53,8 @@ class Interpreted:
     ) -> None:
         """``ones``: an int that is 1 becomes a Python number, as where ``@triton.jit`` is called."""
         self._function = InterpretedFunction(_twin(module.python, range=counted))
+        if ones:
+            self._function.rewriter.ast_transformer = _Assigned()
         self._wrap = tuple(_wrapper(parameter.type) for parameter in parameters)
         self._ones = {
             place: one.identifier for place, one in enumerate(parameters) if ones and one.type == INT
@@ -84,6 +87,15 @@ class Interpreted:
             annotations.pop(name, None)
             if values[place] == 1:
                 annotations[name], wrapped[place] = tl.constexpr, 1
+
+
+class _Assigned(ASTTransformer):  # type: ignore[misc]
+    """``n += 1`` makes a tensor of a Python number, as ``n = n + 1`` does: the compiler has it so, too."""
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        assert isinstance(node.target, ast.Name)
+        value = ast.BinOp(ast.Name(node.target.id, ast.Load()), node.op, node.value)
+        return self.visit(ast.copy_location(ast.Assign([node.target], value), node))
 
 
 def _twin(function: Any, **replaced: Any) -> FunctionType:

@@ -34,13 +34,13 @@ class Calls:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.long = 0
-        ready = Plan._ready
+        bound = Plan._bound
 
-        def counted(plan: Plan, arguments: Any, grid: Any) -> Any:
+        def counted(plan: Plan, arguments: Any) -> Any:
             self.long += 1
-            return ready(plan, arguments, grid)
+            return bound(plan, arguments)
 
-        monkeypatch.setattr(Plan, "_ready", counted)
+        monkeypatch.setattr(Plan, "_bound", counted)
 
     def steady(self, call: Callable[[], object]) -> None:
         """After two calls of a form, and one for a record, the next must go the fast way."""

@@ -494,8 +494,13 @@ class TestStrides:
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
 @pytest.mark.parametrize("where", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
-def test_compiled(backend: str, where: str) -> None:
-    """A traced call counts, too, and a gradient that needs what it wrote is refused."""
+def test_compiled(backend: str, where: str, request: pytest.FixtureRequest) -> None:
+    """A traced call counts, too, and a gradient that needs what it wrote is refused.
+
+    Open on a GPU: there torch launches the kernel itself, and neither Dynamo nor Inductor counts what it writes.
+    """
+    if where == "cuda" and backend != "aot_eager":
+        request.applymarker(pytest.mark.xfail(strict=True, reason="torch's own launch counts no change"))
     made = kernel()
 
     def program(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:

@@ -41,26 +41,22 @@ def told(kernel: Kernel, *arguments: Any, **keywords: Any) -> list[str]:
     return [message.split("\n")[0] for message in found if "[TC508]" in message or "[TC509]" in message]
 
 
-@pytest.mark.parametrize(
-    ("size", "start", "codes"),
-    [
-        (64, 0, []),
-        (0, 0, []),
-        (41, 0, ["TC508", "TC508"]),
-        (48, 1, ["TC509"]),
-        (9, 3, ["TC508", "TC508", "TC509"]),
-    ],
-)
+@pytest.mark.parametrize(("size", "start"), [(64, 0), (0, 0), (41, 0), (48, 1), (9, 3)])
 @pytest.mark.parametrize("tiles", [16, [16, 32]], ids=["one point", "a sweep"])
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
-def test_results_are_right(size: int, start: int, codes: list[str], tiles: Any, device: str) -> None:
+def test_results_are_right(size: int, start: int, tiles: Any, device: str) -> None:
     """A broken promise costs a warning, no digit, and no memory beside the tensor is read."""
     kernel = pytriton.kernel(SCORES, {"TK": tiles})
     memory = torch.full((16 * size + 64,), torch.nan, device=device)
     x = memory[start : start + 16 * size].view(16, size).normal_()
     z = torch.full((16, 16), torch.nan, device=device)
     seen = told(kernel, x, z, size, size, grid=(1,))
-    assert sorted(code for message in seen for code in ("TC508", "TC509") if code in message) == codes
+    largest = (
+        32 if device == "cuda" and tiles != 16 else 16
+    )  # a sweep is tuned on a GPU: all its points count
+    broken = {"'K'": size % largest, "'ld'": size % 8, "'X'": start % 4}
+    assert len(seen) == sum(map(bool, broken.values()))
+    assert all(any(name in message for message in seen) == bool(rest) for name, rest in broken.items())
     torch.testing.assert_close(z, x.exp() @ x.exp().T, rtol=1e-4, atol=1e-4)
     for _ in range(4):
         z.fill_(torch.nan)

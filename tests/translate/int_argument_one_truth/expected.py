@@ -15,6 +15,7 @@ def f(
         Y + 2,
         (tl.cast((n == 0) + 2147483647, tl.int32) + (n > 0)).to(Y.dtype.element_ty),
     )
+    tl.atomic_add(Y + 3, 3.0, mask=tl.cast(n != 0, tl.int1))
     v = tl.full((2,), tl.cast(n, tl.int64), tl.int64)
     tl.debug_barrier()
     tl.store(Z + tl.arange(0, 2), v)
