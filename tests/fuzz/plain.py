@@ -24,6 +24,7 @@ from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Translation
 from pytriton.runtime.compile.load import LoadedModule, load
 from pytriton.runtime.interpret.interpreter import Interpreted
+from pytriton.runtime.launch.device import signed_bytes
 from tests.oracle.judges import Case, translation_of
 
 __all__ = ["Plain"]
@@ -56,8 +57,10 @@ class Plain:
     def __call__(self, *arguments: Any, grid: tuple[int, ...]) -> None:
         if any(isinstance(a, torch.Tensor) and a.is_cuda for a in arguments):
             fusion = not self.translation.traits.doubles  # as the launcher has it: double is exact
+            unsigned = signed_bytes(self.translation.parameters)  # Triton 3.6 takes 0 to 255 for a char
+            given = [a & 0xFF if at in unsigned else a for at, a in enumerate(arguments)]
             run = self.module.compiled[grid]
-            run(*arguments, **self.translation.constexprs, enable_fp_fusion=fusion)
+            run(*given, **self.translation.constexprs, enable_fp_fusion=fusion)
             return
         runs = _Interpreted(self.module, self.translation, self.changed(arguments))
         values = [a.data_ptr() if isinstance(a, torch.Tensor) else 0 if a is None else a for a in arguments]
