@@ -16,7 +16,7 @@ import numpy as np
 
 from tests.fuzz.rules import Scalar, by_name, common, promoted
 
-__all__ = ["Number", "Unspecified", "binary", "bits", "choose", "converted", "literal", "spelled", "unary"]
+__all__ = ["Number", "Unspecified", "binary", "bits", "converted", "literal", "spelled", "unary"]
 
 INT, LONG, BOOL = by_name("int"), by_name("long"), by_name("bool")
 UNSIGNED, UNSIGNED_LONG = by_name("unsigned int"), by_name("unsigned long")
@@ -188,11 +188,6 @@ def binary(operator: str, left: Number, right: Number) -> Number:
     if type_.floating:
         return Number(type_, _real(operator, float(a), float(b), type_))
     return Number(type_, _whole(operator, int(a), int(b), type_))
-
-
-def choose(condition: bool, yes: Number, no: Number) -> Number:
-    """``c ? yes : no`` in the common type."""
-    return converted(yes if condition else no, common(yes.type, no.type))
 
 
 def _shifted(operator: str, left: Number, count: int) -> Number:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tests.fuzz.c import Number, Unspecified, binary, choose, converted, literal, spelled, unary
+from tests.fuzz.c import Number, Unspecified, binary, converted, literal, spelled, unary
 from tests.fuzz.choices import Choices
 from tests.fuzz.expressions import (
     CHOICE,
@@ -290,7 +290,7 @@ class Known:
         """Both sides in their common type; weak if a floating literal is all that is floating."""
         both = yes.weak and no.weak
         first, second = (yes, no) if both else self.settle(yes, no)
-        level = POSTFIX if form.startswith("select") else CHOICE
+        level = POSTFIX if form.endswith(")") else CHOICE
         texts = (
             (condition.text, yes.text, no.text)
             if level == POSTFIX
@@ -372,17 +372,21 @@ class Known:
         left, right = self.sub(depth), self.sub(depth)
         if name == "abs":
             return self.absolute(left)
-        left, right = self.settle(left, right)
-        first, second = left, right
-        less = self.joined("<" if name == "min" else ">", first, second)
-        value = None
-        if less is not None and less.value is not None:
-            assert first.value is not None
-            assert second.value is not None
-            value = choose(less.value.true, first.value, second.value)
-        type_ = common(first.type, second.type)
-        c = f"{name}({first.c}, {second.c})" if first.c and second.c else None
-        return Node(f"{name}({left.text}, {right.text})", POSTFIX, type_, value, c)
+        return self.extreme(name, left, right)
+
+    def extreme(self, name: str, left: Node, right: Node) -> Node:
+        """``min`` or ``max``: a choice, compared in the type that the choice has."""
+        less = self.joined("<" if name == "min" else ">", *self.settle(left, right))
+        condition = Node("", POSTFIX, BOOL, None if less is None else less.value, "unused")
+        form = f"{name}({{1}}, {{2}})"
+        node = self.choice(condition, left, right, form, form)
+        if not node.weak:
+            return node
+
+        def meet(other: Scalar) -> Node:
+            return self.extreme(name, self._double(left), self._double(right)) if other == DOUBLE else node
+
+        return replace(node, weak=meet)
 
     def absolute(self, operand: Node) -> Node:
         type_ = promoted(operand.type)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.fuzz import gcc
-from tests.fuzz.c import Number, Unspecified, binary, choose, converted, literal, spelled, unary
+from tests.fuzz.c import Number, Unspecified, binary, converted, literal, spelled, unary
 from tests.fuzz.choices import Recorded
 from tests.fuzz.exact import constants
 from tests.fuzz.judge import judged
@@ -70,7 +70,7 @@ def test_zeros_have_signs() -> None:
     assert math.copysign(1, binary("+", zero, zero).value) == -1
     assert math.copysign(1, binary("+", zero, literal("0")).value) == 1
     assert math.copysign(1, binary("*", literal("0"), Number(by_name("half"), -2.0)).value) == -1
-    assert math.copysign(1, choose(True, zero, literal("1")).value) == -1
+    assert math.copysign(1, converted(zero, by_name("double")).value) == -1
 
 
 @GCC
