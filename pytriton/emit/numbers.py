@@ -209,6 +209,8 @@ def number(value: int | float, element: ScalarType) -> Node:
         return Atom("True" if value else "False")
     if not element.is_float:
         return Atom(str(int(value)))
+    if isinstance(value, int):
+        value = round_to(value, element)
     if math.isnan(value):
         return Call("float", (Atom('"nan"'),))
     if math.isinf(value):

@@ -115,8 +115,7 @@ def _as_literal(expr: Expr) -> Expr | None:
     if _widens(expr):
         return expr
     value = constant(expr)
-    exact = isinstance(value, int) and abs(value) <= 1 << 53
-    return Literal(expr.span, FLOAT, float(value), weak=True) if exact else None  # type: ignore[arg-type]
+    return Literal(expr.span, FLOAT, value, weak=True) if isinstance(value, int) else None
 
 
 def _widens(expr: Expr) -> bool:
@@ -255,6 +254,8 @@ _FORMATS = {HALF: "<e", FLOAT: "<f", DOUBLE: "<d"}
 
 def round_to(value: int | float, type_: ScalarType) -> float:
     """A number rounded to a floating type, to nearest even; too large is infinite."""
+    if isinstance(value, int) and type_ != DOUBLE:
+        value = _rounded_to_odd(value)
     try:
         value = float(value)
     except OverflowError:
@@ -271,6 +272,14 @@ def round_to(value: int | float, type_: ScalarType) -> float:
     except OverflowError:
         return math.copysign(math.inf, value)
     return result
+
+
+def _rounded_to_odd(value: int) -> int:
+    """The integer in a double's 53 bits, the last of which is set if any bit was lost: so it is rounded only once."""
+    lost = max(0, value.bit_length() - 53)
+    magnitude = abs(value)
+    magnitude = (magnitude >> lost | (magnitude & (1 << lost) - 1 != 0)) << lost
+    return -magnitude if value < 0 else magnitude
 
 
 def constant(expr: Expr) -> int | float | None:

@@ -30,6 +30,17 @@ def f(
             0.5,
         ),
     )
+    tl.store(
+        Y + 5,
+        tl.where(
+            tl.full((), 0.0025, tl.float64) < 9.223372036854776e18,
+            tl.full((), 0.0025, tl.float64),
+            9.223372036854776e18,
+        ),
+    )
+    tl.store(
+        Y + 6, (tl.where(n != 0, 9007200000000000.0, 0.5) * 1.0).to(Y.dtype.element_ty)
+    )
     tl.debug_barrier()
     tl.store(Z, tl.where(n != 0, tl.cast(1 + 1, tl.int64), 3000000000))
     tl.store(Z + 1, tl.maximum(tl.cast(D, tl.int64), 5000000000))
