@@ -275,7 +275,7 @@ def round_to(value: int | float, type_: ScalarType) -> float:
 
 
 def _rounded_to_odd(value: int) -> int:
-    """The integer in a double's 53 bits, the last of which is set if any bit was lost: so it is rounded only once."""
+    """The integer in a double's 53 bits, the last one set if any bit was lost: so it is rounded only once."""
     lost = max(0, value.bit_length() - 53)
     magnitude = abs(value)
     magnitude = (magnitude >> lost | (magnitude & (1 << lost) - 1 != 0)) << lost
