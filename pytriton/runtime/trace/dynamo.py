@@ -37,7 +37,7 @@ from pytriton.runtime.compile.load import load
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.options.defines import Config, Options, defines_of
 from pytriton.runtime.plan import Plan
-from pytriton.runtime.trace.native import native_modules, with_point
+from pytriton.runtime.trace.native import change_operator, native_modules, with_point
 from pytriton.runtime.trace.opaque import ABSENT, Kind, opaque_operator
 from pytriton.runtime.trace.storage import is_whole
 from pytriton.runtime.tune.ranks import several_ranks
@@ -294,7 +294,10 @@ def _make_route(
         return _make_route(name, other, kinds, key, may_tune, exporting)
 
     modules = native_modules(plan, kinds) if may_tune else None
-    return opaque() if modules is None else NativeRoute(name, plan, modules, key, opaque, without, exporting)
+    if modules is None:
+        return opaque()
+    changed = [at for at in plan.written_positions if isinstance(kinds[at], tuple)]
+    return NativeRoute(name, plan, modules, key, changed, opaque, without, exporting)
 
 
 def _check_kinds(plan: Plan, kinds: Sequence[Kind]) -> None:
@@ -353,7 +356,8 @@ class NativeRoute:
 
     ``opaque`` takes integers that need more than the 32 bits in which Inductor may pass them. An exported program
     has no guards, so that there it takes as well those that only a check at run time can know to fit. ``without``
-    makes the route for calls that break promises, given its name and what is broken.
+    makes the route for calls that break promises, given its name and what is broken. ``changed`` are the positions
+    of the tensors that count as changed.
     """
 
     def __init__(
@@ -362,6 +366,7 @@ class NativeRoute:
         plan: Plan,
         modules: Sequence[Translation],
         key: Sequence[int],
+        changed: Sequence[int],
         opaque: Callable[[], OpaqueRoute],
         without: Callable[[str, Mapping[int, int]], Any],
         exporting: bool,
@@ -369,6 +374,7 @@ class NativeRoute:
         self.name = name
         self.without = without
         self.kernel_name = modules[0].kernel
+        self.changed, self.change = changed, change_operator()
         limits = (_limits(at, param) for at, param in enumerate(modules[0].parameters))
         self.integers = [each for each in limits if each is not None]
         self.wide = [at for at, _, high, _, _ in self.integers if high > _LARGEST]
@@ -426,6 +432,9 @@ class NativeRoute:
             constexprs = {name: _fixed(value) for name, value in self.constexprs.items()}
             options = {name: _fixed(value) for name, value in self.options.items()}
             function[grids[0]](*arguments, **constexprs, **options)
+        if is_dynamo_compiling():
+            for at in self.changed:
+                self.change(arguments[at])
 
     def _undecided(self, arguments: Sequence[Any]) -> bool:
         """Whether some integer may fit or not, by what is known of its symbol."""

@@ -1,8 +1,15 @@
-"""The form of a kernel that Inductor can launch: scalars are cast first; a sweep has one constexpr more."""
+"""The form of a kernel that Inductor can launch: scalars are cast first; a sweep has one constexpr more.
+
+Where Dynamo or Inductor launch a kernel, they count no version of what it writes (runtime/launch/gradients.py).
+An operator that does nothing but say that a tensor changes stands after such a launch. Where a graph is made
+functional it leaves its input marked as changed, and is gone; so Inductor's code does not call it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final
 
 import torch
 
@@ -10,10 +17,35 @@ from pytriton.errors import CompileError
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.compile.specialize import pin_types
+from pytriton.runtime.launch.gradients import increment_version
 from pytriton.runtime.plan import Plan
 from pytriton.runtime.trace.opaque import Kind
 
-__all__ = ["native_modules", "with_point"]
+__all__ = ["change_operator", "native_modules", "with_point"]
+
+_library: Final[Any] = torch.library.Library("pytriton", "FRAGMENT")  # type: ignore[no-untyped-call]
+
+
+@cache
+def change_operator() -> Any:
+    """``pytriton::change(Tensor(a!) x) -> ()``: counts as a change of ``x``, and leaves it as it is."""
+    _library.define("change(Tensor(a!) x) -> ()", tags=[torch.Tag.pt2_compliant_tag])
+    _library.impl("change", _count, "CompositeExplicitAutograd")
+    _library.impl("change", torch.library.fallthrough_kernel, "Autograd")
+    torch.library.register_fake("pytriton::change", lambda x: None, lib=_library)
+    change = torch.ops.pytriton.change.default
+    change.py_functionalize_impl(_mark_as_changed)
+    return change
+
+
+def _count(x: torch.Tensor) -> None:
+    increment_version((x,))
+
+
+def _mark_as_changed(context: Any, x: torch.Tensor) -> None:
+    context.replace(x, context.unwrap_tensors(x))
+    context.commit_update(x)
+    context.sync(x)
 
 
 def native_modules(plan: Plan, kinds: Sequence[Kind]) -> list[Translation] | None:

@@ -494,13 +494,8 @@ class TestStrides:
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
 @pytest.mark.parametrize("where", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
-def test_compiled(backend: str, where: str, request: pytest.FixtureRequest) -> None:
-    """A traced call counts, too, and a gradient that needs what it wrote is refused.
-
-    Open on a GPU: there torch launches the kernel itself, and neither Dynamo nor Inductor counts what it writes.
-    """
-    if where == "cuda" and backend != "aot_eager":
-        request.applymarker(pytest.mark.xfail(strict=True, reason="torch's own launch counts no change"))
+def test_compiled(backend: str, where: str) -> None:
+    """A traced call counts, too, and a gradient that needs what it wrote is refused."""
     made = kernel()
 
     def program(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
@@ -517,6 +512,18 @@ def test_compiled(backend: str, where: str, request: pytest.FixtureRequest) -> N
         assert x._version == 0
         with pytest.raises(RuntimeError, match=CHANGED):
             product.sum().backward()
+
+
+@pytest.mark.gpu
+def test_compiled_costs_nothing() -> None:
+    """Inductor's code launches the kernel, and calls nothing to count it."""
+    from torch._inductor.utils import run_and_get_code
+
+    made, y, x = kernel(), vector("cuda"), vector("cuda")
+    _, (code,) = run_and_get_code(torch.compile(lambda y, x: made(y, x, N, grid=(2,)), fullgraph=True), y, x)
+    assert "pytriton.change" not in code
+    assert "empty_strided_cuda(" not in code.split("def call", 1)[1]
+    assert y._version == 1
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
