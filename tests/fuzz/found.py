@@ -228,6 +228,17 @@ FOUND: dict[str, Found] = {
             ),
         ),
     ),
+    "large_choices": Found(
+        "a choice of a literal and a large integer, beside a double (seed 160042665)",
+        (
+            (
+                "void f(double *Y, double *X) { *Y = min(2.5e-3, 9223372036854775807) + *X; }",
+                [0.0],
+                "float64",
+            ),
+            ("void f(double *Y, double *X) { *Y = (float)9007199791611905 + *X; }", [0.0], "float64"),
+        ),
+    ),
     "barriers_that_move": Found(
         "a barrier found by a turn from before the loop hid what a later turn meets",
         (
