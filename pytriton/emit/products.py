@@ -9,9 +9,9 @@ from __future__ import annotations
 from pytriton.emit.numbers import dtype
 from pytriton.emit.python import Atom, BinOp, Call, Node, Tuple
 from pytriton.emit.values import Value
-from pytriton.lang.check.operators import least_depth
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import scalar_of
+from pytriton.lang.tree.limits import min_depth
 from pytriton.lang.tree.typed import Expr
 from pytriton.lang.tree.types import FLOAT, element_of, shape_of
 
@@ -50,7 +50,7 @@ class Products:
             operands = tuple(map(self._batch_first, (left, right), (expr.left, expr.right)))
             return Value(self._batch_last(Call("tl.dot", operands, keywords), shape_of(expr.type)), element)
         depth = shape_of(expr.left.type)[1]
-        while depth < least_depth(common):
+        while depth < min_depth(common):
             self.helpers.add("widen")
             left, right = Call("widen_lhs", (left,)), Call("widen_rhs", (right,))
             depth *= 2

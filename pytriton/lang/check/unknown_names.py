@@ -14,7 +14,7 @@ from typing import Final
 
 from pytriton.errors import closest
 from pytriton.frozen import dataclass
-from pytriton.lang.check.scope import Scope
+from pytriton.lang.check.context import Scope
 from pytriton.lang.parse import syntax
 from pytriton.lang.tree.builtins import function_names
 from pytriton.source import Span
