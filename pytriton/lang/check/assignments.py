@@ -1,8 +1,8 @@
 """Assignments, stores, and what else an expression does besides having a value.
 
 Input: an expression as parsed. Output: the statements that it stands for. A side effect inside an expression
-(``b = a++``, ``while (n-- > 0)``) becomes a statement of its own: in front of the statement that holds it, or
-behind it where that reads better (an increment of a name, with no sequence point in between). C leaves open when
+(``b = a++``, ``while (n-- > 0)``) becomes a statement of its own: before the statement that holds it, or
+after it where that reads better (an increment of a name, with no sequence point in between). C leaves open when
 exactly it happens between two sequence points (C11 6.5), so both are exact. In what C might not evaluate (a
 branch of ``?:``, right of ``&&`` and ``||``) there is no place for one: expressions.py refuses it.
 """
@@ -10,6 +10,7 @@ branch of ``?:``, right of ``&&`` and ``||``) there is no place for one: express
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from pytriton.errors import closest
 from pytriton.frozen import replace
@@ -57,12 +58,12 @@ __all__ = ["effect", "effect_value", "sequenced", "tested_condition"]
 
 
 def sequenced(check: Callable[[], list[Statement]], context: Context) -> list[Statement]:
-    """The statements of one full expression, with its side effects before and behind them."""
+    """The statements of one full expression, with its side effects before and after them."""
     outer = context.before, context.after
     context.before, context.after = [], []
     try:
-        found = check()
-        return context.before + found + context.after
+        statements = check()
+        return context.before + statements + context.after
     finally:
         context.before, context.after = outer
 
@@ -105,7 +106,7 @@ def effect_value(
 
 
 def _old_value(node: syntax.Postfix, context: Context) -> Expr:
-    """``x++`` in front of everything: the old value goes into a variable."""
+    """``x++`` before the statement: the old value goes into a variable."""
     statements = _assign(_increment(node), context)
     old = value_of(node.operand, context)
     if not statements or not isinstance(old.type, ValueType):
@@ -156,7 +157,7 @@ def effect(node: syntax.Expr, context: Context) -> list[Statement]:
     """An expression that is evaluated for what it does."""
     if isinstance(node, syntax.Comma):
         return [statement for item in node.items for statement in effect(item, context)]
-    return sequenced(lambda: _single_effect(node, context), context)
+    return sequenced(partial(_single_effect, node, context), context)
 
 
 def _single_effect(node: syntax.Expr, context: Context) -> list[Statement]:
@@ -169,10 +170,9 @@ def _single_effect(node: syntax.Expr, context: Context) -> list[Statement]:
             return []
         case _:
             value = context.check_expression(node, context)
-            effect = isinstance(value, Atomic) or value.type == VOID
             if value.type == ERROR:
                 return []
-            if not effect:
+            if not isinstance(value, Atomic) and value.type != VOID:
                 context.report.warning("TC324", "this expression has no effect", node.span)
                 return []
             return [Evaluate(node.span, value)]
@@ -202,7 +202,7 @@ def _refuse_target(target: syntax.Expr, context: Context) -> None:
         case syntax.Binary() if _is_unknown_type(target, context):
             return
         case _ if isinstance(first, syntax.Call) and context.check_expression(first, context).type == ERROR:
-            return  # `elif (c) *p = x`: said already
+            return  # `elif (c) *p = x`: the call was reported
         case syntax.Binary(operator="+" | "-" as sign) if isinstance(first, syntax.MaskedDeref):
             help_ = f"a mask binds tighter than '{sign}': write '*?(mask)(p {sign} i) = x'"
         case syntax.Binary(operator="+" | "-" as sign) if isinstance(first, syntax.Prefix):
@@ -217,7 +217,7 @@ def _refuse_target(target: syntax.Expr, context: Context) -> None:
 
 
 def _is_unknown_type(node: syntax.Binary, context: Context) -> bool:
-    """Whether this product is ``TYPE *p`` with a ``TYPE`` that nothing defines: an error, said once."""
+    """Whether this product is ``TYPE *p`` with a ``TYPE`` that nothing defines: an error, reported once."""
     left, right = node.left, node.right
     right = right.operand if isinstance(right, syntax.Subscript) else right
     if node.operator != "*" or not isinstance(left, syntax.Name) or not isinstance(right, syntax.Name):
@@ -305,5 +305,4 @@ def _spread(pointer: Expr, value: Expr) -> Expr:
 
 def _increment(node: syntax.Postfix | syntax.Prefix) -> syntax.Assign:
     """``x++`` and ``++x`` as ``x += 1``."""
-    one = syntax.Number(node.span, "1")
-    return syntax.Assign(node.span, node.operator[0] + "=", node.operand, one)
+    return syntax.Assign(node.span, node.operator[0] + "=", node.operand, syntax.Number(node.span, "1"))

@@ -181,12 +181,12 @@ def _program(name: str, node: syntax.Call, values: list[Expr], context: Context)
     axis = integer_constant(argument, f"the axis of '{name}'", context)
     if axis is None:
         return failed(node.span)
-    if axis[0] not in (0, 1, 2):
-        message = f"the axis of '{name}' is 0, 1 or 2, not {axis[0]}"
+    if axis.value not in (0, 1, 2):
+        message = f"the axis of '{name}' is 0, 1 or 2, not {axis.value}"
         context.report.error("TC308", message, argument.span)
         return failed(node.span)
     function = "program_id" if name == "get_program_id" else "num_programs"
-    return Call(node.span, INT, function, (axis[1],))
+    return Call(node.span, INT, function, (axis.expr,))
 
 
 def _trans(name: str, node: syntax.Call, values: list[Expr], context: Context) -> Expr:

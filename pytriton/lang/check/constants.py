@@ -6,7 +6,7 @@ message names the defines that made it so, with their values.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from pytriton.lang.check.context import Context, value_of
 from pytriton.lang.parse import syntax
@@ -21,10 +21,17 @@ __all__ = ["as_size", "defines_note", "integer_constant", "report_not_constant",
 _TRUTHS: Final = frozenset(("<", ">", "<=", ">=", "==", "!=", "&&", "||"))
 
 
-def integer_constant(node: syntax.Expr, what: str, context: Context) -> tuple[int, Expr] | None:
-    """An integer constant expression, as its value and its typed form.
+class IntegerConstant(NamedTuple):
+    """An integer constant expression: its value and its typed form."""
 
-    None after an error: TC305 where it is no integer constant; ``what`` names it in the message.
+    value: int
+    expr: Expr
+
+
+def integer_constant(node: syntax.Expr, what: str, context: Context) -> IntegerConstant | None:
+    """An expression that must be an integer constant; ``what`` names it in the message.
+
+    None after an error: TC305, or one in the expression.
     """
     expr = value_of(node, context)
     if expr.type == ERROR:
@@ -32,7 +39,7 @@ def integer_constant(node: syntax.Expr, what: str, context: Context) -> tuple[in
     value = constant(expr)
     scalar = scalar_of(expr.type)
     if isinstance(value, int) and scalar is not None and scalar.is_integer:
-        return value, expr
+        return IntegerConstant(value, expr)
     report_not_constant(node, expr, what, context)
     return None
 

@@ -120,12 +120,8 @@ class Context:
     after: list[Statement] | None = None
 
     buffers: list[Symbol] = field(default_factory=list)  # the constant buffers declared so far
-    unknown_names: set[str] = field(
-        default_factory=set
-    )  # reported: one mistake, however often a name is used
-    blamed: list[frozenset[str]] = field(
-        default_factory=list
-    )  # defines that gave a wrong size, each reported once
+    unknown_names: set[str] = field(default_factory=set)  # reported, each once
+    blamed: list[frozenset[str]] = field(default_factory=list)  # defines of a wrong size, reported once
     branch_nodes: int = 0  # in branches of `?:`, again for each `?:` around them
 
 

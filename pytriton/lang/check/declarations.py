@@ -24,7 +24,7 @@ __all__ = ["check_file_scope", "check_static_assert", "declare_parameter", "loca
 _WITHOUT_ARGUMENT: Final = {"readonly", "writeonly", "noalias", "retune"}
 _WITH_ARGUMENT: Final = {"aligned", "multipleof"}
 _IGNORED: Final = {"const", "volatile", "__constant__", "unused", "always_inline"}
-_LARGEST_BUFFER: Final = 2**31 - 1
+MAX_BUFFER_BYTES: Final = 2**31 - 1
 _RESTRICT: Final = {"restrict", "__restrict", "__restrict__"}
 
 
@@ -139,10 +139,10 @@ def check_file_scope(node: syntax.Declaration, context: Context) -> None:
 
 def check_static_assert(node: syntax.StaticAssert, context: Context) -> None:
     """``_Static_assert``: an error where its condition is 0."""
-    found = integer_constant(node.condition, "the condition of '_Static_assert'", context)
-    if found is not None and found[0] == 0:
+    condition = integer_constant(node.condition, "the condition of '_Static_assert'", context)
+    if condition is not None and condition.value == 0:
         message = f": {node.message}" if node.message else ""
-        notes = defines_note(found[1])
+        notes = defines_note(condition.expr)
         context.report.error("TC316", f"static assertion failed{message}", node.condition.span, *notes)
 
 
@@ -154,8 +154,8 @@ def _enum(node: syntax.Enum, context: Context) -> None:
     for token, expression in node.constants:
         value += 1
         if expression is not None:
-            found = integer_constant(expression, "an enum constant", context)
-            value = found[0] if found is not None else value
+            given = integer_constant(expression, "an enum constant", context)
+            value = given.value if given is not None else value
         if wrap(value, INT) != value:
             context.report.error("TC319", f"'{token.text}' does not fit into an int", token.span)
         symbol = Symbol(token.text, INT, token.span, value=value)
@@ -199,12 +199,12 @@ def _buffer(
         context.report.error("TC308", message, call.span, help="as in 'calloc(16 * sizeof(int))'")
         declare_failed(declarator, context)
         return
-    found = integer_constant(call.arguments[0], "the size of a buffer", context)
-    if found is not None and not 1 <= found[0] <= _LARGEST_BUFFER:
-        message = f"a buffer of {found[0]} bytes: its size is 1 to {_LARGEST_BUFFER}"
+    size = integer_constant(call.arguments[0], "the size of a buffer", context)
+    if size is not None and not 1 <= size.value <= MAX_BUFFER_BYTES:
+        message = f"a buffer of {size.value} bytes: its size is 1 to {MAX_BUFFER_BYTES}"
         context.report.error("TC308", message, call.arguments[0].span)
-        found = None
-    if found is None:
+        size = None
+    if size is None:
         declare_failed(declarator, context)
         return
     symbol = Symbol(
@@ -214,7 +214,7 @@ def _buffer(
         parameter=True,
         declaration=_declaration_text(specifiers, declarator),
         noalias=True,
-        buffer=found[0],
+        buffer=size.value,
     )
     context.scope.declare(symbol, context.report)
     context.buffers.append(symbol)
@@ -254,10 +254,10 @@ def _promised(attribute: syntax.Attribute, name: str, type_: ValueType, context:
         help_ = f"write '{name}(16)'"
         context.report.error("TC317", f"'{name}' takes one number", attribute.span, help=help_)
         return 1
-    found = integer_constant(attribute.arguments[0], f"the argument of '{name}'", context)
-    if found is None:
+    promised = integer_constant(attribute.arguments[0], f"the argument of '{name}'", context)
+    if promised is None:
         return 1
-    value = found[0]
+    value = promised.value
     if value < 1 or (name == "aligned" and value & (value - 1)):
         wanted = "a positive power of two" if name == "aligned" else "positive"
         context.report.error("TC317", f"'{name}' must be {wanted}, not {value}", attribute.span)
@@ -271,7 +271,7 @@ def _promised(attribute: syntax.Attribute, name: str, type_: ValueType, context:
         help_ = "an integer's is '__multipleof(8)'" if name == "aligned" and not pointer else help_
         context.report.error("TC317", message, attribute.span, help=help_)
         return 1
-    return Size(*found)
+    return Size(*promised)
 
 
 def _is_const(specifiers: syntax.Specifiers, declarator: syntax.Declarator) -> bool:
@@ -298,5 +298,5 @@ def _declaration_text(specifiers: syntax.Specifiers, declarator: syntax.Declarat
     before = _LONG_FORM.search(span.source.text, max(0, span.start - 40), span.start)
     start = before.start() if before else span.start
     text = " ".join(span.source.text[start : span.end].split())
-    # `__attribute__((...))` behind the name ends behind its last promise.
+    # The span of `__attribute__((...))` after the name ends with its last promise.
     return text + ")" * (text.count("(") - text.count(")"))

@@ -71,10 +71,9 @@ from pytriton.source import Span
 
 __all__ = ["check_expression"]
 
-_DEEPEST = 100
-_MOST_IN_BRANCHES = (
-    40_000  # nodes in branches of `?:`, again for each `?:` around it: every load gets all masks
-)
+MAX_DEPTH: Final = 100
+# Nodes in branches of `?:`, counted again for each `?:` around them: every load gets all masks.
+MAX_BRANCH_NODES: Final = 40_000
 _BESIDE_RANGE: Final = frozenset(("*", "/", "%", "<<", ">>", "+", "-"))
 _INFINITIES: Final = {"INFINITY": FLOAT, "F32_INFINITY": FLOAT, "F16_INFINITY": HALF}
 
@@ -85,10 +84,10 @@ _INFINITIES: Final = {"INFINITY": FLOAT, "F32_INFINITY": FLOAT, "F16_INFINITY": 
 def check_expression(node: syntax.Expr, context: Context) -> Expr:
     """The typed form of an expression."""
     context.expression_depth += 1
-    if context.expression_depth > _DEEPEST:
+    if context.expression_depth > MAX_DEPTH:
         context.report.fatal(
             "TC318",
-            f"this expression is nested more than {_DEEPEST} deep",
+            f"this expression is nested more than {MAX_DEPTH} deep",
             node.span,
             help="compute a part of it in a variable first",
         )
@@ -201,8 +200,7 @@ def _prefix(node: syntax.Prefix, context: Context) -> Expr:
 
 
 def _binary(node: syntax.Binary, context: Context) -> Expr:
-    left = _left_side(node, context)
-    right = _right_side(node, left, context)
+    left, right = _operands(node, context)
     if ERROR in (left.type, right.type):
         return failed(node.span)
     operator = node.operator
@@ -261,10 +259,14 @@ def _warn_of_range(node: syntax.Binary, left: Expr, right: Expr, context: Contex
         context.report.warning("TC330", message, node.span, help="write the parentheses of what is meant")
 
 
-def _left_side(node: syntax.Binary, context: Context) -> Expr:
+def _operands(node: syntax.Binary, context: Context) -> tuple[Expr, Expr]:
+    """Both operands; the right one of ``&&`` and ``||`` might not be evaluated by C."""
     if node.operator not in ("&&", "||"):
-        return value_of(node.left, context)
-    return _to_sequence_point(node.left, context)
+        return value_of(node.left, context), value_of(node.right, context)
+    left = _to_sequence_point(node.left, context)
+    known = constant(left)
+    certain = known is not None and bool(known) == (node.operator == "&&")
+    return left, _without_effects(node.right, f"right of '{node.operator}'", certain, context)
 
 
 def _to_sequence_point(node: syntax.Expr, context: Context) -> Expr:
@@ -273,14 +275,6 @@ def _to_sequence_point(node: syntax.Expr, context: Context) -> Expr:
     expr = value_of(node, context)
     context.after = outer
     return expr
-
-
-def _right_side(node: syntax.Binary, left: Expr, context: Context) -> Expr:
-    if node.operator not in ("&&", "||"):
-        return value_of(node.right, context)
-    known = constant(left)
-    certain = known is not None and bool(known) == (node.operator == "&&")
-    return _without_effects(node.right, f"right of '{node.operator}'", certain, context)
 
 
 def _without_effects(node: syntax.Expr, where: str, certain: bool, context: Context) -> Expr:
@@ -350,8 +344,8 @@ def _branch(node: syntax.Expr, mask: Expr, context: Context) -> Expr:
 
 def _count_branch(branch: Expr, span: Span, context: Context) -> None:
     """Refuse branches within branches that get too large."""
-    context.branch_nodes += count_nodes(branch, _MOST_IN_BRANCHES)
-    if context.branch_nodes > _MOST_IN_BRANCHES:
+    context.branch_nodes += count_nodes(branch, MAX_BRANCH_NODES)
+    if context.branch_nodes > MAX_BRANCH_NODES:
         help_ = "use if statements, or '*?(mask)p'"
         context.report.fatal(
             "TC318", "the '?:', '&&' and '||' of this kernel nest too many loads", span, help=help_

@@ -196,8 +196,8 @@ def select(condition: Expr, yes: Expr, no: Expr, span: Span, context: Context) -
     shape = broadcast(yes, no, span, "'?:'", context)
     if shape is None:
         return failed(span)
-    whole = broadcast_shapes(shape, shape_of(condition.type))
-    if whole is None:
+    full_shape = broadcast_shapes(shape, shape_of(condition.type))
+    if full_shape is None:
         _refuse_shapes(condition.type, with_element(INT, shape), span, "'?:'", (condition, yes), context)
         return failed(span)
     element: ElementType | None = common_type(yes, no)
@@ -210,9 +210,9 @@ def select(condition: Expr, yes: Expr, no: Expr, span: Span, context: Context) -
         help_ = f"make them one type, as in '(float*)p'; {LOADS}"
         context.report.error("TC303", message, span, help=help_)
         return failed(span)
-    type_ = with_element(element, whole)
+    type_ = with_element(element, full_shape)
     if not (is_weak(yes) and is_weak(no)):
-        folded = _fold_load(condition, yes, no, element, whole, span)
+        folded = _fold_load(condition, yes, no, element, full_shape, span)
         if folded is not None:
             return folded
     yes, no = alternatives(yes, no, element)
@@ -385,7 +385,7 @@ def _fold_load(
 ) -> Expr | None:
     """``m ? *p : v`` as one load with ``v`` as its other value, where that is the same.
 
-    It is where the load is all that the branch does, its mask is just this condition, it has the whole
+    It is where the load is all that the branch does, its mask is just this condition, it has the full
     shape, and ``v`` has the loaded type (or is a number that it holds exactly).
     """
     for load, other, mask in ((yes, no, condition), (no, yes, None)):

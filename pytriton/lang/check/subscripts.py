@@ -46,16 +46,16 @@ def subscript(node: syntax.Subscript, operand: Expr, context: Context) -> Expr:
         return failed(node.span)
     if any(isinstance(item, syntax.Prefix) and item.operator == "^" for item in node.items):
         return _permutation(node, operand, context)
-    kept: list[bool] = []  # an entry an axis of the result: True for a new one
+    new_axes: list[bool] = []  # for each axis of the result
     reductions: list[tuple[int, _Operator]] = []
     axis = 0
     for item in node.items:
         word = _word(item)
         if word == "newaxis":
-            kept.append(True)
+            new_axes.append(True)
             continue
         if word == ":":
-            kept.append(False)
+            new_axes.append(False)
         elif word in _REDUCTIONS:
             reductions.append((axis, _REDUCTIONS[word]))
         else:
@@ -74,7 +74,7 @@ def subscript(node: syntax.Subscript, operand: Expr, context: Context) -> Expr:
         return failed(node.span)
     for position, operator in reversed(reductions):
         operand = _reduce(operand, operator, position, node.span, context)
-    return _expand(operand, tuple(kept), node.span) if any(kept) else operand
+    return _expand(operand, tuple(new_axes), node.span) if any(new_axes) else operand
 
 
 def permute(operand: Expr, order: Sequence[int], span: Span, context: Context) -> Expr:
@@ -100,10 +100,10 @@ def _permutation(node: syntax.Subscript, operand: Expr, context: Context) -> Exp
             help_ = "write 'x[^1, ^0]' alone, and ':' or 'newaxis' in another subscript"
             context.report.error("TC310", "'^' must name every axis of the result", item.span, help=help_)
             return failed(node.span)
-        found = integer_constant(item.operand, "an axis", context)
-        if found is None:
+        axis = integer_constant(item.operand, "an axis", context)
+        if axis is None:
             return failed(node.span)
-        order.append(found[0])
+        order.append(axis.value)
     rank = len(shape_of(operand.type))
     if sorted(order) != list(range(rank)):
         context.report.error(

@@ -12,6 +12,7 @@ from typing import Final
 from pytriton.lang.check.constants import as_size, integer_constant, report_size
 from pytriton.lang.check.context import Context, ValueType
 from pytriton.lang.parse import syntax
+from pytriton.lang.parse.terminals import TYPES
 from pytriton.lang.tree.limits import MAX_BLOCK_ELEMENTS, padded
 from pytriton.lang.tree.typed import Size
 from pytriton.lang.tree.types import INT, TYPE_WORDS, BlockType, PointerType
@@ -19,7 +20,6 @@ from pytriton.source import Span
 
 __all__ = ["base_type", "block_shape", "build_type", "named_type"]
 
-_WORDS: Final = frozenset(word for words in TYPE_WORDS for word in words) | {"void"}
 MAX_STARS: Final = 8
 
 
@@ -27,10 +27,10 @@ def block_shape(nodes: Sequence[syntax.Expr], context: Context) -> tuple[int, ..
     """The sizes of a block; () where there are none."""
     sizes: list[int] = []
     for node in nodes:
-        found = integer_constant(node, "a block size", context)
-        if found is None:
+        size = integer_constant(node, "a block size", context)
+        if size is None:
             return None
-        value, expr = found
+        value, expr = size
         if value < 1:
             report_size(context, "TC306", f"a block size must be at least 1, not {value}", node.span, expr)
             return None
@@ -62,16 +62,16 @@ def named_type(node: syntax.TypeName, context: Context) -> ValueType | None:
 
 def base_type(node: syntax.Specifiers, context: Context) -> ValueType | None:
     """The type that the words of a declaration name, without its stars and shape."""
-    words = [token for token in node.words if token.text in _WORDS]
+    words = [token for token in node.words if token.text in TYPES]
     if node.enum is not None and not words:
         return INT
     if not words:
         for token in node.words:
-            named = context.scope.type(token.text)
-            if named is not None:
-                return named
-    found = TYPE_WORDS.get(tuple(sorted(token.text for token in words)))
-    if found is None:
+            typedef = context.scope.type(token.text)
+            if typedef is not None:
+                return typedef
+    type_ = TYPE_WORDS.get(tuple(sorted(token.text for token in words)))
+    if type_ is None:
         spelled = " ".join(token.text for token in words)
         what = f"'{spelled}' is no type of Triton-C" if spelled else "a type is missing here"
         help_ = "there are bool, char, short, int, long, also unsigned, and half, bfloat16, float, double"
@@ -81,7 +81,7 @@ def base_type(node: syntax.Specifiers, context: Context) -> ValueType | None:
             help_ = "a pointer needs the type of its elements, as in 'float*'"
         span = words[0].span.to(words[-1].span) if words else node.span
         context.report.error("TC203", what, span, help=help_)
-    return found
+    return type_
 
 
 def build_type(
