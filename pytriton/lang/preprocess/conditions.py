@@ -22,10 +22,10 @@ from pytriton.source import Span
 
 __all__ = ["evaluate", "integer_constant"]
 
-DEEPEST: Final = 80  # parentheses and operators within each other
-LONGEST_NUMBER: Final = 100  # characters; 64 bits need 65
+MAX_DEPTH: Final = 80  # parentheses and operators within each other
+MAX_NUMBER_LENGTH: Final = 100  # characters; 64 bits need 65
 _WORD: Final = 1 << 64
-_MOST: Final = (1 << 63) - 1
+MAX_SIGNED: Final = (1 << 63) - 1
 _SIGNS: Final = frozenset("( ) , ? : || && | ^ & == != < > <= >= << >> + - * / % ! ~".split())
 _OPERANDS: Final = frozenset((Kind.IDENT, Kind.NUMBER, Kind.CHAR, Kind.CONSTEXPR))
 
@@ -84,8 +84,8 @@ def _classify(tokens: Sequence[Token]) -> None:
     """Give each token its terminal; what cannot stand in an ``#if`` has none."""
     depth, around = 0, []  # parentheses and `?` that are open here; of these, those around each parenthesis
     for token in tokens:
-        if depth == DEEPEST:
-            help_ = f"at most {DEEPEST} operators and parentheses within each other"
+        if depth == MAX_DEPTH:
+            help_ = f"at most {MAX_DEPTH} operators and parentheses within each other"
             raise _Malformed("TC124", "the #if expression nests too deeply", token.span, help_)
         text = token.text
         if text == "(":
@@ -216,7 +216,7 @@ def _common(left: _Value, right: _Value) -> tuple[_Value, _Value]:
 
 def _wrap(number: int, unsigned: bool, wrong: _Malformed | None = None) -> _Value:
     number %= _WORD
-    return _Value(number if unsigned or number <= _MOST else number - _WORD, unsigned, wrong)
+    return _Value(number if unsigned or number <= MAX_SIGNED else number - _WORD, unsigned, wrong)
 
 
 _COMPARISONS: Final = {
@@ -245,7 +245,7 @@ _INTEGER: Final = re.compile(
 
 def integer_constant(text: str) -> tuple[int, str] | None:
     """Value and suffix of a C integer constant (C11 6.4.4.1); None if the text is none."""
-    match = _INTEGER.fullmatch(text) if len(text) <= LONGEST_NUMBER else None
+    match = _INTEGER.fullmatch(text) if len(text) <= MAX_NUMBER_LENGTH else None
     if match is None:
         return None
     base = (16, 2, 8, 10)
@@ -256,22 +256,22 @@ def integer_constant(text: str) -> tuple[int, str] | None:
 
 
 def _number(token: Token) -> _Value:
-    found = integer_constant(token.text)
-    if found is None:
+    constant = integer_constant(token.text)
+    if constant is None:
         shown = token.text if len(token.text) <= 60 else token.text[:57] + "..."
         message = f"'{shown}' is not an integer, and #if counts in integers"
         raise _Malformed("TC121", message, token.span)
-    value, suffix = found
+    value, suffix = constant
     if value >= _WORD:
         raise _Malformed("TC121", f"{token.text[:60]} does not fit in 64 bits", token.span)
-    return _Value(value, "u" in suffix or value > _MOST)
+    return _Value(value, "u" in suffix or value > MAX_SIGNED)
 
 
 def _constexpr(token: Token) -> _Value:
     if not isinstance(token.value, int):
         message = f"define '{token.text}' is {token.value}, and #if counts in integers"
         raise _Malformed("TC121", message, token.span)
-    return _Value(token.value, token.value > _MOST)
+    return _Value(token.value, token.value > MAX_SIGNED)
 
 
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9a-fA-F]+)|([0-7]{1,3})|(.))|(.)")

@@ -141,7 +141,9 @@ def met(expr: Expr, element: ScalarType) -> Expr:
         case Select(yes=yes, no=no):
             return replace(expr, type=type_, yes=met(yes, element), no=met(no, element))
         case Call(arguments=arguments):
-            return replace(expr, type=type_, arguments=tuple(met(one, element) for one in arguments))
+            return replace(
+                expr, type=type_, arguments=tuple(met(argument, element) for argument in arguments)
+            )
         case Unary(operand=operand):
             return replace(expr, type=type_, operand=met(operand, element))
         case _:
