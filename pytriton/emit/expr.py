@@ -19,16 +19,7 @@ from pytriton.emit.values import Value
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, scalar_of
 from pytriton.lang.tree.typed import Expr
-from pytriton.lang.tree.types import (
-    BOOL,
-    FLOAT,
-    INT,
-    LONG,
-    PointerType,
-    ScalarType,
-    element_of,
-    shape_of,
-)
+from pytriton.lang.tree.types import BOOL, FLOAT, INT, LONG, PointerType, ScalarType, element_of, shape_of
 
 __all__ = ["lower_expression"]
 

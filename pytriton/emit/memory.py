@@ -12,16 +12,7 @@ from pytriton.emit.values import Value
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, wrap
 from pytriton.lang.tree.typed import Expr
-from pytriton.lang.tree.types import (
-    BOOL,
-    DOUBLE,
-    INT,
-    LONG,
-    PointerType,
-    ScalarType,
-    element_of,
-    shape_of,
-)
+from pytriton.lang.tree.types import BOOL, DOUBLE, INT, LONG, PointerType, ScalarType, element_of, shape_of
 
 __all__ = ["COMPARISONS", "atomic", "load", "mask_node", "pointer_arithmetic"]
 

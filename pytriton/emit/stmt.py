@@ -23,16 +23,7 @@ from pytriton.frozen import dataclass, replace
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, round_to
 from pytriton.lang.tree.typed import Body, Comments, Expr, Statement, Symbol
-from pytriton.lang.tree.types import (
-    BOOL,
-    DOUBLE,
-    FLOAT,
-    INT,
-    PointerType,
-    ScalarType,
-    element_of,
-    shape_of,
-)
+from pytriton.lang.tree.types import BOOL, DOUBLE, FLOAT, INT, PointerType, ScalarType, element_of, shape_of
 from pytriton.lang.tree.walk import assigned, names, reads
 from pytriton.passes.memory.provenance import Provenance
 from pytriton.source import Span

@@ -49,9 +49,7 @@ from pytriton.lang.tree.typed import (
     Unary,
     While,
 )
-from pytriton.lang.tree.types import (
-    ERROR,
-)
+from pytriton.lang.tree.types import ERROR
 from pytriton.lang.tree.walk import reads
 from pytriton.settings import Settings
 from pytriton.source import Span

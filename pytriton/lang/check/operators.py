@@ -25,17 +25,7 @@ from pytriton.lang.tree.convert import (
     to_shape,
 )
 from pytriton.lang.tree.limits import MAX_BLOCK_ELEMENTS, has_product, padded
-from pytriton.lang.tree.typed import (
-    Binary,
-    Cast,
-    Dot,
-    Expr,
-    Literal,
-    Load,
-    Range,
-    Select,
-    Unary,
-)
+from pytriton.lang.tree.typed import Binary, Cast, Dot, Expr, Literal, Load, Range, Select, Unary
 from pytriton.lang.tree.types import (
     BOOL,
     CHAR,
