@@ -27,7 +27,7 @@ class _Translations:
 
 @contextmanager
 def not_collecting() -> Iterator[None]:
-    """Inside, the collector does not run; behind the last of several threads it is as it was before the first."""
+    """Inside, the collector does not run; after the last of several threads it is as it was before the first."""
     with _Translations.lock:
         if not _Translations.running:
             _Translations.was_on = gc.isenabled()

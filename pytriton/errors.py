@@ -68,13 +68,13 @@ class Diagnostic:
 
 
 _LONG_NAME: Final = re.compile(r"\b(\w{57})\w{4,}")
-_LONGEST_MESSAGE: Final = 600
+MAX_MESSAGE_LENGTH: Final = 600
 
 
 def _cut(message: str) -> str:
     """A message without the tails of names that no person would read."""
     message = _LONG_NAME.sub(r"\1...", message)
-    return message if len(message) <= _LONGEST_MESSAGE else message[: _LONGEST_MESSAGE - 3] + "..."
+    return message if len(message) <= MAX_MESSAGE_LENGTH else message[: MAX_MESSAGE_LENGTH - 3] + "..."
 
 
 def _headline(severity: str, message: str, where: Span | Source, code: str | None) -> list[str]:
@@ -91,15 +91,15 @@ def _shown(source: Source) -> str:
     return f"{source.name} ({source.origin})" if source.origin else source.name
 
 
-_WIDEST_LINE = 160
+MAX_SHOWN_WIDTH = 160
 
 
 def _snippet(span: Span, line: int, column: int) -> list[str]:
     """The source line and a caret line; a very long line is cut to the part around the caret."""
     text = "".join(char if char.isprintable() else " " for char in span.source.line(line))
     width = max(1, min(span.end - span.start, len(text) - column + 1))
-    start = max(0, column - 1 - _WIDEST_LINE // 2) if len(text) > _WIDEST_LINE else 0
-    text = text[start : start + _WIDEST_LINE]
+    start = max(0, column - 1 - MAX_SHOWN_WIDTH // 2) if len(text) > MAX_SHOWN_WIDTH else 0
+    text = text[start : start + MAX_SHOWN_WIDTH]
     width = min(width, max(1, len(text) - (column - 1 - start)))
     gutter = f"{line:5}"
     caret = " " * (column - 1 - start) + "^" + "~" * (width - 1)
@@ -179,12 +179,12 @@ class Report:
         help: str | None = None,
     ) -> None:
         """Record an error; the first one at a place silences those that follow there."""
-        found = Diagnostic("error", code, message, where, notes, help)
+        diagnostic = Diagnostic("error", code, message, where, notes, help)
         if isinstance(where, Span) and any(other.where == where for other in self.errors):
             return
         if len(self.errors) >= self.limit:
             self.stop(more=True)
-        self.errors.append(found)
+        self.errors.append(diagnostic)
 
     def warning(
         self,
@@ -195,10 +195,10 @@ class Report:
         help: str | None = None,
     ) -> None:
         """Record a warning, once a place and code."""
-        found = Diagnostic("warning", code, message, where, notes, help)
-        if found not in self._warned:
-            self._warned.add(found)
-            self.warnings.append(found)
+        diagnostic = Diagnostic("warning", code, message, where, notes, help)
+        if diagnostic not in self._warned:
+            self._warned.add(diagnostic)
+            self.warnings.append(diagnostic)
 
     def fatal(
         self,
@@ -223,16 +223,16 @@ class Report:
         raise kind(tuple(self.errors), more)
 
 
-_LONGEST_NAME: Final = 100  # of the names that are compared: their distance takes a time of its square
+MAX_COMPARED_LENGTH: Final = 100  # of the names that are compared: their distance takes a time of its square
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The known name that a person who typed ``name`` most likely meant."""
     words = list(known)
     alike = [word for word in words if word.lower() == name.lower()]
-    if alike or len(name) > _LONGEST_NAME:
+    if alike or len(name) > MAX_COMPARED_LENGTH:
         return alike[0] if alike else None
-    found = difflib.get_close_matches(
-        name, [word for word in words if len(word) <= _LONGEST_NAME], 1, cutoff=0.7
+    matches = difflib.get_close_matches(
+        name, [word for word in words if len(word) <= MAX_COMPARED_LENGTH], 1, cutoff=0.7
     )
-    return found[0] if found else None
+    return matches[0] if matches else None

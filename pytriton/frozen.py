@@ -1,10 +1,12 @@
-"""``dataclass(frozen=True, slots=True)`` for the records of the translator, made and filled faster.
+"""``dataclass(frozen=True, slots=True)`` for the records of the translator: cheaper to define and to fill.
 
-A kernel is thousands of tokens, spans and nodes. The standard library fills a frozen record through
-``object.__setattr__``, which looks up every field by its name; here ``__init__`` calls the setters of the slots.
-And it spends half a millisecond on every class, to compile the text of its methods; here all classes with as
-many fields share the code of their ``__init__``, under other names. The rest is alike: ``fields``, ``replace``,
-``match``, ``repr``, pickling, and no attribute can be set. Type checkers see the standard library's.
+A kernel is thousands of tokens, spans and nodes, and the package defines about a hundred classes of them. The
+standard library compiles the text of several methods for each class (half a millisecond, 50 ms of an import), and
+fills a frozen record through ``object.__setattr__``, which looks up each field by its name. Here ``__init__`` calls
+the setters of the slots (``set_0(self, value_0); set_1(self, value_1)``), and its code is compiled once for all
+classes with that many fields; each class gets that code with the names of its own parameters and setters. All else
+is as in the standard library: ``fields``, ``replace``, ``match``, ``repr``, pickling, and no attribute can be set.
+There are no default factories, no ``__post_init__`` and no inherited fields. Type checkers see the library's own.
 """
 
 from __future__ import annotations
@@ -20,38 +22,41 @@ from typing import TYPE_CHECKING, Any, NoReturn
 __all__ = ["dataclass", "replace"]
 
 
-def _made(cls: type, eq: bool) -> type:
+def _record_class(cls: type, eq: bool) -> type:
     """The class with slots for its annotations, which are its fields; ``eq``: equal where all fields are."""
-    members = dict(cls.__dict__)
-    found: dict[str, dataclasses.Field[Any]] = {}
+    members = {name: value for name, value in cls.__dict__.items() if name not in ("__dict__", "__weakref__")}
+    fields: dict[str, dataclasses.Field[Any]] = {}
     for name, type_ in get_annotations(cls).items():
-        given = members.pop(name, dataclasses.MISSING)
-        one: Any = given if isinstance(given, dataclasses.Field) else dataclasses.field(default=given)
-        assert one.default_factory is dataclasses.MISSING
-        one.name, one.type, one._field_type, one.kw_only = name, type_, _FIELD, False
-        found[name] = one
-    names = tuple(found)
-    members.pop("__dict__", None)
-    members.pop("__weakref__", None)
-    members.update(_METHODS, __slots__=names, __match_args__=names, __dataclass_fields__=found)
+        default = members.pop(name, dataclasses.MISSING)
+        field: Any = default if isinstance(default, dataclasses.Field) else dataclasses.field(default=default)
+        assert field.default_factory is dataclasses.MISSING
+        field.name, field.type, field._field_type, field.kw_only = name, type_, _FIELD, False
+        fields[name] = field
+    names = tuple(fields)
+    members.update(_METHODS, __slots__=names, __match_args__=names, __dataclass_fields__=fields)
     if eq:
         members.update(_comparisons(names))
-    made: Any = type(cls)(cls.__name__, cls.__bases__, members)
-    defaults = tuple(one.default for one in found.values() if one.default is not dataclasses.MISSING)
-    setters = {f"set_{place}": getattr(made, name).__set__ for place, name in enumerate(names)}
-    code = _filling(len(names)).replace(co_varnames=("self", *names))
-    made.__init__ = FunctionType(code, {"__builtins__": {}, **setters}, "__init__", defaults)
-    result: type = made
+    record: Any = type(cls)(cls.__name__, cls.__bases__, members)
+    record.__init__ = _initializer(record, fields)
+    result: type = record
     return result
 
 
+def _initializer(record: type, fields: dict[str, dataclasses.Field[Any]]) -> FunctionType:
+    """``__init__`` of a class: the shared code, with parameters named as its fields, and with its setters."""
+    code = _initializer_code(len(fields)).replace(co_varnames=("self", *fields))
+    setters = {f"set_{index}": getattr(record, name).__set__ for index, name in enumerate(fields)}
+    defaults = tuple(field.default for field in fields.values() if field.default is not dataclasses.MISSING)
+    return FunctionType(code, {"__builtins__": {}, **setters}, "__init__", defaults)
+
+
 @cache
-def _filling(count: int) -> CodeType:
-    """The code of an ``__init__`` with so many fields."""
-    lines = [f"    set_{place}(self, value_{place})\n" for place in range(count)]
-    parameters = ", ".join(["self", *(f"value_{place}" for place in range(count))])
+def _initializer_code(count: int) -> CodeType:
+    """The code of an ``__init__`` that sets so many fields from as many parameters."""
+    parameters = ["self", *(f"value_{index}" for index in range(count))]
+    body = [f"    set_{index}(self, value_{index})" for index in range(count)] or ["    pass"]
     scope: dict[str, Any] = {}
-    exec(f"def __init__({parameters}):\n{''.join(lines) or '    pass'}", scope)
+    exec("\n".join([f"def __init__({', '.join(parameters)}):", *body]), scope)
     code: CodeType = scope["__init__"].__code__
     return code
 
@@ -117,4 +122,4 @@ else:
         """The standard library's, for records that are frozen and have slots."""
         assert frozen
         assert slots
-        return lambda cls: _made(cls, eq)
+        return lambda cls: _record_class(cls, eq)

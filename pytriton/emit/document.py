@@ -79,13 +79,13 @@ class _Printer:
         self.parentheses = False  # whether the one optional pair is there
         self.fits_without = False  # whether all that it would hold was measured without it, and fits
         self.measured = False  # whether the rest of this line is known to fit
-        self.rest: list[_Item] = []
+        self.pending: list[_Item] = []
 
     def lines(self, parts: Sequence[Doc]) -> list[str]:
         done: list[str] = []
         self._push(parts, self.indent, True)
-        while self.rest:
-            indent, broken, doc, _ = self.rest.pop()
+        while self.pending:
+            indent, broken, doc, _ = self.pending.pop()
             if isinstance(doc, str):
                 self.line += doc
             elif doc.kind is Kind.LINE and broken:
@@ -97,7 +97,7 @@ class _Printer:
         return [*done, self.line]
 
     def _push(self, parts: Sequence[Doc], indent: int, broken: bool) -> None:
-        self.rest += [_Item(indent, broken, part) for part in reversed(parts)]
+        self.pending += [_Item(indent, broken, part) for part in reversed(parts)]
 
     def _part(self, doc: Part, indent: int, broken: bool) -> None:
         kind, parts = doc.kind, doc.parts
@@ -141,12 +141,12 @@ class _Printer:
         break there that is used ends the line.
         """
         width = len(self.line)
-        rest = len(self.rest)
+        left = len(self.pending)
         pending = [_Item(indent, broken, part, measure) for part in reversed(parts)]
-        while pending or rest:
+        while pending or left:
             if not pending:
-                rest -= 1
-                pending.append(self.rest[rest])
+                left -= 1
+                pending.append(self.pending[left])
             indent, broken, doc, measure = pending.pop()
             if isinstance(doc, str):
                 width += len(doc)

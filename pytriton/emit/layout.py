@@ -1,6 +1,6 @@
 """A statement with an expression -> its lines, broken where ``ruff format`` breaks them.
 
-Input: a ``Node`` and the text before and behind it. Output: the lines. What fits on one line is printed by
+Input: a ``Node`` and the text before and after it. Output: the lines. What fits on one line is printed by
 ``show``; anything longer becomes a document (document.py), with the breaks, groups and optional parentheses
 that ruff's formatter 0.17 has (crates/ruff_python_formatter; the file is named at each rule). Invariants: the
 lines parse to what the one line would, and ``ruff format`` leaves them as they are.
@@ -236,7 +236,7 @@ def _brackets(left: str, inner: list[Doc], right: str, where: _Where, out: list[
 
 
 def _separated(items: list[tuple[str, Node]]) -> list[Doc]:
-    """Items with commas between them, and one behind the last if each is on a line of its own."""
+    """Items with commas between them, and one after the last if each is on a line of its own."""
     parts: list[Doc] = []
     for before, item in items:
         if parts:

@@ -41,15 +41,17 @@ def emit(kernel: KernelDef, provenance: Provenance, precision: str = "ieee") -> 
         symbol for symbol in kernel.parameters if symbol.type == INT
     }  # Triton makes constants of ones
     names.natural |= {
-        one.symbol for one in assigned_once(kernel.body) if isinstance(one, Declare) and _counts_up(one.value)
+        statement.symbol
+        for statement in assigned_once(kernel.body)
+        if isinstance(statement, Declare) and _counts_up(statement.value)
     }
     statements = Statements(names, provenance, precision)
     statements.body(kernel.body)
     function = identifier(kernel.name)
     text = render(
         "kernel.py.j2",
-        libdevice=statements.expressions.libdevice,
-        helpers=statements.expressions.helpers,
+        libdevice=statements.context.libdevice,
+        helpers=statements.context.helpers,
         comments=kernel.comments.above,
         function=function,
         parameters=_parameters(kernel, names),
@@ -100,14 +102,14 @@ def _counts_up(value: Expr | None) -> bool:
 
 def _defines(kernel: KernelDef) -> frozenset[str]:
     """Every define that may be printed: in expressions, and in the sizes of blocks."""
-    found: set[str] = set()
+    names: set[str] = set()
     shapes: dict[int, tuple[int, ...]] = {}  # kept, so that their ids are theirs
     sizes: dict[int, Expr] = {}
 
     def look(expr: Expr) -> None:
         for node in walk(expr):
             if node.__class__ is typed.Constexpr:
-                found.add(node.name)
+                names.add(node.name)
             type_ = node.type
             if type_.__class__ is BlockType:
                 shapes[id(type_.shape)] = type_.shape
@@ -125,4 +127,4 @@ def _defines(kernel: KernelDef) -> frozenset[str]:
                 sizes[id(size.expr)] = size.expr
     for expr in sizes.values():
         look(expr)
-    return frozenset(found)
+    return frozenset(names)

@@ -50,12 +50,12 @@ def differs(expr: typed.Binary, first: Value, second: Value) -> bool:
     value = constant(replace(expr, left=_literal(expr.left, first), right=_literal(expr.right, second)))
     if value is None:  # C leaves it undefined, and Python may refuse it
         return first.strong or second.strong
-    found = computed(expr, first, second)
+    python = computed(expr, first, second)
     type_ = scalar_of(expr.type)
     assert type_ is not None
-    if found is None or unspelled(value, type_):
+    if python is None or unspelled(value, type_):
         return True
-    return not _alike(round_to(found, type_), value) if type_.is_float else found != value
+    return not _alike(round_to(python, type_), value) if type_.is_float else python != value
 
 
 def _literal(operand: Expr, value: Value) -> Expr:
@@ -66,8 +66,8 @@ def _literal(operand: Expr, value: Value) -> Expr:
     return convert(typed.Literal(operand.span, own, number), common)
 
 
-def _alike(one: float, other: float) -> bool:
-    return one == other or (math.isnan(one) and math.isnan(other))
+def _alike(left: float, right: float) -> bool:
+    return left == right or (math.isnan(left) and math.isnan(right))
 
 
 def computed(expr: typed.Binary, first: Value, second: Value) -> int | float | None:

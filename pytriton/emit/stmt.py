@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from pytriton.emit.context import Context, lower, node_of, size_node, tensor_of
+from pytriton.emit.conversions import as_tensor, place
 from pytriton.emit.document import WIDTH
-from pytriton.emit.expr import Expressions
+from pytriton.emit.expr import lower_expression
 from pytriton.emit.layout import layout
+from pytriton.emit.memory import mask_node
 from pytriton.emit.names import Names
 from pytriton.emit.numbers import dtype, full
 from pytriton.emit.python import Atom, BinOp, Call, Method, Node
@@ -20,16 +23,7 @@ from pytriton.frozen import dataclass, replace
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, round_to
 from pytriton.lang.tree.typed import Body, Comments, Expr, Statement, Symbol
-from pytriton.lang.tree.types import (
-    BOOL,
-    DOUBLE,
-    FLOAT,
-    INT,
-    PointerType,
-    ScalarType,
-    element_of,
-    shape_of,
-)
+from pytriton.lang.tree.types import BOOL, DOUBLE, FLOAT, INT, PointerType, ScalarType, element_of, shape_of
 from pytriton.lang.tree.walk import assigned, names, reads
 from pytriton.passes.memory.provenance import Provenance
 from pytriton.source import Span
@@ -53,7 +47,7 @@ class Statements:
     def __init__(self, names: Names, provenance: Provenance, precision: str) -> None:
         self.names = names
         self.provenance = provenance
-        self.expressions = Expressions(names, precision)
+        self.context = Context(names, precision, lower_expression)
         self.lines: list[Line] = []
         self._indent = 4
 
@@ -74,14 +68,14 @@ class Statements:
     def _print(self, before: str, node: Node, after: str, span: Span, comments: Comments) -> None:
         """``before node after`` with the comments of its statement."""
         lines = layout(before, node, after, self._indent)
-        behind = "; ".join(comments.behind)
+        beside = "; ".join(comments.behind)
         above = comments.above
-        width = len(f"# {behind}".encode())  # at least what it takes on the screen
-        if (behind and len(lines[-1]) + 2 + width > WIDTH) or (behind and len(lines) > 1):
-            above, behind = (*above, behind), ""
+        width = len(f"# {beside}".encode())  # at least what it takes on the screen
+        if beside and (len(lines) > 1 or len(lines[-1]) + 2 + width > WIDTH):
+            above, beside = (*above, beside), ""
         self._comment(above, span)
-        if behind:
-            lines[-1] += f"  # {behind}"
+        if beside:
+            lines[-1] += f"  # {beside}"
         self.lines += [Line(line, span.line) for line in lines]
 
     def _comment(self, above: tuple[str, ...], span: Span) -> None:
@@ -112,7 +106,7 @@ class Statements:
             case typed.Store():
                 self._store(statement)
             case typed.Evaluate():
-                node = self.expressions.node(statement.value)
+                node = node_of(statement.value, self.context)
                 self._print("", node, "", statement.span, statement.comments)
             case typed.If():
                 self._if(statement)
@@ -132,10 +126,10 @@ class Statements:
 
     def _assign(self, symbol: Symbol, value: Expr, span: Span, comments: Comments, multiple: int = 1) -> None:
         name = self.names[symbol]
-        lowered = self.expressions.lower(value)
+        lowered = lower(value, self.context)
         node = self._typed(lowered, symbol)
         if multiple > 1 and not lowered.weak and not shape_of(symbol.type):
-            node = Call("tl.multiple_of", (node, self.expressions.size(multiple)))  # a hint, no arithmetic
+            node = Call("tl.multiple_of", (node, size_node(multiple, self.context)))  # a hint, no arithmetic
         if node == Atom(name):  # nothing is printed: a number stays one
             return
         if isinstance(node, BinOp) and node.left == Atom(name) and node.operator in _AUGMENTED:
@@ -157,12 +151,12 @@ class Statements:
         return full(value.node, element)
 
     def _store(self, statement: typed.Store) -> None:
-        pointer = self.expressions.lower(statement.pointer)
+        pointer = lower(statement.pointer, self.context)
         want = shape_of(statement.pointer.type)
         value = self._stored(statement, want)
         keywords: tuple[tuple[str, Node], ...] = ()
         if statement.mask is not None:
-            keywords = (("mask", self.expressions.mask(statement.mask, want)),)
+            keywords = (("mask", mask_node(statement.mask, want, self.context)),)
         call = Call("tl.store", (pointer.node, value), keywords)
         self._print("", call, "", statement.span, statement.comments)
 
@@ -177,25 +171,25 @@ class Statements:
         element = element_of(target)  # type: ignore[arg-type]
         root = self.provenance.only_root(statement.pointer)
         if isinstance(value, typed.Cast) and root is not None and root.type == element:
-            inner = self.expressions.lower(value.operand)
+            inner = lower(value.operand, self.context)
             if not inner.weak and element.element != BOOL:  # type: ignore[union-attr]
                 own = Atom(f"{self.names[root]}.dtype.element_ty")
                 converted = Value(Method(inner.node, "to", (own,)), inner.element)
-                return self.expressions.place(converted, have, want)
-        lowered = self.expressions.lower(value)
+                return place(converted, have, want)
+        lowered = lower(value, self.context)
         if isinstance(element, PointerType) and element.element == DOUBLE and lowered.weak:
             number = constant(value)
             if number is None or round_to(number, FLOAT) != number:
-                lowered = self.expressions.tensor(value)  # tl.store makes a bare number a float32
+                lowered = tensor_of(value, self.context)  # tl.store makes a bare number a float32
         if isinstance(element, PointerType) and isinstance(element.element, PointerType):
             lowered = Value(Method(lowered.node, "to", (Atom("tl.int64"),)), lowered.element)
-        return self.expressions.place(lowered, have, want)
+        return place(lowered, have, want)
 
     # ---------------------------------------------------------------- control flow
 
     def _if(self, statement: typed.If) -> None:
         self._settle((statement,))
-        condition = self.expressions.node(statement.condition)
+        condition = node_of(statement.condition, self.context)
         self._print("if ", condition, ":", statement.span, statement.comments)
         self._inner(statement.then)
         otherwise = statement.otherwise
@@ -203,7 +197,7 @@ class Statements:
             if len(otherwise) == 1 and isinstance(otherwise[0], typed.If):
                 chained = otherwise[0]
                 self._comment(chained.comments.above, chained.span)
-                condition = self.expressions.node(chained.condition)
+                condition = node_of(chained.condition, self.context)
                 self._print("elif ", condition, ":", chained.span, Comments())
                 self._inner(chained.then)
                 otherwise = chained.otherwise
@@ -224,7 +218,7 @@ class Statements:
         lowest = statement.start if (constant(statement.step) or 0) > 0 else statement.stop
         if (constant(lowest) or -1) >= 0 or constant(lowest) == 0:
             self.names.natural.add(statement.symbol)
-        arguments = tuple(self.expressions.node(bound) for bound in bounds)
+        arguments = tuple(node_of(bound, self.context) for bound in bounds)
         call = Call("range", arguments)
         if statement.stages is not None:
             call = Call("tl.range", arguments, (("num_stages", Atom(str(statement.stages))),))
@@ -246,9 +240,9 @@ class Statements:
 
     def _while(self, condition: Expr, body: Body, statement: typed.While) -> None:
         self._settle(body)
-        value = self.expressions.lower(condition)
+        value = lower(condition, self.context)
         if value.strong:
-            value = self.expressions.strong(value)  # a loop has no number for its condition
+            value = as_tensor(value)  # a loop has no number for its condition
         self._print("while ", value.node, ":", statement.span, statement.comments)
         self._inner(body)
 
@@ -276,15 +270,15 @@ def _zero(statement: typed.Declare) -> Expr:
 def _first_mentions(body: Body) -> dict[Symbol, Statement]:
     """For each variable declared without a value, the statement that mentions it first."""
     waiting = {s.symbol for s in body if isinstance(s, typed.Declare) and s.value is None}
-    found: dict[Symbol, Statement] = {}
+    mentions: dict[Symbol, Statement] = {}
     if not waiting:
-        return found
+        return mentions
     for statement in body:
         if isinstance(statement, typed.Declare) and statement.value is None:
             continue
         for symbol in waiting & (reads((statement,)) | assigned((statement,))):
-            found.setdefault(symbol, statement)
-    return found
+            mentions.setdefault(symbol, statement)
+    return mentions
 
 
 def _needs_value(symbol: Symbol, first: Statement | None) -> bool:

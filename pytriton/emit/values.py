@@ -49,30 +49,29 @@ def _kind(type_: ScalarType) -> int:
 
 def promoted(left: Value, right: Value, *, division: bool = False) -> ScalarType | None:
     """The type in which Triton computes on two numbers; None if it refuses or if that depends on the run."""
-    one, other = left.element, right.element
-    if isinstance(one, PointerType) or isinstance(other, PointerType):
+    if isinstance(left.element, PointerType) or isinstance(right.element, PointerType):
         return None
-    return _only(one, left.strong, left.weak, other, right.strong, right.weak, division)
+    return _only(left.element, left.strong, left.weak, right.element, right.strong, right.weak, division)
 
 
 @cache  # of a dozen types
 def _only(
-    one: ScalarType,
-    one_strong: bool,
-    one_weak: bool,
-    other: ScalarType,
-    other_strong: bool,
-    other_weak: bool,
+    left: ScalarType,
+    left_strong: bool,
+    left_weak: bool,
+    right: ScalarType,
+    right_strong: bool,
+    right_weak: bool,
     division: bool,
 ) -> ScalarType | None:
-    """The type of all cases that can be, if it is one."""
-    found = {
-        _computation(one, one_bare, other, other_bare, division)
-        for one_bare, one_is in ((False, one_strong), (True, one_weak))
-        for other_bare, other_is in ((False, other_strong), (True, other_weak))
-        if one_is and other_is
+    """The type of all cases that can be, if it is the same."""
+    types = {
+        _computation(left, left_bare, right, right_bare, division)
+        for left_bare, left_possible in ((False, left_strong), (True, left_weak))
+        for right_bare, right_possible in ((False, right_strong), (True, right_weak))
+        if left_possible and right_possible
     }
-    return found.pop() if len(found) == 1 else None
+    return types.pop() if len(types) == 1 else None
 
 
 def _computation(

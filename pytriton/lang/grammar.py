@@ -120,15 +120,19 @@ def climb(parts: list[Any], combine: Callable[[Any, Token, Any], Any]) -> Any:
 @cache
 def spelled() -> Mapping[str, str]:
     """The terminal of each word and sign that the grammar spells out."""
-    return {one.pattern.value: one.name for one in _lark().terminals if isinstance(one.pattern, PatternStr)}
+    return {
+        terminal.pattern.value: terminal.name
+        for terminal in _lark().terminals
+        if isinstance(terminal.pattern, PatternStr)
+    }
 
 
 def tables() -> str:
     """The JSON text of the tables, built from the grammar."""
     text = _folder().joinpath(GRAMMAR).read_text(encoding="utf-8")
     data, memo = _built(text).memo_serialize([TerminalDef, Rule])
-    made = {"grammar": text, "lark": lark.__version__, "data": data, "memo": memo}
-    return json.dumps(made, separators=(",", ":")) + "\n"
+    stored = {"grammar": text, "lark": lark.__version__, "data": data, "memo": memo}
+    return json.dumps(stored, separators=(",", ":")) + "\n"
 
 
 @cache
@@ -137,14 +141,14 @@ def _lark() -> Lark:
     folder = _folder()
     text = folder.joinpath(GRAMMAR).read_text(encoding="utf-8")
     try:
-        stored = folder.joinpath(TABLES).read_text(encoding="utf-8")
-        found = json.loads(stored, object_pairs_hook=_with_numbers)
+        json_text = folder.joinpath(TABLES).read_text(encoding="utf-8")
+        stored = json.loads(json_text, object_pairs_hook=_with_numbers)
     except (OSError, ValueError):
-        found = {}
-    if found.get("grammar") != text or found.get("lark") != lark.__version__:
+        stored = {}
+    if stored.get("grammar") != text or stored.get("lark") != lark.__version__:
         return _built(text)
     # Lark.load(), which is public, reads pickles.
-    return Lark._load_from_dict(found["data"], found["memo"])  # type: ignore[no-untyped-call, no-any-return]
+    return Lark._load_from_dict(stored["data"], stored["memo"])  # type: ignore[no-untyped-call, no-any-return]
 
 
 def _built(text: str) -> Lark:

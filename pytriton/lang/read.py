@@ -23,9 +23,9 @@ from pytriton.source import Source
 
 __all__ = ["Front", "read"]
 
-MOST_TEXTS: Final = 16
-MOST_POINTS: Final = 8  # of one text, that differ in what an #if asks for
-MOST_TOKENS: Final = 4_000  # about 500 lines; their tree takes 1 MB
+MAX_TEXTS: Final = 16
+MAX_POINTS: Final = 8  # of one text, that differ in what an #if asks for
+MAX_TOKENS: Final = 4_000  # about 500 lines; their tree takes 1 MB
 
 
 class Front(NamedTuple):
@@ -37,7 +37,7 @@ class Front(NamedTuple):
     numbers: Mapping[str, int | float]
 
 
-class _Kept(NamedTuple):
+class _Entry(NamedTuple):
     """``spelled``: the digits that it depends on, by the name of the define."""
 
     front: Front
@@ -45,7 +45,7 @@ class _Kept(NamedTuple):
     warnings: tuple[Diagnostic, ...]
 
 
-_kept: Final[dict[tuple[Any, ...], list[_Kept]]] = {}
+_entries: Final[dict[tuple[Any, ...], list[_Entry]]] = {}
 
 
 def read(
@@ -61,19 +61,19 @@ def read(
         return _front(preprocessed, parse(preprocessed.tokens, report))
     given = given_macros(defines, source, report)
     key = _key(source, given)
-    known = [] if report.errors else _kept.get(key, [])
-    for one in known:
-        if all(_spelling(given[name]) == digits for name, digits in one.spelled.items()):
-            report.warnings += one.warnings
+    known = [] if report.errors else _entries.get(key, [])
+    for entry in known:
+        if all(_spelling(given[name]) == digits for name, digits in entry.spelled.items()):
+            report.warnings += entry.warnings
             numbers = {name: macro.value for name, macro in given.items() if macro.value is not None}
-            return one.front._replace(numbers=numbers)
+            return entry.front._replace(numbers=numbers)
     already = len(report.warnings)
     preprocessed = preprocess_given(source, given, report, wrong=defines.keys() - given.keys())
     report.check()
     front = _front(preprocessed, parse(preprocessed.tokens, report))
-    if len(preprocessed.tokens) <= MOST_TOKENS:
+    if len(preprocessed.tokens) <= MAX_TOKENS:
         spelled = {name: _spelling(given[name]) for name in preprocessed.spelled | front.tree.spelled}
-        _keep(key, _Kept(front, spelled, tuple(report.warnings[already:])), known)
+        _keep(key, _Entry(front, spelled, tuple(report.warnings[already:])), known)
     return front
 
 
@@ -81,11 +81,11 @@ def _front(preprocessed: Preprocessed, tree: syntax.File) -> Front:
     return Front(tree, preprocessed.mentioned, preprocessed.macros, preprocessed.numbers)
 
 
-def _keep(key: tuple[Any, ...], one: _Kept, known: list[_Kept]) -> None:
-    _kept.pop(key, None)  # so that it stands last
-    _kept[key] = [*known[1 - MOST_POINTS :], one]
-    for oldest in list(_kept)[:-MOST_TEXTS]:
-        _kept.pop(oldest, None)
+def _keep(key: tuple[Any, ...], entry: _Entry, known: list[_Entry]) -> None:
+    _entries.pop(key, None)  # so that it stands last
+    _entries[key] = [*known[1 - MAX_POINTS :], entry]
+    for oldest in list(_entries)[:-MAX_TEXTS]:
+        _entries.pop(oldest, None)
 
 
 def _key(source: Source, given: Mapping[str, Macro]) -> tuple[Any, ...]:

@@ -43,7 +43,7 @@ from pytriton.frozen import dataclass
 from pytriton.source import Source, Span
 
 __all__ = [
-    "LARGEST_TEXT",
+    "MAX_TEXT",
     "Comment",
     "Kind",
     "Problem",
@@ -56,9 +56,9 @@ __all__ = [
     "tokenize",
 ]
 
-LARGEST_TEXT: Final = 1 << 20
-LONGEST_NUMBER: Final = 200
-MOST_PIECES: Final = 150_000  # tokens, comments and lines of one text: a text of absurd density takes seconds
+MAX_TEXT: Final = 1 << 20
+MAX_NUMBER_LENGTH: Final = 200
+MAX_PIECES: Final = 150_000  # tokens, comments and lines of one text: a text of absurd density takes seconds
 
 
 class Kind(Enum):
@@ -170,7 +170,7 @@ def kind_of(text: str) -> Kind | None:
     index = match.lastindex if match is not None else None
     if index is None or match is None or match.start(index) != 0:
         return None
-    if index == _NUMBER and len(text) > LONGEST_NUMBER:
+    if index == _NUMBER and len(text) > MAX_NUMBER_LENGTH:
         return None
     return _KINDS[index] if index <= _STRING or index == _PUNCT else None
 
@@ -180,7 +180,7 @@ def scan(source: Source, report: Report) -> tuple[list[Token], list[Problem]]:
 
     What is wrong even in text that an ``#if`` drops goes to the report at once.
     """
-    if len(source.text) > LARGEST_TEXT:
+    if len(source.text) > MAX_TEXT:
         report.fatal("TC002", _TOO_LARGE, source, help=_TOO_LARGE_HELP)
     _refuse_controls(source, report)
     text, cuts = _join_lines(source.text)
@@ -189,7 +189,7 @@ def scan(source: Source, report: Report) -> tuple[list[Token], list[Problem]]:
     comments: list[Comment] = []
     newline = fresh = True  # fresh: neither a token nor a comment stands on this line yet
     last = 1 if text.startswith("\ufeff") else 0
-    for match in islice(_TOKEN.finditer(text, last), MOST_PIECES):
+    for match in islice(_TOKEN.finditer(text, last), MAX_PIECES):
         index = match.lastindex
         if index is None:
             break
@@ -203,7 +203,7 @@ def scan(source: Source, report: Report) -> tuple[list[Token], list[Problem]]:
             last = end
             if comments:
                 comments = []
-            if index == _NUMBER and end - start > LONGEST_NUMBER:
+            if index == _NUMBER and end - start > MAX_NUMBER_LENGTH:
                 problems.append(_too_long(span))
         elif index == _BREAK:
             newline = fresh = True
@@ -266,7 +266,7 @@ def _join_lines(text: str) -> tuple[str, _Cuts]:
 
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _TOO_LARGE: Final = "the text is larger than 1 MiB"
-_TOO_MANY: Final = f"the text has more than {MOST_PIECES} tokens, comments and lines"
+_TOO_MANY: Final = f"the text has more than {MAX_PIECES} tokens, comments and lines"
 _TOO_LARGE_HELP: Final = "give one kernel a text"
 
 
@@ -330,7 +330,7 @@ def _problem(text: str, span: Span) -> Problem | None:
 
 def decode(data: bytes, name: str, report: Report) -> Source:
     """The source that these bytes are: UTF-8, with or without a byte order mark."""
-    if len(data) > LARGEST_TEXT:
+    if len(data) > MAX_TEXT:
         report.fatal("TC002", _TOO_LARGE, Source("", name), help=_TOO_LARGE_HELP)
     try:
         return Source(data.decode("utf-8-sig"), name)

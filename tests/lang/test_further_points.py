@@ -75,9 +75,9 @@ VALUES = (16, 32, 8, 1, 48, 0, 16.0, -0.0, 0.0, True, "0x20")
 
 @pytest.fixture(autouse=True)
 def nothing_kept() -> Iterator[None]:
-    read._kept.clear()
+    read._entries.clear()
     yield
-    read._kept.clear()
+    read._entries.clear()
 
 
 def outcome(text: str, defines: dict[str, Any], **more: Any) -> Any:
@@ -98,9 +98,9 @@ def assert_alike(text: str, points: list[dict[str, Any]], **more: Any) -> None:
     """Every point of a sweep, in whatever order, is what it is alone."""
     alone = []
     for point in points:
-        read._kept.clear()
+        read._entries.clear()
         alone.append(outcome(text, point, **more))
-    read._kept.clear()
+    read._entries.clear()
     order = [*range(len(points)), *random.Random(1).sample(range(len(points)), len(points))]
     for place in order:
         assert outcome(text, points[place], **more) == alone[place], points[place]
@@ -137,7 +137,7 @@ def test_other_options() -> None:
     options = [{"kernel": name, "strict_literals": strict} for name in "fg" for strict in (False, True)]
     alone = []
     for option in options:
-        read._kept.clear()
+        read._entries.clear()
         alone.append(outcome(text, {"T": 1}, **option))
     for _ in range(2):
         for option, expected in zip(options, alone, strict=True):
@@ -150,8 +150,8 @@ def test_threads() -> None:
     text = TEXTS["branches and comments"]
     alone = []
     for point in points:
-        read._kept.clear()
+        read._entries.clear()
         alone.append(outcome(text, point))
-    read._kept.clear()
+    read._entries.clear()
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda point: outcome(text, point), points * 20)) == alone * 20

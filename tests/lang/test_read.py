@@ -43,9 +43,9 @@ POINTS: list[dict[str, Any]] = [
 
 @pytest.fixture(autouse=True)
 def nothing_kept() -> Iterator[None]:
-    read._kept.clear()
+    read._entries.clear()
     yield
-    read._kept.clear()
+    read._entries.clear()
 
 
 def outcome(text: str, defines: dict[str, Any]) -> Any:
@@ -61,9 +61,9 @@ def outcome(text: str, defines: dict[str, Any]) -> Any:
 def test_a_point_is_what_it_is_alone(name: str) -> None:
     alone = []
     for point in POINTS:
-        read._kept.clear()
+        read._entries.clear()
         alone.append(outcome(TEXTS[name], point))
-    read._kept.clear()
+    read._entries.clear()
     for _ in range(2):
         for point, expected in zip(POINTS, alone, strict=True):
             assert outcome(TEXTS[name], point) == expected, point
@@ -95,7 +95,7 @@ def test_what_is_included_is_read_anew(tmp_path: Path) -> None:
         (tmp_path / "body.h").write_text(f"#define BODY {body}\n")
         found = pytriton.translate(text, {"T": 16}, include_dirs=[tmp_path]).text
         assert f"tl.store(X + i, {body}" in found
-    assert not read._kept
+    assert not read._entries
 
 
 def test_errors_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,13 +112,13 @@ def test_errors_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_little_is_kept() -> None:
-    for number in range(3 * read.MOST_TEXTS):
+    for number in range(3 * read.MAX_TEXTS):
         pytriton.translate(f"// {number}\n{BODY}", {"T": 16, "BODY": "1"})
-    assert len(read._kept) == read.MOST_TEXTS
-    for size in range(1, 4 * read.MOST_POINTS):
+    assert len(read._entries) == read.MAX_TEXTS
+    for size in range(1, 4 * read.MAX_POINTS):
         pytriton.translate(TEXTS["condition"], {"T": size})
-    assert max(map(len, read._kept.values())) == read.MOST_POINTS
-    long = BODY.replace("BODY", "1" + " + 1" * read.MOST_TOKENS)
-    read._kept.clear()
+    assert max(map(len, read._entries.values())) == read.MAX_POINTS
+    long = BODY.replace("BODY", "1" + " + 1" * read.MAX_TOKENS)
+    read._entries.clear()
     read.read(Source(long), {"T": 16}, Report())
-    assert not read._kept
+    assert not read._entries

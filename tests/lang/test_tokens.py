@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytriton.errors import CompileError, ParseError, Report
 from pytriton.lang.tokens import (
-    LARGEST_TEXT,
+    MAX_TEXT,
     Kind,
     Token,
     decode,
@@ -195,7 +195,7 @@ def test_rendered_continuation_with_blank() -> None:
 def test_too_large() -> None:
     report = Report()
     with pytest.raises(ParseError) as caught:
-        tokenize(Source("x" * (LARGEST_TEXT + 1), "k.c"), report)
+        tokenize(Source("x" * (MAX_TEXT + 1), "k.c"), report)
     assert str(caught.value).startswith("k.c: error: the text is larger than 1 MiB [TC002]")
 
 
@@ -213,7 +213,7 @@ class TestDecode:
 
     def test_too_large(self) -> None:
         with pytest.raises(ParseError, match="TC002"):
-            decode(b" " * (LARGEST_TEXT + 1), "k.c", Report())
+            decode(b" " * (MAX_TEXT + 1), "k.c", Report())
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,9 @@ READING = (
         "assigned-unconverted",
         _lang("check/assignments"),
         "+= computes in the type of the right side",
-        "return self.arithmetic(operator, left, right, shape, node.span)",
-        "return self.arithmetic(operator, convert(left, scalar_of(right.type)), right, shape, node.span)",
+        "return arithmetic(operator, left, right, shape, node.span, context)",
+        "left = conversion(left, right.type, node.span, 'convert', context)\n"
+        "    return arithmetic(operator, left, right, shape, node.span, context)",
     ),
     Mutant(
         "exp-of-half-in-half",
@@ -173,8 +174,8 @@ MASKS = (
         "mask-replaced",
         _lang("check/masks"),
         "a load under `?:` loses its own mask",
-        'whole = Binary(mask.span, with_element(BOOL, joint), "&&", mask, own)',
-        "whole = mask",
+        'joint_mask = Binary(mask.span, with_element(BOOL, joint), "&&", mask, own)',
+        "joint_mask = mask",
     ),
     Mutant(
         "mask-of-product-rows",
@@ -202,14 +203,14 @@ MASKS = (
 EMITTER = (
     Mutant(
         "negative-zero",
-        _emit("expr"),
+        _emit("operators"),
         "-x of 0.0 is 0.0",
         'node = BinOp("*", Atom("-1.0"), value.node)',
         'node = UnaryOp("-", value.node)',
     ),
     Mutant(
         "nan-compares",
-        _emit("expr"),
+        _emit("operators"),
         "!(a < b) of floats becomes a >= b",
         "return scalar is None or not scalar.is_float",
         "return True",
@@ -218,14 +219,14 @@ EMITTER = (
         "python-floors",
         _emit("numbers"),
         "a division of numbers that Python knows rounds down",
-        "if found is None or unspelled(value, type_):",
-        'if expr.operator in ("/", "%"):\n        return False\n    if found is None or unspelled(value, type_):',
+        "if python is None or unspelled(value, type_):",
+        'if expr.operator in ("/", "%"):\n        return False\n    if python is None or unspelled(value, type_):',
     ),
     Mutant(
         "half-product-in-half",
         _emit("expr"),
         "half operands are summed in half",
-        "wide = self.to(value, FLOAT) if element.is_float and element.bits == 16 else value",
+        "wide = as_type(value, FLOAT) if element.is_float and element.bits == 16 else value",
         "wide = value",
     ),
     Mutant(
@@ -239,8 +240,8 @@ EMITTER = (
         "integers-floor",
         _emit("functions"),
         "floor of an integer goes through tl.floor",
-        'if function in ("floor", "ceil") and not element.is_float:\n            return values[0]',
-        "if False:\n            return values[0]",
+        'if function in ("floor", "ceil") and not element.is_float:\n        return values[0]',
+        "if False:\n        return values[0]",
     ),
     Mutant(
         "tf32",
@@ -253,15 +254,15 @@ EMITTER = (
         "shallow-product",
         _emit("products"),
         "a product of less depth than tl.dot takes is not widened",
-        "while depth < least_depth(common):",
+        "while depth < min_depth(common):",
         "while False:",
     ),
     Mutant(
         "batch-order",
         _emit("products"),
         "the batch axes of a product come back in the wrong places",
-        "order = (len(shape) - 2, len(shape) - 1, *range(len(shape) - 2))\n        return",
-        "order = (len(shape) - 1, len(shape) - 2, *range(len(shape) - 2))\n        return",
+        "order = (len(shape) - 2, len(shape) - 1, *range(len(shape) - 2))\n    return",
+        "order = (len(shape) - 1, len(shape) - 2, *range(len(shape) - 2))\n    return",
     ),
     Mutant(
         "number-as-int32",

@@ -38,10 +38,10 @@ PYTHON = [
     if "python_after" in one
 ]
 
-# What no user's text or call leads to: bugs of pytriton, a check behind another one (TC320 behind TC315), and
-# what would take the test with it: a failure of the interpreter, and a fork after CUDA was used (TC523, which
-# tests/runtime/test_wrong_use_gpu.py runs in a process of its own).
-WITHOUT = {"TC320", "TC521", "TC523", "TC532"}
+# What no user's text or call leads to: bugs of pytriton, and what would take the test with it: a failure of the
+# interpreter, and a fork after CUDA was used (TC523, which tests/runtime/test_wrong_use_gpu.py runs in a process
+# of its own).
+WITHOUT = {"TC521", "TC523", "TC532"}
 
 
 def test_a_page_for_each_code() -> None:

@@ -17,17 +17,17 @@ from pytriton.source import Span
 
 __all__ = ["count_nodes", "refuse_large"]
 
-MOST_STATEMENTS: Final = 6_000
-MOST_NODES: Final = 26_000
+MAX_STATEMENTS: Final = 6_000
+MAX_NODES: Final = 26_000
 
 
-def count_nodes(expr: Expr, most: int) -> int:
-    """The nodes of an expression, loads twice; where there are more than ``most``, some number above it."""
+def count_nodes(expr: Expr, limit: int) -> int:
+    """The nodes of an expression, loads twice; where there are more than ``limit``, some number above it."""
     below = known_below(expr)
     if below is not None:
         return 1 + len(below) + sum([node.__class__ is Load for node in (expr, *below)])
     pending, count = [expr], 0
-    while pending and count <= most:
+    while pending and count <= limit:
         node = pending.pop()
         pending += children(node)
         count += 1 + (node.__class__ is Load)  # barriers are put between them
@@ -36,15 +36,15 @@ def count_nodes(expr: Expr, most: int) -> int:
 
 def refuse_large(name: str, body: Body, where: Span, report: Report) -> None:
     """Refuse a kernel with more statements or nodes than that (TC011)."""
-    if _statements(body, 1) > MOST_STATEMENTS:
-        what = f"{MOST_STATEMENTS} statements, those in loops counted again for each loop around them"
+    if _statements(body, 1) > MAX_STATEMENTS:
+        what = f"{MAX_STATEMENTS} statements, those in loops counted again for each loop around them"
         help_ = "write several kernels, and a loop for what repeats"
         report.fatal("TC011", f"kernel '{name}' has more than {what}", where, help=help_)
-    left = MOST_NODES
+    left = MAX_NODES
     for expr in expressions(body):
         left -= count_nodes(expr, left)
         if left < 0:
-            what = f"{MOST_NODES} operators and operands"
+            what = f"{MAX_NODES} operators and operands"
             help_ = (
                 "a '?:' brings its condition to every load in its branches: compute that in a variable first"
             )

@@ -1,7 +1,7 @@
 """Puts comments on statements.
 
 Comments come in text order, and so do statements. Each statement takes those that stand before its first
-character, and those at the end of its last line; what is left in front of a closing brace becomes a remark.
+character, and those at the end of its last line; what is left before a closing brace becomes a remark.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytriton.lang.tokens import Comment
-from pytriton.lang.tree.typed import Comments
 from pytriton.source import Span
 
 __all__ = ["CommentCursor"]
@@ -28,17 +27,17 @@ class CommentCursor:
 
     def above(self, offset: int) -> tuple[str, ...]:
         """The comments before an offset that were not taken yet."""
-        found: list[str] = []
+        lines: list[str] = []
         while self._taken < len(self._comments):
             comment = self._comments[self._taken]
             if comment.span.start >= offset:
                 break
-            found += _lines(comment.text)
+            lines += _lines(comment.text)
             self._taken += 1
-        return tuple(found)
+        return tuple(lines)
 
-    def behind(self, span: Span) -> tuple[str, ...]:
-        """The comments on the line where a span ends, behind it."""
+    def after(self, span: Span) -> tuple[str, ...]:
+        """The comments that stand after a span on the line where it ends."""
         if self._taken >= len(self._comments):
             return ()
         comment = self._comments[self._taken]
@@ -53,10 +52,6 @@ class CommentCursor:
             return ()
         self._taken += 1
         return tuple(lines)
-
-    def take(self, span: Span) -> Comments:
-        """The comments above a span; those behind it are taken when it is done."""
-        return Comments(self.above(span.start))
 
 
 def _lines(text: str) -> list[str]:

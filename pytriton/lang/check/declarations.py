@@ -6,26 +6,25 @@ Attributes become the promises of a ``Symbol``; one that does not exist is an er
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
 from pytriton.errors import closest
-from pytriton.lang.check.expressions import Expressions
-from pytriton.lang.check.operators import given
-from pytriton.lang.check.type_names import ValueType
+from pytriton.lang.check.constants import defines_note, integer_constant
+from pytriton.lang.check.context import Context, ValueType, declare_failed, value_of
+from pytriton.lang.check.type_names import base_type, block_shape, build_type
 from pytriton.lang.parse import syntax
 from pytriton.lang.tree.convert import constant, convert, wrap
 from pytriton.lang.tree.typed import Size, Symbol
 from pytriton.lang.tree.types import ERROR, INT, BlockType, PointerType, ScalarType
 from pytriton.source import Span
 
-__all__ = ["Declarations"]
+__all__ = ["check_file_scope", "check_static_assert", "declare_parameter", "local_symbol"]
 
 _WITHOUT_ARGUMENT: Final = {"readonly", "writeonly", "noalias", "retune"}
 _WITH_ARGUMENT: Final = {"aligned", "multipleof"}
 _IGNORED: Final = {"const", "volatile", "__constant__", "unused", "always_inline"}
-_LARGEST_BUFFER: Final = 2**31 - 1
+MAX_BUFFER_BYTES: Final = 2**31 - 1
 _RESTRICT: Final = {"restrict", "__restrict", "__restrict__"}
 
 
@@ -39,243 +38,240 @@ class _Promises:
     retune: bool = False
 
 
-class Declarations(Expressions):
-    """Checks declarations."""
-
-    buffers: list[Symbol]  # the constant buffers declared so far
-    without_promises: Collection[str] = ()  # parameters of which a launch breaks what they promise
-
-    def parameter(
-        self, specifiers: syntax.Specifiers, declarator: syntax.Declarator, span: Span
-    ) -> Symbol | None:
-        """One parameter of a kernel, entered in scope."""
-        if declarator.name is None:
-            self.report.error("TC206", "a parameter needs a name", span, help="as in 'float *X'")
-            return None
-        base = self.base_type(specifiers)
-        if base is None:
-            self._silence(declarator)
-            return None
-        type_ = self.build_type(base, declarator.stars, (), span)
-        if declarator.shape or isinstance(type_, BlockType):
-            self.report.error(
-                "TC206",
-                f"parameter '{declarator.name.text}' cannot be a block",
-                span,
-                help="pass a pointer and load the block in the kernel",
-            )
-            type_ = None
-        if type_ is None:
-            self._silence(declarator)
-            return None
-        promises = self._promises(specifiers, declarator, type_)
-        if declarator.name.text in self.without_promises:
-            promises.multiple_of = promises.aligned = 1
-        symbol = Symbol(
-            declarator.name.text,
-            type_,
-            declarator.name.span,
-            parameter=True,
-            declaration=_declaration_text(specifiers, declarator),
-            multiple_of=promises.multiple_of,
-            aligned=promises.aligned,
-            noalias=promises.noalias,
-            const=_is_const(specifiers, declarator),
-            const_target=specifiers.has("const") and declarator.stars > 0,
-            readonly=promises.readonly,
-            writeonly=promises.writeonly,
-            retune=promises.retune,
+def declare_parameter(
+    specifiers: syntax.Specifiers, declarator: syntax.Declarator, span: Span, context: Context
+) -> Symbol | None:
+    """One parameter of a kernel, entered in scope."""
+    if declarator.name is None:
+        context.report.error("TC206", "a parameter needs a name", span, help="as in 'float *X'")
+        return None
+    base = base_type(specifiers, context)
+    if base is None:
+        declare_failed(declarator, context)
+        return None
+    type_ = build_type(base, declarator.stars, (), span, context)
+    if declarator.shape or isinstance(type_, BlockType):
+        context.report.error(
+            "TC206",
+            f"parameter '{declarator.name.text}' cannot be a block",
+            span,
+            help="pass a pointer and load the block in the kernel",
         )
-        self.scope.declare(symbol, self.report)
-        return symbol
+        type_ = None
+    if type_ is None:
+        declare_failed(declarator, context)
+        return None
+    promises = _promises(specifiers, declarator, type_, context)
+    if declarator.name.text in context.without_promises:
+        promises.multiple_of = promises.aligned = 1
+    symbol = Symbol(
+        declarator.name.text,
+        type_,
+        declarator.name.span,
+        parameter=True,
+        declaration=_declaration_text(specifiers, declarator),
+        multiple_of=promises.multiple_of,
+        aligned=promises.aligned,
+        noalias=promises.noalias,
+        const=_is_const(specifiers, declarator),
+        const_target=specifiers.has("const") and declarator.stars > 0,
+        readonly=promises.readonly,
+        writeonly=promises.writeonly,
+        retune=promises.retune,
+    )
+    context.scope.declare(symbol, context.report)
+    return symbol
 
-    def local(
-        self, specifiers: syntax.Specifiers, base: ValueType, declarator: syntax.Declarator
-    ) -> Symbol | None:
-        """A variable of a kernel, not yet in scope (its initialiser may use an outer one)."""
+
+def local_symbol(
+    specifiers: syntax.Specifiers, base: ValueType, declarator: syntax.Declarator, context: Context
+) -> Symbol | None:
+    """A variable of a kernel, not yet in scope (its initialiser may use an outer one)."""
+    assert declarator.name is not None
+    if declarator.parameters is not None:
+        message = "a function cannot be declared inside a kernel"
+        help_ = "remove it: built-in functions need no declaration, and there are no others"
+        context.report.error("TC405", message, declarator.span, help=help_)
+        return None
+    shape = block_shape(declarator.shape, context)
+    if shape is None:
+        return None
+    type_ = build_type(base, declarator.stars, shape, declarator.span, context)
+    if type_ is None:
+        return None
+    promises = _promises(specifiers, declarator, type_, context)
+    return Symbol(
+        declarator.name.text,
+        type_,
+        declarator.name.span,
+        multiple_of=promises.multiple_of,
+        aligned=promises.aligned,
+        const=_is_const(specifiers, declarator),
+    )
+
+
+def check_file_scope(node: syntax.Declaration, context: Context) -> None:
+    """A ``typedef``, an ``enum``, an integer constant, a constant buffer or an ignored prototype."""
+    specifiers = node.specifiers
+    if specifiers.enum is not None:
+        _enum(specifiers.enum, context)
+    if not node.declarators:
+        return
+    if any(declarator.parameters is not None for declarator in node.declarators):
+        return  # a prototype of a built-in
+    base = base_type(specifiers, context)
+    for declarator in node.declarators:
         assert declarator.name is not None
-        if declarator.parameters is not None:
-            message = "a function cannot be declared inside a kernel"
-            help_ = "remove it: built-in functions need no declaration, and there are no others"
-            self.report.error("TC405", message, declarator.span, help=help_)
-            return None
-        shape = self.shape(declarator.shape)
-        if shape is None:
-            return None
-        type_ = self.build_type(base, declarator.stars, shape, declarator.span)
+        shape = block_shape(declarator.shape, context)
+        if base is None or shape is None:
+            declare_failed(declarator, context)
+            continue
+        type_ = build_type(base, declarator.stars, shape, declarator.span, context)
         if type_ is None:
-            return None
-        promises = self._promises(specifiers, declarator, type_)
-        return Symbol(
-            declarator.name.text,
-            type_,
-            declarator.name.span,
-            multiple_of=promises.multiple_of,
-            aligned=promises.aligned,
-            const=_is_const(specifiers, declarator),
-        )
+            declare_failed(declarator, context)
+        elif specifiers.has("typedef"):
+            context.scope.define_type(declarator.name.text, type_, declarator.name.span, context.report)
+        elif isinstance(type_, PointerType) and _is_calloc(declarator.initializer):
+            _buffer(specifiers, declarator, type_, context)
+        else:
+            _constant(declarator, type_, context)
 
-    def file_scope(self, node: syntax.Declaration) -> None:
-        """A ``typedef``, an ``enum``, an integer constant, a constant buffer or an ignored prototype."""
-        specifiers = node.specifiers
-        if specifiers.enum is not None:
-            self._enum(specifiers.enum)
-        if not node.declarators:
+
+def check_static_assert(node: syntax.StaticAssert, context: Context) -> None:
+    """``_Static_assert``: an error where its condition is 0."""
+    condition = integer_constant(node.condition, "the condition of '_Static_assert'", context)
+    if condition is not None and condition.value == 0:
+        message = f": {node.message}" if node.message else ""
+        notes = defines_note(condition.expr)
+        context.report.error("TC316", f"static assertion failed{message}", node.condition.span, *notes)
+
+
+# ---------------------------------------------------------------- parts
+
+
+def _enum(node: syntax.Enum, context: Context) -> None:
+    value = -1
+    for token, expression in node.constants:
+        value += 1
+        if expression is not None:
+            given = integer_constant(expression, "an enum constant", context)
+            value = given.value if given is not None else value
+        if wrap(value, INT) != value:
+            context.report.error("TC319", f"'{token.text}' does not fit into an int", token.span)
+        symbol = Symbol(token.text, INT, token.span, value=value)
+        context.scope.declare(symbol, context.report)
+
+
+def _constant(declarator: syntax.Declarator, type_: ValueType, context: Context) -> None:
+    """``static const int T = 64;``"""
+    assert declarator.name is not None
+    value: int | float | None = None
+    if isinstance(type_, ScalarType) and declarator.initializer is not None:
+        expr = value_of(declarator.initializer, context)
+        if expr.type == ERROR:
+            declare_failed(declarator, context)
             return
-        if any(declarator.parameters is not None for declarator in node.declarators):
-            return  # a prototype of a built-in
-        base = self.base_type(specifiers)
-        for declarator in node.declarators:
-            assert declarator.name is not None
-            shape = self.shape(declarator.shape)
-            if base is None or shape is None:
-                self._silence(declarator)
-                continue
-            type_ = self.build_type(base, declarator.stars, shape, declarator.span)
-            if type_ is None:
-                self._silence(declarator)
-            elif specifiers.has("typedef"):
-                self.scope.define_type(declarator.name.text, type_, declarator.name.span, self.report)
-            elif isinstance(type_, PointerType) and _is_calloc(declarator.initializer):
-                self._buffer(specifiers, declarator, type_)
+        value = constant(convert(expr, type_)) if isinstance(expr.type, ScalarType) else None
+    if value is None:
+        context.report.error(
+            "TC405",
+            f"'{declarator.name.text}' at file scope must be a number that is known",
+            declarator.span,
+            help="a buffer is 'float __constant__* name = calloc(64);', a size in bytes"
+            if _is_calloc(declarator.initializer)
+            else "write 'static const int name = 64;', or pass it as a parameter",
+        )
+        declare_failed(declarator, context)
+        return
+    symbol = Symbol(declarator.name.text, type_, declarator.span, value=value)
+    context.scope.declare(symbol, context.report)
+
+
+def _buffer(
+    specifiers: syntax.Specifiers, declarator: syntax.Declarator, type_: PointerType, context: Context
+) -> None:
+    """``char __constant__* tab = calloc(64);``: memory that the launcher supplies, like a parameter."""
+    call = declarator.initializer
+    assert declarator.name is not None
+    assert isinstance(call, syntax.Call)
+    if len(call.arguments) != 1 or isinstance(call.arguments[0], syntax.TypeName):
+        message = "'calloc' takes one argument, a number of bytes"
+        context.report.error("TC308", message, call.span, help="as in 'calloc(16 * sizeof(int))'")
+        declare_failed(declarator, context)
+        return
+    size = integer_constant(call.arguments[0], "the size of a buffer", context)
+    if size is not None and not 1 <= size.value <= MAX_BUFFER_BYTES:
+        message = f"a buffer of {size.value} bytes: its size is 1 to {MAX_BUFFER_BYTES}"
+        context.report.error("TC308", message, call.arguments[0].span)
+        size = None
+    if size is None:
+        declare_failed(declarator, context)
+        return
+    symbol = Symbol(
+        declarator.name.text,
+        type_,
+        declarator.name.span,
+        parameter=True,
+        declaration=_declaration_text(specifiers, declarator),
+        noalias=True,
+        buffer=size.value,
+    )
+    context.scope.declare(symbol, context.report)
+    context.buffers.append(symbol)
+
+
+def _promises(
+    specifiers: syntax.Specifiers, declarator: syntax.Declarator, type_: ValueType, context: Context
+) -> _Promises:
+    promises = _Promises()
+    for attribute in (*specifiers.attributes, *declarator.attributes):
+        name = attribute.name.strip("_")
+        if name in _WITH_ARGUMENT:
+            value = _promised(attribute, name, type_, context)
+            if name == "aligned":
+                promises.aligned = max(promises.aligned, value)
             else:
-                self._constant(declarator, type_)
-
-    def static_assert(self, node: syntax.StaticAssert) -> None:
-        """``_Static_assert``: an error where its condition is 0."""
-        found = self.integer(node.condition, "the condition of '_Static_assert'")
-        if found is not None and found[0] == 0:
-            message = f": {node.message}" if node.message else ""
-            notes = given(found[1])
-            self.report.error("TC316", f"static assertion failed{message}", node.condition.span, *notes)
-
-    # ---------------------------------------------------------------- parts
-
-    def _enum(self, node: syntax.Enum) -> None:
-        value = -1
-        for token, expression in node.constants:
-            value += 1
-            if expression is not None:
-                found = self.integer(expression, "an enum constant")
-                value = found[0] if found is not None else value
-            if wrap(value, INT) != value:
-                self.report.error("TC319", f"'{token.text}' does not fit into an int", token.span)
-            symbol = Symbol(token.text, INT, token.span, value=value)
-            self.scope.declare(symbol, self.report)
-
-    def _constant(self, declarator: syntax.Declarator, type_: ValueType) -> None:
-        """``static const int T = 64;``"""
-        assert declarator.name is not None
-        value: int | float | None = None
-        if isinstance(type_, ScalarType) and declarator.initializer is not None:
-            expr = self.value(declarator.initializer)
-            if expr.type == ERROR:
-                self._silence(declarator)
-                return
-            value = constant(convert(expr, type_)) if isinstance(expr.type, ScalarType) else None
-        if value is None:
-            self.report.error(
-                "TC405",
-                f"'{declarator.name.text}' at file scope must be a number that is known",
-                declarator.span,
-                help="a buffer is 'float __constant__* name = calloc(64);', a size in bytes"
-                if _is_calloc(declarator.initializer)
-                else "write 'static const int name = 64;', or pass it as a parameter",
+                promises.multiple_of = max(promises.multiple_of, value)
+        elif name in _WITHOUT_ARGUMENT or attribute.name in _RESTRICT:
+            promises.noalias |= name in ("noalias", "restrict")
+            promises.retune |= name == "retune"
+            promises.readonly |= name == "readonly"
+            promises.writeonly |= name == "writeonly"
+        elif attribute.name not in _IGNORED:
+            near = closest(name, _WITH_ARGUMENT | _WITHOUT_ARGUMENT)
+            help = f"did you mean '{near}'?" if near else None
+            context.report.error(
+                "TC317", f"there is no attribute '{attribute.name}'", attribute.span, help=help
             )
-            self._silence(declarator)
-            return
-        symbol = Symbol(declarator.name.text, type_, declarator.span, value=value)
-        self.scope.declare(symbol, self.report)
+    if any(token.text in _RESTRICT for token in specifiers.words):
+        promises.noalias = True
+    return promises
 
-    def _buffer(
-        self, specifiers: syntax.Specifiers, declarator: syntax.Declarator, type_: PointerType
-    ) -> None:
-        """``char __constant__* tab = calloc(64);``: memory that the launcher supplies, like a parameter."""
-        call = declarator.initializer
-        assert declarator.name is not None
-        assert isinstance(call, syntax.Call)
-        if len(call.arguments) != 1 or isinstance(call.arguments[0], syntax.TypeName):
-            message = "'calloc' takes one argument, a number of bytes"
-            self.report.error("TC308", message, call.span, help="as in 'calloc(16 * sizeof(int))'")
-            self._silence(declarator)
-            return
-        found = self.integer(call.arguments[0], "the size of a buffer")
-        if found is not None and not 1 <= found[0] <= _LARGEST_BUFFER:
-            message = f"a buffer of {found[0]} bytes: its size is 1 to {_LARGEST_BUFFER}"
-            self.report.error("TC308", message, call.arguments[0].span)
-            found = None
-        if found is None:
-            self._silence(declarator)
-            return
-        symbol = Symbol(
-            declarator.name.text,
-            type_,
-            declarator.name.span,
-            parameter=True,
-            declaration=_declaration_text(specifiers, declarator),
-            noalias=True,
-            buffer=found[0],
-        )
-        self.scope.declare(symbol, self.report)
-        self.buffers.append(symbol)
 
-    def _silence(self, declarator: syntax.Declarator) -> None:
-        """Enter a name whose declaration is wrong, so that its uses are silent."""
-        if declarator.name is not None:
-            symbol = Symbol(declarator.name.text, ERROR, declarator.span)  # type: ignore[arg-type]
-            self.scope.declare(symbol, self.report)
-
-    def _promises(
-        self, specifiers: syntax.Specifiers, declarator: syntax.Declarator, type_: ValueType
-    ) -> _Promises:
-        promises = _Promises()
-        for attribute in (*specifiers.attributes, *declarator.attributes):
-            name = attribute.name.strip("_")
-            if name in _WITH_ARGUMENT:
-                value = self._promised(attribute, name, type_)
-                if name == "aligned":
-                    promises.aligned = max(promises.aligned, value)
-                else:
-                    promises.multiple_of = max(promises.multiple_of, value)
-            elif name in _WITHOUT_ARGUMENT or attribute.name in _RESTRICT:
-                promises.noalias |= name in ("noalias", "restrict")
-                promises.retune |= name == "retune"
-                promises.readonly |= name == "readonly"
-                promises.writeonly |= name == "writeonly"
-            elif attribute.name not in _IGNORED:
-                near = closest(name, _WITH_ARGUMENT | _WITHOUT_ARGUMENT)
-                help = f"did you mean '{near}'?" if near else None
-                self.report.error(
-                    "TC317", f"there is no attribute '{attribute.name}'", attribute.span, help=help
-                )
-        if any(token.text in _RESTRICT for token in specifiers.words):
-            promises.noalias = True
-        return promises
-
-    def _promised(self, attribute: syntax.Attribute, name: str, type_: ValueType) -> int:
-        """The number in ``aligned(n)`` or ``multipleof(n)``; 1 after an error."""
-        if len(attribute.arguments) != 1:
-            help_ = f"write '{name}(16)'"
-            self.report.error("TC317", f"'{name}' takes one number", attribute.span, help=help_)
-            return 1
-        found = self.integer(attribute.arguments[0], f"the argument of '{name}'")
-        if found is None:
-            return 1
-        value = found[0]
-        if value < 1 or (name == "aligned" and value & (value - 1)):
-            wanted = "a positive power of two" if name == "aligned" else "positive"
-            self.report.error("TC317", f"'{name}' must be {wanted}, not {value}", attribute.span)
-            return 1
-        scalar = type_.element if isinstance(type_, BlockType) else type_
-        pointer = isinstance(scalar, PointerType)
-        if pointer != (name == "aligned") or (not pointer and scalar.is_float):  # type: ignore[union-attr]
-            wanted = "pointers" if name == "aligned" else "integers"
-            message = f"'{name}' is a promise about {wanted}, not about a value of type {type_}"
-            help_ = "a pointer's is '__aligned(16)', in bytes" if pointer else "remove it"
-            help_ = "an integer's is '__multipleof(8)'" if name == "aligned" and not pointer else help_
-            self.report.error("TC317", message, attribute.span, help=help_)
-            return 1
-        return Size(*found)
+def _promised(attribute: syntax.Attribute, name: str, type_: ValueType, context: Context) -> int:
+    """The number in ``aligned(n)`` or ``multipleof(n)``; 1 after an error."""
+    if len(attribute.arguments) != 1:
+        help_ = f"write '{name}(16)'"
+        context.report.error("TC317", f"'{name}' takes one number", attribute.span, help=help_)
+        return 1
+    promised = integer_constant(attribute.arguments[0], f"the argument of '{name}'", context)
+    if promised is None:
+        return 1
+    value = promised.value
+    if value < 1 or (name == "aligned" and value & (value - 1)):
+        wanted = "a positive power of two" if name == "aligned" else "positive"
+        context.report.error("TC317", f"'{name}' must be {wanted}, not {value}", attribute.span)
+        return 1
+    scalar = type_.element if isinstance(type_, BlockType) else type_
+    pointer = isinstance(scalar, PointerType)
+    if pointer != (name == "aligned") or (not pointer and scalar.is_float):  # type: ignore[union-attr]
+        wanted = "pointers" if name == "aligned" else "integers"
+        message = f"'{name}' is a promise about {wanted}, not about a value of type {type_}"
+        help_ = "a pointer's is '__aligned(16)', in bytes" if pointer else "remove it"
+        help_ = "an integer's is '__multipleof(8)'" if name == "aligned" and not pointer else help_
+        context.report.error("TC317", message, attribute.span, help=help_)
+        return 1
+    return Size(*promised)
 
 
 def _is_const(specifiers: syntax.Specifiers, declarator: syntax.Declarator) -> bool:
@@ -302,5 +298,5 @@ def _declaration_text(specifiers: syntax.Specifiers, declarator: syntax.Declarat
     before = _LONG_FORM.search(span.source.text, max(0, span.start - 40), span.start)
     start = before.start() if before else span.start
     text = " ".join(span.source.text[start : span.end].split())
-    # `__attribute__((...))` behind the name ends behind its last promise.
+    # The span of `__attribute__((...))` after the name ends with its last promise.
     return text + ")" * (text.count("(") - text.count(")"))

@@ -8,16 +8,25 @@ far as it precedes the kernel.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
 from pytriton.errors import Report, closest
 from pytriton.frozen import replace
-from pytriton.lang.check.assignments import Assignments
+from pytriton.lang.check.assignments import effect, sequenced, tested_condition
 from pytriton.lang.check.budget import refuse_large
 from pytriton.lang.check.comments import CommentCursor
-from pytriton.lang.check.scope import Scope
-from pytriton.lang.check.type_names import ValueType
+from pytriton.lang.check.context import Context, Scope, ValueType, declare_failed, value_of
+from pytriton.lang.check.declarations import (
+    check_file_scope,
+    check_static_assert,
+    declare_parameter,
+    local_symbol,
+)
+from pytriton.lang.check.expressions import check_expression
+from pytriton.lang.check.operators import conversion
+from pytriton.lang.check.type_names import base_type
 from pytriton.lang.check.unassigned import warn_of_unassigned
 from pytriton.lang.parse import syntax
 from pytriton.lang.preprocess.macros import Macro
@@ -40,9 +49,7 @@ from pytriton.lang.tree.typed import (
     Unary,
     While,
 )
-from pytriton.lang.tree.types import (
-    ERROR,
-)
+from pytriton.lang.tree.types import ERROR
 from pytriton.lang.tree.walk import reads
 from pytriton.settings import Settings
 from pytriton.source import Span
@@ -50,8 +57,8 @@ from pytriton.source import Span
 __all__ = ["check", "kernel_names"]
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
-_DEEPEST: Final = 40
-_DEEPEST_LOOPS: Final = 10  # the passes look at a loop as often as it is deep, and more
+MAX_BLOCK_DEPTH: Final = 40
+MAX_LOOP_DEPTH: Final = 10  # the passes look at a loop as often as it is deep, and more
 
 
 def kernel_names(file: syntax.File) -> tuple[str, ...]:
@@ -93,19 +100,31 @@ def check(
             help=f"did you mean '{near}'?" if near else None,
         )
     _report_twins(file, report)
-    checker = _KernelChecker(file, report, settings, Scope(numbers, macros))
+    context = Context(
+        scope=Scope(numbers, macros),
+        report=report,
+        comments=CommentCursor(file.comments, file.span),
+        kernels={
+            item.declarator.name.text: item.declarator.name.span
+            for item in file.items
+            if isinstance(item, syntax.Function) and item.declarator.name is not None
+        },
+        check_expression=check_expression,
+        strict_literals=settings.strict_literals,
+        without_promises=settings.without_promises,
+    )
     result: KernelDef | None = None
     for item in file.items:
         if isinstance(item, syntax.Function):
             assert item.declarator.name is not None
             if item.declarator.name.text == (kernel or names[0]):
-                result = checker.kernel(item)
+                result = _kernel(item, context)
                 break
-            checker.comments.skip(item.span.end)
+            context.comments.skip(item.span.end)
         elif isinstance(item, syntax.Declaration):
-            checker.file_scope(item)
+            check_file_scope(item, context)
         else:
-            checker.static_assert(item)
+            check_static_assert(item, context)
     report.check()
     assert result is not None
     return result
@@ -124,230 +143,227 @@ def _report_twins(file: syntax.File, report: Report) -> None:
         seen.setdefault(name.text, name.span)
 
 
-class _KernelChecker(Assignments):
-    """Checks one kernel."""
+def _kernel(node: syntax.Function, context: Context) -> KernelDef:
+    """The kernel with its parameters and body."""
+    assert node.declarator.name is not None
+    head = Comments(context.comments.above(node.span.start))
+    if not node.specifiers.has("void") or node.declarator.stars:
+        context.returns_value = True
+        context.report.error(
+            "TC206",
+            f"kernel '{node.declarator.name.text}' must return void",
+            node.specifiers.span,
+            help="every function is a kernel; for a helper, write a macro",
+        )
+    context.kernel_body = node.body
+    context.scope.push()
+    parameters: list[Symbol] = []
+    comments: list[Comments] = []
+    for specifiers, declarator in node.declarator.parameters or ():
+        if specifiers.has("void") and declarator.name is None and not declarator.stars:
+            continue
+        symbol, beside = _parameter(specifiers, declarator, context)
+        comments.append(beside)
+        if symbol is not None:
+            parameters.append(symbol)
+    body = _items(node.body, context)
+    context.scope.pop()
+    name = node.declarator.name
+    refuse_large(name.text, body, name.span, context.report)
+    warn_of_unassigned(body, context.report)
+    used = reads(body)
+    for buffer in context.buffers:
+        if buffer in used:
+            parameters.append(buffer)
+            comments.append(Comments())
+    buffers = tuple(context.buffers)
+    return KernelDef(name.span, name.text, tuple(parameters), body, head, tuple(comments), buffers)
 
-    def __init__(self, file: syntax.File, report: Report, settings: Settings, scope: Scope) -> None:
-        super().__init__(scope, report, settings.strict_literals)
-        self.without_promises = settings.without_promises
-        self.kernels = {
-            item.declarator.name.text: item.declarator.name.span
-            for item in file.items
-            if isinstance(item, syntax.Function) and item.declarator.name is not None
-        }
-        self.comments = CommentCursor(file.comments, file.span)
-        self.buffers = []
-        self._nesting = 0
-        self._loops = 0  # around the statement at hand
-        self._returns_value = False  # said already, so that its `return x;` is silent
 
-    def kernel(self, node: syntax.Function) -> KernelDef:
-        """The kernel with its parameters and body."""
-        assert node.declarator.name is not None
-        head = Comments(self.comments.above(node.span.start))
-        if not node.specifiers.has("void") or node.declarator.stars:
-            self._returns_value = True
-            self.report.error(
-                "TC206",
-                f"kernel '{node.declarator.name.text}' must return void",
-                node.specifiers.span,
-                help="every function is a kernel; for a helper, write a macro",
-            )
-        self.kernel_body = node.body
-        self.scope.push()
-        parameters: list[Symbol] = []
-        comments: list[Comments] = []
-        for specifiers, declarator in node.declarator.parameters or ():
-            if specifiers.has("void") and declarator.name is None and not declarator.stars:
-                continue
-            symbol, beside = self._parameter(specifiers, declarator)
-            comments.append(beside)
-            if symbol is not None:
-                parameters.append(symbol)
-        body = self._items(node.body)
-        self.scope.pop()
-        name = node.declarator.name
-        refuse_large(name.text, body, name.span, self.report)
-        warn_of_unassigned(body, self.report)
-        used = reads(body)
-        for buffer in self.buffers:
-            if buffer in used:
-                parameters.append(buffer)
-                comments.append(Comments())
-        buffers = tuple(self.buffers)
-        return KernelDef(name.span, name.text, tuple(parameters), body, head, tuple(comments), buffers)
+def _parameter(
+    specifiers: syntax.Specifiers, declarator: syntax.Declarator, context: Context
+) -> tuple[Symbol | None, Comments]:
+    """A parameter with its comments."""
+    span = specifiers.span.to(declarator.span)
+    above = context.comments.above(specifiers.span.start)
+    symbol = declare_parameter(specifiers, declarator, span, context)
+    return symbol, Comments(above, context.comments.after(span))
 
-    def _parameter(
-        self, specifiers: syntax.Specifiers, declarator: syntax.Declarator
-    ) -> tuple[Symbol | None, Comments]:
-        """A parameter with its comments."""
-        span = specifiers.span.to(declarator.span)
-        above = self.comments.above(specifiers.span.start)
-        symbol = self.parameter(specifiers, declarator, span)
-        return symbol, Comments(above, self.comments.behind(span))
 
-    # ---------------------------------------------------------------- statements
+# ---------------------------------------------------------------- statements
 
-    def _items(self, block: syntax.Block) -> Body:
-        """The statements of a block, whose scope is open already."""
-        found: list[Statement] = []
-        for item in block.items:
-            found += self._statement(item)
-        left = self.comments.above(block.span.end)
-        if left:
-            found.append(Remark(block.span, Comments(left)))
-        return tuple(found)
 
-    def _scoped(self, node: syntax.Statement) -> Body:
-        """A statement in a scope of its own."""
-        self.scope.push()
-        try:
-            if isinstance(node, syntax.Block):
-                return self._items(node)
-            return self._statement(node)
-        finally:
-            self.scope.pop()
+def _items(block: syntax.Block, context: Context) -> Body:
+    """The statements of a block, whose scope is open already."""
+    statements: list[Statement] = []
+    for item in block.items:
+        statements += _statement(item, context)
+    last_comments = context.comments.above(block.span.end)
+    if last_comments:
+        statements.append(Remark(block.span, Comments(last_comments)))
+    return tuple(statements)
 
-    def _perhaps(self, node: syntax.Statement, certain: bool = False) -> Body:
-        """A statement that need not be executed, in a scope of its own."""
-        self.unsure += not certain
-        found = self._scoped(node)
-        self.unsure -= not certain
-        return found
 
-    def _statement(self, node: syntax.Statement) -> Body:
-        """A statement with its comments; one C statement may be several of ours, or none."""
-        self._nesting += 1
-        if self._nesting > _DEEPEST:
-            self.report.fatal("TC318", f"blocks are nested more than {_DEEPEST} deep", node.span)
-        above = self.comments.above(node.span.start)
-        found = self._dispatch(node)
-        self._nesting -= 1
-        inner = isinstance(node, syntax.Block | syntax.If | syntax.For | syntax.While | syntax.DoWhile)
-        within = () if inner else self.comments.above(node.span.end)
-        behind = self.comments.behind(node.span)
-        if not (above or within or behind):
-            return tuple(found)
-        if not found:
-            return (Remark(node.span, Comments(above + within + behind)),)
-        first = found[0].comments
-        if inner and behind:
-            above, behind = above + behind, ()
-        found[0] = replace(found[0], comments=Comments(above + within + first.above, first.behind))
-        last = found[-1].comments
-        found[-1] = replace(found[-1], comments=Comments(last.above, last.behind + behind))
-        return tuple(found)
+def _scoped(node: syntax.Statement, context: Context) -> Body:
+    """A statement in a scope of its own."""
+    context.scope.push()
+    try:
+        if isinstance(node, syntax.Block):
+            return _items(node, context)
+        return _statement(node, context)
+    finally:
+        context.scope.pop()
 
-    def _dispatch(self, node: syntax.Statement) -> list[Statement]:
-        match node:
-            case syntax.Declaration():
-                return self._declaration(node)
-            case syntax.StaticAssert():
-                self.static_assert(node)
-                return []
-            case syntax.ExpressionStatement(expression=None):
-                return []
-            case syntax.ExpressionStatement(expression=expression):
-                assert expression is not None
-                return self.effect(expression)
-            case syntax.Block():
-                return list(self._scoped(node))
-            case syntax.If():
-                before, condition = self.tested(node.condition, "if")
-                known = constant(condition)
-                then = self._perhaps(node.then, certain=bool(known))
-                otherwise = (
-                    () if node.otherwise is None else self._perhaps(node.otherwise, certain=known == 0)
-                )
-                return [*before, If(node.span, condition, then, otherwise)]
-            case syntax.For():
-                return self._for(node)
-            case syntax.While():
-                before, condition = self.tested(node.condition, "while")
-                body = self._loop_body(node.body)
-                if before:
-                    return [_tested_inside(node.span, (), before, condition, (), body)]
-                return [While(node.span, condition, body)]
-            case syntax.DoWhile():
-                body = self._loop_body(node.body)
-                before, condition = self.tested(node.condition, "while")
-                if before:
-                    return [For(node.span, (), None, (*before, _leave_unless(condition)), body)]
-                return [DoWhile(node.span, body, condition)]
-            case syntax.Return():
-                if node.value is not None and not self._returns_value:
-                    help_ = "store it through a pointer, as in '*out = value'"
-                    self.report.error("TC206", "a kernel returns nothing", node.value.span, help=help_)
-                self.unsure += 1  # for good: what follows is not reached by every program
-                return [Return(node.span)]
-            case syntax.Break() | syntax.Continue():
-                return self._jump(node)
 
-    def _jump(self, node: syntax.Break | syntax.Continue) -> list[Statement]:
-        if self._loops:
-            return [Break(node.span) if isinstance(node, syntax.Break) else Continue(node.span)]
-        word = "break" if isinstance(node, syntax.Break) else "continue"
-        help_ = "'return' ends the kernel"
-        self.report.error("TC411", f"there is no loop around this '{word}'", node.span, help=help_)
+def _perhaps(node: syntax.Statement, context: Context, certain: bool = False) -> Body:
+    """A statement that need not be executed, in a scope of its own."""
+    context.unsure += not certain
+    body = _scoped(node, context)
+    context.unsure -= not certain
+    return body
+
+
+def _statement(node: syntax.Statement, context: Context) -> Body:
+    """A statement with its comments; one C statement may be several of ours, or none."""
+    context.block_depth += 1
+    if context.block_depth > MAX_BLOCK_DEPTH:
+        context.report.fatal("TC318", f"blocks are nested more than {MAX_BLOCK_DEPTH} deep", node.span)
+    above = context.comments.above(node.span.start)
+    statements = _dispatch(node, context)
+    context.block_depth -= 1
+    holds_statements = isinstance(node, syntax.Block | syntax.If | syntax.For | syntax.While | syntax.DoWhile)
+    within = () if holds_statements else context.comments.above(node.span.end)
+    after = context.comments.after(node.span)
+    if not (above or within or after):
+        return tuple(statements)
+    if not statements:
+        return (Remark(node.span, Comments(above + within + after)),)
+    first = statements[0].comments
+    if holds_statements and after:
+        above, after = above + after, ()
+    statements[0] = replace(statements[0], comments=Comments(above + within + first.above, first.behind))
+    last = statements[-1].comments
+    statements[-1] = replace(statements[-1], comments=Comments(last.above, last.behind + after))
+    return tuple(statements)
+
+
+def _dispatch(node: syntax.Statement, context: Context) -> list[Statement]:
+    """A statement without its comments."""
+    match node:
+        case syntax.Declaration():
+            return _declaration(node, context)
+        case syntax.StaticAssert():
+            check_static_assert(node, context)
+            return []
+        case syntax.ExpressionStatement(expression=None):
+            return []
+        case syntax.ExpressionStatement(expression=expression):
+            assert expression is not None
+            return effect(expression, context)
+        case syntax.Block():
+            return list(_scoped(node, context))
+        case syntax.If():
+            return _if(node, context)
+        case syntax.For():
+            return _for(node, context)
+        case syntax.While():
+            before, condition = tested_condition(node.condition, "while", context)
+            body = _loop_body(node.body, context)
+            if before:
+                return [_tested_inside(node.span, (), before, condition, (), body)]
+            return [While(node.span, condition, body)]
+        case syntax.DoWhile():
+            body = _loop_body(node.body, context)
+            before, condition = tested_condition(node.condition, "while", context)
+            if before:
+                return [For(node.span, (), None, (*before, _leave_unless(condition)), body)]
+            return [DoWhile(node.span, body, condition)]
+        case syntax.Return():
+            if node.value is not None and not context.returns_value:
+                help_ = "store it through a pointer, as in '*out = value'"
+                context.report.error("TC206", "a kernel returns nothing", node.value.span, help=help_)
+            context.unsure += 1  # for good: what follows is not reached by every program
+            return [Return(node.span)]
+        case syntax.Break() | syntax.Continue():
+            return _jump(node, context)
+
+
+def _if(node: syntax.If, context: Context) -> list[Statement]:
+    before, condition = tested_condition(node.condition, "if", context)
+    known = constant(condition)
+    then = _perhaps(node.then, context, certain=bool(known))
+    otherwise: Body = ()
+    if node.otherwise is not None:
+        otherwise = _perhaps(node.otherwise, context, certain=known == 0)
+    return [*before, If(node.span, condition, then, otherwise)]
+
+
+def _jump(node: syntax.Break | syntax.Continue, context: Context) -> list[Statement]:
+    if context.loop_depth:
+        return [Break(node.span) if isinstance(node, syntax.Break) else Continue(node.span)]
+    word = "break" if isinstance(node, syntax.Break) else "continue"
+    help_ = "'return' ends the kernel"
+    context.report.error("TC411", f"there is no loop around this '{word}'", node.span, help=help_)
+    return []
+
+
+def _loop_body(node: syntax.Statement, context: Context) -> Body:
+    """The body of a loop, in a scope of its own."""
+    context.loop_depth += 1
+    if context.loop_depth > MAX_LOOP_DEPTH:
+        context.report.fatal("TC318", f"loops are nested more than {MAX_LOOP_DEPTH} deep", node.span)
+    try:
+        return _perhaps(node, context)
+    finally:
+        context.loop_depth -= 1
+
+
+def _for(node: syntax.For, context: Context) -> list[Statement]:
+    context.scope.push()
+    init = _statement(node.init, context)
+    before: Body = ()
+    condition: Expr | None = None
+    if node.condition is not None:
+        before, condition = tested_condition(node.condition, "for", context)
+    context.unsure += 1
+    step = () if node.step is None else tuple(effect(node.step, context))
+    context.unsure -= 1
+    body = _loop_body(node.body, context)
+    context.scope.pop()
+    if before and condition is not None:
+        return [_tested_inside(node.span, init, before, condition, step, body)]
+    return [For(node.span, init, condition, step, body)]
+
+
+def _declaration(node: syntax.Declaration, context: Context) -> list[Statement]:
+    if node.specifiers.has("typedef") or node.specifiers.enum is not None:
+        check_file_scope(node, context)
         return []
+    if node.specifiers.has("extern"):
+        context.report.error("TC405", "'extern' has no place inside a kernel", node.span)
+        return []
+    base = base_type(node.specifiers, context)
+    statements: list[Statement] = []
+    for declarator in node.declarators:
+        statements += sequenced(partial(_declare, node, base, declarator, context), context)
+    return statements
 
-    def _loop_body(self, node: syntax.Statement) -> Body:
-        """The body of a loop, in a scope of its own."""
-        self._loops += 1
-        if self._loops > _DEEPEST_LOOPS:
-            self.report.fatal("TC318", f"loops are nested more than {_DEEPEST_LOOPS} deep", node.span)
-        try:
-            return self._perhaps(node)
-        finally:
-            self._loops -= 1
 
-    def _for(self, node: syntax.For) -> list[Statement]:
-        self.scope.push()
-        init = self._statement(node.init)
-        before, condition = ((), None) if node.condition is None else self.tested(node.condition, "for")
-        self.unsure += 1
-        step = () if node.step is None else tuple(self.effect(node.step))
-        self.unsure -= 1
-        body = self._loop_body(node.body)
-        self.scope.pop()
-        if before and condition is not None:
-            return [_tested_inside(node.span, init, before, condition, step, body)]
-        return [For(node.span, init, condition, step, body)]
-
-    def _declaration(self, node: syntax.Declaration) -> list[Statement]:
-        if node.specifiers.has("typedef") or node.specifiers.enum is not None:
-            self.file_scope(node)
-            return []
-        if node.specifiers.has("extern"):
-            self.report.error("TC405", "'extern' has no place inside a kernel", node.span)
-            return []
-        base = self.base_type(node.specifiers)
-        found: list[Statement] = []
-        for declarator in node.declarators:
-            found += self.sequenced(lambda: self._declare(node, base, declarator))  # noqa: B023
-        return found
-
-    def _declare(
-        self, node: syntax.Declaration, base: ValueType | None, declarator: syntax.Declarator
-    ) -> list[Statement]:
-        symbol = None if base is None else self.local(node.specifiers, base, declarator)
-        value: Expr | None = None
-        if declarator.initializer is not None:
-            value = self.value(declarator.initializer)
-        if symbol is None:
-            self._declare_failed(declarator)
-            return []
-        if value is not None and value.type != ERROR:
-            span = declarator.initializer.span if declarator.initializer else declarator.span
-            value = self.conversion(value, symbol.type, span, f"initialise '{symbol.name}'")
-        self.scope.declare(symbol, self.report)
-        return [Declare(declarator.span.to(node.span), symbol, value)]
-
-    def _declare_failed(self, declarator: syntax.Declarator) -> None:
-        """Enter a name whose declaration is wrong, so that its uses are silent."""
-        if declarator.name is not None:
-            symbol = Symbol(declarator.name.text, ERROR, declarator.span)  # type: ignore[arg-type]
-            self.scope.declare(symbol, self.report)
+def _declare(
+    node: syntax.Declaration, base: ValueType | None, declarator: syntax.Declarator, context: Context
+) -> list[Statement]:
+    symbol = None if base is None else local_symbol(node.specifiers, base, declarator, context)
+    value: Expr | None = None
+    if declarator.initializer is not None:
+        value = value_of(declarator.initializer, context)
+    if symbol is None:
+        declare_failed(declarator, context)
+        return []
+    if value is not None and value.type != ERROR:
+        span = declarator.initializer.span if declarator.initializer else declarator.span
+        value = conversion(value, symbol.type, span, f"initialise '{symbol.name}'", context)
+    context.scope.declare(symbol, context.report)
+    return [Declare(declarator.span.to(node.span), symbol, value)]
 
 
 def _tested_inside(

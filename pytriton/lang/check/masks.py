@@ -55,8 +55,8 @@ def masked(expr: Expr, mask: Expr) -> Expr:
             inner = None if inner is None else _within(inner, shape_of(operand.type))
         case Reshape(operand=operand):
             inner = _within(mask, shape_of(expr.type))
-            whole = None if inner is None else to_shape(inner, shape_of(expr.type))
-            inner = None if whole is None else to_shape(whole, shape_of(operand.type))
+            spread = None if inner is None else to_shape(inner, shape_of(expr.type))
+            inner = None if spread is None else to_shape(spread, shape_of(operand.type))
         case Expand(axes=axes):
             inner = _unexpanded(_within(mask, shape_of(expr.type)), axes)
         case Permute(order=order):
@@ -83,21 +83,21 @@ def where_open(operator: str, left: Expr, right: Expr) -> Expr:
 
 def _load(load: Load, mask: Expr) -> Expr:
     pointer = masked(load.pointer, mask)
-    whole = mask
+    joint_mask = mask
     if load.mask is not None:
         own = masked(load.mask, mask)
         joint = broadcast_shapes(shape_of(mask.type), shape_of(own.type))
         if joint is None:
             return load
-        whole = Binary(mask.span, with_element(BOOL, joint), "&&", mask, own)
-    shape = broadcast_shapes(shape_of(pointer.type), shape_of(whole.type))
+        joint_mask = Binary(mask.span, with_element(BOOL, joint), "&&", mask, own)
+    shape = broadcast_shapes(shape_of(pointer.type), shape_of(joint_mask.type))
     placed = None if shape is None else to_shape(pointer, shape)
     if shape is None or placed is None:
         return load
     element = element_of(load.type)  # type: ignore[arg-type]
     zero = convert(Literal(load.span, INT, 0), element)
     other = zero if load.other is None else masked(load.other, mask)
-    return Load(load.span, with_element(element, shape), placed, whole, other)
+    return Load(load.span, with_element(element, shape), placed, joint_mask, other)
 
 
 def _elementwise(expr: Expr, mask: Expr) -> Expr:
@@ -119,7 +119,8 @@ def _within(mask: Expr, shape: tuple[int, ...]) -> Expr | None:
     if not have:
         return mask
     for _ in range(len(have) - len(shape)):
-        mask = _truth(Reduce(mask.span, with_element(INT, shape_of(mask.type)[1:]), "max", _count(mask), 0))
+        type_ = with_element(INT, shape_of(mask.type)[1:])
+        mask = as_condition(Reduce(mask.span, type_, "max", convert(mask, INT), 0))
     missing = len(shape) - len(have)
     if missing > 0 and have:
         mask = _expanded(mask, (True,) * missing + (False,) * len(have))
@@ -136,9 +137,9 @@ def _any(mask: Expr, axis: int) -> Expr:
     shape = shape_of(mask.type)
     if not shape or shape[axis] == 1:
         return mask
-    rest = shape[:axis] + shape[axis + 1 :]
-    found = _truth(Reduce(mask.span, with_element(INT, rest), "max", _count(mask), axis))
-    return _along(found, axis, len(shape)) or found
+    type_ = with_element(INT, shape[:axis] + shape[axis + 1 :])
+    reduced = as_condition(Reduce(mask.span, type_, "max", convert(mask, INT), axis))
+    return _along(reduced, axis, len(shape)) or reduced
 
 
 def _along(mask: Expr | None, axis: int, rank: int) -> Expr | None:
@@ -170,11 +171,3 @@ def _permuted_back(mask: Expr | None, order: tuple[int, ...]) -> Expr | None:
     back = tuple(order.index(axis) for axis in range(len(order)))
     shape = tuple(shape_of(mask.type)[axis] for axis in back)
     return Permute(mask.span, BlockType(BOOL, shape), mask, back)
-
-
-def _count(mask: Expr) -> Expr:
-    return convert(mask, INT)
-
-
-def _truth(number: Expr) -> Expr:
-    return as_condition(number)

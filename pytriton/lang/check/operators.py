@@ -7,9 +7,11 @@ shapes broadcast; or, after an error, an expression of type ``ERROR``. Nothing h
 from __future__ import annotations
 
 import math
+from typing import Final
 
-from pytriton.errors import Report
 from pytriton.frozen import replace
+from pytriton.lang.check.constants import defines_note, shapes_note
+from pytriton.lang.check.context import Context, ValueType, failed
 from pytriton.lang.tree.convert import (
     alternatives,
     as_condition,
@@ -22,19 +24,8 @@ from pytriton.lang.tree.convert import (
     settle,
     to_shape,
 )
-from pytriton.lang.tree.typed import (
-    Binary,
-    Cast,
-    Constexpr,
-    Dot,
-    Expr,
-    Literal,
-    Load,
-    Range,
-    Select,
-    Size,
-    Unary,
-)
+from pytriton.lang.tree.limits import MAX_BLOCK_ELEMENTS, has_product, padded
+from pytriton.lang.tree.typed import Binary, Cast, Dot, Expr, Literal, Load, Range, Select, Unary
 from pytriton.lang.tree.types import (
     BOOL,
     CHAR,
@@ -57,326 +48,286 @@ from pytriton.lang.tree.walk import walk
 from pytriton.source import Span
 
 __all__ = [
-    "LARGEST_BLOCK",
     "LOADS",
-    "Operators",
-    "failed",
-    "given",
-    "has_product",
-    "least_depth",
-    "padded",
+    "arithmetic",
+    "broadcast",
+    "conversion",
+    "dot",
+    "load",
+    "pointer_arithmetic",
+    "refuse_conversion",
+    "select",
+    "under_mask",
 ]
 
-LOADS = "'*p' loads what a pointer points to"
-
-LARGEST_BLOCK = 1 << 20  # Triton's own limit on elements
+LOADS: Final = "'*p' loads what a pointer points to"
 _COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 _INTEGER_ONLY = frozenset(("%", "<<", ">>", "&", "|", "^"))
 _PARTIAL = frozenset(("/", "%", "<<", ">>"))  # without a value for some integers
 
 
-def padded(size: int) -> int:
-    """The next power of two: what Triton keeps for an axis of a block."""
-    return 1 << (size - 1).bit_length()
+# ---------------------------------------------------------------- arithmetic
 
 
-def has_product(product: Dot) -> bool:
-    """Whether ``tl.dot`` computes a product; two axes are widened to a depth that it accepts."""
-    shape, element = shape_of(product.left.type), scalar_of(product.left.type)
-    if element is None or not (element.is_float or element == CHAR):
-        return False
-    return len(shape) == 2 or padded(shape[1]) >= least_depth(element)
-
-
-def least_depth(element: ScalarType) -> int:
-    """The least inner size of ``tl.dot``."""
-    return 32 if element == CHAR else 16
-
-
-def failed(span: Span) -> Expr:
-    """The expression that stands for one already complained about."""
-    return Literal(span, ERROR, 0)
-
-
-class Operators:
-    """The operators, reporting to ``report``."""
-
-    report: Report
-    blamed: list[frozenset[str]]  # defines that gave a wrong size: each is said once
-    unsure = 0  # above 0 in what need not be executed: branches, loops, whatever follows a `return`
-
-    # ---------------------------------------------------------------- arithmetic
-
-    def arithmetic(self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...], span: Span) -> Expr:
-        """An arithmetic, bitwise, shift or comparison operator on numbers."""
-        common = common_type(left, right)
-        assert common is not None
-        if operator in ("<<", ">>"):
-            first = scalar_of(left.type)
-            assert first is not None
-            common = common if common.is_float else promote(first)
-        if common.is_float and operator in _INTEGER_ONLY:
-            self.report.error(
-                "TC303",
-                f"'{operator}' works on integers, not on {left.type} and {right.type}",
-                span,
-                help="'x - y * floor(x / y)' is the rest of floats; '(int)x' makes integers of them"
-                if operator == "%"
-                else "'(int)x' makes an integer of a float, 'bitcast<int>(x)' gives its bits",
-            )
-            return failed(span)
-        weak = is_weak(left) and is_weak(right) and operator in ("+", "-", "*", "/")
-        if not weak:
-            left, right = convert(left, common), convert(right, common)
-        wrong = None if common.is_float else _undefined(operator, right, common)
-        if wrong is not None:
-            return self._without_value(wrong, with_element(common, shape), span, right)
-        comparison = operator in _COMPARISONS
-        type_ = with_element(BOOL if comparison else common, shape)
-        if comparison:
-            left, right = settle(left), settle(right)
-        return Binary(span, type_, operator, left, right)
-
-    def _without_value(
-        self, wrong: tuple[str, str], type_: ElementType | BlockType, span: Span, by: Expr
-    ) -> Expr:
-        """An operation on a constant for which C has no value: an error if it is certain to be executed, else 0."""
-        code, message = wrong
-        if not self.unsure:
-            self.report.error(code, f"this {message}", span, *given(by))
-            return failed(span)
-        self.report.warning(code, f"if this is executed, it {message}", span, *given(by))
-        zero = to_shape(convert(Literal(span, INT, 0), element_of(type_)), shape_of(type_))
-        assert zero is not None
-        return zero
-
-    def pointer_arithmetic(
-        self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...], span: Span
-    ) -> Expr:
-        """``p + i``, ``p - i``, ``p - q`` and comparisons of pointers."""
-        first = element_of(left.type)  # type: ignore[arg-type]
-        second = element_of(right.type)  # type: ignore[arg-type]
-        if operator == "+" and isinstance(second, PointerType) and isinstance(first, ScalarType):
-            left, right, first, second = right, left, second, first
-        offset = second if isinstance(first, PointerType) and isinstance(second, ScalarType) else None
-        if operator in ("+", "-") and offset is not None and offset.is_integer:
-            if offset == BOOL:
-                right = convert(right, INT)
-            return Binary(span, with_element(first, shape), operator, left, right)
-        both = isinstance(first, PointerType) and isinstance(second, PointerType)
-        if both and first == second and operator == "-":
-            return Binary(span, with_element(LONG, shape), "-", left, right)
-        if operator in _COMPARISONS and (both or 0 in (constant(left), constant(right))):
-            left, right = _address(left), _address(right)
-            return Binary(span, with_element(BOOL, shape), operator, left, right)
-        self.report.error(
+def arithmetic(
+    operator: str, left: Expr, right: Expr, shape: tuple[int, ...], span: Span, context: Context
+) -> Expr:
+    """An arithmetic, bitwise, shift or comparison operator on numbers."""
+    common = common_type(left, right)
+    assert common is not None
+    if operator in ("<<", ">>"):
+        first = scalar_of(left.type)
+        assert first is not None
+        common = common if common.is_float else promote(first)
+    if common.is_float and operator in _INTEGER_ONLY:
+        context.report.error(
             "TC303",
-            f"'{operator}' does not work on {left.type} and {right.type}",
+            f"'{operator}' works on integers, not on {left.type} and {right.type}",
             span,
-            help="a pointer moves by an integer, as in 'p + i'; '*p' loads what it points to",
+            help="'x - y * floor(x / y)' is the rest of floats; '(int)x' makes integers of them"
+            if operator == "%"
+            else "'(int)x' makes an integer of a float, 'bitcast<int>(x)' gives its bits",
         )
         return failed(span)
+    weak = is_weak(left) and is_weak(right) and operator in ("+", "-", "*", "/")
+    if not weak:
+        left, right = convert(left, common), convert(right, common)
+    wrong = None if common.is_float else _undefined(operator, right, common)
+    if wrong is not None:
+        return _without_value(wrong, with_element(common, shape), span, right, context)
+    comparison = operator in _COMPARISONS
+    type_ = with_element(BOOL if comparison else common, shape)
+    if comparison:
+        left, right = settle(left), settle(right)
+    return Binary(span, type_, operator, left, right)
 
-    # ---------------------------------------------------------------- blocks
 
-    def dot(self, left: Expr, right: Expr, span: Span) -> Expr:
-        """``left @ right``"""
-        first, second = shape_of(left.type), shape_of(right.type)
-        common = common_type(left, right)
-        fits = len(first) == len(second) >= 2 and first[1] == second[0] and first[2:] == second[2:]
-        if common is None or not fits:
-            self.report.error(
-                "TC313",
-                f"'@' wants blocks [M, K] and [K, N], not {left.type} and {right.type}",
-                span,
-                *self.sizes(left, right),
-                help="'^x' transposes a block",
-            )
-            return failed(span)
-        if scalar_of(left.type) == scalar_of(right.type) == CHAR:
-            common = CHAR  # whose products Triton has; those of other integers are made in their common type
-        element = FLOAT if common.is_float and common.bits == 16 else promote(common)
-        type_ = BlockType(element, (first[0], second[1], *first[2:]))
-        product = Dot(span, type_, convert(left, common), convert(right, common))
-        count = math.prod(map(padded, (*first, second[1])))
-        if not has_product(product) and count > LARGEST_BLOCK:
-            self.report.error(
-                "TC406",
-                f"this product of {left.type} and {right.type} is too large",
-                span,
-                help="no tensor core computes it, so its M * K * N products of elements must fit into"
-                f" {LARGEST_BLOCK}: use smaller blocks, or blocks of half, float, double or char",
-            )
-            return failed(span)
-        return product
+def _without_value(
+    wrong: tuple[str, str], type_: ElementType | BlockType, span: Span, by: Expr, context: Context
+) -> Expr:
+    """An operation on a constant for which C has no value: an error if it is certain to be executed, else 0."""
+    code, message = wrong
+    if not context.unsure:
+        context.report.error(code, f"this {message}", span, *defines_note(by))
+        return failed(span)
+    context.report.warning(code, f"if this is executed, it {message}", span, *defines_note(by))
+    zero = to_shape(convert(Literal(span, INT, 0), element_of(type_)), shape_of(type_))
+    assert zero is not None
+    return zero
 
-    def select(self, condition: Expr, yes: Expr, no: Expr, span: Span) -> Expr:
-        """``condition ? yes : no`` of typed operands."""
-        if ERROR in (condition.type, yes.type, no.type):
-            return failed(span)
-        shape = self.broadcast(yes, no, span, "'?:'")
-        if shape is None:
-            return failed(span)
-        whole = broadcast_shapes(shape, shape_of(condition.type))
-        if whole is None:
-            self._no_broadcast(condition.type, with_element(INT, shape), span, "'?:'", (condition, yes))
-            return failed(span)
-        element: ElementType | None = common_type(yes, no)
-        if scalar_of(yes.type) == scalar_of(no.type) == BOOL:
-            element = BOOL
-        if element is None:
-            element = self._common_pointer(yes, no)
-        if element is None:
-            message = f"the branches of '?:' do not fit: {yes.type} and {no.type}"
-            help_ = f"make them one type, as in '(float*)p'; {LOADS}"
-            self.report.error("TC303", message, span, help=help_)
-            return failed(span)
-        type_ = with_element(element, whole)
-        if not (is_weak(yes) and is_weak(no)):
-            folded = _fold_load(condition, yes, no, element, whole, span)
-            if folded is not None:
-                return folded
-        yes, no = alternatives(yes, no, element)
-        return Select(span, type_, condition, yes, no)
 
-    def _common_pointer(self, yes: Expr, no: Expr) -> ElementType | None:
-        first = element_of(yes.type)  # type: ignore[arg-type]
-        second = element_of(no.type)  # type: ignore[arg-type]
-        if isinstance(first, PointerType) and (first == second or constant(no) == 0):
-            return first
-        return second if isinstance(second, PointerType) and constant(yes) == 0 else None
+def pointer_arithmetic(
+    operator: str, left: Expr, right: Expr, shape: tuple[int, ...], span: Span, context: Context
+) -> Expr:
+    """``p + i``, ``p - i``, ``p - q`` and comparisons of pointers."""
+    first = element_of(left.type)  # type: ignore[arg-type]
+    second = element_of(right.type)  # type: ignore[arg-type]
+    if operator == "+" and isinstance(second, PointerType) and isinstance(first, ScalarType):
+        left, right, first, second = right, left, second, first
+    offset = second if isinstance(first, PointerType) and isinstance(second, ScalarType) else None
+    if operator in ("+", "-") and offset is not None and offset.is_integer:
+        if offset == BOOL:
+            right = convert(right, INT)
+        return Binary(span, with_element(first, shape), operator, left, right)
+    both = isinstance(first, PointerType) and isinstance(second, PointerType)
+    if both and first == second and operator == "-":
+        return Binary(span, with_element(LONG, shape), "-", left, right)
+    if operator in _COMPARISONS and (both or 0 in (constant(left), constant(right))):
+        left, right = _address(left), _address(right)
+        return Binary(span, with_element(BOOL, shape), operator, left, right)
+    context.report.error(
+        "TC303",
+        f"'{operator}' does not work on {left.type} and {right.type}",
+        span,
+        help="a pointer moves by an integer, as in 'p + i'; '*p' loads what it points to",
+    )
+    return failed(span)
 
-    # ---------------------------------------------------------------- conversions and memory
 
-    def conversion(
-        self,
-        value: Expr,
-        type_: ScalarType | PointerType | BlockType,
-        span: Span,
-        action: str,
-        explicit: bool = False,
-    ) -> Expr:
-        """The value as that type, elements and shape; ``action`` is for the message.
+# ---------------------------------------------------------------- blocks
 
-        An explicit conversion to a scalar type keeps the shape of a block.
-        """
-        if value.type == ERROR:
-            return value
-        element = element_of(type_)
-        have = element_of(value.type)  # type: ignore[arg-type]
-        null = isinstance(element, PointerType) and constant(value) == 0
-        if isinstance(element, PointerType) != isinstance(have, PointerType) and element != BOOL:
-            number = have if isinstance(have, ScalarType) else element
-            assert isinstance(number, ScalarType)
-            address = number.is_integer and (number is have or number.bits == 64)
-            if not null and not (explicit and address):
-                self._no_conversion(value, type_, span, action)
-                return failed(span)
-        elif isinstance(element, PointerType) and element != have and not explicit:
-            self.report.warning(
-                "TC323",
-                f"this pointer of type {have} is read as {element}",
-                span,
-                help=f"write ({element}) to say that it is meant",
-            )
-        if explicit and element == FLOAT:
-            value = met(value, FLOAT)  # a literal, too, is a float from here on
-        converted = convert(value, element)
-        if explicit and isinstance(converted, Cast) and converted is not value:
-            converted = replace(converted, span=span)  # where it is written
-        if explicit and not isinstance(type_, BlockType):
-            return converted
-        shaped = to_shape(converted, shape_of(type_))
-        if shaped is None:
-            self._no_conversion(value, type_, span, action)
-            return failed(span)
-        return shaped
 
-    def _no_conversion(self, value: Expr, type_: Type, span: Span, action: str) -> None:
-        if action.startswith(("initialise", "assign")):
-            message = f"cannot {action} of type {type_} with a value of type {value.type}"
-        else:
-            to = "to" if action == "convert" else "as"
-            message = f"cannot {action} a value of type {value.type} {to} {type_}"
-        self.report.error(
-            "TC302", message, span, *self.sizes(type_, value), help=_conversion_help(value, type_)
-        )
-
-    def load(self, pointer: Expr, span: Span, mask: Expr | None = None) -> Expr:
-        """``*pointer``, only where the mask holds."""
-        if pointer.type == ERROR or (mask is not None and mask.type == ERROR):
-            return failed(span)
-        element = element_of(pointer.type)  # type: ignore[arg-type]
-        if not isinstance(element, PointerType):
-            self.report.error(
-                "TC311",
-                f"'*' wants a pointer, not a value of type {pointer.type}",
-                span,
-                help="'*p' loads through a pointer; a power is 'pow(x, y)'",
-            )
-            return failed(span)
-        if mask is None:
-            return Load(span, with_element(element.element, shape_of(pointer.type)), pointer)
-        condition = as_condition(mask)
-        placed = self.under_mask(pointer, condition, span)
-        if placed is None:
-            return failed(span)
-        type_ = with_element(element.element, shape_of(placed.type))
-        other = convert(Literal(span, INT, 0), element.element)
-        return Load(span, type_, placed, condition, other)
-
-    def under_mask(self, pointer: Expr, mask: Expr, span: Span) -> Expr | None:
-        """The pointer with the shape that it and its mask have together."""
-        shape = self.broadcast(pointer, mask, span, "a pointer and its mask")
-        return None if shape is None else to_shape(pointer, shape)
-
-    # ---------------------------------------------------------------- shapes, and what messages say of them
-
-    def broadcast(self, left: Expr, right: Expr, span: Span, what: str) -> tuple[int, ...] | None:
-        """The common shape of two operands; an error where there is none."""
-        shape = broadcast_shapes(shape_of(left.type), shape_of(right.type))
-        if shape is None:
-            self._no_broadcast(left.type, right.type, span, what, (left, right))
-        return shape
-
-    def _no_broadcast(self, left: Type, right: Type, span: Span, what: str, parts: tuple[Expr, Expr]) -> None:
-        self.report.error(
-            "TC304",
-            f"the shapes of {what} do not fit: {left} and {right}",
+def dot(left: Expr, right: Expr, span: Span, context: Context) -> Expr:
+    """``left @ right``"""
+    first, second = shape_of(left.type), shape_of(right.type)
+    common = common_type(left, right)
+    fits = len(first) == len(second) >= 2 and first[1] == second[0] and first[2:] == second[2:]
+    if common is None or not fits:
+        context.report.error(
+            "TC313",
+            f"'@' wants blocks [M, K] and [K, N], not {left.type} and {right.type}",
             span,
-            *self.sizes(*parts),
-            help="axes must be equal or 1; x[:, newaxis] adds an axis",
+            *shapes_note(left, right),
+            help="'^x' transposes a block",
         )
-
-    def sizes(self, *parts: Expr | Type) -> tuple[str, ...]:
-        """The note that tells the values of the defines in the shapes of these types."""
-        found: dict[str, int | float] = {}
-        for part in parts:
-            type_ = part if isinstance(part, Type) else part.type
-            for size in shape_of(type_):
-                expr = size.expr if isinstance(size, Size) else None
-                for node in walk(expr) if expr is not None else ():
-                    if isinstance(node, Constexpr):
-                        found[node.name] = node.value
-        return _given(found)
-
-    def values(self, expr: Expr) -> tuple[str, ...]:
-        """The note that tells the values of the defines in an expression."""
-        return _given(_defines(expr))
-
-    def wrong_size(self, code: str, message: str, span: Span, *exprs: Expr, help: str | None = None) -> None:
-        """Report a wrong size or bound, but only the first one that is the fault of its defines."""
-        found = {name: value for expr in exprs for name, value in _defines(expr).items()}
-        if any(known <= found.keys() for known in self.blamed):
-            return
-        if found:
-            self.blamed.append(frozenset(found))
-        self.report.error(code, message, span, *_given(found), help=help)
+        return failed(span)
+    if scalar_of(left.type) == scalar_of(right.type) == CHAR:
+        common = CHAR  # whose products Triton has; those of other integers are made in their common type
+    element = FLOAT if common.is_float and common.bits == 16 else promote(common)
+    type_ = BlockType(element, (first[0], second[1], *first[2:]))
+    product = Dot(span, type_, convert(left, common), convert(right, common))
+    count = math.prod(map(padded, (*first, second[1])))
+    if not has_product(product) and count > MAX_BLOCK_ELEMENTS:
+        context.report.error(
+            "TC406",
+            f"this product of {left.type} and {right.type} is too large",
+            span,
+            help="no tensor core computes it, so its M * K * N products of elements must fit into"
+            f" {MAX_BLOCK_ELEMENTS}: use smaller blocks, or blocks of half, float, double or char",
+        )
+        return failed(span)
+    return product
 
 
-def given(expr: Expr) -> tuple[str, ...]:
-    """The note on the defines that an expression is made of, if there are any."""
-    return _given(_defines(expr))
+def select(condition: Expr, yes: Expr, no: Expr, span: Span, context: Context) -> Expr:
+    """``condition ? yes : no`` of typed operands."""
+    if ERROR in (condition.type, yes.type, no.type):
+        return failed(span)
+    shape = broadcast(yes, no, span, "'?:'", context)
+    if shape is None:
+        return failed(span)
+    full_shape = broadcast_shapes(shape, shape_of(condition.type))
+    if full_shape is None:
+        _refuse_shapes(condition.type, with_element(INT, shape), span, "'?:'", (condition, yes), context)
+        return failed(span)
+    element: ElementType | None = common_type(yes, no)
+    if scalar_of(yes.type) == scalar_of(no.type) == BOOL:
+        element = BOOL
+    if element is None:
+        element = _common_pointer(yes, no)
+    if element is None:
+        message = f"the branches of '?:' do not fit: {yes.type} and {no.type}"
+        help_ = f"make them one type, as in '(float*)p'; {LOADS}"
+        context.report.error("TC303", message, span, help=help_)
+        return failed(span)
+    type_ = with_element(element, full_shape)
+    if not (is_weak(yes) and is_weak(no)):
+        folded = _fold_load(condition, yes, no, element, full_shape, span)
+        if folded is not None:
+            return folded
+    yes, no = alternatives(yes, no, element)
+    return Select(span, type_, condition, yes, no)
+
+
+def _common_pointer(yes: Expr, no: Expr) -> ElementType | None:
+    first = element_of(yes.type)  # type: ignore[arg-type]
+    second = element_of(no.type)  # type: ignore[arg-type]
+    if isinstance(first, PointerType) and (first == second or constant(no) == 0):
+        return first
+    return second if isinstance(second, PointerType) and constant(yes) == 0 else None
+
+
+# ---------------------------------------------------------------- conversions and memory
+
+
+def conversion(
+    value: Expr,
+    type_: ValueType,
+    span: Span,
+    action: str,
+    context: Context,
+    explicit: bool = False,
+) -> Expr:
+    """The value as that type, elements and shape; ``action`` is for the message.
+
+    An explicit conversion to a scalar type keeps the shape of a block.
+    """
+    if value.type == ERROR:
+        return value
+    element = element_of(type_)
+    have = element_of(value.type)  # type: ignore[arg-type]
+    null = isinstance(element, PointerType) and constant(value) == 0
+    if isinstance(element, PointerType) != isinstance(have, PointerType) and element != BOOL:
+        number = have if isinstance(have, ScalarType) else element
+        assert isinstance(number, ScalarType)
+        address = number.is_integer and (number is have or number.bits == 64)
+        if not null and not (explicit and address):
+            refuse_conversion(value, type_, span, action, context)
+            return failed(span)
+    elif isinstance(element, PointerType) and element != have and not explicit:
+        context.report.warning(
+            "TC323",
+            f"this pointer of type {have} is read as {element}",
+            span,
+            help=f"write ({element}) to say that it is meant",
+        )
+    if explicit and element == FLOAT:
+        value = met(value, FLOAT)  # a literal, too, is a float from here on
+    converted = convert(value, element)
+    if explicit and isinstance(converted, Cast) and converted is not value:
+        converted = replace(converted, span=span)  # where it is written
+    if explicit and not isinstance(type_, BlockType):
+        return converted
+    shaped = to_shape(converted, shape_of(type_))
+    if shaped is None:
+        refuse_conversion(value, type_, span, action, context)
+        return failed(span)
+    return shaped
+
+
+def refuse_conversion(value: Expr, type_: Type, span: Span, action: str, context: Context) -> None:
+    """Report a value that does not convert to a type (TC302)."""
+    if action.startswith(("initialise", "assign")):
+        message = f"cannot {action} of type {type_} with a value of type {value.type}"
+    else:
+        to = "to" if action == "convert" else "as"
+        message = f"cannot {action} a value of type {value.type} {to} {type_}"
+    context.report.error(
+        "TC302", message, span, *shapes_note(type_, value), help=_conversion_help(value, type_)
+    )
+
+
+def load(pointer: Expr, span: Span, context: Context, mask: Expr | None = None) -> Expr:
+    """``*pointer``, only where the mask holds."""
+    if pointer.type == ERROR or (mask is not None and mask.type == ERROR):
+        return failed(span)
+    element = element_of(pointer.type)  # type: ignore[arg-type]
+    if not isinstance(element, PointerType):
+        context.report.error(
+            "TC311",
+            f"'*' wants a pointer, not a value of type {pointer.type}",
+            span,
+            help="'*p' loads through a pointer; a power is 'pow(x, y)'",
+        )
+        return failed(span)
+    if mask is None:
+        return Load(span, with_element(element.element, shape_of(pointer.type)), pointer)
+    condition = as_condition(mask)
+    placed = under_mask(pointer, condition, span, context)
+    if placed is None:
+        return failed(span)
+    type_ = with_element(element.element, shape_of(placed.type))
+    other = convert(Literal(span, INT, 0), element.element)
+    return Load(span, type_, placed, condition, other)
+
+
+def under_mask(pointer: Expr, mask: Expr, span: Span, context: Context) -> Expr | None:
+    """The pointer with the shape that it and its mask have together."""
+    shape = broadcast(pointer, mask, span, "a pointer and its mask", context)
+    return None if shape is None else to_shape(pointer, shape)
+
+
+# ---------------------------------------------------------------- shapes
+
+
+def broadcast(left: Expr, right: Expr, span: Span, what: str, context: Context) -> tuple[int, ...] | None:
+    """The common shape of two operands; an error where there is none."""
+    shape = broadcast_shapes(shape_of(left.type), shape_of(right.type))
+    if shape is None:
+        _refuse_shapes(left.type, right.type, span, what, (left, right), context)
+    return shape
+
+
+def _refuse_shapes(
+    left: Type, right: Type, span: Span, what: str, parts: tuple[Expr, Expr], context: Context
+) -> None:
+    context.report.error(
+        "TC304",
+        f"the shapes of {what} do not fit: {left} and {right}",
+        span,
+        *shapes_note(*parts),
+        help="axes must be equal or 1; x[:, newaxis] adds an axis",
+    )
 
 
 def _undefined(operator: str, right: Expr, type_: ScalarType) -> tuple[str, str] | None:
@@ -389,14 +340,9 @@ def _undefined(operator: str, right: Expr, type_: ScalarType) -> tuple[str, str]
     return None
 
 
-def _defines(expr: Expr) -> dict[str, int | float]:
-    """The defines in an expression with their values."""
-    return {node.name: node.value for node in walk(expr) if isinstance(node, Constexpr)}
-
-
 def _conversion_help(value: Expr, type_: Type) -> str | None:
     """What to write where a value does not convert."""
-    assert isinstance(type_, ScalarType | PointerType | BlockType)
+    assert isinstance(type_, ValueType)
     have, wanted = element_of(value.type), element_of(type_)  # type: ignore[arg-type]
     if isinstance(have, PointerType) and not isinstance(wanted, PointerType):
         return LOADS
@@ -429,7 +375,7 @@ def _fold_load(
 ) -> Expr | None:
     """``m ? *p : v`` as one load with ``v`` as its other value, where that is the same.
 
-    It is where the load is all that the branch does, its mask is just this condition, it has the whole
+    It is where the load is all that the branch does, its mask is just this condition, it has the full
     shape, and ``v`` has the loaded type (or is a number that it holds exactly).
     """
     for load, other, mask in ((yes, no, condition), (no, yes, None)):
@@ -454,12 +400,3 @@ def _fold_load(
         folded = Load(span, load.type, load.pointer, load.mask, other)
         return convert(folded, element)
     return None
-
-
-def _given(found: dict[str, int | float]) -> tuple[str, ...]:
-    """``TM = 64 and TN = 32 in defines``; nothing for no defines."""
-    spelled = [f"{name} = {value}" for name, value in found.items()]
-    if not spelled:
-        return ()
-    joined = " and ".join([", ".join(spelled[:-1]), spelled[-1]] if spelled[1:] else spelled)
-    return (f"{joined} in defines",)

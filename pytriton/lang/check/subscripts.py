@@ -11,15 +11,16 @@ from typing import Final
 from typing import Literal as Choice
 
 from pytriton.errors import closest
-from pytriton.lang.check.operators import LOADS, failed
-from pytriton.lang.check.type_names import TypeNames
+from pytriton.lang.check.constants import integer_constant, shapes_note
+from pytriton.lang.check.context import Context, failed
+from pytriton.lang.check.operators import LOADS
 from pytriton.lang.parse import syntax
 from pytriton.lang.tree.convert import convert, scalar_of, settle
 from pytriton.lang.tree.typed import Expand, Expr, Permute, Reduce
 from pytriton.lang.tree.types import BlockType, PointerType, element_of, promote, shape_of, with_element
 from pytriton.source import Span
 
-__all__ = ["Subscripts"]
+__all__ = ["permute", "subscript"]
 
 _Operator = Choice["+", "max", "min"]
 _OTHER_ITEMS: Final = {
@@ -31,128 +32,129 @@ _OTHER_ITEMS: Final = {
 _REDUCTIONS: Final[dict[str, _Operator]] = {"+": "+", "max": "max", "min": "min"}
 
 
-class Subscripts(TypeNames):
-    """Checks subscripts."""
-
-    def subscript(self, node: syntax.Subscript, operand: Expr) -> Expr:
-        """The operand under the items of the subscript."""
-        if not isinstance(operand.type, BlockType):
-            self.report.error(
-                "TC310",
-                f"a value of type {operand.type} has no axes to subscript",
-                node.span,
-                help="write '*(p + i)' to load one element"
-                if isinstance(operand.type, PointerType)
-                else "a scalar is one number already; remove the subscript",
-            )
-            return failed(node.span)
-        if any(isinstance(item, syntax.Prefix) and item.operator == "^" for item in node.items):
-            return self._permutation(node, operand)
-        kept: list[bool] = []  # an entry an axis of the result: True for a new one
-        reductions: list[tuple[int, _Operator]] = []
-        axis = 0
-        for item in node.items:
-            word = _word(item)
-            if word == "newaxis":
-                kept.append(True)
-                continue
-            if word == ":":
-                kept.append(False)
-            elif word in _REDUCTIONS:
-                reductions.append((axis, _REDUCTIONS[word]))
-            else:
-                self._refuse_item(item, word)
-                return failed(node.span)
-            axis += 1
-        if axis != len(operand.type.shape):
-            used = "1 axis" if axis == 1 else f"{axis} axes"
-            self.report.error(
-                "TC310",
-                f"this subscript uses {used} of a block of type {operand.type}",
-                node.span,
-                *self.sizes(operand),
-                help="write ':' for each axis that stays",
-            )
-            return failed(node.span)
-        for position, operator in reversed(reductions):
-            operand = self._reduce(operand, operator, position, node.span)
-        return _expand(operand, tuple(kept), node.span) if any(kept) else operand
-
-    def permute(self, operand: Expr, order: Sequence[int], span: Span) -> Expr:
-        """Result axis i is operand axis ``order[i]``."""
-        shape = shape_of(operand.type)
-        if len(shape) < 2:
-            self.report.error(
-                "TC310",
-                f"a value of type {operand.type} has no axes to permute",
-                span,
-                help="x[newaxis, :] and x[:, newaxis] make two axes of one",
-            )
-            return failed(span)
-        element = element_of(operand.type)  # type: ignore[arg-type]
-        type_ = with_element(element, tuple(shape[axis] for axis in order))
-        return Permute(span, type_, operand, tuple(order))
-
-    def _permutation(self, node: syntax.Subscript, operand: Expr) -> Expr:
-        order: list[int] = []
-        for item in node.items:
-            if not isinstance(item, syntax.Prefix) or item.operator != "^":
-                help_ = "write 'x[^1, ^0]' alone, and ':' or 'newaxis' in another subscript"
-                self.report.error("TC310", "'^' must name every axis of the result", item.span, help=help_)
-                return failed(node.span)
-            found = self.integer(item.operand, "an axis")
-            if found is None:
-                return failed(node.span)
-            order.append(found[0])
-        rank = len(shape_of(operand.type))
-        if sorted(order) != list(range(rank)):
-            self.report.error(
-                "TC310",
-                f"'^' must name each of the axes 0 to {rank - 1} once, found {order}",
-                node.span,
-                help=f"as in x[{', '.join(f'^{axis}' for axis in reversed(range(rank)))}]",
-            )
-            return failed(node.span)
-        return self.permute(operand, order, node.span)
-
-    def _reduce(self, operand: Expr, operator: _Operator, axis: int, span: Span) -> Expr:
-        scalar = scalar_of(operand.type)
-        if operand.type == failed(span).type:
-            return operand
-        if scalar is None:
-            self.report.error("TC310", f"cannot reduce a block of type {operand.type}", span, help=LOADS)
-            return failed(span)
-        operand = convert(settle(operand), promote(scalar))
-        shape = shape_of(operand.type)
-        type_ = with_element(promote(scalar), shape[:axis] + shape[axis + 1 :])
-        return Reduce(span, type_, operator, operand, axis)
-
-    def _refuse_item(self, item: syntax.Expr | syntax.Marker, word: str | None) -> None:
-        if word == "-":
-            self.report.error(
-                "TC404",
-                "'x[-]' never had a defined order",
-                item.span,
-                help="write '-(x[+])', or '(-x)[+]'",
-            )
-        elif isinstance(item, syntax.Name) and word in _OTHER_ITEMS:
-            self.report.error("TC310", f"'{word}' has no meaning here", item.span, help=_OTHER_ITEMS[word])
-        elif isinstance(item, syntax.Name) and self.scope.find(item.id) is None:
-            self.report.error(
-                "TC301",
-                f"'{item.id}' is not declared",
-                item.span,
-                help=f"did you mean '{near}'?"
-                if (near := closest(item.id, ("newaxis", "max", "min")))
-                else f"give it in defines, as in defines={{'{item.id}': ':, newaxis'}}",
-            )
+def subscript(node: syntax.Subscript, operand: Expr, context: Context) -> Expr:
+    """The operand under the items of the subscript."""
+    if not isinstance(operand.type, BlockType):
+        context.report.error(
+            "TC310",
+            f"a value of type {operand.type} has no axes to subscript",
+            node.span,
+            help="write '*(p + i)' to load one element"
+            if isinstance(operand.type, PointerType)
+            else "a scalar is one number already; remove the subscript",
+        )
+        return failed(node.span)
+    if any(isinstance(item, syntax.Prefix) and item.operator == "^" for item in node.items):
+        return _permutation(node, operand, context)
+    new_axes: list[bool] = []  # for each axis of the result
+    reductions: list[tuple[int, _Operator]] = []
+    axis = 0
+    for item in node.items:
+        word = _word(item)
+        if word == "newaxis":
+            new_axes.append(True)
+            continue
+        if word == ":":
+            new_axes.append(False)
+        elif word in _REDUCTIONS:
+            reductions.append((axis, _REDUCTIONS[word]))
         else:
-            self.report.error(
-                "TC310",
-                "a subscript holds ':', 'newaxis', '+', 'max', 'min' or '^axis'",
-                item.span,
-                help="a block has no elements to pick; '*(p + i)' loads one from memory",
-            )
+            _refuse_item(item, word, context)
+            return failed(node.span)
+        axis += 1
+    if axis != len(operand.type.shape):
+        used = "1 axis" if axis == 1 else f"{axis} axes"
+        context.report.error(
+            "TC310",
+            f"this subscript uses {used} of a block of type {operand.type}",
+            node.span,
+            *shapes_note(operand),
+            help="write ':' for each axis that stays",
+        )
+        return failed(node.span)
+    for position, operator in reversed(reductions):
+        operand = _reduce(operand, operator, position, node.span, context)
+    return _expand(operand, tuple(new_axes), node.span) if any(new_axes) else operand
+
+
+def permute(operand: Expr, order: Sequence[int], span: Span, context: Context) -> Expr:
+    """Result axis i is operand axis ``order[i]``."""
+    shape = shape_of(operand.type)
+    if len(shape) < 2:
+        context.report.error(
+            "TC310",
+            f"a value of type {operand.type} has no axes to permute",
+            span,
+            help="x[newaxis, :] and x[:, newaxis] make two axes of one",
+        )
+        return failed(span)
+    element = element_of(operand.type)  # type: ignore[arg-type]
+    type_ = with_element(element, tuple(shape[axis] for axis in order))
+    return Permute(span, type_, operand, tuple(order))
+
+
+def _permutation(node: syntax.Subscript, operand: Expr, context: Context) -> Expr:
+    order: list[int] = []
+    for item in node.items:
+        if not isinstance(item, syntax.Prefix) or item.operator != "^":
+            help_ = "write 'x[^1, ^0]' alone, and ':' or 'newaxis' in another subscript"
+            context.report.error("TC310", "'^' must name every axis of the result", item.span, help=help_)
+            return failed(node.span)
+        axis = integer_constant(item.operand, "an axis", context)
+        if axis is None:
+            return failed(node.span)
+        order.append(axis.value)
+    rank = len(shape_of(operand.type))
+    if sorted(order) != list(range(rank)):
+        context.report.error(
+            "TC310",
+            f"'^' must name each of the axes 0 to {rank - 1} once, found {order}",
+            node.span,
+            help=f"as in x[{', '.join(f'^{axis}' for axis in reversed(range(rank)))}]",
+        )
+        return failed(node.span)
+    return permute(operand, order, node.span, context)
+
+
+def _reduce(operand: Expr, operator: _Operator, axis: int, span: Span, context: Context) -> Expr:
+    scalar = scalar_of(operand.type)
+    if operand.type == failed(span).type:
+        return operand
+    if scalar is None:
+        context.report.error("TC310", f"cannot reduce a block of type {operand.type}", span, help=LOADS)
+        return failed(span)
+    operand = convert(settle(operand), promote(scalar))
+    shape = shape_of(operand.type)
+    type_ = with_element(promote(scalar), shape[:axis] + shape[axis + 1 :])
+    return Reduce(span, type_, operator, operand, axis)
+
+
+def _refuse_item(item: syntax.Expr | syntax.Marker, word: str | None, context: Context) -> None:
+    if word == "-":
+        context.report.error(
+            "TC404",
+            "'x[-]' never had a defined order",
+            item.span,
+            help="write '-(x[+])', or '(-x)[+]'",
+        )
+    elif isinstance(item, syntax.Name) and word in _OTHER_ITEMS:
+        context.report.error("TC310", f"'{word}' has no meaning here", item.span, help=_OTHER_ITEMS[word])
+    elif isinstance(item, syntax.Name) and context.scope.find(item.id) is None:
+        context.report.error(
+            "TC301",
+            f"'{item.id}' is not declared",
+            item.span,
+            help=f"did you mean '{near}'?"
+            if (near := closest(item.id, ("newaxis", "max", "min")))
+            else f"give it in defines, as in defines={{'{item.id}': ':, newaxis'}}",
+        )
+    else:
+        context.report.error(
+            "TC310",
+            "a subscript holds ':', 'newaxis', '+', 'max', 'min' or '^axis'",
+            item.span,
+            help="a block has no elements to pick; '*(p + i)' loads one from memory",
+        )
 
 
 def _word(item: syntax.Expr | syntax.Marker) -> str | None:

@@ -14,7 +14,7 @@ from typing import Final
 
 from pytriton.errors import closest
 from pytriton.frozen import dataclass
-from pytriton.lang.check.scope import Scope
+from pytriton.lang.check.context import Scope
 from pytriton.lang.parse import syntax
 from pytriton.lang.tree.builtins import function_names
 from pytriton.source import Span
@@ -101,7 +101,7 @@ def unknown_name(name: str, at: Span, scope: Scope, body: syntax.Block | None) -
     elsewhere = _declared_elsewhere(name, at, body)
     if elsewhere is not None:
         return elsewhere
-    constants = {word for word, one in scope.macros.items() if one.params is None and word[:2] != "__"}
+    constants = {word for word, macro in scope.macros.items() if macro.params is None and word[:2] != "__"}
     near = closest(name, (scope.visible() | constants | _INFINITIES) - {name})
     define = f"give it in defines, as in defines={{'{name}': ...}}"
     if near is None:
@@ -149,7 +149,7 @@ def _declarators(body: syntax.Block | None) -> Iterator[syntax.Declarator]:
         match pending.pop():
             case syntax.Declaration(specifiers=specifiers, declarators=declarators):
                 if not specifiers.has("typedef"):
-                    yield from (one for one in declarators if one.name is not None)
+                    yield from (declarator for declarator in declarators if declarator.name is not None)
             case syntax.Block(items=items):
                 pending += reversed(items)
             case syntax.If(then=then, otherwise=otherwise):

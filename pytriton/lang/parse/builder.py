@@ -245,7 +245,7 @@ def _declarator(
     qualifiers = tuple(
         syntax.Attribute(part.span, part.text) if isinstance(part, Token) else part
         for index, part in enumerate(pointer)
-        # A `const` in front of another star is about what the pointer points to.
+        # A `const` before another star is about what the pointer points to.
         if not isinstance(part, Token)
         or (part.text != "*" and (part.text != "const" or not _stars(pointer[index:])))
     )

@@ -31,6 +31,6 @@ def parse(tokens: list[Token], report: Report) -> syntax.File:
     if reached < len(tokens):
         refuse_all(parser, tokens[:-1], reached, report)
     first = tokens[0].span
-    whole = Span(first.source, 0, len(first.source.text))
+    span = Span(first.source, 0, len(first.source.text))
     comments = tuple(comment for token in tokens for comment in token.comments)
-    return syntax.File(whole, parser.result, comments, frozenset(parser.spelled))
+    return syntax.File(span, parser.result, comments, frozenset(parser.spelled))

@@ -18,15 +18,15 @@ from pytriton.source import Span
 __all__ = ["refuse_all"]
 
 _HEADS: Final = ("IF", "FOR", "WHILE")
-_MOST_ERRORS: Final = 40  # echoes included; each costs a look at the whole text
+MAX_ERRORS: Final = 40  # echoes included; each costs a look at the whole text
 
 
 def refuse_all(parser: Parser, tokens: list[Token], at: int, report: Report) -> None:
-    """Report the error at a token (without ``END``), and those behind it that are no echoes of it; raises."""
+    """Report the error at a token (without ``END``), and those after it that are no echoes of it; raises."""
     resumed: int | None = 0
-    said: set[tuple[str, int] | str] = set()
+    reported: set[tuple[str, int] | str] = set()
     before = -1  # the place of the error before: where there is no progress, this ends
-    for _ in range(_MOST_ERRORS):
+    for _ in range(MAX_ERRORS):
         if not tokens or at == before:
             break
         before = at
@@ -36,7 +36,7 @@ def refuse_all(parser: Parser, tokens: list[Token], at: int, report: Report) -> 
         try:
             refuse(stop, own)
         except CompileError as refused:
-            _add(refused.diagnostics[0], report, said)
+            _add(refused.diagnostics[0], report, reported)
         resumed = _resume(parser, stop, opened, own.errors[0])
         if resumed is None:
             break
@@ -46,45 +46,49 @@ def refuse_all(parser: Parser, tokens: list[Token], at: int, report: Report) -> 
     report.check()
 
 
-def _add(found: Diagnostic, report: Report, said: set[tuple[str, int] | str]) -> None:
+def _add(diagnostic: Diagnostic, report: Report, reported: set[tuple[str, int] | str]) -> None:
     """Report an error, unless it is an echo: on the line of one before, the same again, or an orphaned else."""
-    assert isinstance(found.where, Span)
-    line = found.where.source.name, found.where.line
-    echo = line in said or found.message in said or (bool(said) and found.message == ELSE)
-    said.add(line)
-    if found.code == "TC203":
-        said.add(found.message)
+    assert isinstance(diagnostic.where, Span)
+    line = diagnostic.where.source.name, diagnostic.where.line
+    echo = (
+        line in reported or diagnostic.message in reported or (bool(reported) and diagnostic.message == ELSE)
+    )
+    reported.add(line)
+    if diagnostic.code == "TC203":
+        reported.add(diagnostic.message)
     if not echo:
-        report.error(found.code, found.message, found.where, *found.notes, help=found.help)
+        report.error(
+            diagnostic.code, diagnostic.message, diagnostic.where, *diagnostic.notes, help=diagnostic.help
+        )
 
 
 def _opened(tokens: list[Token], end: int, resumed: int) -> list[int]:
-    """The places of the brackets that are open in front of a token, outermost first.
+    """The places of the brackets that are open before a token, outermost first.
 
-    Of what stands in front of ``resumed`` only the braces count: an error was reported there.
+    Of what stands before ``resumed`` only the braces count: an error was reported there.
     """
     opened: list[int] = []
-    for at, one in enumerate(tokens[:end]):
+    for at, token in enumerate(tokens[:end]):
         if at == resumed:
             opened = [place for place in opened if tokens[place].type == "LBRACE"]
-        if one.type in ("LPAR", "LSQB", "LBRACE"):
+        if token.type in ("LPAR", "LSQB", "LBRACE"):
             opened.append(at)
-        elif one.type in ("RPAR", "RSQB", "RBRACE") and opened:
+        elif token.type in ("RPAR", "RSQB", "RBRACE") and opened:
             opened.pop()
     return opened
 
 
-def _resume(parser: Parser, stop: Stop, opened: list[int], found: Diagnostic) -> int | None:
+def _resume(parser: Parser, stop: Stop, opened: list[int], diagnostic: Diagnostic) -> int | None:
     """Bring the parser to where a statement can begin: the token to go on with, None where that is hopeless."""
     tokens, at = stop.tokens, stop.at
     if stop.token() is None or not any(tokens[i].type == "LBRACE" for i in opened):
         return None
-    if found.code == "TC202":  # what is missing is put in
+    if diagnostic.code == "TC202":  # what is missing is put in
         _feed(parser, stop, ("SEMICOLON", ";"))
         return at
-    if found.message.startswith(ELSE):
+    if diagnostic.message.startswith(ELSE):
         return at + 1
-    if found.message == NESTED:
+    if diagnostic.message == NESTED:
         return None
     while parser.depth and not _begins_statement(parser):
         parser.pop()
@@ -110,7 +114,7 @@ def _next_statement(tokens: list[Token], at: int, opened: list[int]) -> tuple[in
         if terminal == "LBRACE":
             if depth or tokens[at - 1].type == "RPAR":
                 return at, True
-            closed = _behind_braces(tokens, at)
+            closed = _after_braces(tokens, at)
             if closed < len(tokens) and tokens[closed].type not in ("SEMICOLON", "COMMA"):
                 return closed, False
             at = closed
@@ -127,8 +131,8 @@ def _next_statement(tokens: list[Token], at: int, opened: list[int]) -> tuple[in
     return at, False
 
 
-def _behind_braces(tokens: list[Token], at: int) -> int:
-    """The place behind the brace that closes the one at ``at``."""
+def _after_braces(tokens: list[Token], at: int) -> int:
+    """The place after the brace that closes the one at ``at``."""
     depth = 0
     while at < len(tokens):
         depth += {"LBRACE": 1, "RBRACE": -1}.get(tokens[at].type, 0)

@@ -95,14 +95,14 @@ def refuse(stop: Stop, report: Report) -> NoReturn:
     _refuse_braces(stop, report)
     _refuse_words(stop, report)
     _refuse_types(stop, report)
-    before, found = stop.token(-1), stop.token()
-    starts = found is None or found.newline or stop.kind() in _STARTERS
+    before, token = stop.token(-1), stop.token()
+    starts = token is None or token.newline or stop.kind() in _STARTERS
     if before is not None and before.text not in ("}", ";") and "SEMICOLON" in stop.accepts and starts:
         wanted = "'{' or ';'" if before.text == ")" and "LBRACE" in stop.accepts else "';'"
         end = Span(before.span.source, before.span.end - 1, before.span.end, before.span.expansion)
         report.fatal("TC202", f"expected {wanted} after '{before.text}'", end, *_open_bracket(stop))
-    shown = f"'{found.text}'" if found else "the end of the text"
-    span = found.span if found else stop.tokens[-1].span
+    shown = f"'{token.text}'" if token else "the end of the text"
+    span = token.span if token else stop.tokens[-1].span
     message = f"expected {_wanted(stop)}, found {shown}"
     report.fatal("TC201", message, span, *_open_bracket(stop), help=_cure(stop))
 
@@ -138,19 +138,19 @@ def _open_bracket(stop: Stop) -> tuple[tuple[str, Span], ...]:
 
 def _refuse_braces(stop: Stop, report: Report) -> None:
     """Braces and ``else`` without their partner."""
-    found = stop.token()
-    braces = [one for one in stop.open if one.type == "LBRACE"]
-    if found is None:
+    token = stop.token()
+    braces = [bracket for bracket in stop.open if bracket.type == "LBRACE"]
+    if token is None:
         if braces and stop.text(-1) in ("}", ";"):
             note = ("this '{' is still open", braces[-1].span)
             report.fatal("TC201", "expected '}', found the end of the text", stop.tokens[-1].span, note)
         return
-    if found.text == "}" and not stop.open:
-        report.fatal("TC201", "this '}' closes nothing", found.span, help="remove it, or add the '{'")
-    if found.text == "else" and stop.text(-1) in ("}", ";"):
+    if token.text == "}" and not stop.open:
+        report.fatal("TC201", "this '}' closes nothing", token.span, help="remove it, or add the '{'")
+    if token.text == "else" and stop.text(-1) in ("}", ";"):
         help_ = "a ';' behind 'if (...)' ends it, and two statements need '{' and '}'"
-        report.fatal("TC201", ELSE, found.span, help=help_)
-    if found.text == "{" and braces and stop.text(-1) == ")":
+        report.fatal("TC201", ELSE, token.span, help=help_)
+    if token.text == "{" and braces and stop.text(-1) == ")":
         first = stop.at
         while first and stop.tokens[first - 1].text not in (";", "{", "}"):
             first -= 1
@@ -170,7 +170,7 @@ def _refuse_words(stop: Stop, report: Report) -> None:
         if known and stop.text(offset - 1) in (";", "{", "}", ""):
             help_ = _OTHER_WORDS.get(word.text, "remove it; a kernel starts with '__global__'")
             report.fatal("TC203", f"'{word.text[:60]}' means nothing before a type", word.span, help=help_)
-    at = -1 if stop.text(-1).startswith("__") else 0  # in front of the declared name, or behind it
+    at = -1 if stop.text(-1).startswith("__") else 0  # before the declared name, or after it
     word, name = stop.token(at), stop.kind(-1 - at)
     if word is None or not (stop.kind(at) == name == "IDENT") or not word.text.startswith("__"):
         return
@@ -186,21 +186,21 @@ def _refuse_words(stop: Stop, report: Report) -> None:
 
 def _refuse_types(stop: Stop, report: Report) -> None:
     """A name where a type should stand."""
-    found, accepts = stop.token(), stop.accepts
-    if found is None or (stop.text() in _OTHER_WORDS and stop.text(-1) not in (";", "{", "}", "")):
+    token, accepts = stop.token(), stop.accepts
+    if token is None or (stop.text() in _OTHER_WORDS and stop.text(-1) not in (";", "{", "}", "")):
         return
     if stop.kind() == "IDENT" and "TYPE" in accepts and "IDENT" not in accepts:
         after = stop.text(1)
         if stop.open and stop.open[-1].type == "LPAR" and after in (",", ")"):
-            message = f"parameter '{found.text}' has no type"
-            report.fatal("TC203", message, found.span, help=f"write 'int {found.text}', or another type")
+            message = f"parameter '{token.text}' has no type"
+            report.fatal("TC203", message, token.span, help=f"write 'int {token.text}', or another type")
         if not stop.open and stop.kind(1) not in ("IDENT", "STAR", "QUALIFIER"):
-            message = f"expected a declaration or a kernel, found '{found.text}'"
+            message = f"expected a declaration or a kernel, found '{token.text}'"
             help_ = _OTHER_WORDS.get(
-                found.text, "statements stand inside '__global__ void name(...) { ... }'"
+                token.text, "statements stand inside '__global__ void name(...) { ... }'"
             )
-            report.fatal("TC201", message, found.span, help=help_)
-        _refuse_type(found, report)
+            report.fatal("TC201", message, token.span, help=help_)
+        _refuse_type(token, report)
     previous = stop.token(-1)
     if previous is None:
         return
@@ -256,14 +256,14 @@ def _unknown_statement(stop: Stop) -> str | None:
 
 def _cure(stop: Stop) -> str | None:
     """What to write instead, for the mistakes that people make."""
-    found, text, before = stop.token(), stop.text(), stop.text(-1)
+    token, text, before = stop.token(), stop.text(), stop.text(-1)
     expression = {"IDENT", "NUMBER"} <= stop.accepts
     if text in _OTHER_WORDS:
         return _OTHER_WORDS[text]
     if text == "(" and stop.text(1) == "*" and stop.text(4) == "(" and stop.kind(-1) in _IN_TYPE:
         return "there are no pointers to functions: write a macro"
-    if found is not None and stop.kind() == "CONSTEXPR" and _wanted(stop) == "a name":
-        return f"'{text}' is a define, {found.value} here: take another name; arguments go by position"
+    if token is not None and stop.kind() == "CONSTEXPR" and _wanted(stop) == "a name":
+        return f"'{text}' is a define, {token.value} here: take another name; arguments go by position"
     if (before, text) in _OTHER_OPERATORS:
         return f"write '{_OTHER_OPERATORS[before, text]}'"
     if (
@@ -281,13 +281,13 @@ def _cure(stop: Stop) -> str | None:
         return f"did you mean '{near}'?" if near else f"{given}; '' for no attribute"
     if text == "{" and before == ")":
         return _unknown_statement(stop)
-    if found is not None and text in ("=", ";") and found.span.expansion is not None:
+    if token is not None and text in ("=", ";") and token.span.expansion is not None:
         return f"'#define NAME value' has no '{text}'"
     if before in ("for", "if", "while"):
         form = "for (int i = 0; i < n; i += 1)" if before == "for" else f"{before} (condition)"
         return f"write '{form}'"
     if stop.open and stop.open[-1].type == "LPAR" and text != "{":
-        index = next(i for i, one in enumerate(stop.tokens) if one is stop.open[-1])
+        index = next(i for i, other in enumerate(stop.tokens) if other is stop.open[-1])
         if index and stop.tokens[index - 1].type == "FOR":
             return "write 'for (start; condition; step)'"
     if text == ":":
@@ -305,7 +305,7 @@ def _cure(stop: Stop) -> str | None:
         return "a masked load or store is '*?(mask)pointer'"
     if before == "*" and stop.text(-2) == "[":
         return "reductions are x[+], x[max] and x[min]"
-    if found is not None and found.kind is Kind.IDENT and stop.kind() != "IDENT":
+    if token is not None and token.kind is Kind.IDENT and stop.kind() != "IDENT":
         if stop.kind() == "TYPE" and before == "sizeof":
             return f"write 'sizeof({text})'"
         if stop.kind() == "TYPE" and expression:

@@ -120,7 +120,7 @@ def _closely(tokens: list[Token], report: Report) -> None:
 class _Typedefs:
     """Which identifiers are type names here: C's "typedef name" problem, for one scope stack.
 
-    A name is a type from the end of its ``typedef`` to the end of its scope. Directly behind a type word
+    A name is a type from the end of its ``typedef`` to the end of its scope. Directly after a type word
     it is being declared anew and is an ordinary name, there and in the rest of the scope.
     """
 

@@ -1,7 +1,7 @@
 """The arithmetic of ``#if`` (C11 6.10.1 and 6.6).
 
 Input: the tokens of the expression, macros expanded and ``defined`` answered. Output: its value.
-All integers have 64 bits: signed ones wrap, and where signed meets unsigned both count as unsigned.
+All integers are long or unsigned long: signed ones wrap, and where signed meets unsigned both count as unsigned.
 What ``&&``, ``||`` and ``?:`` do not reach must be an expression, but may be wrong: ``0 && 1 / 0`` is fine.
 Whatever identifier is left is 0.
 
@@ -18,15 +18,18 @@ from typing import Any, Final, NamedTuple
 from pytriton.errors import Report
 from pytriton.lang.grammar import Parser, climb, spelled
 from pytriton.lang.tokens import Kind, Token, set_type
+from pytriton.lang.tree.convert import computed, wrap
+from pytriton.lang.tree.types import LONG, ULONG
 from pytriton.source import Span
 
 __all__ = ["evaluate", "integer_constant"]
 
-DEEPEST: Final = 80  # parentheses and operators within each other
-LONGEST_NUMBER: Final = 100  # characters; 64 bits need 65
+MAX_DEPTH: Final = 80  # parentheses and operators within each other
+MAX_NUMBER_LENGTH: Final = 100  # characters; 64 bits need 65
 _WORD: Final = 1 << 64
-_MOST: Final = (1 << 63) - 1
+MAX_SIGNED: Final = (1 << 63) - 1
 _SIGNS: Final = frozenset("( ) , ? : || && | ^ & == != < > <= >= << >> + - * / % ! ~".split())
+_COMPARISONS: Final = frozenset("== != < > <= >=".split())
 _OPERANDS: Final = frozenset((Kind.IDENT, Kind.NUMBER, Kind.CHAR, Kind.CONSTEXPR))
 
 
@@ -84,8 +87,8 @@ def _classify(tokens: Sequence[Token]) -> None:
     """Give each token its terminal; what cannot stand in an ``#if`` has none."""
     depth, around = 0, []  # parentheses and `?` that are open here; of these, those around each parenthesis
     for token in tokens:
-        if depth == DEEPEST:
-            help_ = f"at most {DEEPEST} operators and parentheses within each other"
+        if depth == MAX_DEPTH:
+            help_ = f"at most {MAX_DEPTH} operators and parentheses within each other"
             raise _Malformed("TC124", "the #if expression nests too deeply", token.span, help_)
         text = token.text
         if text == "(":
@@ -183,29 +186,21 @@ def _calculated(left: _Value, operator: Token, right: _Value) -> _Value:
         if (left.number != 0) == (text == "||"):
             return _Value(int(text == "||"), wrong=left.wrong)
         return _Value(int(right.number != 0), wrong=left.wrong or right.wrong)
-    value = _shifted(left, operator, right.number) if text in ("<<", ">>") else _binary(left, operator, right)
-    return value._replace(wrong=left.wrong or right.wrong or value.wrong)
+    if text not in ("<<", ">>"):
+        left, right = _common(left, right)
+    wrong = left.wrong or right.wrong
+    number = computed(text, left.number, right.number, ULONG if left.unsigned else LONG)
+    if number is None:
+        return _Value(0, left.unsigned, wrong or _undefined(operator, right.number))
+    return _Value(int(number), left.unsigned and text not in _COMPARISONS, wrong)
 
 
-def _shifted(left: _Value, operator: Token, count: int) -> _Value:
-    if not 0 <= count < 64:
-        message = f"shift by {count} in #if, a count must be from 0 to 63"
-        return _Value(0, left.unsigned, _Malformed("TC123", message, operator.span))
-    return _wrap(left.number << count if operator.text == "<<" else left.number >> count, left.unsigned)
-
-
-def _binary(left: _Value, operator: Token, right: _Value) -> _Value:
-    text = operator.text
-    left, right = _common(left, right)
-    a, b, unsigned = left.number, right.number, left.unsigned
-    if text in _COMPARISONS:
-        return _Value(int(_COMPARISONS[text](a, b)))
-    if text in ("/", "%"):
-        if b == 0:
-            return _Value(0, unsigned, _Malformed("TC122", "division by zero in #if", operator.span))
-        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-        return _wrap(quotient if text == "/" else a - b * quotient, unsigned)
-    return _wrap(_ARITHMETIC[text](a, b), unsigned)
+def _undefined(operator: Token, right: int) -> _Malformed:
+    """Why an operation has no value."""
+    if operator.text in ("/", "%"):
+        return _Malformed("TC122", "division by zero in #if", operator.span)
+    message = f"shift by {right} in #if, a count must be from 0 to 63"
+    return _Malformed("TC123", message, operator.span)
 
 
 def _common(left: _Value, right: _Value) -> tuple[_Value, _Value]:
@@ -215,26 +210,7 @@ def _common(left: _Value, right: _Value) -> tuple[_Value, _Value]:
 
 
 def _wrap(number: int, unsigned: bool, wrong: _Malformed | None = None) -> _Value:
-    number %= _WORD
-    return _Value(number if unsigned or number <= _MOST else number - _WORD, unsigned, wrong)
-
-
-_COMPARISONS: Final = {
-    "==": int.__eq__,
-    "!=": int.__ne__,
-    "<": int.__lt__,
-    ">": int.__gt__,
-    "<=": int.__le__,
-    ">=": int.__ge__,
-}
-_ARITHMETIC: Final = {
-    "+": int.__add__,
-    "-": int.__sub__,
-    "*": int.__mul__,
-    "&": int.__and__,
-    "|": int.__or__,
-    "^": int.__xor__,
-}
+    return _Value(wrap(number, ULONG if unsigned else LONG), unsigned, wrong)
 
 
 _INTEGER: Final = re.compile(
@@ -245,7 +221,7 @@ _INTEGER: Final = re.compile(
 
 def integer_constant(text: str) -> tuple[int, str] | None:
     """Value and suffix of a C integer constant (C11 6.4.4.1); None if the text is none."""
-    match = _INTEGER.fullmatch(text) if len(text) <= LONGEST_NUMBER else None
+    match = _INTEGER.fullmatch(text) if len(text) <= MAX_NUMBER_LENGTH else None
     if match is None:
         return None
     base = (16, 2, 8, 10)
@@ -256,22 +232,22 @@ def integer_constant(text: str) -> tuple[int, str] | None:
 
 
 def _number(token: Token) -> _Value:
-    found = integer_constant(token.text)
-    if found is None:
+    constant = integer_constant(token.text)
+    if constant is None:
         shown = token.text if len(token.text) <= 60 else token.text[:57] + "..."
         message = f"'{shown}' is not an integer, and #if counts in integers"
         raise _Malformed("TC121", message, token.span)
-    value, suffix = found
+    value, suffix = constant
     if value >= _WORD:
         raise _Malformed("TC121", f"{token.text[:60]} does not fit in 64 bits", token.span)
-    return _Value(value, "u" in suffix or value > _MOST)
+    return _Value(value, "u" in suffix or value > MAX_SIGNED)
 
 
 def _constexpr(token: Token) -> _Value:
     if not isinstance(token.value, int):
         message = f"define '{token.text}' is {token.value}, and #if counts in integers"
         raise _Malformed("TC121", message, token.span)
-    return _Value(token.value, token.value > _MOST)
+    return _Value(token.value, token.value > MAX_SIGNED)
 
 
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9a-fA-F]+)|([0-7]{1,3})|(.))|(.)")

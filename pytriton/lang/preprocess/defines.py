@@ -11,7 +11,6 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Final
 
 from pytriton.errors import Report
@@ -47,8 +46,8 @@ def _prelude() -> dict[str, Macro]:
     """The names that every text has. One that stands for itself is only there to be *defined*."""
     macros: dict[str, Macro] = {}
     for line in _PRELUDE_TEXT.splitlines():
-        name, *rest, _end = tokenize(Source(line, "prelude"), report := Report())
-        macro = parse_define(name, rest, report)
+        name, *replacement, _end = tokenize(Source(line, "prelude"), report := Report())
+        macro = parse_define(name, replacement, report)
         report.check()
         assert macro is not None
         macros[macro.name] = replace(macro, quiet=True, where=None)
@@ -114,7 +113,7 @@ def _given(name: str, value: object, source: Source, report: Report) -> Macro | 
     if isinstance(number, int) and not -(1 << 63) <= number < 1 << 64:
         report.error("TC152", f"define '{name}' does not fit in 64 bits", source, help=_RANGE)
         return None
-    return _from_number(name, number, str(number))
+    return _from_number(name, number)
 
 
 def _number(value: object) -> int | float | None:
@@ -133,36 +132,14 @@ def _number(value: object) -> int | float | None:
         return None
 
 
-def _from_number(name: str, number: int | float, spelled: str) -> Macro:
+def _from_number(name: str, number: int | float) -> Macro:
     """A symbolic define. Its body, the spelled number, is only asked for by ``#`` and ``##``."""
-    return Macro(name, _digits(name, spelled), value=number, given=True)
-
-
-@lru_cache(maxsize=512)
-def _digits(name: str, spelled: str) -> tuple[Token, ...]:
-    return _inner(tokenize(Source(spelled, f"define {name}"), Report()))
+    body = _inner(tokenize(Source(str(number), f"define {name}"), Report()))
+    return Macro(name, body, value=number, given=True)
 
 
 def _from_text(name: str, text: str, report: Report) -> Macro | None:
-    """What a text means; what was without fault, and is short, is kept for the next call."""
-    macro = _texts.get((name, text))
-    if macro is None:
-        before = len(report.errors) + len(report.warnings)
-        macro = _read_text(name, text, report)
-        faultless = macro is not None and len(report.errors) + len(report.warnings) == before
-        if macro is not None and faultless and len(text) <= _LONGEST:
-            if len(_texts) >= _MOST_TEXTS:
-                _texts.clear()
-            _texts[name, text] = macro
-    return macro
-
-
-_LONGEST: Final = 200
-_MOST_TEXTS: Final = 512
-_texts: Final[dict[tuple[str, str], Macro]] = {}
-
-
-def _read_text(name: str, text: str, report: Report) -> Macro | None:
+    """The macro of a define that is a text: a number where the text is one, else its tokens."""
     source = Source(text, f"define {name}")
     tokens = tokenize(source, report)
     body = _inner(tokens)
@@ -191,7 +168,7 @@ def _plain_number(body: tuple[Token, ...]) -> int | float | None:
     """The value of a body such as ``64``, ``-1``, ``0x40`` or ``1e-5``; None for every other.
 
     A suffix (``64u``, ``1.0f``) gives a number a type of its own, so the text keeps it, and so does what is not
-    decimal and unsigned for its size (``0xffffffff``). So does a blank behind the sign: ``- 3`` is written to
+    decimal and unsigned for its size (``0xffffffff``). So does a blank after the sign: ``- 3`` is written to
     follow an operand.
     """
     sign = -1 if len(body) == 2 and body[0].text == "-" and not body[1].spaced else 1

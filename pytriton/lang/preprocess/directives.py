@@ -77,9 +77,9 @@ from pytriton.source import Source, Span
 __all__ = ["Preprocessed", "preprocess", "preprocess_given"]
 
 _LINE_END: Final = re.compile(r"[\r\n]|\Z")
-DEEPEST: Final = 256  # #ifs within each other
-MOST_WARNINGS: Final = 100
-MOST_TOKENS: Final = 45_000  # about 5,000 dense lines; translating them takes most of a second
+MAX_IF_DEPTH: Final = 256  # #ifs within each other
+MAX_WARNINGS: Final = 100
+MAX_TOKENS: Final = 45_000  # about 5,000 dense lines; translating them takes most of a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +200,10 @@ class _Preprocessor:
         self.names.update([token.text for token in tokens])
         file = _File(tokens)
         self._text(file)
-        if len(self.out) > MOST_TOKENS:
-            message = f"the text has more than {MOST_TOKENS} tokens after preprocessing"
+        if len(self.out) > MAX_TOKENS:
+            message = f"the text has more than {MAX_TOKENS} tokens after preprocessing"
             help_ = "give one kernel a text, and write a loop for what repeats"
-            self.report.fatal("TC011", message, self.out[MOST_TOKENS].span, help=help_)
+            self.report.fatal("TC011", message, self.out[MAX_TOKENS].span, help=help_)
         for opened in file.conditionals:
             self.report.error(
                 "TC132",
@@ -257,7 +257,7 @@ class _Preprocessor:
                 carried.clear()
 
     def directive(self, file: _File, sharp: Token, within_arguments: bool = False) -> None:
-        """Handle the directive behind ``sharp``; the cursor ends at the token to be read next."""
+        """Handle the directive after ``sharp``; the cursor ends at the token to be read next."""
         self.carried.extend(sharp.comments)
         line = self._line(file)
         if not line or line[0].kind is Kind.NUMBER:  # a null directive, or a line marker of cpp
@@ -266,7 +266,7 @@ class _Preprocessor:
         name = line[0].text
         handler = _DIRECTIVES.get(name)
         if handler is None or line[0].kind is not Kind.IDENT:
-            near = [max((one for one in _DIRECTIVES if name.startswith(one)), key=len, default="")]
+            near = [max((known for known in _DIRECTIVES if name.startswith(known)), key=len, default="")]
             near = near if near[0] else difflib.get_close_matches(name[:20], _DIRECTIVES, 1)
             help_ = f"did you mean '#{near[0]}'?" if near else None
             self.report.error("TC101", f"unknown directive '#{name[:60]}'", line[0].span, help=help_)
@@ -297,12 +297,12 @@ class _Preprocessor:
         """A comment at the end of a directive's line gets a line of its own."""
         after = file.tokens[file.at]
         if after.comments and not after.comments[0].own_line:
-            comments = tuple(Comment(one.text, True, one.span) for one in after.comments)
+            comments = tuple(Comment(comment.text, True, comment.span) for comment in after.comments)
             file.tokens[file.at] = with_comments(after, comments)
 
     def _warn(self, code: str, message: str, where: Span, *notes: tuple[str, Span]) -> None:
         self.warnings += 1
-        if self.warnings <= MOST_WARNINGS:
+        if self.warnings <= MAX_WARNINGS:
             self.report.warning(code, message, where, *notes)
 
     def _ignored(self, line: Sequence[Token], used: int) -> None:
@@ -359,14 +359,14 @@ class _Preprocessor:
         return evaluate(tokens, line[0].span, self.report)
 
     def _open(self, file: _File, line: Sequence[Token], holds: bool) -> None:
-        if len(file.conditionals) >= DEEPEST:
-            self.report.fatal("TC133", f"more than {DEEPEST} #ifs within each other", line[0].span)
+        if len(file.conditionals) >= MAX_IF_DEPTH:
+            self.report.fatal("TC133", f"more than {MAX_IF_DEPTH} #ifs within each other", line[0].span)
         file.conditionals.append(_Conditional(line[0], holds))
         if not holds:
             self._skip(file)
 
     def _other_arm(self, file: _File, line: Sequence[Token]) -> None:
-        """``#elif`` or ``#else`` behind an arm that was read."""
+        """``#elif`` or ``#else`` after an arm that was read."""
         if self._arm_is_sound(file, line):
             if line[0].text == "else":
                 self._ignored(line, 1)
@@ -417,7 +417,7 @@ class _Preprocessor:
         file.dropped.append((begin, tokens[at].span.start))
 
     def _resumes(self, file: _File, line: Sequence[Token]) -> bool:
-        """Whether reading goes on behind this ``#elif``, ``#else`` or ``#endif``."""
+        """Whether reading goes on after this ``#elif``, ``#else`` or ``#endif``."""
         current = file.conditionals[-1]
         if line[0].text == "endif":
             self._carry(line)
@@ -436,12 +436,12 @@ class _Preprocessor:
 
     def _error(self, file: _File, line: Sequence[Token]) -> None:
         where = line[0].span.to(line[-1].span)
-        self.report.fatal("TC140", f"#error {_rest(file, line)}".rstrip(), where)
+        self.report.fatal("TC140", f"#error {_text_after_name(file, line)}".rstrip(), where)
 
     def _warning(self, file: _File, line: Sequence[Token]) -> None:
         self._drop(file, line)
         where = line[0].span.to(line[-1].span)
-        self._warn("TC160", f"#warning {_rest(file, line)}".rstrip(), where)
+        self._warn("TC160", f"#warning {_text_after_name(file, line)}".rstrip(), where)
 
     def _pragma(self, file: _File, line: Sequence[Token]) -> None:
         self._drop(file, line)
@@ -456,17 +456,17 @@ class _Preprocessor:
         file.dropped.append((span.start, end.start() if end else len(span.source.text)))
 
     def _include(self, file: _File, line: Sequence[Token]) -> None:
-        rest = line[1:]
-        if rest and rest[0].kind is not Kind.STRING and rest[0].text != "<":
-            rest = self.expander.expand_line(rest)
-        source = self.includes.find(line[0], rest)
+        operand = line[1:]
+        if operand and operand[0].kind is not Kind.STRING and operand[0].text != "<":
+            operand = self.expander.expand_line(operand)
+        source = self.includes.find(line[0], operand)
         if source is not None:
             with self.includes:
                 self.file(source)
 
 
-def _rest(file: _File, line: Sequence[Token]) -> str:
-    """The text of a directive's line behind its name, as it was written."""
+def _text_after_name(file: _File, line: Sequence[Token]) -> str:
+    """The text of a directive's line after its name, as it was written."""
     after = file.tokens[file.at]
     end = after.comments[0].span.start if after.comments else after.span.start
     return "".join(line[0].span.source.text[line[0].span.end : end].splitlines()[:1]).strip()[:200]

@@ -34,20 +34,20 @@ from pytriton.source import Expansion, Source, Span
 __all__ = ["Expander", "PresumedLines", "TokenStream"]
 
 
-MOST_TOKENS: Final = 60_000  # that macros may produce in one text, uses counted too
-MOST_SCANNED: Final = 1_000_000  # argument tokens read while looking for commas and the closing ')'
-DEEPEST: Final = 64  # macro calls inside arguments of macro calls
-LONGEST_CHAIN: Final = 200  # replacements of replacements
+MAX_TOKENS: Final = 60_000  # that macros may produce in one text, uses counted too
+MAX_SCANNED: Final = 1_000_000  # argument tokens read while looking for commas and the closing ')'
+MAX_CALL_DEPTH: Final = 64  # macro calls inside arguments of macro calls
+MAX_CHAIN: Final = 200  # replacements of replacements
 
 
 class TokenStream(Protocol):
-    """The text behind a macro use, from which a call takes its arguments."""
+    """The text after a macro use, from which a call takes its arguments."""
 
     def peek(self) -> Token:
         """The next token; it stays there."""
 
     def take(self) -> Token:
-        """The next token, behind the directives that stand before it."""
+        """The next token, after the directives that stand before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +90,11 @@ class Expander:
             expanded = self.expand_line(tokens)
         finally:
             self._condition = False
-        found: list[Token] = []
+        result: list[Token] = []
         for token in expanded:
-            operand = found and (found[-1].text == ")" or found[-1].kind is not Kind.PUNCT)
-            found += (operand and subtracted(token)) or (token,)
-        return found
+            operand = result and (result[-1].text == ")" or result[-1].kind is not Kind.PUNCT)
+            result += (operand and subtracted(token)) or (token,)
+        return result
 
     def expand_line(self, tokens: Sequence[Token]) -> list[Token]:
         """The tokens of another directive, expanded."""
@@ -140,7 +140,7 @@ class Expander:
         return Token(kind, text, use.span, use.newline, use.spaced, value, use.comments)
 
     def _replace(self, macro: Macro, use: Token, call: _Call | None, pending: list[Token]) -> None:
-        """Put the replacement of a use in front of what is pending."""
+        """Put the replacement of a use before what is pending."""
         if macro.dynamic is not None:
             pending.append(self._dynamic(macro, use))
             return
@@ -179,7 +179,7 @@ class Expander:
         length, step = 0, parent
         while step is not None:
             length, step = length + 1, step.parent
-        if length >= LONGEST_CHAIN:
+        if length >= MAX_CHAIN:
             self._too_deep(macro, use)
         known = self._bodies.get(id(macro))
         if known is None:
@@ -193,7 +193,7 @@ class Expander:
         """Read ``( ... )``; None (and an error) if the number of arguments is wrong."""
         assert macro.params is not None
         comments: list[Comment] = []
-        found: list[list[Token]] = [[]]
+        arguments: list[list[Token]] = [[]]
         depth = 0
         while True:
             if pending:
@@ -216,35 +216,35 @@ class Expander:
                 if depth == 0:
                     break
             elif text == "," and depth == 1:
-                if not (macro.variadic and len(found) >= len(macro.params)):
-                    found.append([])
+                if not (macro.variadic and len(arguments) >= len(macro.params)):
+                    arguments.append([])
                     continue
             elif token.kind is Kind.END:
                 self._unterminated(macro, use)
-            found[-1].append(token)
-        if self._scanned > MOST_SCANNED:
+            arguments[-1].append(token)
+        if self._scanned > MAX_SCANNED:
             self._too_many(use)
-        arguments = self._bind(macro, use, found)
-        return None if arguments is None else _Call(arguments, token, tuple(comments))
+        bound = self._bind(macro, use, arguments)
+        return None if bound is None else _Call(bound, token, tuple(comments))
 
-    def _bind(self, macro: Macro, use: Token, found: list[list[Token]]) -> dict[str, list[Token]] | None:
+    def _bind(self, macro: Macro, use: Token, arguments: list[list[Token]]) -> dict[str, list[Token]] | None:
         params = macro.params or ()
-        if found == [[]] and not params:
-            found = []
-        if macro.variadic and len(found) == len(params) - 1:
-            found.append([])  # as every compiler allows: F(x) for a macro F(x, ...)
-        if len(found) != len(params):
+        if arguments == [[]] and not params:
+            arguments = []
+        if macro.variadic and len(arguments) == len(params) - 1:
+            arguments.append([])  # as every compiler allows: F(x) for a macro F(x, ...)
+        if len(arguments) != len(params):
             wanted = f"at least {len(params) - 1}" if macro.variadic else str(len(params))
             plural = "" if wanted in ("1", "at least 1") else "s"
             notes = [("defined here", macro.where)] if macro.where is not None else []
             self.report.error(
                 "TC108",
-                f"macro {macro.calls} wants {wanted} argument{plural}, found {len(found)}",
+                f"macro {macro.calls} wants {wanted} argument{plural}, found {len(arguments)}",
                 use.span,
                 *notes,
             )
             return None
-        return dict(zip(params, found, strict=True))
+        return dict(zip(params, arguments, strict=True))
 
     def _defined(self, token: Token, pending: list[Token]) -> Token:
         """``defined X`` or ``defined(X)``, whose X must not be expanded."""
@@ -268,7 +268,7 @@ class Expander:
     def expanded_argument(self, tokens: list[Token], macro: Macro, use: Token) -> list[Token]:
         """An argument, expanded as if it were the whole text."""
         self._depth += 1
-        if self._depth > DEEPEST:
+        if self._depth > MAX_CALL_DEPTH:
             self._too_deep(macro, use)
         try:
             return self._rescan(tokens[::-1], None)
@@ -280,22 +280,22 @@ class Expander:
         if token.kind is not Kind.CONSTEXPR:
             return [token]
         self.spelled.add(token.text)
-        first, *rest = (
-            Token(one.kind, one.text, token.span, spaced=one.spaced, hidden=token.hidden)
-            for one in self._spelled[token.text]
+        first, *others = (
+            Token(part.kind, part.text, token.span, spaced=part.spaced, hidden=token.hidden)
+            for part in self._spelled[token.text]
         )
-        return [with_comments(first, token.comments, token.spaced), *rest]
+        return [with_comments(first, token.comments, token.spaced), *others]
 
     def charge(self, tokens: int, use: Token) -> None:
         """Count tokens against the budget of the text."""
         self._produced += tokens
-        if self._produced > MOST_TOKENS:
+        if self._produced > MAX_TOKENS:
             self._too_many(use)
 
     def _too_many(self, use: Token) -> NoReturn:
         self.report.fatal(
             "TC111",
-            f"macros expand to more than {MOST_TOKENS} tokens, at the use of '{_outermost(use)}'",
+            f"macros expand to more than {MAX_TOKENS} tokens, at the use of '{_outermost(use)}'",
             use.span,
             help="look for a macro that doubles itself",
         )
@@ -305,7 +305,7 @@ class Expander:
             "TC112",
             f"macros nest too deeply, at the use of {macro.calls} from '{_outermost(use)}'",
             use.span,
-            help=f"at most {LONGEST_CHAIN} replacements, and {DEEPEST} calls within arguments",
+            help=f"at most {MAX_CHAIN} replacements, and {MAX_CALL_DEPTH} calls within arguments",
         )
 
     def _unterminated(self, macro: Macro, use: Token) -> NoReturn:
@@ -336,7 +336,7 @@ def _use_span(use: Token, call: _Call | None, expansion: Expansion | None) -> Sp
 
 
 _DIGITS: Final = re.compile(r"[0-9]{1,10}")
-_LARGEST: Final = 2**31 - 1
+MAX_LINE: Final = 2**31 - 1
 
 
 class PresumedLines:
@@ -361,11 +361,11 @@ class PresumedLines:
         last = operands[-1] if operands else directive
         number = operands[0].text if operands else ""
         named = len(operands) == 2 and operands[1].kind is Kind.STRING
-        fits = _DIGITS.fullmatch(number) and 1 <= int(number) <= _LARGEST
+        fits = _DIGITS.fullmatch(number) and 1 <= int(number) <= MAX_LINE
         if not fits or not (named or len(operands) == 1):
             where = directive.span.to(last.span)
             help_ = "write '#line 7' or '#line 7 \"file.c\"'"
-            message = f"#line wants a number from 1 to {_LARGEST}, and a name in quotes at most"
+            message = f"#line wants a number from 1 to {MAX_LINE}, and a name in quotes at most"
             report.error("TC145", message, where, help=help_)
             return
         source = directive.span.source

@@ -15,13 +15,13 @@ from typing import Final
 
 from pytriton.errors import Report
 from pytriton.lang.preprocess.macros import join
-from pytriton.lang.tokens import LARGEST_TEXT, Kind, Token, decode
+from pytriton.lang.tokens import MAX_TEXT, Kind, Token, decode
 from pytriton.source import Source, Span
 
 __all__ = ["Includes"]
 
-DEEPEST: Final = 32
-MOST_FILES: Final = 200
+MAX_INCLUDE_DEPTH: Final = 32
+MAX_FILES: Final = 200
 
 
 class Includes:
@@ -59,8 +59,8 @@ class Includes:
             self.report.error("TC141", message, where, help=help_)
             return None
         self._files += 1
-        if self.depth >= DEEPEST or self._files > MOST_FILES:
-            message = f"more than {DEEPEST} #includes within each other, or {MOST_FILES} in all"
+        if self.depth >= MAX_INCLUDE_DEPTH or self._files > MAX_FILES:
+            message = f"more than {MAX_INCLUDE_DEPTH} #includes within each other, or {MAX_FILES} in all"
             self.report.fatal("TC144", message, where)
         return self._read(name, where)
 
@@ -77,11 +77,11 @@ class Includes:
                     self.report.error("TC141", message, where, help=help_)
                     return None
                 with path.open("rb") as file:
-                    data = file.read(LARGEST_TEXT + 1)
+                    data = file.read(MAX_TEXT + 1)
             except (OSError, ValueError, RuntimeError):
                 continue
             self._bytes += len(data)
-            if self._bytes > LARGEST_TEXT:
+            if self._bytes > MAX_TEXT:
                 self.report.fatal("TC144", "the included text is larger than 1 MiB", where)
             return decode(data, name, self.report)
         searched = ", ".join(f"'{directory}'" for directory in self.directories)

@@ -64,7 +64,7 @@ def with_comments(token: Token, comments: tuple[Comment, ...], spaced: bool | No
     return replace(token, comments=comments, spaced=token.spaced if spaced is None else spaced)
 
 
-def parse_define(name: Token, rest: Sequence[Token], report: Report) -> Macro | None:
+def parse_define(name: Token, replacement: Sequence[Token], report: Report) -> Macro | None:
     """The macro that ``#define name rest`` defines; None (and an error) where it is malformed."""
     if name.kind is not Kind.IDENT:
         help_ = "write '#define NAME replacement'"
@@ -75,14 +75,14 @@ def parse_define(name: Token, rest: Sequence[Token], report: Report) -> Macro | 
         return None
     params: tuple[str, ...] | None = None
     variadic = False
-    body = tuple(rest)
-    if rest and rest[0].text == "(" and not rest[0].spaced:
-        found = _parameters(name, rest, report)
-        if found is None:
+    body = tuple(replacement)
+    if replacement and replacement[0].text == "(" and not replacement[0].spaced:
+        parameters = _parameters(name, replacement, report)
+        if parameters is None:
             return None
-        params, variadic, body = found
-    elif rest and not rest[0].spaced:
-        report.warning("TC163", f"no blank between '{name.text[:60]}' and what it means", rest[0].span)
+        params, variadic, body = parameters
+    elif replacement and not replacement[0].spaced:
+        report.warning("TC163", f"no blank between '{name.text[:60]}' and what it means", replacement[0].span)
     if any(token.comments or token.newline for token in body):
         body = tuple(replace(token, newline=False, comments=()) for token in body)
     macro = Macro(name.text, body, params, variadic, where=name.span)
@@ -90,15 +90,15 @@ def parse_define(name: Token, rest: Sequence[Token], report: Report) -> Macro | 
 
 
 def _parameters(
-    name: Token, rest: Sequence[Token], report: Report
+    name: Token, replacement: Sequence[Token], report: Report
 ) -> tuple[tuple[str, ...], bool, tuple[Token, ...]] | None:
     """``( a, b, ... )`` and what follows it."""
     params: dict[str, None] = {}
     at = 1
-    if at < len(rest) and rest[at].text == ")":
-        return (), False, tuple(rest[at + 1 :])
-    while at < len(rest):
-        token = rest[at]
+    if at < len(replacement) and replacement[at].text == ")":
+        return (), False, tuple(replacement[at + 1 :])
+    while at < len(replacement):
+        token = replacement[at]
         if token.text == "...":
             params["__VA_ARGS__"] = None
         elif token.kind is not Kind.IDENT or token.text == "__VA_ARGS__":
@@ -108,14 +108,14 @@ def _parameters(
             return None
         else:
             params[token.text] = None
-        after = rest[at + 1].text if at + 1 < len(rest) else ""
+        after = replacement[at + 1].text if at + 1 < len(replacement) else ""
         if after == ")":
-            return tuple(params), token.text == "...", tuple(rest[at + 2 :])
+            return tuple(params), token.text == "...", tuple(replacement[at + 2 :])
         if after != "," or token.text == "...":
             at += 1
             break
         at += 2
-    bad = rest[at] if at < len(rest) else None
+    bad = replacement[at] if at < len(replacement) else None
     message = f"the parameters of macro '{name.text[:60]}' have no end"
     if bad is not None:
         message = f"'{bad.text[:60]}' does not fit in the parameters of macro '{name.text[:60]}'"

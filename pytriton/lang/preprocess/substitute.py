@@ -17,7 +17,7 @@ from pytriton.source import Expansion, Span
 
 __all__ = ["Expanding", "Substitution"]
 
-LONGEST_TOKEN: Final = 1 << 16  # characters that `#` or `##` may put into one token
+MAX_TOKEN_LENGTH: Final = 1 << 16  # characters that `#` or `##` may put into one token
 
 
 class Expanding(Protocol):
@@ -73,7 +73,7 @@ class Substitution:
         return [token for token in self._out if token.text]
 
     def _operand(self, at: int, written: bool) -> tuple[list[Token], int]:
-        """The tokens that body token ``at`` stands for, and the place behind it."""
+        """The tokens that body token ``at`` stands for, and the place after it."""
         token = self.macro.body[at]
         if token.text == "#" and self.macro.params is not None:
             argument = self.arguments[self.macro.body[at + 1].text]
@@ -84,7 +84,7 @@ class Substitution:
         self.expander.charge(len(argument), self.use)
         if not argument:
             return [self._placemarker()] if written else [], at + 1
-        return [self._argued(one, token, k == 0) for k, one in enumerate(argument)], at + 1
+        return [self._argued(inner, token, index == 0) for index, inner in enumerate(argument)], at + 1
 
     def _argument(self, name: str, written: bool) -> list[Token]:
         """An argument as it was written, or expanded."""
@@ -136,11 +136,11 @@ class Substitution:
         """``#``: the argument's spelling as a string (C11 6.10.3.2)."""
         pieces: list[str] = []
         for token in argument:
-            for one in self.expander.spelling(token):
-                if pieces and (one.spaced or one.newline):
+            for spelled in self.expander.spelling(token):
+                if pieces and (spelled.spaced or spelled.newline):
                     pieces.append(" ")
-                text = one.text
-                if one.kind in (Kind.STRING, Kind.CHAR):
+                text = spelled.text
+                if spelled.kind in (Kind.STRING, Kind.CHAR):
                     text = text.replace("\\", "\\\\").replace('"', '\\"')
                 pieces.append(text)
         text = f'"{"".join(pieces)}"'
@@ -148,7 +148,7 @@ class Substitution:
         return self._new(Kind.STRING, text, hash_.spaced, self.hidden)
 
     def _paste_operand(self, at: int) -> int:
-        """``##`` at ``at``: join its two neighbours; the place behind the right one."""
+        """``##`` at ``at``: join its two neighbours; the place after the right one."""
         written_next, after = self._operand(at + 1, written=True)
         left = self._out.pop()
         right = written_next[0]
@@ -185,6 +185,6 @@ class Substitution:
 
     def _check_length(self, text: str) -> None:
         self.expander.charge(len(text) // 64, self.use)
-        if len(text) > LONGEST_TOKEN:
-            message = f"macro {self.macro.calls} makes a token of more than {LONGEST_TOKEN} characters"
+        if len(text) > MAX_TOKEN_LENGTH:
+            message = f"macro {self.macro.calls} makes a token of more than {MAX_TOKEN_LENGTH} characters"
             self.expander.report.fatal("TC113", message, self.use.span)

@@ -40,7 +40,6 @@ from pytriton.lang.tree.types import (
     broadcast_shapes,
     common_scalar,
     element_of,
-    promote,
     shape_of,
     with_element,
 )
@@ -49,6 +48,7 @@ __all__ = [
     "alternatives",
     "as_condition",
     "common_type",
+    "computed",
     "constant",
     "convert",
     "is_weak",
@@ -140,7 +140,9 @@ def met(expr: Expr, element: ScalarType) -> Expr:
         case Select(yes=yes, no=no):
             return replace(expr, type=type_, yes=met(yes, element), no=met(no, element))
         case Call(arguments=arguments):
-            return replace(expr, type=type_, arguments=tuple(met(one, element) for one in arguments))
+            return replace(
+                expr, type=type_, arguments=tuple(met(argument, element) for argument in arguments)
+            )
         case Unary(operand=operand):
             return replace(expr, type=type_, operand=met(operand, element))
         case _:
@@ -302,7 +304,8 @@ def constant(expr: Expr) -> int | float | None:
                 return int(not inner)
             return _fit(-inner if operator == "-" else ~int(inner), type_)
         case Binary(left=left, right=right, type=ScalarType() as type_):
-            return _binary(expr.operator, constant(left), constant(right), type_)
+            first, second = constant(left), constant(right)
+            return None if first is None or second is None else computed(expr.operator, first, second, type_)
         case Call(function="next_power_of_2", arguments=(size,)):
             inner = constant(size)
             return None if inner is None else 1 << (int(inner) - 1).bit_length()
@@ -325,11 +328,11 @@ def _fit(value: int | float, type_: ScalarType) -> int | float:
     return wrap(int(value), type_)
 
 
-def _binary(
-    operator: str, left: int | float | None, right: int | float | None, type_: ScalarType
-) -> int | float | None:
-    if left is None or right is None:
-        return None
+def computed(operator: str, left: int | float, right: int | float, type_: ScalarType) -> int | float | None:
+    """What C computes of two numbers of a type (of a shift: of the left one); None where C has no value.
+
+    A comparison gives 0 or 1, of operands in any common type.
+    """
     if operator in _COMPARISONS:
         return int(_COMPARISONS[operator](left, right))
     if operator in ("/", "%") and not type_.is_float:
@@ -372,9 +375,3 @@ _ARITHMETIC: Final[dict[str, Callable[[_Number, _Number], _Number]]] = {
     "|": lambda a, b: int(a) | int(b),
     "^": lambda a, b: int(a) ^ int(b),
 }
-
-
-def arithmetic_type(expr: Expr) -> ScalarType | None:
-    """The promoted element type of an operand; None for pointers."""
-    scalar = scalar_of(expr.type)
-    return None if scalar is None else promote(scalar)

@@ -64,16 +64,16 @@ _E = TypeVar("_E", bound=Expr)
 
 def children(expr: Expr) -> tuple[Expr, ...]:
     """The direct operands of an expression, in source order."""
-    many, operands = _OPERANDS[expr.__class__]
+    many, get = _OPERANDS[expr.__class__]
     if many:
-        found: list[Expr] = []
-        for value in operands(expr):
+        operands: list[Expr] = []
+        for value in get(expr):
             if value.__class__ is tuple:
-                found += value
+                operands += value
             elif value is not None:
-                found.append(value)
-        return tuple(found)
-    return operands(expr)
+                operands.append(value)
+        return tuple(operands)
+    return get(expr)
 
 
 def walk(expr: Expr) -> Sequence[Expr]:
@@ -82,19 +82,19 @@ def walk(expr: Expr) -> Sequence[Expr]:
         return (expr, *expr.below)
     except AttributeError:
         pass
-    found: list[Expr] = []
+    nodes: list[Expr] = []
     pending = [expr]
     while pending:
         node = pending.pop()
-        found.append(node)
+        nodes.append(node)
         optional, operands = _OPERANDS[node.__class__]
         if optional:
             pending += children(node)[::-1]
         else:
             pending += operands(node)[::-1]
-    if len(found) <= _SMALL:
-        _set_below(expr, tuple(found[1:]))  # were it there itself, only the garbage collector would free it
-    return found
+    if len(nodes) <= MAX_KNOWN_NODES:
+        _set_below(expr, tuple(nodes[1:]))  # were it there itself, only the garbage collector would free it
+    return nodes
 
 
 def known_below(expr: Expr) -> tuple[Expr, ...] | None:
@@ -110,9 +110,9 @@ def names(expr: Expr) -> frozenset[Symbol]:
     try:
         return expr.symbols
     except AttributeError:
-        found = frozenset([node.symbol for node in walk(expr) if node.__class__ is Name])
-        _set_symbols(expr, found)
-        return found
+        symbols = frozenset([node.symbol for node in walk(expr) if node.__class__ is Name])
+        _set_symbols(expr, symbols)
+        return symbols
 
 
 def kinds(expr: Expr) -> frozenset[type]:
@@ -120,9 +120,9 @@ def kinds(expr: Expr) -> frozenset[type]:
     try:
         return expr.kinds
     except AttributeError:
-        found = frozenset([node.__class__ for node in walk(expr)])
-        _set_kinds(expr, found)
-        return found
+        classes = frozenset([node.__class__ for node in walk(expr)])
+        _set_kinds(expr, classes)
+        return classes
 
 
 def rebuild(expr: Expr, change: dict[Symbol, Expr]) -> Expr:
@@ -145,7 +145,7 @@ def with_children(expr: _E, change: Callable[[Expr], Expr]) -> _E:
         if all(map(operator.is_, before, after)):
             return expr
         return _with_operands(expr, after)
-    found: dict[str, object] = {}
+    changes: dict[str, object] = {}
     for name in _EXPR_FIELDS[expr.__class__]:
         value = getattr(expr, name)
         if value is None:
@@ -157,8 +157,8 @@ def with_children(expr: _E, change: Callable[[Expr], Expr]) -> _E:
             changed = change(value)
             same = changed is value
         if not same:
-            found[name] = changed
-    return replace(expr, **found) if found else expr  # type: ignore[arg-type]
+            changes[name] = changed
+    return replace(expr, **changes) if changes else expr  # type: ignore[arg-type]
 
 
 def _with_operands(expr: _E, operands: Sequence[Expr]) -> _E:
@@ -167,8 +167,8 @@ def _with_operands(expr: _E, operands: Sequence[Expr]) -> _E:
     values: list[Any] = list(content(expr))
     for place, operand in zip(places, operands, strict=True):
         values[place] = operand
-    made: Any = expr.__class__(*values)
-    return made  # type: ignore[no-any-return]
+    result: Any = expr.__class__(*values)
+    return result  # type: ignore[no-any-return]
 
 
 def bodies(statement: Statement) -> tuple[Body, ...]:
@@ -178,29 +178,29 @@ def bodies(statement: Statement) -> tuple[Body, ...]:
 
 
 def statements(body: Body) -> list[Statement]:
-    """Every statement of a body, those of inner blocks behind the one that holds them."""
-    found: list[Statement] = []
+    """Every statement of a body, those of inner blocks after the one that holds them."""
+    result: list[Statement] = []
     for statement in body:
-        found.append(statement)
+        result.append(statement)
         if statement.__class__ in _INNER:
             for inner in bodies(statement):
-                found += statements(inner)
-    return found
+                result += statements(inner)
+    return result
 
 
 def expressions(body: Body, *, deep: bool = True) -> list[Expr]:
     """Every outermost expression of the statements, in order; with ``deep``, of inner blocks too."""
-    found: list[Expr] = []
+    result: list[Expr] = []
     for statement in body:
         cls = statement.__class__
         for name in _STATEMENT_FIELDS[cls]:
             value = getattr(statement, name)
             if value is not None:
-                found.append(value)
+                result.append(value)
         if deep and cls in _INNER:
             for inner in _INNER[cls](statement):
-                found += expressions(inner)
-    return found
+                result += expressions(inner)
+    return result
 
 
 def reads(body: Body) -> set[Symbol]:
@@ -267,7 +267,9 @@ def _operands(node: type) -> tuple[bool, Callable[[Any], tuple[Any, ...]]]:
 
 _ASSIGNING = (Declare, Assign, RangeLoop)
 _MEMORY = frozenset((Load, Atomic))
-_SMALL = 64  # nodes; of larger expressions nothing is kept, so that memory stays a small part of the text
+MAX_KNOWN_NODES = (
+    64  # nodes; of larger expressions nothing is kept, so that memory stays a small part of the text
+)
 _NOTHING: frozenset[Any] = frozenset()
 set_bases, _set_below, _set_kinds, _set_symbols = (vars(Known)[name].__set__ for name in Known.__slots__)
 _get_kinds, _get_reads, _get_sets = map(operator.attrgetter, KnownInside.__slots__)
@@ -287,17 +289,17 @@ _INNER: dict[type, Callable[[Any], tuple[Body, ...]]] = {
 
 def assigned_once(body: Body) -> list[Statement]:
     """The declarations and assignments of variables that have no other one."""
-    found: dict[Symbol, list[Statement]] = {}
+    by_symbol: dict[Symbol, list[Statement]] = {}
     pending = list(body)
     while pending:
         statement = pending.pop()
         cls = statement.__class__
         if cls in _ASSIGNING:
-            found.setdefault(statement.symbol, []).append(statement)  # type: ignore[union-attr]
+            by_symbol.setdefault(statement.symbol, []).append(statement)  # type: ignore[union-attr]
         if cls in _INNER:
             for inner in _INNER[cls](statement):
                 pending += inner
-    return [statements[0] for statements in found.values() if len(statements) == 1]
+    return [statements[0] for statements in by_symbol.values() if len(statements) == 1]
 
 
 def same(left: Expr, right: Expr) -> bool:
@@ -327,13 +329,13 @@ def map_expressions(body: Body, change: Callable[[Expr], Expr]) -> Body:
     """The statements with every outermost expression changed; the same object where nothing is."""
 
     def changed(statement: Statement) -> Statement:
-        found: dict[str, Any] = {}
+        changes: dict[str, Any] = {}
         for name in _STATEMENT_FIELDS[type(statement)]:
             value = getattr(statement, name)
             new = None if value is None else change(value)
             if new is not value:
-                found[name] = new
-        return replace(statement, **found) if found else statement
+                changes[name] = new
+        return replace(statement, **changes) if changes else statement
 
     return map_body(body, changed)
 
@@ -361,13 +363,13 @@ def map_bodies(body: Body, change: Callable[[Body], Body]) -> Body:
 
 
 def _map_inner(statement: Statement, through: Callable[[Body, _C], Body], change: _C) -> Statement:
-    found: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     for name in _BODY_FIELDS[type(statement)]:
         inner = getattr(statement, name)
         new = through(inner, change)
         if new is not inner:
-            found[name] = new
-    return replace(statement, **found) if found else statement
+            changes[name] = new
+    return replace(statement, **changes) if changes else statement
 
 
 def _plain_fields(node: type) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ fewer are too narrow, and 32 where the inner size is widened (emit/products.py).
 from __future__ import annotations
 
 from pytriton.frozen import replace
-from pytriton.lang.check.operators import has_product, least_depth, padded
 from pytriton.lang.tree.convert import convert, scalar_of
+from pytriton.lang.tree.limits import has_product, min_depth, padded
 from pytriton.lang.tree.typed import (
     Assign,
     Binary,
@@ -68,7 +68,7 @@ def _changed(expr: Expr, behind: _Behind) -> Expr:
 def _apart(product: Dot, behind: _Behind) -> Dot:
     """A product of double that Triton does not refuse for the loads behind it."""
     depth = padded(shape_of(product.left.type)[1])
-    refused = 32 if depth < least_depth(DOUBLE) else 16
+    refused = 32 if depth < min_depth(DOUBLE) else 16
 
     def operand(expr: Expr) -> Expr:
         narrow = behind.narrowest_load(expr) <= refused

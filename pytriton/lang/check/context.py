@@ -1,0 +1,149 @@
+"""What the checker knows at one place of a kernel: the names in scope, the report, and the side effects so far.
+
+Each part of the checker is a file of functions that take what is checked and the ``Context``. The files stand in
+one order, and each imports only from those before it::
+
+    context, constants, operators, type_names, subscripts, calls, assignments, expressions, declarations, kernel
+
+Expressions are inside everything, in the size of a block as in the target of an assignment. So the function that
+checks any expression, ``expressions.check_expression``, is a field of the context, and every part reaches it
+through ``value_of``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from pytriton.errors import Report
+from pytriton.lang.check.comments import CommentCursor
+from pytriton.lang.parse import syntax
+from pytriton.lang.preprocess.macros import Macro
+from pytriton.lang.tree.typed import Expr, Literal, Statement, Symbol
+from pytriton.lang.tree.types import ERROR, BlockType, PointerType, ScalarType
+from pytriton.source import Span
+
+__all__ = ["Context", "Scope", "ValueType", "declare_failed", "failed", "value_of"]
+
+ValueType = ScalarType | PointerType | BlockType
+
+
+class Scope:
+    """Names in scope, as C has them: a stack of blocks, the innermost last.
+
+    ``numbers``: the defines that are numbers. ``macros``: those of the text, for suggestions.
+    """
+
+    def __init__(self, numbers: Mapping[str, int | float], macros: Mapping[str, Macro]) -> None:
+        self.numbers = numbers
+        self.macros = macros
+        self._symbols: list[dict[str, Symbol]] = [{}]
+        self._types: list[dict[str, tuple[ValueType, Span]]] = [{}]
+
+    def push(self) -> None:
+        """Enter a block."""
+        self._symbols.append({})
+        self._types.append({})
+
+    def pop(self) -> None:
+        """Leave the innermost block."""
+        self._symbols.pop()
+        self._types.pop()
+
+    def find(self, name: str) -> Symbol | None:
+        """The symbol that a name means here."""
+        for names in reversed(self._symbols):
+            if name in names:
+                return names[name]
+        return None
+
+    def type(self, name: str) -> ValueType | None:
+        """The type that a typedef name means here."""
+        return next((types[name][0] for types in reversed(self._types) if name in types), None)
+
+    def declare(self, symbol: Symbol, report: Report) -> None:
+        """Enter a symbol; a second one of its name in the same block is an error."""
+        known = self._symbols[-1].get(symbol.name)
+        if known is not None:
+            report.error(
+                "TC307",
+                f"'{symbol.name}' is declared twice in the same scope",
+                symbol.span,
+                ("it was declared here before", known.span),
+                help="assign to the first one, or give this one another name",
+            )
+        self._symbols[-1][symbol.name] = symbol
+
+    def define_type(self, name: str, type_: ValueType, span: Span, report: Report) -> None:
+        """Enter a typedef name; a second one in the same block must have the same type (C11 6.7)."""
+        known, before = self._types[-1].get(name, (type_, span))
+        if known != type_:
+            report.error(
+                "TC307",
+                f"'{name}' is a typedef of {type_} here, and of {known} before, in the same scope",
+                span,
+                ("it was declared here before", before),
+                help="give this one another name",
+            )
+        self._types[-1][name] = type_, span
+
+    def visible(self) -> set[str]:
+        """Every variable name in scope."""
+        return {name for names in self._symbols for name in names}
+
+
+@dataclass(slots=True)
+class Context:
+    """What the functions of the checker are given, and what they note on their way through one kernel.
+
+    The first group is given; the second says where the checker is, and is as before once a node is checked; the
+    third only grows.
+    """
+
+    scope: Scope
+    report: Report
+    comments: CommentCursor
+    kernels: Mapping[str, Span]  # all kernels of the text
+    check_expression: Callable[[syntax.Expr, Context], Expr]
+    strict_literals: bool = False
+    without_promises: Collection[str] = ()  # parameters of which a launch breaks what they promise
+
+    kernel_body: syntax.Block | None = None
+    returns_value: bool = False  # the kernel is not void: reported, so that its `return x;` is silent
+    expression_depth: int = 0
+    block_depth: int = 0
+    loop_depth: int = 0
+    unsure: int = 0  # above 0 in what need not be executed: branches, loops, whatever follows a `return`
+    # Side effects of the expression at hand: what runs before its statement and after it (assignments.py). None:
+    # there is no place after it.
+    before: list[Statement] = field(default_factory=list)
+    after: list[Statement] | None = None
+
+    buffers: list[Symbol] = field(default_factory=list)  # the constant buffers declared so far
+    unknown_names: set[str] = field(default_factory=set)  # reported, each once
+    blamed: list[frozenset[str]] = field(default_factory=list)  # defines of a wrong size, reported once
+    branch_nodes: int = 0  # in branches of `?:`, again for each `?:` around them
+
+
+def value_of(node: syntax.Expr, context: Context) -> Expr:
+    """The typed form of an expression that must have a value: a number, pointer or block.
+
+    A call without a value is an error (TC303), and gives an expression of type ``ERROR``, as any error does.
+    """
+    expr = context.check_expression(node, context)
+    if isinstance(expr.type, ValueType) or expr.type == ERROR:
+        return expr
+    context.report.error("TC303", "this call has no value", node.span, help="make it a statement of its own")
+    return failed(node.span)
+
+
+def failed(span: Span) -> Expr:
+    """The expression that stands for one that was reported already."""
+    return Literal(span, ERROR, 0)
+
+
+def declare_failed(declarator: syntax.Declarator, context: Context) -> None:
+    """Enter a name whose declaration is wrong, so that its uses are silent."""
+    if declarator.name is not None:
+        symbol = Symbol(declarator.name.text, ERROR, declarator.span)  # type: ignore[arg-type]
+        context.scope.declare(symbol, context.report)
