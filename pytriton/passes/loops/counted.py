@@ -44,7 +44,8 @@ from pytriton.lang.tree.typed import (
     While,
 )
 from pytriton.lang.tree.types import INT, LONG
-from pytriton.lang.tree.walk import assigned, bodies, has_memory, map_body, names, reads, rebuild
+from pytriton.lang.tree.walk import assigned, bodies, has_memory, map_body, names, reads
+from pytriton.passes.analysis.affine import advance, mirrored
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.dead import swept
 from pytriton.passes.analysis.liveness import Block, Later
@@ -54,7 +55,6 @@ __all__ = ["counted", "upward"]
 
 
 _Loop = TypeVar("_Loop", bound=For | RangeLoop | While | DoWhile)
-_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 def counted(kernel: KernelDef, _: Context) -> KernelDef:
@@ -93,16 +93,19 @@ def _range_loop(loop: For, later: Later, known: Constants) -> RangeLoop | None:
     if len(loop.init) != 1 or len(loop.step) != 1:
         return None
     init = loop.init[0]
+    advancing = loop.step[0]
     if not isinstance(init, Declare | Assign) or init.value is None:
+        return None
+    if not isinstance(advancing, Assign) or advancing.symbol is not init.symbol:
         return None
     symbol, start = init.symbol, init.value
     if symbol.type not in (INT, LONG) or (isinstance(init, Assign) and symbol in later):
         return None
     if symbol in assigned(loop.body) or _escapes(loop.body):
         return None
-    step = _step(loop.step[0], symbol, known)
+    step = advance(symbol, advancing.value, known)
     bound = _bound(loop.condition, symbol)
-    if step is None or bound is None:
+    if step is None or bound is None or constant(step) == 0:
         return None
     operator, stop = bound
     down = (constant(step) or 0) < 0
@@ -122,21 +125,6 @@ def _range_loop(loop: For, later: Later, known: Constants) -> RangeLoop | None:
     return RangeLoop(loop.span, symbol, start, stop, step, loop.body, loop.comments)
 
 
-def _step(statement: Statement, symbol: Symbol, known: Constants) -> Expr | None:
-    """What ``k += step`` or ``k -= -step`` adds, if that is a number other than 0."""
-    match statement:
-        case Assign(symbol=target, value=Binary(operator="+" | "-" as op, left=left, right=right)):
-            if target is not symbol:
-                return None
-            if op == "+" and isinstance(right, Name) and right.symbol is symbol:
-                left, right = right, left
-            step = rebuild(right, known)
-            if not (isinstance(left, Name) and left.symbol is symbol) or not constant(step):
-                return None
-            return negated(step) if op == "-" else step
-    return None
-
-
 def _bound(condition: Expr | None, symbol: Symbol) -> tuple[str, Expr] | None:
     """The operator and bound of ``k < bound``, whichever side the variable stands on."""
     match condition:
@@ -144,7 +132,7 @@ def _bound(condition: Expr | None, symbol: Symbol) -> tuple[str, Expr] | None:
             if isinstance(left, Name) and left.symbol is symbol:
                 return op, right
             if isinstance(right, Name) and right.symbol is symbol:
-                return _MIRRORED[op], left
+                return mirrored(condition).operator, left
     return None
 
 

@@ -24,7 +24,8 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import BOOL, INT, LONG
 from pytriton.lang.tree.walk import assigned, has_memory, rebuild
-from pytriton.passes.analysis.queries import Constants, negated
+from pytriton.passes.analysis.affine import advance
+from pytriton.passes.analysis.queries import Constants
 
 __all__ = ["Loop", "Turn", "turn_of"]
 
@@ -68,7 +69,7 @@ def turn_of(loop: Loop, known: Constants) -> Turn:
 def _conditional(known: Constants, condition: Expr | None, init: Body, step: Body, body: Body) -> Turn:
     test: tuple[Statement, ...] = () if condition is None else (Evaluate(condition.span, condition),)
     facts = () if condition is None else tuple(rebuild(part, known) for part in _conjuncts(condition))
-    variable = _advance(step[0], known) if len(step) == 1 else None
+    variable = _counter(step[0], known) if len(step) == 1 else None
     if variable is None or variable[0] in assigned(body):
         return Turn(known, init + test, step + test, facts)
     return Turn(known, init + test, step + test, facts, *variable)
@@ -81,13 +82,9 @@ def _conjuncts(condition: Expr) -> list[Expr]:
     return [] if has_memory(condition) else [condition]
 
 
-def _advance(step: Statement, known: Constants) -> tuple[Symbol, Expr] | None:
+def _counter(step: Statement, known: Constants) -> tuple[Symbol, Expr] | None:
     """The variable and the amount of ``k = k + amount``, of a constant amount."""
-    match step:
-        case Assign(
-            symbol=symbol, value=Binary(operator="+" | "-" as operator, left=Name() as left, right=right)
-        ):
-            amount = rebuild(right, known)
-            if left.symbol is symbol and symbol.type in (INT, LONG) and constant(amount) is not None:
-                return symbol, negated(amount) if operator == "-" else amount
-    return None
+    if not isinstance(step, Assign) or step.symbol.type not in (INT, LONG):
+        return None
+    amount = advance(step.symbol, step.value, known)
+    return None if amount is None else (step.symbol, amount)

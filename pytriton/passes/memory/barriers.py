@@ -9,7 +9,7 @@ an earlier one made by other threads, so a barrier goes in front of a statement 
 - it is ``atomic_xchg``, which releases what was stored before (scalar atomics aside: one thread makes them all, in
   order), or follows ``atomic_cas``, which acquires.
 
-Accesses of two turns of a loop that can be told apart (strides.py) do not meet. The body of a loop is looked at
+Accesses of two turns of a loop that can be told apart (overlap.py) do not meet. The body of a loop is looked at
 until a turn leaves nothing that it did not start with, at least twice. In a nest each loop multiplies the work, so
 what a kernel may cost is limited: beyond that, a body is taken to do all that it does in any order.
 """
@@ -43,13 +43,12 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import VOID, BlockType
 from pytriton.lang.tree.walk import assigned, bodies, expressions, inside, names, statements, walk
+from pytriton.passes.analysis.affine import Keys
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.memory.disjoint import Distances
-from pytriton.passes.memory.keys import Keys
+from pytriton.passes.memory.overlap import Loop, Overlap
 from pytriton.passes.memory.owners import Owners
 from pytriton.passes.memory.provenance import Provenance, may_meet
 from pytriton.passes.memory.separate import in_parts
-from pytriton.passes.memory.strides import Loop, Steps
 
 __all__ = ["barriers"]
 
@@ -205,8 +204,7 @@ class _Order:
         self.provenance = provenance
         self.owners = Owners(kernel)
         self.keys = Keys()
-        self.distances = Distances(kernel, self.keys)
-        self.steps = Steps(kernel, self.keys)
+        self.overlap = Overlap(kernel, self.keys)
         self._values: dict[Symbol, Expr] = {}  # what was assigned last, where every way here assigned that
         self._looks = _MOST_LOOKS + 2 * len(statements(kernel.body))  # that are left
         self._clock = 0
@@ -286,7 +284,7 @@ class _Order:
         nothing is behind them that they did not start with.
         """
         whole = tuple(statement for part in parts for statement in part)
-        self.steps.enter(loop, self._values)
+        self.overlap.enter(loop, self._values)
         self._forget(whole)
         moving = assigned(whole) | ({loop.symbol} if isinstance(loop, RangeLoop) else set())
         condition = None if isinstance(loop, RangeLoop) else loop.condition
@@ -370,7 +368,7 @@ class _Order:
             if self.keys.of(one.expr) == self.keys.of(other.expr):
                 if self._by_one_thread(earlier, later):
                     return False
-            elif self.distances.reach(one.expr).apart(self.distances.reach(other.expr)):
+            elif self.overlap.apart(one.expr, other.expr):
                 return False
         return earlier.turn is None or not self._in_other_turns(earlier.turn, earlier, later)
 
@@ -379,7 +377,7 @@ class _Order:
         if earlier.statement is None or later.statement is None:
             return False
         one, other = (earlier.pointer.expr, earlier.statement), (later.pointer.expr, later.statement)
-        return self.steps.apart(loop, one, other)
+        return self.overlap.apart_in_iterations(loop, one, other)
 
     def _by_one_thread(self, earlier: _Access, later: _Access) -> bool:
         """Whether the thread that meets an element first meets it again, through the identical pointers."""

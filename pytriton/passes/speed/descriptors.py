@@ -83,9 +83,9 @@ from pytriton.lang.tree.walk import (
     walk,
     with_children,
 )
+from pytriton.passes.analysis.affine import Affine, affine_of
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.dead import swept, without
-from pytriton.passes.analysis.linear import sum_of
 from pytriton.passes.analysis.traits import Described, Edge
 from pytriton.passes.memory.provenance import Provenance
 
@@ -94,6 +94,7 @@ __all__ = ["descriptors"]
 _LONGEST = 256  # elements that one copy takes along an axis
 _NARROW = 2  # bytes of an element that tensor cores multiply as it is
 _BYTES = 16  # what a row, its start and the distance of rows are multiples of
+_ELEMENT = "the number of an element in a range"  # a symbol
 _ELEMENTS = (HALF, BFLOAT16, FLOAT, CHAR)
 _COMMENT = (
     "tiles through tensor descriptors (TMA): the text has no bounds, so the extents are the largest there are"
@@ -368,17 +369,11 @@ class _Search:
 
     def _edge(self, indices: Expr, size: int) -> tuple[Edge, Expr] | None:
         """``start + first ... first + size``: the edge, and the start as an expression."""
-        total = sum_of(self._inlined(indices))
-        ids, first, ranges = [0, 0, 0], total.number, 0
-        for term, count in total.terms:
-            match term:
-                case Call(function="program_id", arguments=(axis,)) if count > 0:
-                    ids[_number(axis)] += count
-                case Range(start=start) if count == 1:
-                    first, ranges = first + _number(start), ranges + 1
-                case _:
-                    return None
-        if ranges != 1 or first < 0 or _element(indices) != INT:
+        total = affine_of(self._value(indices), self._tile_term)
+        if total is None or total.terms.get(_ELEMENT) != 1 or _element(indices) != INT:
+            return None
+        x, y, z = (total.terms.get(axis, 0) for axis in range(3))
+        if total.low < 0 or min(x, y, z) < 0:
             return None
         begin: Expr | None = None
         for term in _terms(self._value(indices)):
@@ -388,8 +383,7 @@ class _Search:
                 return None
             if constant(term) != 0:
                 begin = term if begin is None else Binary(indices.span, INT, "+", begin, term)
-        x, y, z = ids
-        return Edge((x, y, z), first, size), begin or Literal(indices.span, INT, 0)
+        return Edge((x, y, z), total.low, size), begin or Literal(indices.span, INT, 0)
 
     def _value(self, expr: Expr) -> Expr:
         """The expression, or what the variable is that it names."""
@@ -397,9 +391,16 @@ class _Search:
             expr = self._values[expr.symbol]
         return expr
 
-    def _inlined(self, expr: Expr) -> Expr:
-        """The expression with their values for all variables that are set once."""
-        return with_children(self._value(expr), self._inlined)
+    def _tile_term(self, expr: Expr) -> Affine | None:
+        """Program ids, each named by its axis, and a range: the only terms of where a tile lies."""
+        match expr:
+            case Call(function="program_id", arguments=(axis,)):
+                return Affine.symbol(_number(axis))
+            case Range(start=start):
+                return Affine.symbol(_ELEMENT).plus(Affine.constant(_number(start)))
+            case Name(symbol=variable) if variable in self._values:
+                return affine_of(self._values[variable], self._tile_term)
+        return None
 
 
 def _element(expr: Expr) -> object:

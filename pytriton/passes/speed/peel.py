@@ -56,7 +56,6 @@ from pytriton.lang.tree.walk import (
     assigned_once,
     bodies,
     expressions,
-    has_memory,
     inside,
     kinds_in,
     map_body,
@@ -66,8 +65,9 @@ from pytriton.lang.tree.walk import (
     rebuild,
     with_children,
 )
+from pytriton.passes.analysis.affine import Affine, affine_of, affine_of_element
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.linear import Sum, decides, is_true, sum_of
+from pytriton.passes.analysis.linear import decides, is_true
 from pytriton.passes.analysis.queries import larger_than, multiplies, negated
 
 __all__ = ["split"]
@@ -90,10 +90,10 @@ class _Split:
         self.kernel = kernel
 
     @cached_property
-    def ranges(self) -> dict[Symbol, Expr]:
+    def ranges(self) -> dict[Symbol, Affine]:
         """The variables that are ranges."""
         return {
-            statement.symbol: statement.value
+            statement.symbol: Affine.range(statement.value)
             for statement in assigned_once(self.kernel.body)
             if isinstance(statement, Declare) and isinstance(statement.value, Range)
         }
@@ -132,7 +132,7 @@ class _Split:
             return ()
         if not any(map(decides, expressions(loop.body))):
             return ()
-        body = _Whole(turn, dict(self.ranges)).body(loop.body)
+        body = _Whole(turn, self.ranges | turn.sums).body(loop.body)
         if body is loop.body:
             return ()
         step, known = turn.step, multiples.now()
@@ -197,12 +197,12 @@ class _Turn:
     up: bool
     step: int
     count: Expr
-    gap: Sum
+    gap: Affine
 
     @property
-    def symbols(self) -> set[Symbol]:
-        """The variable and the bound."""
-        return {self.variable} | names(self.count)
+    def sums(self) -> dict[Symbol, Affine]:
+        """The variable and the bound, which stand for themselves."""
+        return {variable: Affine.symbol(variable) for variable in {self.variable} | names(self.count)}
 
 
 def _whole_turn(loop: RangeLoop) -> _Turn | None:
@@ -214,8 +214,10 @@ def _whole_turn(loop: RangeLoop) -> _Turn | None:
     zero, bound = (loop.start, loop.stop) if up else (loop.stop, loop.start)
     if constant(zero) != 0 or not (isinstance(bound, Name) or constant(bound) is not None):
         return None
-    variable = sum_of(Name(loop.span, INT, loop.symbol))
-    gap = (sum_of(bound).plus(variable, -1) if up else variable).plus(Sum(-abs(step)))
+    variable = Affine.symbol(loop.symbol)
+    until = affine_of(bound, lambda name: Affine.symbol(name.symbol) if isinstance(name, Name) else None)
+    assert until is not None
+    gap = (until.plus(variable, -1) if up else variable).plus(Affine.constant(-abs(step)))
     return _Turn(loop.symbol, up, abs(step), bound, gap)
 
 
@@ -269,12 +271,12 @@ def _multiple(expr: Expr, known: Mapping[Symbol, int]) -> int:
 class _Whole:
     """Rewrites the body of a loop for its whole turns.
 
-    ``values``: of the variables that are ranges, or computed from those, the loop's variable and its bound;
+    ``sums``: of the variables that are ranges, or computed from those, the loop's variable and its bound;
     ``true``: variables of the body that hold nothing but true.
     """
 
     turn: _Turn
-    values: dict[Symbol, Expr]
+    sums: dict[Symbol, Affine]
     true: set[Symbol] = field(default_factory=set)
 
     def body(self, body: Body) -> Body:
@@ -300,9 +302,9 @@ class _Whole:
             self.true.add(symbol)
         if element_of(value.type) != INT or larger_than(value, _LARGE):  # type: ignore[arg-type]
             return
-        whole = _flat(value, self.values)
-        if names(whole) <= self.turn.symbols and not has_memory(whole) and not larger_than(whole, _LARGE):
-            self.values[symbol] = whole
+        total = self._sum(value)
+        if total is not None:
+            self.sums[symbol] = total
 
     def _expr(self, expr: Expr) -> Expr:
         before, expr = expr, with_children(expr, self._expr)
@@ -337,37 +339,23 @@ class _Whole:
             low, high = high, low
         if any(element_of(side.type) != INT or larger_than(side, _LARGE) for side in (low, high)):  # type: ignore[arg-type]
             return False
-        low_sum, high_sum = (sum_of(_flat(side, self.values)) for side in (low, high))
-        least, most = _extreme(high_sum, least=True), _extreme(low_sum, least=False)
-        up = [count for _, count in high_sum.terms if count > 0]
-        if high_sum.terms and (high_sum.number > 0 or sum(up) > 1 or least.terms == ()):
+        low_sum, high_sum = self._sum(low), self._sum(high)
+        if low_sum is None or high_sum is None:
             return False
-        if any(count < 0 for _, count in low_sum.terms) or low_sum.number < 0:
+        at_most_one = sum(count for count in high_sum.terms.values() if count > 0) <= 1
+        is_number = not high_sum.terms and high_sum.low == high_sum.high
+        if not is_number and (not high_sum.terms or high_sum.high > 0 or not at_most_one):
             return False
-        gap = least.plus(most, -1).plus(self.turn.gap, -1)
-        return not gap.terms and gap.number >= (0 if claim.operator in ("<=", ">=") else 1)
+        if low_sum.low < 0 or any(count < 0 for count in low_sum.terms.values()):
+            return False
+        gap = high_sum.plus(low_sum, -1).plus(self.turn.gap, -1)
+        return not gap.terms and gap.low >= (0 if claim.operator in ("<=", ">=") else 1)
 
-
-def _extreme(found: Sum, *, least: bool) -> Sum:
-    """A sum with the least or the largest element of each range in it."""
-    total = Sum(found.number)
-    for term, count in found.terms:
-        if isinstance(term, Range):
-            low, high = constant(term.start), constant(term.stop)
-            assert isinstance(low, int) and isinstance(high, int)
-            total = total.plus(Sum(low if (count > 0) == least else high - 1), count)
-        else:
-            total = total.plus(Sum(0, ((term, count),)))
-    return total
-
-
-def _flat(expr: Expr, values: Mapping[Symbol, Expr]) -> Expr:
-    """An expression of an element: without new axes, variables with their values in their place."""
-    while isinstance(expr, Expand | Broadcast):
-        expr = expr.operand
-    if isinstance(expr, Name):
-        return values.get(expr.symbol, expr)
-    return with_children(expr, lambda operand: _flat(operand, values))
+    def _sum(self, expr: Expr) -> Affine | None:
+        """An integer of the body by the loop's variable and its bound; None where it needs anything else."""
+        return affine_of_element(
+            expr, lambda part: self.sums.get(part.symbol) if isinstance(part, Name) else None
+        )
 
 
 def _operand(expr: Expand | Broadcast) -> Expr:

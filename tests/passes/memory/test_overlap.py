@@ -1,4 +1,4 @@
-"""Barriers in loops: none where two turns are shown apart, one wherever they might meet."""
+"""Barriers: none where two accesses, or two iterations of a loop, are shown apart, one wherever they might meet."""
 
 from __future__ import annotations
 
@@ -119,6 +119,20 @@ def test_apart(body: str) -> None:
 
 @pytest.mark.parametrize("body", TOGETHER.values(), ids=TOGETHER)
 def test_together(body: str) -> None:
+    assert barriers(body) > 0
+
+
+WIDE = "int w[256] = 0 ... 256; "
+MEET_AT_ONCE = {
+    "a range that a char cuts": WIDE
+    + "*(Y + 256 + (char)w) = 1; float x[256] = *(Y + w); *(Y + 1000 + w) = x;",
+    "a scalar that a char cuts": WIDE + "*(Y + (char)M + w) = 1; float x[256] = *(Y + M + 256 + w);",
+    "bytes of another type": RANGE + "*(Y + r) = 1; char x[T] = *((char *)Y + T + r);",
+}
+
+
+@pytest.mark.parametrize("body", MEET_AT_ONCE.values(), ids=MEET_AT_ONCE)
+def test_what_a_conversion_changes_is_not_compared(body: str) -> None:
     assert barriers(body) > 0
 
 
