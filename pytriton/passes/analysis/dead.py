@@ -6,7 +6,7 @@ next line, if that has none of its own: it may head them both. Else it goes as w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 from pytriton.frozen import replace
@@ -21,7 +21,7 @@ from pytriton.lang.tree.typed import (
     Statement,
     Symbol,
 )
-from pytriton.lang.tree.walk import bodies, expressions, map_bodies, reads, walk
+from pytriton.lang.tree.walk import inside, map_bodies, reads, statements
 
 __all__ = ["remark", "swept", "without"]
 
@@ -41,20 +41,11 @@ def _removable(body: Body, symbols: set[Symbol]) -> set[Symbol]:
     """Those of the variables whose assignments do nothing else."""
     found: set[Symbol] = set()
     effects: set[Symbol] = set()
-    for statement in _assignments(body) if symbols else ():
-        if statement.symbol in symbols:
-            nodes = (node for expr in expressions((statement,)) for node in walk(expr))
-            acts = any(isinstance(node, Atomic) for node in nodes)
+    for statement in statements(body) if symbols else ():
+        if isinstance(statement, Declare | Assign) and statement.symbol in symbols:
+            acts = Atomic in inside(statement).kinds
             (effects if acts else found).add(statement.symbol)
     return found - effects
-
-
-def _assignments(body: Body) -> Iterator[Declare | Assign]:
-    for statement in body:
-        if isinstance(statement, Declare | Assign):
-            yield statement
-        for inner in bodies(statement):
-            yield from _assignments(inner)
 
 
 class _Assigns:

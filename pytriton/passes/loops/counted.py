@@ -19,7 +19,6 @@ same number of iterations, and plainer.
 
 from __future__ import annotations
 
-import operator
 from typing import TypeVar
 
 from pytriton.frozen import replace
@@ -49,7 +48,7 @@ from pytriton.passes.analysis.affine import advance, mirrored
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.dead import swept
 from pytriton.passes.analysis.liveness import Block, Later
-from pytriton.passes.analysis.queries import Constants, constants, negated
+from pytriton.passes.analysis.queries import Constants, constants, negated, unless_changed
 
 __all__ = ["counted", "upward"]
 
@@ -81,7 +80,7 @@ def _body(body: Body, outer: Later | None, known: Constants) -> Body:
                 result.append(_with_body(found, inner, known))
             case While() | DoWhile():
                 result.append(_with_body(statement, inner, known))
-    return body if all(map(operator.is_, result, body)) else tuple(result)
+    return unless_changed(body, result)
 
 
 def _with_body(loop: _Loop, inner: Later, known: Constants) -> _Loop:

@@ -43,6 +43,7 @@ from pytriton.lang.tree.typed import (
 from pytriton.lang.tree.types import BOOL
 from pytriton.lang.tree.walk import assigned, bodies, expressions, has_memory
 from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.queries import unless_changed
 from pytriton.source import Span
 
 __all__ = ["jumps"]
@@ -79,7 +80,7 @@ def _body(body: Body, returned: Symbol | None, *, last: bool = False) -> Body:
                 result += _outer_loop(statement, returned, final)
             case _:
                 result.append(statement)
-    return _kept(body, result)
+    return unless_changed(body, result)
 
 
 def _outer_loop(loop: Loop, returned: Symbol | None, final: bool) -> list[Statement]:
@@ -231,11 +232,6 @@ def _if(statement: If, then: Body, otherwise: Body) -> If:
 
 def _with_body(loop: For | While, body: Body) -> For | While:
     return loop if body is loop.body else replace(loop, body=body)
-
-
-def _kept(body: Body, result: list[Statement]) -> Body:
-    same = len(body) == len(result) and all(a is b for a, b in zip(body, result, strict=True))
-    return body if same else tuple(result)
 
 
 def _commented(body: Body, comments: Comments) -> Iterator[Statement]:

@@ -17,11 +17,9 @@ from pytriton.frozen import replace
 from pytriton.lang.check.operators import has_product, least_depth, padded
 from pytriton.lang.tree.convert import convert, scalar_of
 from pytriton.lang.tree.typed import (
-    Assign,
     Binary,
     Body,
     Call,
-    Declare,
     Dot,
     Expand,
     Expr,
@@ -29,7 +27,6 @@ from pytriton.lang.tree.typed import (
     Load,
     Name,
     Reduce,
-    Statement,
     Symbol,
 )
 from pytriton.lang.tree.types import (
@@ -40,9 +37,9 @@ from pytriton.lang.tree.types import (
     element_of,
     shape_of,
 )
-from pytriton.lang.tree.walk import bodies, children, kinds, map_expressions, with_children
+from pytriton.lang.tree.walk import children, kinds, map_expressions, with_children
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.queries import multiplies
+from pytriton.passes.analysis.queries import assignments, multiplies
 
 __all__ = ["products"]
 
@@ -108,13 +105,8 @@ class _Behind:
     def _assigned(self) -> dict[Symbol, list[Expr]]:
         if self._values is None:
             self._values = {}
-            pending: list[Statement] = list(self._body)
-            while pending:
-                statement = pending.pop()
-                if isinstance(statement, Declare | Assign) and statement.value is not None:
-                    self._values.setdefault(statement.symbol, []).append(statement.value)
-                for inner in bodies(statement):
-                    pending += inner
+            for symbol, value in assignments(self._body):
+                self._values.setdefault(symbol, []).append(value)
         return self._values
 
 

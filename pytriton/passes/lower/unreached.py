@@ -17,7 +17,6 @@ from dataclasses import replace
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Assign,
-    Atomic,
     Body,
     Declare,
     Expr,
@@ -31,9 +30,10 @@ from pytriton.lang.tree.typed import (
     Symbol,
     While,
 )
-from pytriton.lang.tree.walk import assigned, bodies, names, walk
+from pytriton.lang.tree.walk import assigned, names, statements
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.dead import swept
+from pytriton.passes.analysis.queries import acts, assignments, unless_changed
 from pytriton.passes.lower.numbering import Known, Numbering
 
 __all__ = ["unreached"]
@@ -52,27 +52,23 @@ def unreached(kernel: KernelDef, _: Context) -> KernelDef:
 
 def _deciding(body: Body) -> set[Symbol] | None:
     """The variables on which a branch or a loop hangs, and those that they are computed from; None without any."""
-    values: dict[Symbol, list[Expr]] = {}
-    conditions: list[Expr] = []
-    pending: list[Statement] = list(body)
-    while pending:
-        statement = pending.pop()
-        if isinstance(statement, Declare | Assign) and statement.value is not None:
-            values.setdefault(statement.symbol, []).append(statement.value)
-        elif isinstance(statement, If | While | For) and statement.condition is not None:
-            conditions.append(statement.condition)
-        for inner in bodies(statement):
-            pending += inner
-    if not conditions:
+    pending = [
+        statement.condition
+        for statement in statements(body)
+        if isinstance(statement, If | While | For) and statement.condition is not None
+    ]
+    if not pending:
         return None
-    found: set[Symbol] = set()
-    waiting = conditions
-    while waiting:
-        new = names(waiting.pop()) - found
-        found |= new
+    values: dict[Symbol, list[Expr]] = {}
+    for symbol, value in assignments(body):
+        values.setdefault(symbol, []).append(value)
+    deciding: set[Symbol] = set()
+    while pending:
+        new = names(pending.pop()) - deciding
+        deciding |= new
         for symbol in new:
-            waiting += values.get(symbol, ())
-    return found
+            pending += values.get(symbol, ())
+    return deciding
 
 
 class _Reached:
@@ -101,8 +97,7 @@ class _Reached:
                 case _:
                     self._numbering.written()
                     result.append(statement)
-        same = len(result) == len(body) and all(a is b for a, b in zip(result, body, strict=True))
-        return body if same else tuple(result)
+        return unless_changed(body, result)
 
     def _if(self, statement: If, known: Known, *, inside: bool) -> Body:
         decided = self._decided(statement.condition, known)
@@ -152,7 +147,7 @@ class _Reached:
 
     def _learn(self, known: Known, symbol: Symbol, value: Expr | None) -> None:
         if symbol not in self._deciding:
-            if value is not None and _acts(value):
+            if value is not None and acts(value):
                 self._numbering.written()
         elif value is None:
             known[symbol] = self._numbering.new()
@@ -164,7 +159,7 @@ class _Reached:
 
     def _decided(self, condition: Expr, known: Known) -> int | float | None:
         """What a condition is every time, where that is known."""
-        if _acts(condition):
+        if acts(condition):
             self._numbering.written()
             return None
         self._numbering.late = bool(names(condition) & self._late)
@@ -183,8 +178,3 @@ class _Reached:
                 known[symbol] = either
                 less = True
         return less
-
-
-def _acts(expr: Expr) -> bool:
-    """Whether an expression does more than give a value."""
-    return any(isinstance(node, Atomic) for node in walk(expr))

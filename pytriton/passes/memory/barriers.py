@@ -17,7 +17,6 @@ what a kernel may cost is limited: beyond that, a body is taken to do all that i
 from __future__ import annotations
 
 import dataclasses
-import operator
 from collections.abc import Iterator
 from itertools import product
 
@@ -45,6 +44,7 @@ from pytriton.lang.tree.types import VOID, BlockType
 from pytriton.lang.tree.walk import assigned, bodies, expressions, inside, names, statements, walk
 from pytriton.passes.analysis.affine import Keys
 from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.queries import unless_changed
 from pytriton.passes.memory.overlap import Loop, Overlap
 from pytriton.passes.memory.owners import Owners
 from pytriton.passes.memory.provenance import Provenance, may_meet
@@ -240,8 +240,7 @@ class _Order:
                 self._assigned[statement.symbol] = self._clock
                 self._learn(statement)
             result.append(self._inner(statement, state) if bodies(statement) else statement)
-        same = len(result) == len(body) and all(map(operator.is_, result, body))
-        return body if same else tuple(result)
+        return unless_changed(body, result)
 
     def _learn(self, statement: Declare | Assign | RangeLoop) -> None:
         value = None if isinstance(statement, RangeLoop) else statement.value

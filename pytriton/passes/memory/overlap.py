@@ -43,7 +43,7 @@ from pytriton.lang.tree.typed import (
     While,
 )
 from pytriton.lang.tree.types import INT, LONG, BlockType, PointerType, element_of
-from pytriton.lang.tree.walk import assigned, assigned_once, has_memory, inside, names, statements, walk
+from pytriton.lang.tree.walk import assigned, has_memory, inside, names, statements, walk
 from pytriton.passes.analysis.affine import (
     Affine,
     Keys,
@@ -51,6 +51,7 @@ from pytriton.passes.analysis.affine import (
     affine_of_element,
     keeps_number,
 )
+from pytriton.passes.analysis.queries import never_set, set_once
 
 __all__ = ["Loop", "Overlap"]
 
@@ -136,15 +137,11 @@ class Overlap:
 
     @cached_property
     def _once(self) -> dict[Symbol, Expr]:
-        return {
-            statement.symbol: statement.value
-            for statement in assigned_once(self._kernel.body)
-            if isinstance(statement, Declare) and statement.value is not None
-        }
+        return set_once(self._kernel.body)
 
     @cached_property
     def _fixed(self) -> set[Symbol]:
-        return set(self._once) | (set(self._kernel.parameters) - assigned(self._kernel.body))
+        return self._once.keys() | never_set(self._kernel)
 
     # ---------------------------------------------------------------- at one time
 

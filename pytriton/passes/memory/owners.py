@@ -32,7 +32,8 @@ from pytriton.lang.tree.typed import (
     Unary,
 )
 from pytriton.lang.tree.types import shape_of
-from pytriton.lang.tree.walk import assigned_once, children, expressions, walk
+from pytriton.lang.tree.walk import assigned_once, children
+from pytriton.passes.analysis.queries import nodes
 
 __all__ = ["Owners"]
 
@@ -47,8 +48,7 @@ class Owners:
 
     @cached_property
     def _reads(self) -> Counter[Symbol]:
-        nodes = (node for expr in expressions(self._kernel.body) for node in walk(expr))
-        return Counter(node.symbol for node in nodes if isinstance(node, Name))
+        return Counter(name.symbol for name in nodes(self._kernel.body, Name))
 
     @cached_property
     def _once(self) -> set[int]:

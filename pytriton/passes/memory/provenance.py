@@ -38,12 +38,12 @@ from pytriton.lang.tree.walk import (
     statements,
     walk,
 )
+from pytriton.passes.analysis.queries import assignments, nodes
 
 __all__ = ["Provenance", "may_meet"]
 
 Roots = frozenset[Symbol] | None  # None: anything
 _LOADS = frozenset((Load, Atomic))
-_ORDERING = frozenset((Atomic, Call))
 _NOWHERE: Roots = frozenset()
 
 
@@ -53,7 +53,7 @@ class Provenance:
     def __init__(self, kernel: KernelDef) -> None:
         self._parameters = kernel.parameters
         self._roots = _parameters(kernel.parameters)
-        _settle(_assignments(kernel.body), self._roots)
+        _settle(_pointers_set(kernel.body), self._roots)
         self._body = kernel.body
 
     @property
@@ -89,10 +89,9 @@ class Provenance:
         for statement in statements(body):
             if statement.__class__ is Store and self.may_alias(statement.pointer, pointer):
                 return True
-        return not _ORDERING.isdisjoint(kinds_in(body)) and any(
-            isinstance(node, Atomic) or (isinstance(node, Call) and node.function == "barrier")
-            for expr in expressions(body)
-            for node in walk(expr)
+        found = kinds_in(body)
+        return Atomic in found or (
+            Call in found and any(call.function == "barrier" for call in nodes(body, Call))
         )
 
     def all_apart(self, most: int) -> bool:
@@ -104,8 +103,7 @@ class Provenance:
             return False
         found = [statement.pointer for statement in self._body if isinstance(statement, Store)]
         stores = len(found)
-        for expr in filter(has_memory, expressions(self._body)):
-            found += [node.pointer for node in walk(expr) if isinstance(node, Load)]
+        found += [load.pointer for load in nodes(self._body, Load)]
         if len(found) > most:
             return False
         reached = list(map(self.roots, found))
@@ -137,7 +135,7 @@ class _Effects:
             inner = bodies(statement)
             is_loop = bool(inner) and not isinstance(statement, If)
             if is_loop:
-                _settle(_assignments((statement,)), known)
+                _settle(_pointers_set((statement,)), known)
             if not _LOADS.isdisjoint(inside(statement).kinds):
                 for expr in expressions((statement,), deep=False):
                     self._evaluate(expr, known)
@@ -237,11 +235,5 @@ def _is_pointer(expr: Expr) -> bool:
     return isinstance(type_.element if isinstance(type_, BlockType) else type_, PointerType)
 
 
-def _assignments(body: Body) -> list[tuple[Symbol, Expr]]:
-    return [
-        (statement.symbol, statement.value)
-        for statement in statements(body)
-        if isinstance(statement, Declare | Assign)
-        and statement.value is not None
-        and _is_pointer(statement.value)
-    ]
+def _pointers_set(body: Body) -> list[tuple[Symbol, Expr]]:
+    return [(symbol, value) for symbol, value in assignments(body) if _is_pointer(value)]

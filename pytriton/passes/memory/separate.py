@@ -29,8 +29,8 @@ from pytriton.lang.tree.typed import (
     While,
 )
 from pytriton.lang.tree.types import BlockType, PointerType, ScalarType
-from pytriton.lang.tree.walk import walk, with_children
-from pytriton.passes.analysis.queries import has_load
+from pytriton.lang.tree.walk import with_children
+from pytriton.passes.analysis.queries import acts, has_load
 
 __all__ = ["in_parts"]
 
@@ -69,12 +69,12 @@ class _Parts:
 
     def single(self, expr: Expr, name: str = "value") -> Expr:
         """The expression, every load and every atomic of it in a statement of its own."""
-        if not isinstance(expr, Load) or _has_atomic(expr):
+        if not isinstance(expr, Load) or acts(expr):
             expr = with_children(expr, lambda child: self.single(child, name))
         return self._hoisted(name, expr) if isinstance(expr, Load | Atomic) else expr
 
     def _whole(self, name: str, expr: Expr) -> Expr:
-        if _has_atomic(expr):
+        if acts(expr):
             return self.single(expr)
         return self._hoisted(name, expr) if has_load(expr) else expr
 
@@ -96,7 +96,3 @@ def _asked_ahead(loop: While | For, condition: Expr) -> Body:
     if isinstance(loop, While):
         return (first, replace(loop, condition=name, body=(*loop.body, next_)))
     return (replace(loop, init=(*loop.init, first), condition=name, step=(*loop.step, next_)),)
-
-
-def _has_atomic(expr: Expr) -> bool:
-    return any(isinstance(node, Atomic) for node in walk(expr))

@@ -28,6 +28,7 @@ without bounds reads on. They are the largest there are, and no tile of a launch
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 
 from pytriton.frozen import dataclass, replace
@@ -68,10 +69,8 @@ from pytriton.lang.tree.types import (
     shape_of,
 )
 from pytriton.lang.tree.walk import (
-    assigned,
     assigned_once,
     bodies,
-    expressions,
     kinds,
     kinds_in,
     map_bodies,
@@ -80,12 +79,12 @@ from pytriton.lang.tree.walk import (
     names,
     reads,
     statements,
-    walk,
     with_children,
 )
 from pytriton.passes.analysis.affine import Affine, affine_of
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.dead import swept, without
+from pytriton.passes.analysis.queries import never_set, nodes, set_once
 from pytriton.passes.analysis.traits import Described, Edge
 from pytriton.passes.memory.provenance import Provenance
 
@@ -200,7 +199,7 @@ def _operands(loop: RangeLoop) -> Iterator[frozenset[Symbol]]:
         for each in assigned_once(loop.body)
         if isinstance(each, Declare | Assign) and each.value is not None
     }
-    for dot in (node for expr in expressions(loop.body) for node in walk(expr) if isinstance(node, Dot)):
+    for dot in nodes(loop.body, Dot):
         match _behind(dot.left, dict(values)), _behind(dot.right, dict(values)):
             case (left, _), (right, 0):
                 yield frozenset((left, right))
@@ -226,15 +225,14 @@ class _Search:
 
     def __init__(self, kernel: KernelDef) -> None:
         once = assigned_once(kernel.body)
-        self._fixed = set(kernel.parameters) - assigned(kernel.body)
-        self._values = {
-            each.symbol: each.value for each in once if isinstance(each, Declare) and each.value is not None
-        }
-        self._counters = {each.symbol for each in once if isinstance(each, RangeLoop)}
-        self._assignments: dict[Symbol, int] = {}
-        for each in statements(kernel.body):
-            if isinstance(each, Declare | Assign):
-                self._assignments[each.symbol] = self._assignments.get(each.symbol, 0) + 1
+        self._fixed = never_set(kernel)
+        self._values = set_once(kernel.body)
+        self._counters = {loop.symbol for loop in once if isinstance(loop, RangeLoop)}
+        self._assignments = Counter(
+            statement.symbol
+            for statement in statements(kernel.body)
+            if isinstance(statement, Declare | Assign)
+        )
 
     def look(self, body: Body, declared: dict[Symbol, Declare]) -> Iterator[_Tiling]:
         """``declared``: the blocks of pointers that were set on the way here, each time that it is gone."""
@@ -282,13 +280,7 @@ class _Search:
         if self._assignments[symbol] != 2:
             return False
         before, after = (
-            [
-                node
-                for expr in expressions(part)
-                if symbol in names(expr)
-                for node in walk(expr)
-                if isinstance(node, Load) and symbol in names(node.pointer)
-            ]
+            [load for load in nodes(part, Load) if symbol in names(load.pointer)]
             for part in (body[:place], body[place + 1 :])
         )
         plain = [node for node in before if isinstance(node.pointer, Name) and node.mask is None]

@@ -19,7 +19,6 @@ warp. (Of operands with rows that wide, it is needed before.) So it hit the larg
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from pytriton.lang.tree.convert import constant, scalar_of
@@ -27,7 +26,6 @@ from pytriton.lang.tree.typed import (
     Binary,
     Comments,
     Dot,
-    Expr,
     If,
     KernelDef,
     Load,
@@ -37,8 +35,9 @@ from pytriton.lang.tree.typed import (
     Store,
 )
 from pytriton.lang.tree.types import BOOL, INT, Type, shape_of
-from pytriton.lang.tree.walk import assigned, bodies, expressions, map_body, statements, walk
+from pytriton.lang.tree.walk import bodies, map_body, statements
 from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.queries import never_set, nodes
 
 __all__ = ["entered"]
 
@@ -50,10 +49,9 @@ def entered(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with such loops under that question."""
     stores = (each.value.type for each in statements(kernel.body) if isinstance(each, Store))
     stored = {shape_of(type_) for type_ in stores if _row(type_) == _WARP}
-    loaded = (node for node in _nodes(kernel.body) if isinstance(node, Load))
-    if not stored or any(_row(load.type) == _WARP for load in loaded):
+    if not stored or any(_row(load.type) == _WARP for load in nodes(kernel.body, Load)):
         return kernel
-    fixed = set(kernel.parameters) - assigned(kernel.body)
+    fixed = never_set(kernel)
 
     def asked(statement: Statement) -> Statement:
         if not isinstance(statement, RangeLoop) or (bound := _bound(statement)) is None:
@@ -80,15 +78,10 @@ def _bound(loop: RangeLoop) -> Name | None:
 
 def _sums(loop: RangeLoop, stored: set[tuple[int, ...]]) -> bool:
     """Whether a loop sums a product of what it loads without masks, of one of those shapes."""
-    nodes = list(_nodes(loop.body))
-    if any(map(bodies, loop.body)) or any(isinstance(node, Load) and node.mask is not None for node in nodes):
+    if any(map(bodies, loop.body)) or any(load.mask is not None for load in nodes(loop.body, Load)):
         return False
-    dots = (node for node in nodes if isinstance(node, Dot) and node.accumulator is not None)
-    return any(shape_of(dot.type) in stored for dot in dots)
-
-
-def _nodes(body: tuple[Statement, ...]) -> Iterator[Expr]:
-    return (node for expr in expressions(body) for node in walk(expr))
+    dots = nodes(loop.body, Dot)
+    return any(dot.accumulator is not None and shape_of(dot.type) in stored for dot in dots)
 
 
 def _row(type_: Type) -> int:

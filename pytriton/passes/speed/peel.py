@@ -53,7 +53,6 @@ from pytriton.lang.tree.typed import (
 from pytriton.lang.tree.types import BOOL, INT, element_of, shape_of
 from pytriton.lang.tree.walk import (
     assigned,
-    assigned_once,
     bodies,
     expressions,
     inside,
@@ -68,7 +67,7 @@ from pytriton.lang.tree.walk import (
 from pytriton.passes.analysis.affine import Affine, affine_of, affine_of_element
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.linear import decides, is_true
-from pytriton.passes.analysis.queries import larger_than, multiplies, negated
+from pytriton.passes.analysis.queries import larger_than, multiplies, negated, set_once, unless_changed
 
 __all__ = ["split"]
 
@@ -93,9 +92,9 @@ class _Split:
     def ranges(self) -> dict[Symbol, Affine]:
         """The variables that are ranges."""
         return {
-            statement.symbol: Affine.range(statement.value)
-            for statement in assigned_once(self.kernel.body)
-            if isinstance(statement, Declare) and isinstance(statement.value, Range)
+            symbol: Affine.range(value)
+            for symbol, value in set_once(self.kernel.body).items()
+            if isinstance(value, Range)
         }
 
     def body(self, body: Body, outer: _Multiples | None) -> Body:
@@ -111,8 +110,7 @@ class _Split:
                 result.append(self._inside(statement, multiples))
             else:
                 result.append(statement)
-        same = len(result) == len(body) and all(a is b for a, b in zip(result, body, strict=True))
-        return body if same else tuple(result)
+        return unless_changed(body, result)
 
     def _inside(self, statement: Statement, known: _Multiples) -> Statement:
         parts = {
@@ -281,7 +279,7 @@ class _Whole:
 
     def body(self, body: Body) -> Body:
         """The statements without conditions that hold, and without the variables that held them."""
-        once = {statement.symbol for statement in assigned_once(body) if isinstance(statement, Declare)}
+        once = set_once(body)
         result: list[Statement] = []
         for statement in body:
             changed = map_expressions((statement,), self._expr)[0]

@@ -42,9 +42,9 @@ from pytriton.lang.tree.typed import (
     While,
 )
 from pytriton.lang.tree.types import BOOL, INT, LONG, ScalarType, element_of, shape_of, with_element
-from pytriton.lang.tree.walk import assigned, assigned_once, inside, map_bodies, names, statements
+from pytriton.lang.tree.walk import inside, map_bodies, names, statements
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.queries import multiplies
+from pytriton.passes.analysis.queries import multiplies, never_set, set_once
 
 __all__ = ["recheck"]
 
@@ -55,8 +55,8 @@ def recheck(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with such masks asked again."""
     if not multiplies(kernel.body) or not any(map(_is_mask, statements(kernel.body))):
         return kernel
-    once = {each.symbol for each in assigned_once(kernel.body) if isinstance(each, Declare)}
-    fixed = once | set(kernel.parameters) - assigned(kernel.body)
+    once = set_once(kernel.body).keys()
+    fixed = once | never_set(kernel)
     body = map_bodies(kernel.body, lambda body: _asked_again(body, once, fixed))
     return kernel if body is kernel.body else replace(kernel, body=body)
 

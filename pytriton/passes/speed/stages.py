@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytriton.lang.tree.typed import Dot, KernelDef, Load, RangeLoop, Statement
-from pytriton.lang.tree.walk import bodies, expressions, kinds_in, map_body, statements, walk
+from pytriton.lang.tree.walk import bodies, kinds_in, map_body, statements
 from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.queries import nodes
 from pytriton.passes.memory.provenance import Provenance
 
 __all__ = ["can_stream", "stream"]
@@ -44,6 +45,5 @@ def _streams(statement: Statement, provenance: Provenance) -> bool:
     found = kinds_in(statement.body)
     if Load not in found or Dot in found:
         return False
-    nodes = [node for expr in expressions(statement.body) for node in walk(expr)]
-    loads = [node for node in nodes if isinstance(node, Load)]
+    loads = nodes(statement.body, Load)
     return not any(provenance.writes_to(statement.body, load.pointer) for load in loads)

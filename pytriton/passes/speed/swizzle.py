@@ -22,8 +22,9 @@ from pytriton.lang.tree.typed import (
     Symbol,
 )
 from pytriton.lang.tree.types import INT
-from pytriton.lang.tree.walk import expressions, kinds, map_expressions, walk, with_children
+from pytriton.lang.tree.walk import map_expressions, with_children
 from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.queries import nodes
 from pytriton.source import Span
 
 __all__ = ["can_swizzle", "swizzle"]
@@ -31,14 +32,8 @@ __all__ = ["can_swizzle", "swizzle"]
 
 def can_swizzle(kernel: KernelDef) -> bool:
     """Whether the kernel knows its place on both axes 0 and 1."""
-    axes = {
-        constant(node.arguments[0])
-        for expr in expressions(kernel.body)
-        if Call in kinds(expr)
-        for node in walk(expr)
-        if isinstance(node, Call) and node.function == "program_id"
-    }
-    return {0, 1} <= axes
+    calls = nodes(kernel.body, Call)
+    return {0, 1} <= {constant(call.arguments[0]) for call in calls if call.function == "program_id"}
 
 
 def swizzle(kernel: KernelDef, context: Context) -> KernelDef:

@@ -11,8 +11,8 @@ from math import prod
 from pytriton.lang.tree.convert import scalar_of
 from pytriton.lang.tree.typed import Assign, Body, Declare, Dot, Expr, Load, Name, RangeLoop, Symbol
 from pytriton.lang.tree.types import Type, shape_of
-from pytriton.lang.tree.walk import expressions, statements, walk
-from pytriton.passes.analysis.queries import multiplies
+from pytriton.lang.tree.walk import statements
+from pytriton.passes.analysis.queries import multiplies, nodes
 from pytriton.passes.analysis.traits import Tiles
 
 __all__ = ["largest_tiles"]
@@ -32,7 +32,7 @@ def _tiles(loop: RangeLoop) -> Tiles:
         for each in loop.body
         if isinstance(each, Declare | Assign) and isinstance(each.value, Load)
     }
-    dots = [node for expr in expressions(loop.body) for node in walk(expr) if isinstance(node, Dot)]
+    dots = nodes(loop.body, Dot)
     loads = {load for dot in dots for load in (_load(dot.left, given), _load(dot.right, given)) if load}
     sums = [dot for dot in dots if dot.accumulator is not None]
     return Tiles(
