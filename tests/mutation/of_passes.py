@@ -181,21 +181,21 @@ PASSES = (
         "no-acquire",
         _pass("memory/barriers"),
         "no barrier after a lock is taken",
-        'state.acquired |= "cas" in doing.operations\n            if isinstance(statement, Declare',
+        'state.acquired |= "cas" in effects.operations\n            if isinstance(statement, Declare',
         "state.acquired |= False\n            if isinstance(statement, Declare",
     ),
     Mutant(
         "no-barrier-between-turns",
         _pass("memory/barriers"),
         "a loop is looked at once, from the state before it",
-        "if look == 0 or _covers(entry, started, carried, self._seen(carried, moving)):",
+        "if visits_left == 0 or _covers(entry, started, carried, self._seen(carried, moving)):",
         "if True:",
     ),
     Mutant(
         "identical-though-changed",
         _pass("memory/barriers"),
         "pointers are compared although a variable in them was assigned since",
-        "if self._changed(one) <= earlier.time and self._changed(other) <= earlier.time:",
+        "if self._changed(first) <= earlier.time and self._changed(second) <= earlier.time:",
         "if True:",
     ),
     Mutant(
@@ -262,7 +262,7 @@ SCALARS = (
         "split-always-whole",
         _pass("speed/peel"),
         "the last turn of a product's loop loses its masks where it is not whole",
-        "if _multiple(turn.count, known) % step == 0 and step & (step - 1) == 0:",
+        "if _multiple(iteration.count, known) % step == 0 and step & (step - 1) == 0:",
         "if True:",
     ),
     Mutant(

@@ -23,7 +23,7 @@ from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import Binary, Broadcast, Cast, Expand, Expr, Name, Range, Symbol, Unary
 from pytriton.lang.tree.types import PointerType, ScalarType, Type, element_of
 from pytriton.lang.tree.walk import children, plain_values, rebuild
-from pytriton.passes.analysis.queries import negated
+from pytriton.passes.analysis.queries import Once, negated
 
 __all__ = [
     "Affine",
@@ -209,18 +209,12 @@ class Keys:
     def __init__(self, *, regroup: bool = False) -> None:
         self._regroup = regroup
         self._numbers: dict[Hashable, int] = {}
-        self._known: dict[
-            int, tuple[Expr, int]
-        ] = {}  # by id; the expression is held, so that its id is its own
+        self.of = Once(self._number_of)
 
-    def of(self, expr: Expr) -> int:
+    def _number_of(self, expr: Expr) -> int:
         """The number of an expression."""
-        known = self._known.get(id(expr))
-        if known is None:
-            sums = self._regroup and is_wide_integer(expr.type)
-            key = ("sum", expr.type, self.sum_of(expr).key) if sums else self._as_written(expr)
-            known = self._known[id(expr)] = (expr, self._number(key))
-        return known[1]
+        sums = self._regroup and is_wide_integer(expr.type)
+        return self._number(("sum", expr.type, self.sum_of(expr).key) if sums else self._as_written(expr))
 
     def sum_of(self, expr: Expr) -> Affine:
         """An integer as a sum; what is none is one symbol of it."""

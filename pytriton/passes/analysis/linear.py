@@ -1,9 +1,9 @@
 """Calculating with integer expressions: what is equal, what cancels, what one comparison says of another.
 
-Sums are those of affine.py. ``i < k - T`` in the turn before is ``i < k`` in this one, as
-``k`` was ``k + T`` then; and where a loop goes on while ``k > 0``, ``k > T`` held at the end of every turn but the
-last. Integers are C's: sums may be taken apart and regrouped as they wrap. A comparison may only lose what stands
-on both sides where the sums do not wrap; that is asked only of loop variables and their bounds (see
+Sums are those of affine.py. ``i < k - T`` in the iteration before is ``i < k`` in this one, as
+``k`` was ``k + T`` then; and where a loop goes on while ``k > 0``, ``k > T`` held at the end of every iteration
+but the last. Integers are C's: sums may be taken apart and regrouped as they wrap. A comparison may only lose
+what stands on both sides where the sums do not wrap; that is asked only of loop variables and their bounds (see
 loops/counted.py).
 """
 
@@ -118,7 +118,7 @@ def _positive(comparison: Binary, keys: Keys) -> Affine | None:
     return difference.plus(Affine.constant(1)) if comparison.operator == "<=" else difference
 
 
-# ---------------------------------------------------------------- a turn back
+# ---------------------------------------------------------------- an iteration back
 
 _Terms = list[tuple[bool, Expr]]  # whether it is added, and what
 

@@ -1,7 +1,7 @@
 """What may still be read: the question that decides whether a value is dead at a place.
 
 A ``Later`` stands for the symbols whose value may be read after one statement: by those that follow it in its block
-before they set them anew, by whatever follows the blocks around it, and by the next turn of a loop. It answers
+before they set them anew, by whatever follows the blocks around it, and by the next iteration of a loop. It answers
 ``in`` without ever building the set, so that passes stay linear in the length of a kernel.
 """
 
@@ -22,7 +22,7 @@ Mentions = dict[Symbol, list[tuple[int, bool]]]  # where a symbol is read (True)
 
 @dataclasses.dataclass(eq=False)
 class Later:
-    """The symbols that may be read after a statement of a block; of a ``loop``, also those of its next turn."""
+    """The symbols that may be read after a statement of a block; of a ``loop``, also in its next iteration."""
 
     outer: Later | None
     block: Block
@@ -31,7 +31,7 @@ class Later:
 
     @cached_property
     def again(self) -> _Symbols:
-        """What the next turn may read of what this one leaves."""
+        """What the next iteration may read of what this one leaves."""
         return set() if self.loop is None else _again(self.loop)
 
     def __contains__(self, symbol: Symbol) -> bool:
@@ -77,7 +77,7 @@ class Block:
         return Later(self.outer, self, position)
 
     def within(self, position: int, statement: Statement) -> Later:
-        """What may be read after the blocks inside a statement: of a loop, itself in the next turn."""
+        """What may be read after the blocks inside a statement: of a loop, itself in the next iteration."""
         return Later(self.outer, self, position, None if isinstance(statement, If) else statement)
 
 
@@ -120,7 +120,7 @@ def _effects(statement: Statement) -> tuple[_Symbols, _Symbols]:
 
 
 def _again(statement: Statement) -> _Symbols:
-    """What a loop may read at the end of a turn or later, of what it has from before."""
+    """What a loop may read at the end of an iteration or later, of what it has from before."""
     inner = bodies(statement)[1:] if isinstance(statement, For) else bodies(statement)
     return _read(statement).union(*map(exposed, inner))
 

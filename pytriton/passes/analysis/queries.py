@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
@@ -36,6 +36,7 @@ from pytriton.lang.tree.walk import (
 
 __all__ = [
     "Constants",
+    "Once",
     "acts",
     "alike",
     "assignments",
@@ -51,6 +52,22 @@ __all__ = [
 ]
 
 _Node = TypeVar("_Node", bound=Expr)
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+class Once(Generic[_Key, _Value]):
+    """A function of nodes, worked out once for each. Nodes are told apart by their ids, so they are held."""
+
+    def __init__(self, function: Callable[[_Key], _Value]) -> None:
+        self._function = function
+        self._known: dict[int, tuple[_Key, _Value]] = {}
+
+    def __call__(self, node: _Key) -> _Value:
+        known = self._known.get(id(node))
+        if known is None:
+            known = self._known[id(node)] = (node, self._function(node))
+        return known[1]
 
 
 def alike(left: Expr, right: Expr) -> bool:

@@ -1,13 +1,13 @@
 """Whether the statements before a loop compute what a slice of its body does, and what to write instead of both.
 
-The slice moves to the start of the turn (slices.py). In the first turn it must give what the statements before the
-loop gave, so both are read side by side, from the values that the loop needs down to the loads. Where neither reads
-memory they may differ, and then there are three ways:
+The slice moves to the start of the iteration (slices.py). In the first iteration it must give what the statements
+before the loop gave, so both are read side by side, from the values that the loop needs down to the loads. Where
+neither reads memory they may differ, and then there are three ways:
 
-- the slice's expression, as it is at the start of the next turn, has the value of the other one when the loop
-  begins: it is written (``i < k - T`` of a turn is ``i < k`` of the next, and ``i < K`` in the first);
-- it is a mask that holds whenever a turn starts: it is dropped;
-- else the value is carried: a new variable is set before the loop and at the end of each turn.
+- the slice's expression, as it is at the start of the next iteration, has the value of the other one when the loop
+  begins: it is written (``i < k - T`` of an iteration is ``i < k`` of the next, and ``i < K`` in the first);
+- it is a mask that holds whenever an iteration starts: it is dropped;
+- else the value is carried: a new variable is set before the loop and at the end of each iteration.
 
 Loads, and what is computed from them, must be written alike.
 """
@@ -38,7 +38,7 @@ class Differs(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A new variable: what it is set to before the loop and in a turn, and before which statements."""
+    """A new variable: what it is set to before the loop and in an iteration, and before which statements."""
 
     symbol: Symbol
     first: Expr
@@ -48,7 +48,7 @@ class Carried:
 
 
 class Match:
-    """Pairs a slice with the statements before its loop; ``values`` are its expressions for the next turn.
+    """Pairs a slice with the statements before its loop; ``values`` are its expressions for the next iteration.
 
     ``used`` are the positions of the statements that it was paired with. Raises Differs.
     """
@@ -62,7 +62,7 @@ class Match:
         self._wholes: dict[int, Expr | None] = {}
         self._sources: dict[int, tuple[Expr, int]] = {}
         self._threaded = part.threaded()
-        self._facts = part.turn.facts
+        self._facts = part.iteration.facts
         self._temporaries()
         exposed = part.exposed() | self._threaded
         last_writers = {history.writer(symbol, history.end) for symbol in self._threaded}
@@ -76,12 +76,12 @@ class Match:
 
     @cached_property
     def _facts_first(self) -> list[Expr]:
-        """The facts as they are in the first turn."""
+        """The facts as they are in the first iteration."""
         return [self.history.expand(fact, self.history.end) for fact in self._facts]
 
     @property
     def gone(self) -> set[int]:
-        """The statements before the loop that may not run, as the slice runs in the first turn too."""
+        """The statements before the loop that may not run, as the slice runs in the first iteration too."""
         threaded = {place for place in self.used if inside(self.history.body[place]).sets & self._threaded}
         return threaded | self._advances
 
@@ -174,7 +174,7 @@ class Match:
         return self._carry(expr, at, first, place, "pointer" if _points(expr) else "value")
 
     def _now(self, expr: Expr, at: int, first: Expr, place: int) -> Expr | None:
-        """The expression at the start of the next turn, if in the first turn it is what stands before the loop."""
+        """The expression as the next iteration begins, if in the first one it is what stands before the loop."""
         for eager in (False, True):
             now = self.part.at_top(expr, at, eager=eager)
             if now is None:
@@ -214,7 +214,7 @@ class Match:
         return None if larger_than(found, _LARGEST) else found
 
     def _holds(self, condition: Expr, at: int) -> bool:
-        """Whether a condition of the slice holds unless the turn is the last."""
+        """Whether a condition of the slice holds unless the iteration is the last."""
         if not self.part.plain(condition, at):
             return False
         now = self.part.at_top(condition, at, eager=True)
@@ -236,7 +236,7 @@ class Match:
         return Name(expr.span, type_, symbol)
 
     def _temporaries(self) -> None:
-        """Variables of the turn that the slice takes along have no counterpart before the loop."""
+        """Variables of the iteration that the slice takes along have no counterpart before the loop."""
         for at in self.part.chosen:
             value = self.part.lines[at].value
             if at in self.part.loaded or value is None:

@@ -3,21 +3,22 @@
 Old kernels load their operands before the loop and again at its end, as the old compiler wanted it. Triton
 pipelines a loop only if its loads stand at the top, and the last of those loads is dead and may reach past the
 end of the tensor. ``a = *pa; for (...) { use(a); pa += d; a = *pa; }`` becomes
-``for (...) { a = *pa; use(a); pa += d; }``: what makes the value for the next turn (a ``Slice``, with the work that
-follows the load) runs at the start of that turn instead, and what stood before the loop in its first turn. That is
-the same when
+``for (...) { a = *pa; use(a); pa += d; }``: what makes the value for the next iteration (a ``Slice``, with the
+work that follows the load) runs at the start of that iteration instead, and what stood before the loop in its
+first iteration. That is the same when
 
-- the slice is assignments of whole variables at the end of a turn, perhaps under an ``if`` that holds in every turn
-  but the last; no other statement of the turn reads or sets what they set, once they have (slices.py);
+- the slice is assignments of whole variables at the end of an iteration, perhaps under an ``if`` that holds in
+  every iteration but the last; no other statement of the iteration reads or sets what they set, once they have
+  (slices.py);
 - the loop's test and step do not read what they set, and nothing reads it after the loop;
-- from where each load stood to the start of the turn nothing may write the memory that it reads;
+- from where each load stood to the start of the iteration nothing may write the memory that it reads;
 - what stands before the loop computes the same, except for pointers and masks, which may differ
   (first_iteration.py);
 - what stands before the loop can go: at least all that the slice advances (``pa += T``) must.
 
 Loads are tried from the last to the first: each with all that belongs to it, then without what follows it, then
-alone, its pointer carried to the next turn whatever it was computed from. A value that looks prefetched and stays
-so draws a warning that says why.
+alone, its pointer carried to the next iteration whatever it was computed from. A value that looks prefetched and
+stays so draws a warning that says why.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from pytriton.passes.analysis.linear import is_true, settle
 from pytriton.passes.analysis.liveness import Block, Later, exposed
 from pytriton.passes.analysis.queries import Constants, constants, has_load
 from pytriton.passes.loops.first_iteration import Differs, Match
-from pytriton.passes.loops.iteration import Loop, Turn, turn_of
+from pytriton.passes.loops.iteration import Iteration, Loop, iteration_of
 from pytriton.passes.loops.reaching import History
 from pytriton.passes.loops.rotate import Moved, moved
 from pytriton.passes.loops.slices import Line, Slice, Unmovable, grow
@@ -80,7 +81,7 @@ class _Stays(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A loop and its surroundings. ``behind``: new statements to put behind it."""
+    """A loop and its surroundings. ``after``: new statements to put after it."""
 
     before: Body
     loop: Loop
@@ -133,31 +134,33 @@ class _Undo:
     def _loop(self, place: _Place) -> _Place:
         """Move every prefetch of one loop."""
         done: list[Statement] = []  # kept, so that their ids are theirs
-        turn = turn_of(place.loop, self.known)
-        lines = _lines(place.loop.body, turn)
+        iteration = iteration_of(place.loop, self.known)
+        lines = _lines(place.loop.body, iteration)
         for _ in range(_MOST):
             start = _candidate(lines, done)
             if start is None:
                 break
             done.append(lines[start].statement)
-            found = self._attempt(place, lines, start, turn)
+            found = self._attempt(place, lines, start, iteration)
             if found is not None:
                 behind = found.behind + place.behind
                 place = replace(place, before=found.before, loop=found.loop, behind=behind)
-                turn = turn_of(place.loop, self.known)
-                lines = _lines(place.loop.body, turn)
+                iteration = iteration_of(place.loop, self.known)
+                lines = _lines(place.loop.body, iteration)
                 done += found.top
                 self.changed = True
         self._warn_of_ifs(lines, place)
         return place
 
-    def _attempt(self, place: _Place, lines: Sequence[Line], start: int, turn: Turn) -> Moved | None:
+    def _attempt(
+        self, place: _Place, lines: Sequence[Line], start: int, iteration: Iteration
+    ) -> Moved | None:
         """The loop with the load at a position moved; or a warning."""
-        history = History(place.before + turn.begin)
+        history = History(place.before + iteration.begin)
         part, kept = None, None
         for whole, computed in ((True, True), (False, True), (False, False)):
             try:
-                part = grow(lines, start, turn, whole=whole, computed=computed)
+                part = grow(lines, start, iteration, whole=whole, computed=computed)
                 self._check(part, place)
                 match = Match(part, history)
                 self._check_first(match, place)
@@ -186,10 +189,10 @@ class _Undo:
             if value is not None and has_load(value):
                 behind = range(at + 1, len(part.lines))
                 rest = [part.lines[place].statement for place in behind if place not in part.chosen]
-                self._check_memory(value, (*rest, *part.turn.again))
+                self._check_memory(value, (*rest, *part.iteration.again))
 
     def _check_first(self, match: Match, place: _Place) -> None:
-        """What stands before the loop must be able to wait until the first turn."""
+        """What stands before the loop must be able to wait until the first iteration."""
         statements = match.history.body
         for at in match.used:
             value = statements[at].value  # type: ignore[union-attr]
@@ -210,7 +213,7 @@ class _Undo:
                     raise _writer(statement, self.provenance.only_root(pointer))
 
     def _warn(self, part: Slice, kept: _Stays, place: _Place, line: Line) -> None:
-        """Say why a value that the next turn reads, and that was loaded before the loop, stays as it is."""
+        """Say why a value that the next iteration reads, and that was loaded before the loop, stays as it is."""
         loaded = {
             symbol for symbol in part.exposed() - part.threaded() if _loaded_before(symbol, place.before)
         }
@@ -235,8 +238,8 @@ class _Undo:
                     )
 
 
-def _lines(body: Body, turn: Turn) -> list[Line]:
-    """The statements of a turn; those under an ``if`` that holds unless the turn is the last stand among them."""
+def _lines(body: Body, iteration: Iteration) -> list[Line]:
+    """The statements of an iteration, with those under an ``if`` that holds unless it is the last one."""
     lines = [Line(statement) for statement in body]
     local = frozenset(statement.symbol for statement in body if isinstance(statement, Declare))
     result: list[Line] = []
@@ -246,9 +249,13 @@ def _lines(body: Body, turn: Turn) -> list[Line]:
         own = [lines[place]]
         if isinstance(statement, If) and looked < _MOST_IFS and next(_loads_of(statement), None) is not None:
             looked += 1
-            whole = Slice(lines, (), turn, local)
+            whole = Slice(lines, (), iteration, local)
             condition = whole.at_top(statement.condition, place, eager=True)
-            if condition is not None and is_true(settle(condition, turn.facts)) and not statement.otherwise:
+            if (
+                condition is not None
+                and is_true(settle(condition, iteration.facts))
+                and not statement.otherwise
+            ):
                 own = [Line(Evaluate(statement.span, statement.condition), statement)]
                 own += [Line(inner, statement) for inner in statement.then]
         result += reversed(own)
@@ -271,7 +278,7 @@ def _candidate(lines: Sequence[Line], done: Sequence[Statement]) -> int | None:
 
 
 def _removable(match: Match, place: _Place) -> set[int]:
-    """The statements before the loop that nothing needs once the slice runs in the first turn; raises Differs."""
+    """The statements before the loop that can go if the slice runs in the first iteration; raises Differs."""
     statements = match.history.body
     again = reads(place.loop.body)
     found: set[int] = set()

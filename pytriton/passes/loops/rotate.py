@@ -1,8 +1,8 @@
-"""Puts a slice at the start of the turn, and takes what it replaces from before the loop.
+"""Puts a slice at the start of the iteration, and takes what it replaces from before the loop.
 
-Output: the statements before the loop, with the carried variables and without what the first turn now computes; the
-loop with the slice at its top. A copy that only renamed what was loaded (``a = an``) is gone, a variable is
-declared where it is first set, and comments follow their statements.
+Output: the statements before the loop, with the carried variables and without what the first iteration now
+computes; the loop with the slice at its top. A copy that only renamed what was loaded (``a = an``) is gone, a
+variable is declared where it is first set, and comments follow their statements.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Made = Declare | Assign
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """The statements before a loop, the loop, what it now starts with, and declarations to put behind it."""
+    """The statements before a loop, the loop, what it now starts with, and declarations to put after it."""
 
     before: Body
     loop: Loop
@@ -66,7 +66,7 @@ def moved(
     """The loop with the slice at its top.
 
     ``removed``: what goes from before it; ``live``: whether a variable is read after the loop; ``later``: the
-    statements behind it, which may use a variable of the slice for something else.
+    statements after it, which may use a variable of the slice for something else.
     """
     staying = [statement for place, statement in enumerate(before) if place not in removed]
     bare = any(isinstance(statement, Declare) and statement.value is None for statement in staying)
@@ -82,7 +82,7 @@ def moved(
     rest = _rest(match, live)
     head = _head(match, before, removed, homeless)
     if match.carried:
-        used = _mentioned((*top, *rest, *match.part.turn.begin)) | assigned(later)
+        used = _mentioned((*top, *rest, *match.part.iteration.begin)) | assigned(later)
         head = _without_detours(head, match, used, live)
     loop = replace(loop, body=(*top, *rest))
     read = reads((*head, loop))
@@ -172,7 +172,7 @@ def _without_detours(
 
 
 def _head(match: Match, before: Body, removed: Collection[int], homeless: Collection[Symbol]) -> Body:
-    """The statements before the loop: new variables in, what the first turn computes out."""
+    """The statements before the loop: new variables in, what the first iteration computes out."""
     result: list[Statement] = []
     gone: list[Statement] = []
     for place, statement in enumerate(before):
@@ -188,13 +188,13 @@ def _head(match: Match, before: Body, removed: Collection[int], homeless: Collec
     return without(tuple(result), lambda statement: id(statement) in leaving)
 
 
-# ---------------------------------------------------------------- the start of the turn
+# ---------------------------------------------------------------- the start of the iteration
 
 
 def _top(
     match: Match, before: Body, removed: Collection[int], homeless: Collection[Symbol]
 ) -> list[Statement]:
-    """The slice as it runs at the start of a turn."""
+    """The slice as it runs at the start of an iteration."""
     earlier: dict[Symbol, list[Made]] = {}
     for place, statement in enumerate(before):
         if isinstance(statement, Declare | Assign) and (place in removed or statement.symbol in homeless):
@@ -236,7 +236,7 @@ def _without_copies(top: list[Made], match: Match) -> list[Made]:
 
 
 def _rest(match: Match, live: Callable[[Symbol], bool]) -> Body:
-    """What stays of the turn; an ``if`` that the slice was taken from holds what is left of it."""
+    """What stays of the iteration; an ``if`` that the slice was taken from holds what is left of it."""
     result: list[Statement] = []
     guard: If | None = None
     left: list[Statement] = []
@@ -256,7 +256,7 @@ def _rest(match: Match, live: Callable[[Symbol], bool]) -> Body:
             target.append(line.statement)
     if guard is not None:
         result += _if(guard, left, match, (), live)
-    return _without_detours(result, match, reads(match.part.turn.again), lambda symbol: False)
+    return _without_detours(result, match, reads(match.part.iteration.again), lambda symbol: False)
 
 
 def _if(
@@ -266,11 +266,11 @@ def _if(
     behind: Sequence[Line],
     live: Callable[[Symbol], bool],
 ) -> list[Statement]:
-    """What is left of an ``if`` that holds unless the turn is the last: bare, where that turn does not need it."""
+    """What is left of an ``if`` that fails in the last iteration only: bare, where that one does not need it."""
     if len(left) == len(statement.then) and all(map(operator.is_, left, statement.then)):
         return [statement]
     condition = Evaluate(statement.span, statement.condition)
-    read = {symbol for line in behind for symbol in line.reads} | reads(match.part.turn.again)
+    read = {symbol for line in behind for symbol in line.reads} | reads(match.part.iteration.again)
     kept = [inner for inner in left if not isinstance(inner, Remark)]
     if all(_harmless(inner) for inner in kept) and not any(
         s in read or live(s) for s in assigned(tuple(kept))

@@ -1,9 +1,9 @@
-"""The statements at the end of a loop's body that make a value for the next turn: what a prefetch consists of.
+"""The statements at the end of a loop's body that make a value for the next iteration: what a prefetch consists of.
 
-A ``Slice`` is a set of assignments that can run at the start of the next turn instead, in the same order, without
-any other statement noticing: it holds whatever follows one of them in the body and reads or sets what that sets.
-``whole`` slices also take along what changes an operand behind its use (``a = *pa; pa += T``) and the variables of
-the turn that serve nothing else, so that the moved statements read as they did.
+A ``Slice`` is a set of assignments that can run at the start of the next iteration instead, in the same order,
+without any other statement noticing: it holds whatever follows one of them in the body and reads or sets what
+that sets. ``whole`` slices also take along what changes an operand after its use (``a = *pa; pa += T``) and the
+variables of the iteration that serve nothing else, so that the moved statements read as they did.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from pytriton.lang.tree.types import BOOL, element_of
 from pytriton.lang.tree.walk import assigned, expressions, has_memory, inside, names, reads, rebuild
 from pytriton.passes.analysis.linear import moved
 from pytriton.passes.analysis.queries import has_load, larger_than
-from pytriton.passes.loops.iteration import Turn
+from pytriton.passes.loops.iteration import Iteration
 
 __all__ = ["Line", "Slice", "Unmovable", "grow"]
 
 _LONGEST = 64  # statements of a slice
-_DEEPEST = 24  # how many variables of a turn are followed
+_DEEPEST = 24  # how many variables of an iteration are followed
 _LARGEST = 100  # nodes of a value that is written instead of its variable
 
 
 class Unmovable(Exception):
-    """The statements cannot run in the next turn: some statement of this turn needs them."""
+    """The statements cannot run in the next iteration: some statement of this iteration needs them."""
 
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Line:
-    """One statement of a turn. ``guard``: the ``if`` that it stands in, which holds unless the turn is the last."""
+    """One statement of an iteration. ``guard``: the ``if`` around it, which fails in the last one only."""
 
     statement: Statement
     guard: If | None = None
@@ -50,10 +50,12 @@ class Line:
         return self.statement.value if isinstance(self.statement, Declare | Assign) else None
 
 
-def grow(lines: Sequence[Line], start: int, turn: Turn, *, whole: bool, computed: bool = True) -> Slice:
+def grow(
+    lines: Sequence[Line], start: int, iteration: Iteration, *, whole: bool, computed: bool = True
+) -> Slice:
     """The slice of the load at a position; raises Unmovable.
 
-    ``computed``: with the variables of the turn that it is computed from, where these are loaded themselves.
+    ``computed``: with the variables of the iteration that it is computed from, where these are loaded themselves.
     """
     chosen = {start}
     local = {line.statement.symbol for line in lines if isinstance(line.statement, Declare)}
@@ -69,14 +71,14 @@ def grow(lines: Sequence[Line], start: int, turn: Turn, *, whole: bool, computed
         if not pending and whole and len(chosen) < _LONGEST:
             pending += _temporaries(lines, chosen, local)
             chosen.update(pending)
-    found = Slice(lines, tuple(sorted(chosen)), turn, frozenset(local))
-    if found.targets & reads(turn.again):
+    found = Slice(lines, tuple(sorted(chosen)), iteration, frozenset(local))
+    if found.targets & reads(iteration.again):
         raise Unmovable
     return found
 
 
 def _heavy(lines: Sequence[Line], local: set[Symbol]) -> set[Symbol]:
-    """The variables of the turn that are computed from memory."""
+    """The variables of the iteration that are computed from memory."""
     found: set[Symbol] = set()
     for line in lines:
         if line.reads & found or any(map(has_memory, expressions((line.statement,)))):
@@ -104,7 +106,7 @@ def _needed(
 
 
 def _temporaries(lines: Sequence[Line], chosen: set[int], local: set[Symbol]) -> list[int]:
-    """The variables of the turn that only the slice reads; a mask is better written where it is used."""
+    """The variables of the iteration that only the slice reads; a mask is better written where it is used."""
     wanted = {symbol for place in chosen for symbol in lines[place].reads & local}
     rest = [line for place, line in enumerate(lines) if place not in chosen]
     used = {symbol for line in rest for symbol in line.reads}
@@ -120,12 +122,12 @@ def _temporaries(lines: Sequence[Line], chosen: set[int], local: set[Symbol]) ->
 
 @dataclasses.dataclass(slots=True)
 class Slice:
-    """Statements of a turn that move to the start of the next one."""
+    """Statements of an iteration that move to the start of the next one."""
 
     lines: Sequence[Line]
     chosen: tuple[int, ...]
-    turn: Turn
-    local: frozenset[Symbol]  # declared in the turn
+    iteration: Iteration
+    local: frozenset[Symbol]  # declared in the iteration
     targets: frozenset[Symbol] = dataclasses.field(init=False)
     loaded: frozenset[int] = dataclasses.field(
         init=False
@@ -162,7 +164,7 @@ class Slice:
         return not has_memory(expr) and all(self.source(symbol, place) is None for symbol in names(expr))
 
     def threaded(self) -> set[Symbol]:
-        """The variables that the slice changes from turn to turn: it reads them before it sets them."""
+        """The variables that the slice changes from iteration to iteration: it reads them before it sets them."""
         return {
             symbol
             for place in self.chosen
@@ -171,7 +173,7 @@ class Slice:
         }
 
     def exposed(self) -> set[Symbol]:
-        """The variables that the next turn reads as the slice left them."""
+        """The variables that the next iteration reads as the slice left them."""
         found: set[Symbol] = set()
         lost: set[Symbol] = set(self.local)
         for line in self.rest:
@@ -180,10 +182,10 @@ class Slice:
                 lost |= line.sets
         return found
 
-    # ------------------------------------------------------------ values at the start of the next turn
+    # ------------------------------------------------------------ values at the start of the next iteration
 
     def at_top(self, expr: Expr, place: int, *, eager: bool) -> Expr | None:
-        """What an expression at a place is at the start of the next turn, when the slice runs there.
+        """What an expression at a place is at the start of the next iteration, when the slice runs there.
 
         None if that is unknown. ``eager``: variables are followed to what they were computed from wherever
         that is possible, not only where it is needed. The temporaries of the slice stand for themselves.
@@ -194,16 +196,16 @@ class Slice:
             if value is None:
                 return None
             change[symbol] = value
-        expr = rebuild(rebuild(expr, change), self.turn.known)
-        if self.turn.variable is not None and self.turn.step is not None:
-            expr = moved(expr, self.turn.variable, self.turn.step)
+        expr = rebuild(rebuild(expr, change), self.iteration.known)
+        if self.iteration.variable is not None and self.iteration.step is not None:
+            expr = moved(expr, self.iteration.variable, self.iteration.step)
         return expr
 
     def _value(self, symbol: Symbol, place: int, use: int, eager: bool, depth: int) -> Expr | None:
-        """What a variable at a place is at the start of the next turn, for the statement at ``use``."""
+        """What a variable at a place is at the start of the next iteration, for the statement at ``use``."""
         at = next((p for p in range(place - 1, -1, -1) if symbol in self.lines[p].sets), None)
         own = at in self.chosen
-        if (own and at not in self.loaded) or symbol is self.turn.variable:
+        if (own and at not in self.loaded) or symbol is self.iteration.variable:
             return _name(symbol)
         known = self._available(symbol, place, use)
         if known and not (eager and at is not None and not own):
@@ -212,8 +214,8 @@ class Slice:
         return value if value is not None or not known else _name(symbol)
 
     def _available(self, symbol: Symbol, place: int, use: int) -> bool:
-        """Whether a variable still has its value of a place when the statement at ``use`` runs in the next turn."""
-        if symbol in self.local or symbol in assigned(self.turn.again):
+        """Whether a variable still has its value of a place when ``use`` runs in the next iteration."""
+        if symbol in self.local or symbol in assigned(self.iteration.again):
             return False
         return not any(
             symbol in line.sets and (at not in self.chosen or at < use)

@@ -2,10 +2,11 @@
 
 Output: loops are ``For`` and ``While`` and end at their condition; a ``Return`` stands in no loop.
 
-- ``continue``: what follows it in the turn moves into the other branch of its ``if``. Where both branches may
-  go on, a flag says whether the turn does. The loop stays a counting loop.
-- ``break`` clears the flag ``running``, which the condition of the loop asks too; the turn's rest moves as above.
-- ``return`` in a loop sets ``returned`` and breaks; behind each loop around it, that flag breaks or returns.
+- ``continue``: what follows it in the iteration moves into the other branch of its ``if``. Where both branches may
+  go on, a flag says whether the iteration does. The loop stays a counting loop.
+- ``break`` clears the flag ``running``, which the condition of the loop asks too; the iteration's rest moves as
+  above.
+- ``return`` in a loop sets ``returned`` and breaks; after each loop around it, that flag breaks or returns.
 - ``do body while (c)`` becomes ``running = true; while (running) { body; running = c; }``.
 
 Invariant: every statement runs as often as in C, and in C's order. After a ``break`` neither the condition nor
@@ -130,7 +131,7 @@ def _loop(loop: Loop, body: Body) -> list[Statement]:
 
 
 def _parts(loop: Loop) -> tuple[Body, Expr | None, Body, bool]:
-    """What runs before the loop, its condition, its step, whether the condition is asked before the first turn."""
+    """What runs before the loop, its condition, its step, whether it asks the condition first."""
     init, step = (loop.init, loop.step) if isinstance(loop, For) else ((), ())
     condition = loop.condition
     if condition is not None and constant(condition):
@@ -139,14 +140,14 @@ def _parts(loop: Loop) -> tuple[Body, Expr | None, Body, bool]:
 
 
 def _guarded_step(step: Body, init: Body, go: Name) -> Body:
-    """The step at the end of a turn that a break may have left."""
+    """The step at the end of an iteration that a break may have left."""
     own = {statement.symbol for statement in init if isinstance(statement, Declare)}
     unseen = assigned(step) <= own and not any(map(has_memory, expressions(step)))
     return step if unseen else (If(go.span, go, step, ()),)
 
 
 def _guard(body: Body, running: Symbol | None, clears: tuple[Symbol, ...] = ()) -> Body:
-    """The turn of a loop with what follows a jump moved out of its way.
+    """The iteration of a loop with what follows a jump moved out of its way.
 
     A ``break`` clears ``running``; every jump also clears the flags in ``clears``.
     """
@@ -175,7 +176,7 @@ def _guard(body: Body, running: Symbol | None, clears: tuple[Symbol, ...] = ()) 
 def _guarded_if(
     statement: If, rest: Body, running: Symbol | None, clears: tuple[Symbol, ...]
 ) -> Iterator[Statement]:
-    """An ``if`` that may jump, with what follows it in the turn."""
+    """An ``if`` that may jump, with what follows it in the iteration."""
     then, otherwise = statement.then, statement.otherwise
     if not any(not isinstance(after, Remark) for after in rest):
         rest = ()
@@ -221,7 +222,7 @@ def _contains(body: Body, kind: object, *, into_loops: bool = False) -> bool:
 
 
 def _if(statement: If, then: Body, otherwise: Body) -> If:
-    """The ``if`` with other branches, turned round where only its ``else`` does anything."""
+    """The ``if`` with other branches, mirrored where only its ``else`` does anything."""
     if then is statement.then and otherwise is statement.otherwise:
         return statement
     if not then and otherwise:

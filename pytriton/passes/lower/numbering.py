@@ -53,7 +53,7 @@ class Numbering:
         self._moment = 0
 
     def written(self) -> None:
-        """Memory may have changed: no load behind this is one before it."""
+        """Memory may have changed: no load after this is one before it."""
         self._moment += 1
 
     def new(self) -> int:

@@ -237,7 +237,7 @@ class _Padding:
         have, want = shape_of(expr.operand.type), shape_of(expr.type)
         operand = self.expr(expr.operand)
         if not any(size & (size - 1) for size in (*have[1:], *want[1:])):
-            # Only leading axes are padded: the padding stands behind all elements.
+            # Only leading axes are padded: the padding stands after all elements.
             return replace(expr, type=_type(expr.type), operand=operand)
         element = element_of(expr.type)  # type: ignore[arg-type]
         carried: ScalarType | PointerType = element

@@ -5,7 +5,7 @@ Triton multiplies blocks of float, double, half, bfloat16 and char; with a batch
 of the result: exact and wrapping for integers, in float for half. Slow, and right on every target.
 
 Products of double are Triton's, but up to 3.8 it refuses one ("fp64 don't support largeK MMA") where a load of a
-block of few bits stands behind an operand: it follows operations on elements, and views of them, back to loads,
+block of few bits feeds an operand: it follows operations on elements, and views of them, back to loads,
 through their addresses too, and lets a register hold as many numbers as it would of the narrowest. 16 bits or
 fewer are too narrow, and 32 where the inner size is widened (emit/products.py). Such an operand becomes
 ``cut_from_loads(operand)``: the same numbers by way of sums, at which Triton stops looking.
@@ -48,27 +48,27 @@ def products(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with only such products as Triton has."""
     if not multiplies(kernel.body):
         return kernel
-    behind = _Behind(kernel.body)
-    body = map_expressions(kernel.body, lambda expr: _changed(expr, behind) if Dot in kinds(expr) else expr)
+    origins = _Origins(kernel.body)
+    body = map_expressions(kernel.body, lambda expr: _changed(expr, origins) if Dot in kinds(expr) else expr)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
-def _changed(expr: Expr, behind: _Behind) -> Expr:
-    expr = with_children(expr, lambda child: _changed(child, behind))
+def _changed(expr: Expr, origins: _Origins) -> Expr:
+    expr = with_children(expr, lambda child: _changed(child, origins))
     if not isinstance(expr, Dot):
         return expr
     if not has_product(expr):
         return _summed(expr)
-    return _apart(expr, behind) if scalar_of(expr.type) == DOUBLE else expr
+    return _apart(expr, origins) if scalar_of(expr.type) == DOUBLE else expr
 
 
-def _apart(product: Dot, behind: _Behind) -> Dot:
-    """A product of double that Triton does not refuse for the loads behind it."""
+def _apart(product: Dot, origins: _Origins) -> Dot:
+    """A product of double that Triton does not refuse for the loads that feed it."""
     depth = padded(shape_of(product.left.type)[1])
     refused = 32 if depth < least_depth(DOUBLE) else 16
 
     def operand(expr: Expr) -> Expr:
-        narrow = behind.narrowest_load(expr) <= refused
+        narrow = origins.narrowest_load(expr) <= refused
         return Call(expr.span, expr.type, "cut_from_loads", (expr,)) if narrow else expr
 
     left, right = operand(product.left), operand(product.right)
@@ -77,7 +77,7 @@ def _apart(product: Dot, behind: _Behind) -> Dot:
     return replace(product, left=left, right=right)
 
 
-class _Behind:
+class _Origins:
     """What a value is computed from, whichever way its variables were assigned."""
 
     def __init__(self, body: Body) -> None:
@@ -92,7 +92,7 @@ class _Behind:
         while pending:
             node = pending.pop()
             if isinstance(node, Reduce | Dot):
-                continue  # Triton does not look behind these
+                continue  # Triton does not look through these
             if isinstance(node, Name) and node.symbol not in seen:
                 seen.add(node.symbol)
                 pending += self._assigned().get(node.symbol, ())

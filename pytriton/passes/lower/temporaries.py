@@ -2,7 +2,7 @@
 
 ``max(a, b)`` of floats is ``a > b ? a : b``, which gives b where either is NaN; Triton has no function that does.
 So ``max(m, s[:, max])`` becomes ``s_max = tl.max(s, axis=1)`` and ``tl.where(m > s_max, m, s_max)``. Conditions of
-loops are left as they are: a variable in front of the loop would be too early.
+loops are left as they are: a variable before the loop would be too early.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ after it has folded constants: TritonGPUCoalesce asks for facts about pointers t
 visited. So what can be told from the text goes before Triton sees it.
 
 What is known at a place is the number of each variable's value there (numbering.py). A loop starts with what holds
-before it and after each turn: assumed first, then checked by running over the body. Outside of loops a branch on
-constants stays: Triton takes it out itself, and in time.
+before it and after each iteration: assumed first, then checked by running over the body. Outside of loops a
+branch on constants stays: Triton takes it out itself, and in time.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class _Reached:
         self._late: set[Symbol] = set()  # variables that may hold constants which Triton finds out late
 
     def body(self, body: Body, known: Known, *, inside: bool) -> Body:
-        """What may run of the statements; ``known`` becomes what is known behind them."""
+        """What may run of the statements; ``known`` becomes what is known after them."""
         result: list[Statement] = []
         self._looks -= len(body)
         for statement in body:
@@ -91,7 +91,7 @@ class _Reached:
                     left = self._if(statement, known, inside=inside)
                     result += left
                     if left and isinstance(left[-1], Return):
-                        break  # a branch that is always taken: nothing behind it runs
+                        break  # a branch that is always taken: nothing after it runs
                 case While() | For() | RangeLoop():
                     result += self._loop(statement, known, inside=inside)
                 case _:
@@ -132,15 +132,15 @@ class _Reached:
         return (replace(loop, init=init, body=body) if isinstance(loop, For) else replace(loop, body=body),)
 
     def _assume(self, loop: While | For | RangeLoop, body: Body, known: Known) -> None:
-        """Forget what does not hold at the start of every turn; behind the loop, the last of them, it holds too."""
+        """Forget what does not hold at the start of every iteration; what is left holds after the loop, too."""
         self._numbering.written()
-        turn = self._numbering.new()
+        iteration = self._numbering.new()
         if isinstance(loop, RangeLoop):
-            known[loop.symbol] = turn
+            known[loop.symbol] = iteration
         while self._looks > 0:
             after = dict(known)
             self.body(body, after, inside=True)
-            if not self._meet(known, after, body, turn):
+            if not self._meet(known, after, body, iteration):
                 return
         for symbol in assigned(body):
             known[symbol] = self._numbering.new()

@@ -51,7 +51,7 @@ from pytriton.passes.analysis.affine import (
     affine_of_element,
     keeps_number,
 )
-from pytriton.passes.analysis.queries import never_set, set_once
+from pytriton.passes.analysis.queries import Once, never_set, set_once
 
 __all__ = ["Loop", "Overlap"]
 
@@ -133,7 +133,7 @@ class Overlap:
         ] = {}  # each is held, so that its id is its own
         self._iterations: dict[int, _Iteration] = {}
         self._blocks: dict[Symbol, Affine | None] = {}
-        self._pointers: dict[int, tuple[Expr, Affine | None]] = {}  # each is held, so that its id is its own
+        self._now = Once(self._sum_now)
 
     @cached_property
     def _once(self) -> dict[Symbol, Expr]:
@@ -156,14 +156,11 @@ class Overlap:
         extent = max(one.high - other.low, other.high - one.low)
         return distance > 0 and (extent < _WRAP or (one.exact and other.exact))
 
-    def _now(self, pointer: Expr) -> Affine | None:
+    def _sum_now(self, pointer: Expr) -> Affine | None:
         """The sum of a pointer with whatever its variables hold, worked out once."""
-        if id(pointer) not in self._pointers:
-            total = None if _subtracts(pointer) else affine_of_element(pointer, self._now_of)
-            self._pointers[id(pointer)] = pointer, total
-        return self._pointers[id(pointer)][1]
+        return None if _subtracts(pointer) else affine_of_element(pointer, self._leaf_now)
 
-    def _now_of(self, expr: Expr) -> Affine | None:
+    def _leaf_now(self, expr: Expr) -> Affine | None:
         value = self._once.get(expr.symbol) if isinstance(expr, Name) else None
         if isinstance(value, Range):
             return Affine.range(value)

@@ -3,7 +3,7 @@
 A block with at least as many elements as the program has threads keeps one layout for its loads and stores: the
 thread that stores an element is the one that loads it. Of a smaller block Triton lets many threads load each
 element, in whatever layout the use wants, and even repeats the load for each use, while one thread stores it.
-Then a store through the same pointers is in order only behind a load whose value goes nowhere but, element by
+Then a store through the same pointers is in order only after a load whose value goes nowhere but, element by
 element, into what is stored (seen in generated code for sm_90: blocks of 16 and of 1024 elements, 4 warps).
 """
 

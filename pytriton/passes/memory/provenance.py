@@ -3,8 +3,8 @@
 Arithmetic, casts, selections and variables are followed to a fixed point; a pointer that was itself loaded
 from memory, or made from a number, may reach anything. On this stands the question whether a load and a store
 may touch the same bytes, which is asked in whatever order statements are moved to. ``reads`` and ``writes`` are
-read in program order: behind ``p = X; p = Y;`` the variable reaches ``Y``. In a loop it reaches whatever any turn
-leaves in it.
+read in program order: after ``p = X; p = Y;`` the variable reaches ``Y``. In a loop it reaches whatever any
+iteration leaves in it.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class _Effects:
         self.strays = False
 
     def follow(self, body: Body, known: dict[Symbol, Roots]) -> None:
-        """Note the effects; ``known`` is brought to what holds behind the body."""
+        """Note the effects; ``known`` is brought to what holds after the body."""
         for statement in body:
             inner = bodies(statement)
             is_loop = bool(inner) and not isinstance(statement, If)

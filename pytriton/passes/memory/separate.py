@@ -54,7 +54,7 @@ def in_parts(statement: Statement) -> Body:
 
 
 class _Parts:
-    """``made``: what goes in front. The first of all parts has the statement's comments."""
+    """``made``: what goes before it. The first of all parts has the statement's comments."""
 
     def __init__(self, statement: Statement) -> None:
         self.span = statement.span
@@ -87,7 +87,7 @@ class _Parts:
 
 
 def _asked_ahead(loop: While | For, condition: Expr) -> Body:
-    """A loop whose condition is computed in front of it, and at the end of each turn."""
+    """A loop whose condition is computed before it, and at the end of each iteration."""
     assert isinstance(condition.type, ScalarType)
     span = condition.span
     again = Symbol("again", condition.type, span)

@@ -8,7 +8,7 @@ the same object. With
         a = tl.load(pa)
         pa += TK
 
-each turn loads a tile whose corner is known: row ``pm * TM``, column ``k``. So
+each iteration loads a tile whose corner is known: row ``pm * TM``, column ``k``. So
 
     tiles_a = tl.make_tensor_descriptor(A, shape=..., strides=(lda, 1), block_shape=(TM, TK))
     for k in range(0, K, TK):
@@ -18,7 +18,7 @@ reads the same elements. One thread fetches a whole tile, and no register holds 
 of a product is contiguous along the axis that is summed over (``a @ ^b``, ``^a @ ^b``), that is faster on a Hopper
 GPU; with a plain ``b`` pointers are. ``Described.feeds`` says which.
 
-What is proved here: a turn adds to the pointers what it adds to the loop's variable, which counts up from 0;
+What is proved here: an iteration adds to the pointers what it adds to the loop's variable, which counts up from 0;
 nothing else moves them; no statement of the kernel may write what they reach (tiles are read by a way of their
 own, which stores and barriers do not order); tiles begin at sums of program ids, each times a constant, so never
 before the base. The rest depends on a launch, and stands in a ``Described``: runtime/launch/descriptors.py asks it
@@ -193,7 +193,7 @@ def _loaded(expr: Expr, loads: Mapping[Symbol, Call]) -> Expr:
 
 
 def _operands(loop: RangeLoop) -> Iterator[frozenset[Symbol]]:
-    """The pointers behind both operands of each product whose right one is contiguous along the sum."""
+    """The pointers after both operands of each product whose right one is contiguous along the sum."""
     values = {
         each.symbol: each.value
         for each in assigned_once(loop.body)
@@ -276,7 +276,7 @@ class _Search:
         return expr.symbol.name if isinstance(expr, Name) and expr.symbol in self._fixed else None
 
     def _is_loaded(self, symbol: Symbol, body: Body, place: int) -> bool:
-        """Whether all of a turn's loads through the pointers come before they are moved, at ``place``."""
+        """Whether all of an iteration's loads through the pointers come before they are moved, at ``place``."""
         if self._assignments[symbol] != 2:
             return False
         before, after = (
@@ -317,7 +317,7 @@ class _Search:
         return _Tiling(loop, pointers, base.symbol, stride, corner, described)
 
     def _moved(self, pointers: Symbol, value: Expr, step: int, stride: Symbol) -> int | None:
-        """Along which axis a turn moves the pointers, by as much as the loop counts."""
+        """Along which axis an iteration moves the pointers, by as much as the loop counts."""
         match value:
             case Binary(operator="+", left=Name(symbol=symbol), right=by) if symbol is pointers:
                 if constant(by) == step:

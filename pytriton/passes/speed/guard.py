@@ -1,15 +1,15 @@
-"""A loop that sums products -> the same loop under the question whether it turns at all, where that makes it fast.
+"""A loop that sums products -> the same loop under an ``if`` that asks whether it runs at all.
 
-A Hopper GPU works on the product of one turn while the program is in the next. ptxas lets it do so if nothing else
-writes the registers of the sum between the first product and the wait behind the loop. A loop that may not turn at
-all has a second way to that wait, on which the sum is zeros. Where LLVM puts these zeros on that way alone, ptxas
-makes the program wait for each product, 4 times a turn (Triton 3.6; message C7515). With
+A Hopper GPU works on the product of one iteration while the program is in the next. ptxas lets it do so if
+nothing else writes the registers of the sum between the first product and the wait after the loop. A loop that
+may not run at all has a second way to that wait, on which the sum is zeros. Where LLVM puts these zeros on that
+way alone, ptxas makes the program wait for each product, 4 times an iteration (Triton 3.6; message C7515). With
 
     if K > 0:
         for k in range(0, K, TK):
             ...
 
-that wait stands inside, and both ways meet behind it: the same turns, and 175 registers for 175.
+that wait stands inside, and both ways meet after it: the same iterations, and 175 registers for 175.
 
 LLVM does so where what follows the loop shares a value with it that nothing needs before: the number of the warp,
 which tells where its part of the left operand lies, and which row of the result it writes if a row is as wide as a

@@ -1,20 +1,21 @@
-"""A loop whose masks fail in its last turn only -> whole turns without masks, then the last one under them.
+"""Peeling: a loop whose masks fail in its last iteration only -> full iterations without masks, then the last one.
 
-``for (n = 0; n < N; n += TN)`` with ``n + rn < N`` tests in every turn what can fail in the last one alone, and the
-test costs a select an element and a predicate a load. So a loop with a matrix product in it, where such arithmetic
-stands in the way of the tensor cores, becomes
+``for (n = 0; n < N; n += TN)`` with ``n + rn < N`` tests in every iteration what can fail in the last one alone,
+and the test costs a select an element and a predicate a load. So a loop with a matrix product in it, where such
+arithmetic stands in the way of the tensor cores, becomes
 
     whole = N // TN * TN
     for n in range(0, whole, TN):  # n + TN <= N: every n + rn is below N
         ...
     if whole < N:
-        ...  # the turn that is left, as it was written
+        ...  # the iteration that is left, as it was written
 
-which are the same turns in the same order; a loop that counts down to 0 likewise. Where N is known to be a multiple
-of TN (a number, a product with TN, a promise that the launcher checks) no turn is left, and there is no ``if``.
+which are the same iterations in the same order; a loop that counts down to 0 likewise. Where N is known to be a
+multiple of TN (a number, a product with TN, a promise that the launcher checks) no iteration is left, and there
+is no ``if``.
 
-A condition goes where it follows from the turn being whole: its sides are sums of the loop's variable, its bound,
-numbers and ranges, and differ by what numbers decide (linear.py).
+A condition goes where it follows from the iteration being whole: its sides are sums of the loop's variable, its
+bound, numbers and ranges, and differ by what numbers decide (linear.py).
 """
 
 from __future__ import annotations
@@ -123,32 +124,32 @@ class _Split:
 
     def _loop(self, loop: RangeLoop, multiples: _Multiples) -> Body:
         """The loop split; nothing where that is not possible or takes no mask away."""
-        turn = _whole_turn(loop)
-        if turn is None or len(loop.body) > _MOST or not multiplies(loop.body):
+        iteration = _full_iteration(loop)
+        if iteration is None or len(loop.body) > _MOST or not multiplies(loop.body):
             return ()
         if any(map(bodies, loop.body)) or Atomic in kinds_in(loop.body):
             return ()
         if not any(map(decides, expressions(loop.body))):
             return ()
-        body = _Whole(turn, self.ranges | turn.sums).body(loop.body)
+        body = _Whole(iteration, self.ranges | iteration.sums).body(loop.body)
         if body is loop.body:
             return ()
-        step, known = turn.step, multiples.now()
-        if _multiple(turn.count, known) % step == 0 and step & (step - 1) == 0:
+        step, known = iteration.step, multiples.now()
+        if _multiple(iteration.count, known) % step == 0 and step & (step - 1) == 0:
             return (replace(loop, body=body),)
-        size = loop.step if turn.up else negated(loop.step)
-        return self._with_rest(loop, body, turn, size)
+        size = loop.step if iteration.up else negated(loop.step)
+        return self._with_rest(loop, body, iteration, size)
 
-    def _with_rest(self, loop: RangeLoop, body: Body, turn: _Turn, size: Expr) -> Body:
-        """The whole turns, and the last one where some of the bound is left."""
+    def _with_rest(self, loop: RangeLoop, body: Body, iteration: _Iteration, size: Expr) -> Body:
+        """The whole iterations, and the last one where some of the bound is left."""
         span = loop.span
 
         def calculate(left: Expr, operator: str, right: Expr) -> Expr:
             return Binary(span, INT, operator, left, right)
 
-        symbol = Symbol("whole" if turn.up else "rest", INT, span)
+        symbol = Symbol("whole" if iteration.up else "rest", INT, span)
         cut = Name(span, INT, symbol)
-        if turn.up:
+        if iteration.up:
             value = calculate(calculate(loop.stop, "/", size), "*", size)
             left = Binary(span, BOOL, "<", cut, loop.stop)
         else:
@@ -162,7 +163,7 @@ class _Split:
         )
 
     def _last(self, loop: RangeLoop, variable: Expr) -> Body:
-        """The body once more, less its comments and what only another turn would read."""
+        """The body once more, less its comments and what only another iteration would read."""
         body = map_expressions(loop.body, lambda expr: rebuild(expr, {loop.symbol: variable}))
         elsewhere = _reads_outside(self.kernel.body, loop)
         result: list[Statement] = []
@@ -184,12 +185,12 @@ def _reads_outside(body: Body, loop: RangeLoop) -> set[Symbol]:
     return reads(map_body(body, lambda statement: empty if statement is loop else statement))
 
 
-# ---------------------------------------------------------------- what is known of a turn
+# ---------------------------------------------------------------- what is known of an iteration
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
-    """A whole turn: ``gap`` is at least 0 in it. ``count`` is what the steps are to use up."""
+class _Iteration:
+    """A whole iteration: ``gap`` is at least 0 in it. ``count`` is what the steps are to use up."""
 
     variable: Symbol
     up: bool
@@ -203,8 +204,8 @@ class _Turn:
         return {variable: Affine.symbol(variable) for variable in {self.variable} | names(self.count)}
 
 
-def _whole_turn(loop: RangeLoop) -> _Turn | None:
-    """The whole turns of a loop from 0 up to a bound, or from one down to 0."""
+def _full_iteration(loop: RangeLoop) -> _Iteration | None:
+    """The whole iterations of a loop from 0 up to a bound, or from one down to 0."""
     step = constant(loop.step)
     if loop.symbol.type != INT or not isinstance(step, int):
         return None
@@ -216,11 +217,11 @@ def _whole_turn(loop: RangeLoop) -> _Turn | None:
     until = affine_of(bound, lambda name: Affine.symbol(name.symbol) if isinstance(name, Name) else None)
     assert until is not None
     gap = (until.plus(variable, -1) if up else variable).plus(Affine.constant(-abs(step)))
-    return _Turn(loop.symbol, up, abs(step), bound, gap)
+    return _Iteration(loop.symbol, up, abs(step), bound, gap)
 
 
 class _Multiples:
-    """Of which power of two each variable is a multiple, behind the statements passed; worked out when asked."""
+    """Of which power of two each variable is a multiple, after the statements passed; worked out when asked."""
 
     def __init__(self, outer: _Multiples | None) -> None:
         self.passed: list[Statement] = []
@@ -262,18 +263,18 @@ def _multiple(expr: Expr, known: Mapping[Symbol, int]) -> int:
     return 1
 
 
-# ---------------------------------------------------------------- a turn without its masks
+# ---------------------------------------------------------------- an iteration without its masks
 
 
 @dataclass(slots=True)
 class _Whole:
-    """Rewrites the body of a loop for its whole turns.
+    """Rewrites the body of a loop for its whole iterations.
 
     ``sums``: of the variables that are ranges, or computed from those, the loop's variable and its bound;
     ``true``: variables of the body that hold nothing but true.
     """
 
-    turn: _Turn
+    iteration: _Iteration
     sums: dict[Symbol, Affine]
     true: set[Symbol] = field(default_factory=set)
 
@@ -295,7 +296,7 @@ class _Whole:
         return tuple(_without(each, self.true - left) for each in result if not _is_idle(each))
 
     def _note(self, symbol: Symbol, value: Expr) -> None:
-        """Remember what a variable is set to in each turn, where that may decide a condition."""
+        """Remember what a variable is set to in each iteration, where that may decide a condition."""
         if is_true(value):
             self.true.add(symbol)
         if element_of(value.type) != INT or larger_than(value, _LARGE):  # type: ignore[arg-type]
@@ -327,7 +328,7 @@ class _Whole:
         return expr
 
     def _holds(self, claim: Binary) -> bool:
-        """Whether a comparison holds for all elements of a whole turn.
+        """Whether a comparison holds for all elements of a whole iteration.
 
         It must do so for C's integers, which wrap around: the larger side is at most the variable or the bound, and
         the smaller side is less and not far below 0.
@@ -346,7 +347,7 @@ class _Whole:
             return False
         if low_sum.low < 0 or any(count < 0 for count in low_sum.terms.values()):
             return False
-        gap = high_sum.plus(low_sum, -1).plus(self.turn.gap, -1)
+        gap = high_sum.plus(low_sum, -1).plus(self.iteration.gap, -1)
         return not gap.terms and gap.low >= (0 if claim.operator in ("<=", ">=") else 1)
 
     def _sum(self, expr: Expr) -> Affine | None:
