@@ -314,7 +314,7 @@ MEMORY = (
         "each-thread-its-own",
         _pass("memory/owners"),
         "small blocks count as large enough for every thread to meet only its own elements",
-        "return math.prod(shape_of(pointer.type)) >= _MOST_THREADS",
+        "return math.prod(shape_of(pointer.type)) >= _MAX_THREADS",
         "return True",
     ),
     Mutant(

@@ -23,16 +23,16 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.walk import inside, map_bodies, reads, statements
 
-__all__ = ["remark", "swept", "without"]
+__all__ = ["remark", "remove", "remove_unread"]
 
 
-def swept(before: KernelDef, after: KernelDef) -> KernelDef:
+def remove_unread(before: KernelDef, after: KernelDef) -> KernelDef:
     """The kernel after a pass without what that left unread."""
     if after is before:
         return after
     once = reads(before.body)
     while unread := _removable(after.body, once - reads(after.body)):
-        trimmed = partial(without, gone=_Assigns(unread))
+        trimmed = partial(remove, gone=_Assigns(unread))
         after = replace(after, body=map_bodies(after.body, trimmed))
     return after
 
@@ -56,7 +56,7 @@ class _Assigns:
         return isinstance(statement, Declare | Assign) and statement.symbol in self.symbols
 
 
-def without(body: Body, gone: Callable[[Statement], bool]) -> Body:
+def remove(body: Body, gone: Callable[[Statement], bool]) -> Body:
     """The statements of a block that stay, with the comments that they take over.
 
     The next line is that of the source: a pass may have moved what stands there.

@@ -27,9 +27,9 @@ from pytriton.lang.tree.walk import names, same, walk, with_children
 from pytriton.passes.analysis.affine import Affine, Keys, is_wide_integer, mirrored
 from pytriton.passes.analysis.queries import larger_than, negated
 
-__all__ = ["decides", "equal", "is_true", "moved", "settle"]
+__all__ = ["decides", "equal", "is_true", "one_step_back", "settle"]
 
-_LARGE = 300  # nodes; sums of more are compared as they are written
+_MAX_NODES = 300  # nodes; sums of more are compared as they are written
 _COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 
 
@@ -37,7 +37,7 @@ def equal(left: Expr, right: Expr) -> bool:
     """Whether two expressions have the same value, as far as sums tell; a variable is what it is."""
     if left is right:
         return True
-    if larger_than(left, _LARGE) or larger_than(right, _LARGE):
+    if larger_than(left, _MAX_NODES) or larger_than(right, _MAX_NODES):
         return same(left, right)
     if left.type != right.type:
         return False
@@ -118,12 +118,12 @@ def _positive(comparison: Binary, keys: Keys) -> Affine | None:
     return difference.plus(Affine.constant(1)) if comparison.operator == "<=" else difference
 
 
-# ---------------------------------------------------------------- an iteration back
+# ---------------------------------------------------------------- one iteration back
 
 _Terms = list[tuple[bool, Expr]]  # whether it is added, and what
 
 
-def moved(expr: Expr, symbol: Symbol, step: Expr) -> Expr:
+def one_step_back(expr: Expr, symbol: Symbol, step: Expr) -> Expr:
     """The expression with ``symbol - step`` for ``symbol``, and what that cancels gone."""
     if symbol not in names(expr):
         return expr
@@ -146,7 +146,7 @@ def moved(expr: Expr, symbol: Symbol, step: Expr) -> Expr:
         if sum(_direct(term, symbol) for _, term in terms) == 1:
             _cancel(terms, [], symbol, step)
             return _joined([(add, _inside(term, symbol, step)) for add, term in terms], expr)
-    return with_children(expr, lambda operand: moved(operand, symbol, step))
+    return with_children(expr, lambda operand: one_step_back(operand, symbol, step))
 
 
 def _direct(term: Expr, symbol: Symbol) -> bool:
@@ -154,7 +154,7 @@ def _direct(term: Expr, symbol: Symbol) -> bool:
 
 
 def _inside(term: Expr, symbol: Symbol, step: Expr) -> Expr:
-    return term if _direct(term, symbol) else moved(term, symbol, step)
+    return term if _direct(term, symbol) else one_step_back(term, symbol, step)
 
 
 def _cancel(own: _Terms, other: _Terms, symbol: Symbol, step: Expr) -> None:

@@ -46,7 +46,7 @@ from pytriton.lang.tree.types import INT, LONG
 from pytriton.lang.tree.walk import assigned, bodies, has_memory, map_body, names, reads
 from pytriton.passes.analysis.affine import advance, mirrored
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.dead import swept
+from pytriton.passes.analysis.dead import remove_unread
 from pytriton.passes.analysis.liveness import Block, Later
 from pytriton.passes.analysis.queries import Constants, constants, negated, unless_changed
 
@@ -58,7 +58,7 @@ _Loop = TypeVar("_Loop", bound=For | RangeLoop | While | DoWhile)
 
 def counted(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with its exact counting loops as ``RangeLoop``."""
-    return swept(kernel, replace(kernel, body=_body(kernel.body, None, constants(kernel))))
+    return remove_unread(kernel, replace(kernel, body=_body(kernel.body, None, constants(kernel))))
 
 
 def _body(body: Body, outer: Later | None, known: Constants) -> Body:

@@ -29,7 +29,7 @@ from pytriton.passes.loops.slices import Slice
 
 __all__ = ["Carried", "Differs", "Match"]
 
-_LARGEST = 300  # nodes of an expression that is compared
+_MAX_NODES = 300  # nodes of an expression that is compared
 
 
 class Differs(Exception):
@@ -61,11 +61,11 @@ class Match:
         self.carried: list[Carried] = []
         self._wholes: dict[int, Expr | None] = {}
         self._sources: dict[int, tuple[Expr, int]] = {}
-        self._threaded = part.threaded()
+        self._recurrent = part.recurrent()
         self._facts = part.iteration.facts
         self._temporaries()
-        exposed = part.exposed() | self._threaded
-        last_writers = {history.writer(symbol, history.end) for symbol in self._threaded}
+        exposed = part.exposed() | self._recurrent
+        last_writers = {history.writer(symbol, history.end) for symbol in self._recurrent}
         self._advances = {place for place in last_writers if place is not None}
         for symbol in sorted(exposed, key=lambda symbol: symbol.span.start):
             last = part.writer(symbol, len(part.lines))
@@ -82,8 +82,8 @@ class Match:
     @property
     def gone(self) -> set[int]:
         """The statements before the loop that may not run, as the slice runs in the first iteration too."""
-        threaded = {place for place in self.used if inside(self.history.body[place]).sets & self._threaded}
-        return threaded | self._advances
+        recurrent = {place for place in self.used if inside(self.history.body[place]).sets & self._recurrent}
+        return recurrent | self._advances
 
     # ------------------------------------------------------------ loads, and what is computed from them
 
@@ -211,7 +211,7 @@ class Match:
                     return None
                 change[symbol] = value
         found = rebuild(expr, change) if change else expr
-        return None if larger_than(found, _LARGEST) else found
+        return None if larger_than(found, _MAX_NODES) else found
 
     def _holds(self, condition: Expr, at: int) -> bool:
         """Whether a condition of the slice holds unless the iteration is the last."""

@@ -1,8 +1,8 @@
 """What lies between the end of one iteration of a loop and the start of the next.
 
 Every kind of loop looks alike from here: ``begin`` runs between what stands before the loop and the first
-iteration, ``again`` between an iteration and the next, and the ``facts`` hold whenever an iteration starts. A
-variable that ``again`` advances by a known step has a known value at the end of the iteration before: its own,
+iteration, ``between`` between an iteration and the next, and the ``facts`` hold whenever an iteration starts. A
+variable that ``between`` advances by a known step has a known value at the end of the iteration before: its own,
 less the step.
 """
 
@@ -39,7 +39,7 @@ class Iteration:
 
     known: Constants
     begin: Body
-    again: Body
+    between: Body
     facts: tuple[Expr, ...]
     variable: Symbol | None = None
     step: Expr | None = None

@@ -43,14 +43,14 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.walk import bodies, expressions, inside, names, reads, walk
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.dead import swept
+from pytriton.passes.analysis.dead import remove_unread
 from pytriton.passes.analysis.linear import is_true, settle
 from pytriton.passes.analysis.liveness import Block, Later, exposed
 from pytriton.passes.analysis.queries import Constants, constants, has_load
 from pytriton.passes.loops.first_iteration import Differs, Match
 from pytriton.passes.loops.iteration import Iteration, Loop, iteration_of
 from pytriton.passes.loops.reaching import History
-from pytriton.passes.loops.rotate import Moved, moved
+from pytriton.passes.loops.rotate import Rotated, rotate
 from pytriton.passes.loops.slices import Line, Slice, Unmovable, grow
 from pytriton.passes.memory.provenance import Provenance
 
@@ -58,16 +58,16 @@ __all__ = ["prefetch"]
 
 _STAYS = "the load of {} stays one turn ahead, and Triton does not pipeline the loop"
 _ACTING = frozenset((Atomic, Call))
-_MOST = 64  # loads of one loop that are tried
-_MOST_IFS = 8  # of one loop that are looked into
-_NEAR = 200  # statements before a loop that are looked at
+_MAX_LOADS = 64  # loads of one loop that are tried
+_MAX_IFS = 8  # of one loop that are looked into
+_MAX_STATEMENTS_BEFORE = 200  # statements before a loop that are looked at
 
 
 def prefetch(kernel: KernelDef, context: Context) -> KernelDef:
     """The kernel with its prefetched operands loaded where they are used."""
     undo = _Undo(Provenance(kernel), constants(kernel), context.report)
     body = undo.body(kernel.body, None)
-    return swept(kernel, replace(kernel, body=body)) if undo.changed else kernel
+    return remove_unread(kernel, replace(kernel, body=body)) if undo.changed else kernel
 
 
 class _Stays(Exception):
@@ -112,7 +112,7 @@ class _Undo:
             if bodies(statement):
                 statement = self._inner(statement, block.within(position, statement))
             if isinstance(statement, Loop) and loads:
-                near = tuple(result[-_NEAR:])
+                near = tuple(result[-_MAX_STATEMENTS_BEFORE:])
                 after = block.after(position)
                 place = self._loop(_Place(near, statement, body[position + 1 :], after, frozenset(declared)))
                 result[len(result) - len(near) :] = (*place.before, place.loop, *place.behind)
@@ -136,7 +136,7 @@ class _Undo:
         done: list[Statement] = []  # kept, so that their ids are theirs
         iteration = iteration_of(place.loop, self.known)
         lines = _lines(place.loop.body, iteration)
-        for _ in range(_MOST):
+        for _ in range(_MAX_LOADS):
             start = _candidate(lines, done)
             if start is None:
                 break
@@ -154,7 +154,7 @@ class _Undo:
 
     def _attempt(
         self, place: _Place, lines: Sequence[Line], start: int, iteration: Iteration
-    ) -> Moved | None:
+    ) -> Rotated | None:
         """The loop with the load at a position moved; or a warning."""
         history = History(place.before + iteration.begin)
         part, kept = None, None
@@ -165,7 +165,7 @@ class _Undo:
                 match = Match(part, history)
                 self._check_first(match, place)
                 removed = _removable(match, place)
-                return moved(match, place.before, place.loop, removed, place.live, place.later)
+                return rotate(match, place.before, place.loop, removed, place.live, place.later)
             except Unmovable:
                 continue
             except Differs:
@@ -178,10 +178,10 @@ class _Undo:
 
     def _check(self, part: Slice, place: _Place) -> None:
         """What can be asked of the loop alone."""
-        threaded = part.threaded()
+        recurrent = part.recurrent()
         for symbol in sorted(part.targets - part.local, key=lambda symbol: symbol.span.start):
             if place.live(symbol):
-                if symbol in threaded:  # not a prefetch: `c += *pa` in a loop
+                if symbol in recurrent:  # not a prefetch: `c += *pa` in a loop
                     raise Unmovable
                 raise _Stays(f"'{symbol.name}' is read after the loop")
         for at in part.chosen:
@@ -189,7 +189,7 @@ class _Undo:
             if value is not None and has_load(value):
                 behind = range(at + 1, len(part.lines))
                 rest = [part.lines[place].statement for place in behind if place not in part.chosen]
-                self._check_memory(value, (*rest, *part.iteration.again))
+                self._check_memory(value, (*rest, *part.iteration.between))
 
     def _check_first(self, match: Match, place: _Place) -> None:
         """What stands before the loop must be able to wait until the first iteration."""
@@ -215,7 +215,7 @@ class _Undo:
     def _warn(self, part: Slice, kept: _Stays, place: _Place, line: Line) -> None:
         """Say why a value that the next iteration reads, and that was loaded before the loop, stays as it is."""
         loaded = {
-            symbol for symbol in part.exposed() - part.threaded() if _loaded_before(symbol, place.before)
+            symbol for symbol in part.exposed() - part.recurrent() if _loaded_before(symbol, place.before)
         }
         if not loaded:
             return
@@ -247,7 +247,7 @@ def _lines(body: Body, iteration: Iteration) -> list[Line]:
     for place in range(len(lines) - 1, -1, -1):
         statement = lines[place].statement
         own = [lines[place]]
-        if isinstance(statement, If) and looked < _MOST_IFS and next(_loads_of(statement), None) is not None:
+        if isinstance(statement, If) and looked < _MAX_IFS and next(_loads_of(statement), None) is not None:
             looked += 1
             whole = Slice(lines, (), iteration, local)
             condition = whole.at_top(statement.condition, place, eager=True)

@@ -15,8 +15,8 @@ from pytriton.passes.analysis.queries import larger_than
 
 __all__ = ["History"]
 
-_DEEPEST = 24  # how many assignments are followed
-_LARGEST = 100  # nodes of a value that stands for its variable
+_MAX_DEPTH = 24  # how many assignments are followed
+_MAX_NODES = 100  # nodes of a value that stands for its variable
 
 
 class History:
@@ -71,9 +71,9 @@ class History:
         statement = self.body[at]
         found: Expr | None = None
         simple = isinstance(statement, Declare | Assign) and statement.value is not None
-        if simple and depth < _DEEPEST and not has_memory(statement.value):  # type: ignore[union-attr,arg-type]
+        if simple and depth < _MAX_DEPTH and not has_memory(statement.value):  # type: ignore[union-attr,arg-type]
             found = self.expand(statement.value, at, (), depth + 1)  # type: ignore[union-attr,arg-type]
-        if found is None or larger_than(found, _LARGEST):
+        if found is None or larger_than(found, _MAX_NODES):
             found = Name(statement.span, symbol.type, Symbol(symbol.name, symbol.type, symbol.span))
         self._known[symbol, at] = found
         return found

@@ -34,19 +34,19 @@ from pytriton.lang.tree.walk import (
     rebuild,
     walk,
 )
-from pytriton.passes.analysis.dead import remark, without
+from pytriton.passes.analysis.dead import remark, remove
 from pytriton.passes.analysis.queries import has_load
 from pytriton.passes.loops.first_iteration import Match
 from pytriton.passes.loops.iteration import Loop
 from pytriton.passes.loops.slices import Line
 
-__all__ = ["Moved", "moved"]
+__all__ = ["Rotated", "rotate"]
 
 Made = Declare | Assign
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class Rotated:
     """The statements before a loop, the loop, what it now starts with, and declarations to put after it."""
 
     before: Body
@@ -55,14 +55,14 @@ class Moved:
     behind: Body
 
 
-def moved(
+def rotate(
     match: Match,
     before: Body,
     loop: Loop,
     removed: Collection[int],
     live: Callable[[Symbol], bool],
     later: Body,
-) -> Moved:
+) -> Rotated:
     """The loop with the slice at its top.
 
     ``removed``: what goes from before it; ``live``: whether a variable is read after the loop; ``later``: the
@@ -99,7 +99,7 @@ def moved(
     behind = tuple(
         Declare(symbol.span, symbol, None) for symbol in sorted(shared, key=lambda s: s.span.start)
     )
-    return Moved(head, loop, top, behind)
+    return Rotated(head, loop, top, behind)
 
 
 def _handed_down(
@@ -107,7 +107,7 @@ def _handed_down(
 ) -> tuple[Body, list[Statement]]:
     """The comment above a mask or a pointer that only the moved loads read stands above those now.
 
-    Unless the next line stays: the comment may head that, too (see ``dead.without``). ``unread``: what will not
+    Unless the next line stays: the comment may head that, too (see ``dead.remove``). ``unread``: what will not
     stay; ``freed``: what this move has left unread.
     """
     kept = {one.span.line for one in head if not (isinstance(one, Declare) and one.symbol in unread)}
@@ -185,7 +185,7 @@ def _head(match: Match, before: Body, removed: Collection[int], homeless: Collec
             gone.append(statement)
         result.append(statement)
     leaving = set(map(id, gone))
-    return without(tuple(result), lambda statement: id(statement) in leaving)
+    return remove(tuple(result), lambda statement: id(statement) in leaving)
 
 
 # ---------------------------------------------------------------- the start of the iteration
@@ -256,7 +256,7 @@ def _rest(match: Match, live: Callable[[Symbol], bool]) -> Body:
             target.append(line.statement)
     if guard is not None:
         result += _if(guard, left, match, (), live)
-    return _without_detours(result, match, reads(match.part.iteration.again), lambda symbol: False)
+    return _without_detours(result, match, reads(match.part.iteration.between), lambda symbol: False)
 
 
 def _if(
@@ -270,7 +270,7 @@ def _if(
     if len(left) == len(statement.then) and all(map(operator.is_, left, statement.then)):
         return [statement]
     condition = Evaluate(statement.span, statement.condition)
-    read = {symbol for line in behind for symbol in line.reads} | reads(match.part.iteration.again)
+    read = {symbol for line in behind for symbol in line.reads} | reads(match.part.iteration.between)
     kept = [inner for inner in left if not isinstance(inner, Remark)]
     if all(_harmless(inner) for inner in kept) and not any(
         s in read or live(s) for s in assigned(tuple(kept))

@@ -14,15 +14,15 @@ from collections.abc import Sequence
 from pytriton.lang.tree.typed import Assign, Atomic, Declare, Expr, If, Name, Statement, Symbol
 from pytriton.lang.tree.types import BOOL, element_of
 from pytriton.lang.tree.walk import assigned, expressions, has_memory, inside, names, reads, rebuild
-from pytriton.passes.analysis.linear import moved
+from pytriton.passes.analysis.linear import one_step_back
 from pytriton.passes.analysis.queries import has_load, larger_than
 from pytriton.passes.loops.iteration import Iteration
 
 __all__ = ["Line", "Slice", "Unmovable", "grow"]
 
-_LONGEST = 64  # statements of a slice
-_DEEPEST = 24  # how many variables of an iteration are followed
-_LARGEST = 100  # nodes of a value that is written instead of its variable
+_MAX_STATEMENTS = 64  # statements of a slice
+_MAX_DEPTH = 24  # how many variables of an iteration are followed
+_MAX_NODES = 100  # nodes of a value that is written instead of its variable
 
 
 class Unmovable(Exception):
@@ -64,15 +64,15 @@ def grow(
     while pending:
         place = pending.pop()
         for other in _needed(lines, place, chosen, heavy, whole):
-            if not lines[other].movable or len(chosen) == _LONGEST:
+            if not lines[other].movable or len(chosen) == _MAX_STATEMENTS:
                 raise Unmovable
             chosen.add(other)
             pending.append(other)
-        if not pending and whole and len(chosen) < _LONGEST:
+        if not pending and whole and len(chosen) < _MAX_STATEMENTS:
             pending += _temporaries(lines, chosen, local)
             chosen.update(pending)
     found = Slice(lines, tuple(sorted(chosen)), iteration, frozenset(local))
-    if found.targets & reads(iteration.again):
+    if found.targets & reads(iteration.between):
         raise Unmovable
     return found
 
@@ -163,7 +163,7 @@ class Slice:
         """Whether an expression does without loads and without what the slice computes from them."""
         return not has_memory(expr) and all(self.source(symbol, place) is None for symbol in names(expr))
 
-    def threaded(self) -> set[Symbol]:
+    def recurrent(self) -> set[Symbol]:
         """The variables that the slice changes from iteration to iteration: it reads them before it sets them."""
         return {
             symbol
@@ -198,7 +198,7 @@ class Slice:
             change[symbol] = value
         expr = rebuild(rebuild(expr, change), self.iteration.known)
         if self.iteration.variable is not None and self.iteration.step is not None:
-            expr = moved(expr, self.iteration.variable, self.iteration.step)
+            expr = one_step_back(expr, self.iteration.variable, self.iteration.step)
         return expr
 
     def _value(self, symbol: Symbol, place: int, use: int, eager: bool, depth: int) -> Expr | None:
@@ -215,7 +215,7 @@ class Slice:
 
     def _available(self, symbol: Symbol, place: int, use: int) -> bool:
         """Whether a variable still has its value of a place when ``use`` runs in the next iteration."""
-        if symbol in self.local or symbol in assigned(self.iteration.again):
+        if symbol in self.local or symbol in assigned(self.iteration.between):
             return False
         return not any(
             symbol in line.sets and (at not in self.chosen or at < use)
@@ -227,7 +227,7 @@ class Slice:
         """What the statement at a position set its variable to."""
         line = self.lines[at]
         value = line.value
-        if value is None or has_memory(value) or depth == _DEEPEST:
+        if value is None or has_memory(value) or depth == _MAX_DEPTH:
             return None
         change: dict[Symbol, Expr] = {}
         for symbol in names(value):
@@ -236,7 +236,7 @@ class Slice:
                 return None
             change[symbol] = found
         value = rebuild(value, change)
-        return None if larger_than(value, _LARGEST) else value
+        return None if larger_than(value, _MAX_NODES) else value
 
 
 def _name(symbol: Symbol) -> Name:

@@ -32,13 +32,13 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.walk import assigned, names, statements
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.dead import swept
+from pytriton.passes.analysis.dead import remove_unread
 from pytriton.passes.analysis.queries import acts, assignments, unless_changed
 from pytriton.passes.lower.numbering import Known, Numbering
 
 __all__ = ["unreached"]
 
-_MOST_LOOKS = 2000  # statements looked at before loops are taken to change all that they assign
+_MAX_VISITS = 2000  # statements looked at before loops are taken to change all that they assign
 
 
 def unreached(kernel: KernelDef, _: Context) -> KernelDef:
@@ -47,7 +47,7 @@ def unreached(kernel: KernelDef, _: Context) -> KernelDef:
     if deciding is None:
         return kernel
     body = _Reached(deciding).body(kernel.body, {}, inside=False)
-    return kernel if body is kernel.body else swept(kernel, replace(kernel, body=body))
+    return kernel if body is kernel.body else remove_unread(kernel, replace(kernel, body=body))
 
 
 def _deciding(body: Body) -> set[Symbol] | None:
@@ -73,7 +73,7 @@ def _deciding(body: Body) -> set[Symbol] | None:
 
 class _Reached:
     def __init__(self, deciding: set[Symbol]) -> None:
-        self._looks = _MOST_LOOKS
+        self._visits = _MAX_VISITS
         self._deciding = deciding
         self._numbering = Numbering()
         self._late: set[Symbol] = set()  # variables that may hold constants which Triton finds out late
@@ -81,7 +81,7 @@ class _Reached:
     def body(self, body: Body, known: Known, *, inside: bool) -> Body:
         """What may run of the statements; ``known`` becomes what is known after them."""
         result: list[Statement] = []
-        self._looks -= len(body)
+        self._visits -= len(body)
         for statement in body:
             match statement:
                 case Declare(symbol=symbol) | Assign(symbol=symbol):
@@ -137,7 +137,7 @@ class _Reached:
         iteration = self._numbering.new()
         if isinstance(loop, RangeLoop):
             known[loop.symbol] = iteration
-        while self._looks > 0:
+        while self._visits > 0:
             after = dict(known)
             self.body(body, after, inside=True)
             if not self._meet(known, after, body, iteration):

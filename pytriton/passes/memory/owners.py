@@ -37,7 +37,7 @@ from pytriton.passes.analysis.queries import nodes
 
 __all__ = ["Owners"]
 
-_MOST_THREADS = 1024  # 32 warps
+_MAX_THREADS = 1024  # 32 warps
 
 
 class Owners:
@@ -56,7 +56,7 @@ class Owners:
 
     def one_each(self, pointer: Expr) -> bool:
         """Whether the block has an element for every thread."""
-        return math.prod(shape_of(pointer.type)) >= _MOST_THREADS
+        return math.prod(shape_of(pointer.type)) >= _MAX_THREADS
 
     def only_into(self, load: Load | None, statement: Statement | None, store: Statement | None) -> bool:
         """Whether what a statement loads goes only into what a store writes, element by element."""

@@ -1,4 +1,7 @@
-"""What tuning wants to know of a kernel, read off its typed tree before anything that tuning tries."""
+"""What tuning wants to know of a kernel, read off its typed tree before anything that tuning tries.
+
+It changes nothing, so it has neither a gain nor a switch of its own: the passes after it use what it finds.
+"""
 
 from __future__ import annotations
 
@@ -34,5 +37,5 @@ def _is_pipelined(statement: Statement) -> bool:
     """Whether a statement is a loop that Triton pipelines of its own accord."""
     if not isinstance(statement, RangeLoop):
         return False
-    found = kinds_in(statement.body)
-    return Dot in found and (Load in found or Atomic in found)
+    kinds = kinds_in(statement.body)
+    return Dot in kinds and (Load in kinds or Atomic in kinds)

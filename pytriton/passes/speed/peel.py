@@ -14,8 +14,14 @@ which are the same iterations in the same order; a loop that counts down to 0 li
 multiple of TN (a number, a product with TN, a promise that the launcher checks) no iteration is left, and there
 is no ``if``.
 
-A condition goes where it follows from the iteration being whole: its sides are sums of the loop's variable, its
+A condition goes where it follows from the iteration being full: its sides are sums of the loop's variable, its
 bound, numbers and ranges, and differ by what numbers decide (linear.py).
+
+Gain: attention on an H200 with Triton 3.6, 346 TFLOP/s for 322 at head size 64, 342 for 313 at 128
+(benchmarks/NOTES.md).
+Switch: its row in ``PASSES``.
+Try without it: with the first Triton that peels loops under masks by itself; 3.6 does not, newer ones are not
+measured yet.
 """
 
 from __future__ import annotations
@@ -70,22 +76,22 @@ from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.linear import decides, is_true
 from pytriton.passes.analysis.queries import larger_than, multiplies, negated, set_once, unless_changed
 
-__all__ = ["split"]
+__all__ = ["peel"]
 
-_MOST = 60  # statements of a loop that is written twice
-_LARGE = 100  # nodes of a side of a comparison that is looked at
+_MAX_STATEMENTS = 60  # statements of a loop that is written twice
+_MAX_NODES = 100  # nodes of a side of a comparison that is looked at
 _COMMENT = "what is left, under its masks"
 
 
-def split(kernel: KernelDef, _: Context) -> KernelDef:
-    """The kernel with such loops split."""
+def peel(kernel: KernelDef, _: Context) -> KernelDef:
+    """The kernel with the last iteration of such loops apart, and no masks in the others."""
     if not multiplies(kernel.body):
         return kernel
-    body = _Split(kernel).body(kernel.body, None)
+    body = _Peel(kernel).body(kernel.body, None)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
-class _Split:
+class _Peel:
     def __init__(self, kernel: KernelDef) -> None:
         self.kernel = kernel
 
@@ -105,8 +111,8 @@ class _Split:
         for statement in body:
             multiples.passed.append(statement)
             inner = bodies(statement)
-            if isinstance(statement, RangeLoop) and (found := self._loop(statement, multiples)):
-                result += found
+            if isinstance(statement, RangeLoop) and (peeled := self._loop(statement, multiples)):
+                result += peeled
             elif inner:
                 result.append(self._inside(statement, multiples))
             else:
@@ -123,25 +129,25 @@ class _Split:
         return replace(statement, **parts) if changed else statement  # type: ignore[arg-type]
 
     def _loop(self, loop: RangeLoop, multiples: _Multiples) -> Body:
-        """The loop split; nothing where that is not possible or takes no mask away."""
+        """The loop and its last iteration; nothing where that is not possible or takes no mask away."""
         iteration = _full_iteration(loop)
-        if iteration is None or len(loop.body) > _MOST or not multiplies(loop.body):
+        if iteration is None or len(loop.body) > _MAX_STATEMENTS or not multiplies(loop.body):
             return ()
         if any(map(bodies, loop.body)) or Atomic in kinds_in(loop.body):
             return ()
         if not any(map(decides, expressions(loop.body))):
             return ()
-        body = _Whole(iteration, self.ranges | iteration.sums).body(loop.body)
+        body = _Unmasked(iteration, self.ranges | iteration.sums).body(loop.body)
         if body is loop.body:
             return ()
         step, known = iteration.step, multiples.now()
         if _multiple(iteration.count, known) % step == 0 and step & (step - 1) == 0:
             return (replace(loop, body=body),)
         size = loop.step if iteration.up else negated(loop.step)
-        return self._with_rest(loop, body, iteration, size)
+        return self._with_last(loop, body, iteration, size)
 
-    def _with_rest(self, loop: RangeLoop, body: Body, iteration: _Iteration, size: Expr) -> Body:
-        """The whole iterations, and the last one where some of the bound is left."""
+    def _with_last(self, loop: RangeLoop, body: Body, iteration: _FullIteration, size: Expr) -> Body:
+        """The full iterations, and the last one where some of the bound is left."""
         span = loop.span
 
         def calculate(left: Expr, operator: str, right: Expr) -> Expr:
@@ -189,8 +195,8 @@ def _reads_outside(body: Body, loop: RangeLoop) -> set[Symbol]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Iteration:
-    """A whole iteration: ``gap`` is at least 0 in it. ``count`` is what the steps are to use up."""
+class _FullIteration:
+    """A full iteration: ``gap`` is at least 0 in it. ``count`` is what the steps are to use up."""
 
     variable: Symbol
     up: bool
@@ -204,8 +210,8 @@ class _Iteration:
         return {variable: Affine.symbol(variable) for variable in {self.variable} | names(self.count)}
 
 
-def _full_iteration(loop: RangeLoop) -> _Iteration | None:
-    """The whole iterations of a loop from 0 up to a bound, or from one down to 0."""
+def _full_iteration(loop: RangeLoop) -> _FullIteration | None:
+    """The full iterations of a loop from 0 up to a bound, or from one down to 0."""
     step = constant(loop.step)
     if loop.symbol.type != INT or not isinstance(step, int):
         return None
@@ -217,7 +223,7 @@ def _full_iteration(loop: RangeLoop) -> _Iteration | None:
     until = affine_of(bound, lambda name: Affine.symbol(name.symbol) if isinstance(name, Name) else None)
     assert until is not None
     gap = (until.plus(variable, -1) if up else variable).plus(Affine.constant(-abs(step)))
-    return _Iteration(loop.symbol, up, abs(step), bound, gap)
+    return _FullIteration(loop.symbol, up, abs(step), bound, gap)
 
 
 class _Multiples:
@@ -267,14 +273,14 @@ def _multiple(expr: Expr, known: Mapping[Symbol, int]) -> int:
 
 
 @dataclass(slots=True)
-class _Whole:
-    """Rewrites the body of a loop for its whole iterations.
+class _Unmasked:
+    """Rewrites the body of a loop for its full iterations.
 
     ``sums``: of the variables that are ranges, or computed from those, the loop's variable and its bound;
     ``true``: variables of the body that hold nothing but true.
     """
 
-    iteration: _Iteration
+    iteration: _FullIteration
     sums: dict[Symbol, Affine]
     true: set[Symbol] = field(default_factory=set)
 
@@ -290,16 +296,16 @@ class _Whole:
             if value is not None:
                 self._note(changed.symbol, value)  # type: ignore[union-attr]
             result.append(changed)
-        if all(one is other for one, other in zip(result, body, strict=True)):
+        if unless_changed(body, result) is body:
             return body
-        left = reads(tuple(result))
-        return tuple(_without(each, self.true - left) for each in result if not _is_idle(each))
+        unread = self.true - reads(tuple(result))
+        return tuple(_without(statement, unread) for statement in result if not _is_idle(statement))
 
     def _note(self, symbol: Symbol, value: Expr) -> None:
         """Remember what a variable is set to in each iteration, where that may decide a condition."""
         if is_true(value):
             self.true.add(symbol)
-        if element_of(value.type) != INT or larger_than(value, _LARGE):  # type: ignore[arg-type]
+        if element_of(value.type) != INT or larger_than(value, _MAX_NODES):  # type: ignore[arg-type]
             return
         total = self._sum(value)
         if total is not None:
@@ -315,8 +321,8 @@ class _Whole:
             case Expand() | Broadcast() if is_true(_operand(expr)):
                 return _truth(expr)
             case Binary(operator="&&", left=left, right=right):
-                for one, other in ((left, right), (right, left)):
-                    if is_true(one):
+                for side, other in ((left, right), (right, left)):
+                    if is_true(side):
                         return other if other.type == expr.type else Broadcast(expr.span, expr.type, other)
             case Select(condition=condition, yes=yes) if is_true(condition):
                 return yes if yes.type == expr.type else Broadcast(expr.span, expr.type, yes)
@@ -328,7 +334,7 @@ class _Whole:
         return expr
 
     def _holds(self, claim: Binary) -> bool:
-        """Whether a comparison holds for all elements of a whole iteration.
+        """Whether a comparison holds for all elements of a full iteration.
 
         It must do so for C's integers, which wrap around: the larger side is at most the variable or the bound, and
         the smaller side is less and not far below 0.
@@ -336,7 +342,7 @@ class _Whole:
         low, high = claim.left, claim.right
         if claim.operator in (">", ">="):
             low, high = high, low
-        if any(element_of(side.type) != INT or larger_than(side, _LARGE) for side in (low, high)):  # type: ignore[arg-type]
+        if any(element_of(side.type) != INT or larger_than(side, _MAX_NODES) for side in (low, high)):  # type: ignore[arg-type]
             return False
         low_sum, high_sum = self._sum(low), self._sum(high)
         if low_sum is None or high_sum is None:

@@ -3,6 +3,10 @@
 Programs start in the order of axis 0. A wave of them then reads a few columns of tiles and all rows; in groups of
 ``group`` along axis 0 it reads a patch of both, which is less. The new ids are a bijection of the launch grid, and
 nothing orders the programs of a launch, so this is exact for every kernel; only the time differs.
+
+Gain: half products of 8192 on an H200 with Triton 3.6, 631 TFLOP/s for 577 to 626; at 4096 it costs a little.
+Switch: ``Settings.swizzle``, which tuning sets for its best few points (runtime/sweep/variants.py).
+Try without it: tuning measures both every time.
 """
 
 from __future__ import annotations
