@@ -23,8 +23,8 @@ PASSES = (
         "product-sums-columns",
         _pass("lower/products"),
         "a product is summed over the wrong axis",
-        'return Reduce(expr.span, expr.type, "+", whole, 1)',
-        'return Reduce(expr.span, expr.type, "+", whole, 0)',
+        'return Reduce(expr.span, expr.type, "+", elements, 1)',
+        'return Reduce(expr.span, expr.type, "+", elements, 0)',
     ),
     Mutant(
         "divisors-unguarded",
@@ -297,8 +297,8 @@ SCALARS = (
         "unread-atomics-go",
         _pass("analysis/dead"),
         "an atomic goes with the variable that nobody reads",
-        "(effects if acts else found).add(statement.symbol)",
-        "found.add(statement.symbol)",
+        "(effects if acts else removable).add(statement.symbol)",
+        "removable.add(statement.symbol)",
     ),
     Mutant(
         "tiles-in-elements",
@@ -349,8 +349,8 @@ MEMORY = (
         "nothing-aliases",
         _pass("memory/provenance"),
         "parameters count as apart without __noalias",
-        "if one is other or not (one.noalias or other.noalias):",
-        "if one is other:",
+        "if first is second or not (first.noalias or second.noalias):",
+        "if first is second:",
     ),
     Mutant(
         "loaded-pointers-reach-nothing",
@@ -394,8 +394,8 @@ MOVES = (
         "set-in-one-branch",
         _pass("analysis/liveness"),
         "what one branch sets counts as set by both",
-        "return read | one[0] | other[0], one[1] & other[1]",
-        "return read | one[0] | other[0], one[1] | other[1]",
+        "return read | first[0] | second[0], first[1] & second[1]",
+        "return read | first[0] | second[0], first[1] | second[1]",
     ),
     Mutant(
         "moves-past-readers",
@@ -408,7 +408,7 @@ MOVES = (
         "copy-past-its-target",
         _pass("loops/rotate"),
         "`an = *pa; a = an` becomes `a = *pa` although a is read in between",
-        "if any(copy.symbol is one.symbol or copy.symbol in reads((one,)) for one in between):",
+        "if any(copy.symbol is setter.symbol or copy.symbol in reads((setter,)) for setter in between):",
         "if False:",
     ),
     Mutant(

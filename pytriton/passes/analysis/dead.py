@@ -39,13 +39,13 @@ def remove_unread(before: KernelDef, after: KernelDef) -> KernelDef:
 
 def _removable(body: Body, symbols: set[Symbol]) -> set[Symbol]:
     """Those of the variables whose assignments do nothing else."""
-    found: set[Symbol] = set()
+    removable: set[Symbol] = set()
     effects: set[Symbol] = set()
     for statement in statements(body) if symbols else ():
         if isinstance(statement, Declare | Assign) and statement.symbol in symbols:
             acts = Atomic in inside(statement).kinds
-            (effects if acts else found).add(statement.symbol)
-    return found - effects
+            (effects if acts else removable).add(statement.symbol)
+    return removable - effects
 
 
 class _Assigns:

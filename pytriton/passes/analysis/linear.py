@@ -73,8 +73,8 @@ def _settled(expr: Expr, facts: Sequence[Expr]) -> Expr:
     expr = with_children(expr, lambda operand: _settled(operand, facts))
     match expr:
         case Binary(operator="&&", left=left, right=right):
-            for one, other in ((left, right), (right, left)):
-                if is_true(one) and shape_of(other.type) == shape_of(expr.type):
+            for side, other in ((left, right), (right, left)):
+                if is_true(side) and shape_of(other.type) == shape_of(expr.type):
                     return other
         case Binary(operator="<" | "<=" | ">" | ">=" | "!=") if any(_follows(expr, fact) for fact in facts):
             return Literal(expr.span, BOOL, 1)

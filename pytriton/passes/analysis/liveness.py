@@ -63,14 +63,14 @@ class Block:
     @cached_property
     def mentions(self) -> Mentions:
         """Where in the block each symbol is read, or set first."""
-        found: Mentions = {}
+        mentions: Mentions = {}
         for position, statement in enumerate(self.body):
-            read, kept = _effects(statement)
+            read, fixed = _effects(statement)
             for symbol in read:
-                found.setdefault(symbol, []).append((position, True))
-            for symbol in kept - read:
-                found.setdefault(symbol, []).append((position, False))
-        return found
+                mentions.setdefault(symbol, []).append((position, True))
+            for symbol in fixed - read:
+                mentions.setdefault(symbol, []).append((position, False))
+        return mentions
 
     def after(self, position: int) -> Later:
         """What may be read after the statement at a position."""
@@ -108,11 +108,11 @@ def _effects(statement: Statement) -> tuple[_Symbols, _Symbols]:
     read = _read(statement)
     match statement:
         case If(then=then, otherwise=otherwise):
-            one, other = _sequence(then), _sequence(otherwise)
-            return read | one[0] | other[0], one[1] & other[1]
+            first, second = _sequence(then), _sequence(otherwise)
+            return read | first[0] | second[0], first[1] & second[1]
         case For(init=init):
-            first, fixed = _sequence(init)
-            return first | ((read | _again(statement)) - fixed), fixed
+            start, fixed = _sequence(init)
+            return start | ((read | _again(statement)) - fixed), fixed
         case RangeLoop(symbol=symbol, body=body):
             return read | (exposed(body) - {symbol}), set()
         case _:

@@ -76,8 +76,8 @@ def _body(body: Body, outer: Later | None, known: Constants) -> Body:
                 otherwise = _body(statement.otherwise, inner, known)
                 result.append(replace(statement, then=then, otherwise=otherwise))
             case For():
-                found = _range_loop(statement, block.after(position), known) or statement
-                result.append(_with_body(found, inner, known))
+                loop = _range_loop(statement, block.after(position), known) or statement
+                result.append(_with_body(loop, inner, known))
             case While() | DoWhile():
                 result.append(_with_body(statement, inner, known))
     return unless_changed(body, result)
@@ -119,8 +119,7 @@ def _range_loop(loop: For, later: Later, known: Constants) -> RangeLoop | None:
     if operator in ("<=", ">="):
         if constant(stop) in (2**31 - 1, -(2**31), 2**63 - 1, -(2**63)):
             return None
-        one = Literal(stop.span, symbol.type, 1)
-        stop = Binary(stop.span, symbol.type, "-" if down else "+", stop, one)
+        stop = Binary(stop.span, symbol.type, "-" if down else "+", stop, Literal(stop.span, symbol.type, 1))
     return RangeLoop(loop.span, symbol, start, stop, step, loop.body, loop.comments)
 
 

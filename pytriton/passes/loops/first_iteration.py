@@ -59,7 +59,7 @@ class Match:
         self.values: dict[int, Expr] = {}
         self.used: set[int] = set()
         self.carried: list[Carried] = []
-        self._wholes: dict[int, Expr | None] = {}
+        self._inlined: dict[int, Expr | None] = {}
         self._sources: dict[int, tuple[Expr, int]] = {}
         self._recurrent = part.recurrent()
         self._facts = part.iteration.facts
@@ -104,11 +104,11 @@ class Match:
             self.values[at] = self._pair(value, at, first, place)
 
     def _resolved(self, name: Name, place: int) -> tuple[Expr, int]:
-        found = self.history.value(name.symbol, place)
-        if found is None:
+        origin = self.history.value(name.symbol, place)
+        if origin is None:
             raise Differs
-        self.used.add(found[1])
-        return found
+        self.used.add(origin[1])
+        return origin
 
     def _pair(self, expr: Expr, at: int, first: Expr, place: int) -> Expr:
         """What to write for an expression of the slice, paired with one before the loop."""
@@ -180,17 +180,17 @@ class Match:
             if now is None:
                 continue
             now = settle(now, self._facts)
-            whole = self._whole(now, at)
-            if whole is None:
+            inlined = self._inline(now, at)
+            if inlined is None:
                 continue
-            whole = settle(whole, self._facts)
-            if self._stays(whole, first, place):
+            inlined = settle(inlined, self._facts)
+            if self._stays(inlined, first, place):
                 return now
             wanted = settle(self.history.expand(first, place), self._facts_first)
-            entry = self.history.expand(whole, self.history.end, self.gone)
+            entry = self.history.expand(inlined, self.history.end, self.gone)
             entry = settle(entry, self._facts_first)
             if equal(entry, wanted) or (is_true(entry) and is_true(wanted)):
-                return whole if is_true(whole) else now
+                return inlined if is_true(inlined) else now
         return None
 
     def _stays(self, expr: Expr, first: Expr, place: int) -> bool:
@@ -200,18 +200,18 @@ class Match:
         writer = self.history.writer
         return writer(first.symbol, place) == writer(first.symbol, self.history.end, self.gone)
 
-    def _whole(self, expr: Expr, at: int) -> Expr | None:
+    def _inline(self, expr: Expr, at: int) -> Expr | None:
         """The expression with the slice's temporaries as what they are; None if that is too large."""
         change: dict[Symbol, Expr] = {}
         for symbol in names(expr):
             source = self.part.writer(symbol, at)
             if source is not None and source not in self.part.loaded:
-                value = self._wholes[source]
+                value = self._inlined[source]
                 if value is None:
                     return None
                 change[symbol] = value
-        found = rebuild(expr, change) if change else expr
-        return None if larger_than(found, _MAX_NODES) else found
+        inlined = rebuild(expr, change) if change else expr
+        return None if larger_than(inlined, _MAX_NODES) else inlined
 
     def _holds(self, condition: Expr, at: int) -> bool:
         """Whether a condition of the slice holds unless the iteration is the last."""
@@ -245,7 +245,7 @@ class Match:
             if now is None:
                 raise Differs
             self.values[at] = settle(now, self._facts)
-            self._wholes[at] = self._whole(self.values[at], at)
+            self._inlined[at] = self._inline(self.values[at], at)
 
 
 def _points(expr: Expr) -> bool:

@@ -141,13 +141,13 @@ class _Undo:
             if start is None:
                 break
             done.append(lines[start].statement)
-            found = self._attempt(place, lines, start, iteration)
-            if found is not None:
-                behind = found.behind + place.behind
-                place = replace(place, before=found.before, loop=found.loop, behind=behind)
+            rotated = self._attempt(place, lines, start, iteration)
+            if rotated is not None:
+                behind = rotated.behind + place.behind
+                place = replace(place, before=rotated.before, loop=rotated.loop, behind=behind)
                 iteration = iteration_of(place.loop, self.known)
                 lines = _lines(place.loop.body, iteration)
-                done += found.top
+                done += rotated.top
                 self.changed = True
         self._warn_of_ifs(lines, place)
         return place
@@ -157,10 +157,10 @@ class _Undo:
     ) -> Rotated | None:
         """The loop with the load at a position moved; or a warning."""
         history = History(place.before + iteration.begin)
-        part, kept = None, None
-        for whole, computed in ((True, True), (False, True), (False, False)):
+        part, stays = None, None
+        for widen, computed in ((True, True), (False, True), (False, False)):
             try:
-                part = grow(lines, start, iteration, whole=whole, computed=computed)
+                part = grow(lines, start, iteration, widen=widen, computed=computed)
                 self._check(part, place)
                 match = Match(part, history)
                 self._check_first(match, place)
@@ -169,11 +169,13 @@ class _Undo:
             except Unmovable:
                 continue
             except Differs:
-                kept = _Stays("what stands before the loop computes something else")
-            except _Stays as stays:
-                kept = stays.with_traceback(None)  # which holds this frame, and that all that is known here
-        if part is not None and kept is not None:
-            self._warn(part, kept, place, lines[start])
+                stays = _Stays("what stands before the loop computes something else")
+            except _Stays as refusal:
+                stays = refusal.with_traceback(
+                    None
+                )  # which holds this frame, and that all that is known here
+        if part is not None and stays is not None:
+            self._warn(part, stays, place, lines[start])
         return None
 
     def _check(self, part: Slice, place: _Place) -> None:
@@ -188,8 +190,8 @@ class _Undo:
             value = part.lines[at].value
             if value is not None and has_load(value):
                 behind = range(at + 1, len(part.lines))
-                rest = [part.lines[place].statement for place in behind if place not in part.chosen]
-                self._check_memory(value, (*rest, *part.iteration.between))
+                others = [part.lines[place].statement for place in behind if place not in part.chosen]
+                self._check_memory(value, (*others, *part.iteration.between))
 
     def _check_first(self, match: Match, place: _Place) -> None:
         """What stands before the loop must be able to wait until the first iteration."""
@@ -212,7 +214,7 @@ class _Undo:
                 if self.provenance.writes_to((statement,), pointer):
                     raise _writer(statement, self.provenance.only_root(pointer))
 
-    def _warn(self, part: Slice, kept: _Stays, place: _Place, line: Line) -> None:
+    def _warn(self, part: Slice, stays: _Stays, place: _Place, line: Line) -> None:
         """Say why a value that the next iteration reads, and that was loaded before the loop, stays as it is."""
         loaded = {
             symbol for symbol in part.exposed() - part.recurrent() if _loaded_before(symbol, place.before)
@@ -220,9 +222,9 @@ class _Undo:
         if not loaded:
             return
         spelled = " and ".join(sorted(f"'{symbol.name}'" for symbol in loaded))
-        note = ((kept.what, kept.at.span),) if kept.at is not None else ()
-        message = f"{_STAYS.format(spelled)}: {kept.reason}"
-        self.report.warning("TC420", message, line.statement.span, *note, help=kept.help)
+        note = ((stays.what, stays.at.span),) if stays.at is not None else ()
+        message = f"{_STAYS.format(spelled)}: {stays.reason}"
+        self.report.warning("TC420", message, line.statement.span, *note, help=stays.help)
 
     def _warn_of_ifs(self, lines: Sequence[Line], place: _Place) -> None:
         """Say which prefetched values are loaded under a condition that does not follow from the loop's."""
@@ -249,8 +251,8 @@ def _lines(body: Body, iteration: Iteration) -> list[Line]:
         own = [lines[place]]
         if isinstance(statement, If) and looked < _MAX_IFS and next(_loads_of(statement), None) is not None:
             looked += 1
-            whole = Slice(lines, (), iteration, local)
-            condition = whole.at_top(statement.condition, place, eager=True)
+            empty = Slice(lines, (), iteration, local)
+            condition = empty.at_top(statement.condition, place, eager=True)
             if (
                 condition is not None
                 and is_true(settle(condition, iteration.facts))
@@ -281,19 +283,19 @@ def _removable(match: Match, place: _Place) -> set[int]:
     """The statements before the loop that can go if the slice runs in the first iteration; raises Differs."""
     statements = match.history.body
     again = reads(place.loop.body)
-    found: set[int] = set()
+    removable: set[int] = set()
     for at in sorted(match.used, reverse=True):
         (symbol,) = inside(statements[at]).sets
-        readers = (statements[p] for p in range(at + 1, len(statements)) if p not in found)
+        readers = (statements[p] for p in range(at + 1, len(statements)) if p not in removable)
         needed = any(symbol in inside(reader).reads for reader in readers)
         needed |= any(new.place > at and symbol in names(new.first) for new in match.carried)
         if symbol not in match.part.targets:
             needed |= symbol in again or place.live(symbol)
         if not needed:
-            found.add(at)
-    if not match.gone <= found:
+            removable.add(at)
+    if not match.gone <= removable:
         raise Differs
-    return found
+    return removable
 
 
 def _loads_of(statement: If) -> Iterator[Assign | Declare]:

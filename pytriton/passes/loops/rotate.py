@@ -79,19 +79,19 @@ def rotate(
         and (place in removed or (statement.value is None and statement.symbol not in used_before))
     }
     top = _top(match, before, removed, homeless)
-    rest = _rest(match, live)
+    remaining = _rest(match, live)
     head = _head(match, before, removed, homeless)
     if match.carried:
-        used = _mentioned((*top, *rest, *match.part.iteration.begin)) | assigned(later)
+        used = _mentioned((*top, *remaining, *match.part.iteration.begin)) | assigned(later)
         head = _without_detours(head, match, used, live)
-    loop = replace(loop, body=(*top, *rest))
+    loop = replace(loop, body=(*top, *remaining))
     read = reads((*head, loop))
-    unread = {one.symbol for one in head if isinstance(one, Declare)} - read
+    unread = {statement.symbol for statement in head if isinstance(statement, Declare)} - read
     unread = {symbol for symbol in unread if not live(symbol)}
     freed = unread & reads(tuple(before[place] for place in removed))
     if freed:
         head, top = _handed_down(head, top, unread, freed)
-        loop = replace(loop, body=(*top, *rest))
+        loop = replace(loop, body=(*top, *remaining))
     shared = {symbol: Symbol(symbol.name, symbol.type, symbol.span) for symbol in homeless & assigned(later)}
     if shared:
         body = _renamed(loop.body, shared)
@@ -110,19 +110,26 @@ def _handed_down(
     Unless the next line stays: the comment may head that, too (see ``dead.remove``). ``unread``: what will not
     stay; ``freed``: what this move has left unread.
     """
-    kept = {one.span.line for one in head if not (isinstance(one, Declare) and one.symbol in unread)}
+    staying_lines = {
+        statement.span.line
+        for statement in head
+        if not (isinstance(statement, Declare) and statement.symbol in unread)
+    }
     result: list[Statement] = []
-    for one in head:
-        freed_here = isinstance(one, Declare) and one.symbol in freed
+    for statement in head:
+        freed_here = isinstance(statement, Declare) and statement.symbol in freed
         if (
             freed_here
-            and one.comments.above
+            and statement.comments.above
             and not top[0].comments.above
-            and _last_line(one) + 1 not in kept
+            and _last_line(statement) + 1 not in staying_lines
         ):
-            top = [replace(top[0], comments=replace(top[0].comments, above=one.comments.above)), *top[1:]]
-            one = replace(one, comments=replace(one.comments, above=()))
-        result.append(one)
+            top = [
+                replace(top[0], comments=replace(top[0].comments, above=statement.comments.above)),
+                *top[1:],
+            ]
+            statement = replace(statement, comments=replace(statement.comments, above=()))
+        result.append(statement)
     return tuple(result), top
 
 
@@ -160,14 +167,22 @@ def _without_detours(
         if not (isinstance(copy, Made) and copy.symbol in carried and isinstance(copy.value, Name)):
             continue
         source = copy.value.symbol
-        makers = [one for one in result if source in inside(one).sets]
-        readers = [one for one in result if source in inside(one).reads]
+        makers = [statement for statement in result if source in inside(statement).sets]
+        readers = [statement for statement in result if source in inside(statement).reads]
         if len(makers) != 1 or len(readers) != 1 or source in used or source.parameter or live(source):
             continue
-        made = makers[0]
-        if isinstance(made, Declare) and made.value is not None and result.index(made) < result.index(copy):
-            named = type(copy)(made.span, copy.symbol, made.value, _joined(made.comments, copy.comments))
-            result = [named if one is made else one for one in result if one is not copy]
+        origin = makers[0]
+        if (
+            isinstance(origin, Declare)
+            and origin.value is not None
+            and result.index(origin) < result.index(copy)
+        ):
+            named = type(copy)(
+                origin.span, copy.symbol, origin.value, _joined(origin.comments, copy.comments)
+            )
+            result = [
+                named if statement is origin else statement for statement in result if statement is not copy
+            ]
     return tuple(result)
 
 
@@ -216,19 +231,22 @@ def _top(
 
 def _without_copies(top: list[Made], match: Match) -> list[Made]:
     """``an = *pa; a = an`` as ``a = *pa``, where nothing else reads ``an``."""
-    others = {symbol for line in match.part.rest for symbol in line.reads}
+    others = {symbol for line in match.part.staying for symbol in line.reads}
     for copy in list(top):
         source = copy.value.symbol if isinstance(copy.value, Name) else None
-        made = next((one for one in reversed(top[: top.index(copy)]) if one.symbol is source), None)
-        if made is None or source in others or sum(source in inside(one).reads for one in top) != 1:
+        earlier = reversed(top[: top.index(copy)])
+        original = next((statement for statement in earlier if statement.symbol is source), None)
+        if original is None or source in others:
             continue
-        between = top[top.index(made) + 1 : top.index(copy)]
-        if any(copy.symbol is one.symbol or copy.symbol in reads((one,)) for one in between):
+        if sum(source in inside(statement).reads for statement in top) != 1:
             continue
-        assert made.value is not None
-        comments = _joined(made.comments, copy.comments)
-        renamed = type(copy)(made.span, copy.symbol, made.value, comments)
-        top = [renamed if one is made else one for one in top if one is not copy]
+        between = top[top.index(original) + 1 : top.index(copy)]
+        if any(copy.symbol is setter.symbol or copy.symbol in reads((setter,)) for setter in between):
+            continue
+        assert original.value is not None
+        comments = _joined(original.comments, copy.comments)
+        renamed = type(copy)(original.span, copy.symbol, original.value, comments)
+        top = [renamed if statement is original else statement for statement in top if statement is not copy]
     return top
 
 
@@ -271,9 +289,9 @@ def _if(
         return [statement]
     condition = Evaluate(statement.span, statement.condition)
     read = {symbol for line in behind for symbol in line.reads} | reads(match.part.iteration.between)
-    kept = [inner for inner in left if not isinstance(inner, Remark)]
-    if all(_harmless(inner) for inner in kept) and not any(
-        s in read or live(s) for s in assigned(tuple(kept))
+    statements = [inner for inner in left if not isinstance(inner, Remark)]
+    if all(_harmless(inner) for inner in statements) and not any(
+        s in read or live(s) for s in assigned(tuple(statements))
     ):
         return [*remark(replace(condition, comments=statement.comments)), *left]
     return [replace(statement, then=tuple(left))]

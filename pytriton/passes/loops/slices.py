@@ -2,8 +2,8 @@
 
 A ``Slice`` is a set of assignments that can run at the start of the next iteration instead, in the same order,
 without any other statement noticing: it holds whatever follows one of them in the body and reads or sets what
-that sets. ``whole`` slices also take along what changes an operand after its use (``a = *pa; pa += T``) and the
-variables of the iteration that serve nothing else, so that the moved statements read as they did.
+that sets. With ``widen`` a slice also takes along what changes an operand after its use (``a = *pa; pa += T``)
+and the variables of the iteration that serve nothing else, so that the moved statements read as they did.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Line:
 
 
 def grow(
-    lines: Sequence[Line], start: int, iteration: Iteration, *, whole: bool, computed: bool = True
+    lines: Sequence[Line], start: int, iteration: Iteration, *, widen: bool, computed: bool = True
 ) -> Slice:
     """The slice of the load at a position; raises Unmovable.
 
@@ -63,35 +63,35 @@ def grow(
     pending = [start]
     while pending:
         place = pending.pop()
-        for other in _needed(lines, place, chosen, heavy, whole):
+        for other in _needed(lines, place, chosen, heavy, widen):
             if not lines[other].movable or len(chosen) == _MAX_STATEMENTS:
                 raise Unmovable
             chosen.add(other)
             pending.append(other)
-        if not pending and whole and len(chosen) < _MAX_STATEMENTS:
+        if not pending and widen and len(chosen) < _MAX_STATEMENTS:
             pending += _temporaries(lines, chosen, local)
             chosen.update(pending)
-    found = Slice(lines, tuple(sorted(chosen)), iteration, frozenset(local))
-    if found.targets & reads(iteration.between):
+    grown = Slice(lines, tuple(sorted(chosen)), iteration, frozenset(local))
+    if grown.targets & reads(iteration.between):
         raise Unmovable
-    return found
+    return grown
 
 
 def _heavy(lines: Sequence[Line], local: set[Symbol]) -> set[Symbol]:
     """The variables of the iteration that are computed from memory."""
-    found: set[Symbol] = set()
+    computed: set[Symbol] = set()
     for line in lines:
-        if line.reads & found or any(map(has_memory, expressions((line.statement,)))):
-            found |= line.sets & local
-    return found
+        if line.reads & computed or any(map(has_memory, expressions((line.statement,)))):
+            computed |= line.sets & local
+    return computed
 
 
 def _needed(
-    lines: Sequence[Line], place: int, chosen: set[int], heavy: set[Symbol], whole: bool
+    lines: Sequence[Line], place: int, chosen: set[int], heavy: set[Symbol], widen: bool
 ) -> list[int]:
     """What must move along with one statement."""
     line = lines[place]
-    found = []
+    places = []
     for other, near in enumerate(lines):
         if other in chosen:
             continue
@@ -99,17 +99,17 @@ def _needed(
             needed = near.sets & line.reads & heavy
         else:
             needed = line.sets & (near.reads | near.sets)
-            needed |= near.sets & line.reads if whole and near.movable else frozenset()
+            needed |= near.sets & line.reads if widen and near.movable else frozenset()
         if needed:
-            found.append(other)
-    return found
+            places.append(other)
+    return places
 
 
 def _temporaries(lines: Sequence[Line], chosen: set[int], local: set[Symbol]) -> list[int]:
     """The variables of the iteration that only the slice reads; a mask is better written where it is used."""
     wanted = {symbol for place in chosen for symbol in lines[place].reads & local}
-    rest = [line for place, line in enumerate(lines) if place not in chosen]
-    used = {symbol for line in rest for symbol in line.reads}
+    staying = [line for place, line in enumerate(lines) if place not in chosen]
+    used = {symbol for line in staying for symbol in line.reads}
     return [
         place
         for place, line in enumerate(lines)
@@ -145,14 +145,14 @@ class Slice:
         self.loaded = frozenset(loaded)
 
     @property
-    def rest(self) -> list[Line]:
+    def staying(self) -> list[Line]:
         """The statements that stay."""
         return [line for place, line in enumerate(self.lines) if place not in self.chosen]
 
     def writer(self, symbol: Symbol, place: int) -> int | None:
         """The chosen statement that set a variable last before a place; None: it has its value from before."""
-        found = (at for at in reversed(self.chosen) if at < place and symbol in self.lines[at].sets)
-        return next(found, None)
+        writers = (at for at in reversed(self.chosen) if at < place and symbol in self.lines[at].sets)
+        return next(writers, None)
 
     def source(self, symbol: Symbol, place: int) -> int | None:
         """The same, if it is more than a temporary."""
@@ -174,13 +174,13 @@ class Slice:
 
     def exposed(self) -> set[Symbol]:
         """The variables that the next iteration reads as the slice left them."""
-        found: set[Symbol] = set()
+        exposed: set[Symbol] = set()
         lost: set[Symbol] = set(self.local)
-        for line in self.rest:
-            found |= (line.reads & self.targets) - lost
+        for line in self.staying:
+            exposed |= (line.reads & self.targets) - lost
             if line.value is not None and line.guard is None:
                 lost |= line.sets
-        return found
+        return exposed
 
     # ------------------------------------------------------------ values at the start of the next iteration
 
@@ -231,10 +231,10 @@ class Slice:
             return None
         change: dict[Symbol, Expr] = {}
         for symbol in names(value):
-            found = self._value(symbol, at, use, eager, depth + 1)
-            if found is None:
+            replacement = self._value(symbol, at, use, eager, depth + 1)
+            if replacement is None:
                 return None
-            change[symbol] = found
+            change[symbol] = replacement
         value = rebuild(value, change)
         return None if larger_than(value, _MAX_NODES) else value
 

@@ -65,9 +65,9 @@ def _doubtful(divisor: Expr, symbols: set[Symbol]) -> bool:
 def _or_one(divisor: Expr) -> Expr:
     """``divisor != 0 ? divisor : 1``"""
     element = element_of(divisor.type)  # type: ignore[arg-type]
-    zero, one = (Literal(divisor.span, element, value) for value in (0, 1))
+    zero, unit = (Literal(divisor.span, element, value) for value in (0, 1))
     test = Binary(divisor.span, with_element(BOOL, shape_of(divisor.type)), "!=", divisor, zero)
-    return Select(divisor.span, divisor.type, test, divisor, one)
+    return Select(divisor.span, divisor.type, test, divisor, unit)
 
 
 def _tested(node: Expr) -> frozenset[Symbol]:
@@ -84,13 +84,13 @@ def _tested(node: Expr) -> frozenset[Symbol]:
 def _loaded(body: Body) -> set[Symbol]:
     """The variables that are computed from memory."""
     pairs = assignments(body)
-    found: set[Symbol] = set()
+    loaded: set[Symbol] = set()
     while True:
         more = {
             symbol
             for symbol, value in pairs
-            if symbol not in found and (names(value) & found or has_memory(value))
+            if symbol not in loaded and (names(value) & loaded or has_memory(value))
         }
         if not more:
-            return found
-        found |= more
+            return loaded
+        loaded |= more

@@ -153,7 +153,7 @@ def _guard(body: Body, running: Symbol | None, clears: tuple[Symbol, ...] = ()) 
     """
     result: list[Statement] = []
     for position, statement in enumerate(body):
-        rest = body[position + 1 :]
+        following = body[position + 1 :]
         match statement:
             case Break():
                 assert running is not None
@@ -166,7 +166,7 @@ def _guard(body: Body, running: Symbol | None, clears: tuple[Symbol, ...] = ()) 
                 result += [_set(flag, False, statement.span) for flag in clears]
                 break
             case If() if _contains((statement,), Break | Continue):
-                result += _guarded_if(statement, rest, running, clears)
+                result += _guarded_if(statement, following, running, clears)
                 break
             case _:
                 result.append(statement)
@@ -174,17 +174,17 @@ def _guard(body: Body, running: Symbol | None, clears: tuple[Symbol, ...] = ()) 
 
 
 def _guarded_if(
-    statement: If, rest: Body, running: Symbol | None, clears: tuple[Symbol, ...]
+    statement: If, following: Body, running: Symbol | None, clears: tuple[Symbol, ...]
 ) -> Iterator[Statement]:
     """An ``if`` that may jump, with what follows it in the iteration."""
     then, otherwise = statement.then, statement.otherwise
-    if not any(not isinstance(after, Remark) for after in rest):
-        rest = ()
+    if not any(not isinstance(after, Remark) for after in following):
+        following = ()
     elif not _goes_on(then):
-        otherwise, rest = otherwise + rest, ()
+        otherwise, following = otherwise + following, ()
     elif not _goes_on(otherwise):
-        then, rest = then + rest, ()
-    if not rest:
+        then, following = then + following, ()
+    if not following:
         yield _if(statement, _guard(then, running, clears), _guard(otherwise, running, clears))
         return
     only_breaks = not _contains((statement,), Continue)
@@ -194,7 +194,7 @@ def _guarded_if(
         inner = (*clears, flag)
         yield Declare(statement.span, flag, _truth(statement.span, True))
     yield _if(statement, _guard(then, running, inner), _guard(otherwise, running, inner))
-    yield If(statement.span, _name(flag, statement.span), _guard(rest, running, clears), ())
+    yield If(statement.span, _name(flag, statement.span), _guard(following, running, clears), ())
 
 
 def _goes_on(body: Body) -> bool:

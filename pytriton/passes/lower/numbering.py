@@ -91,11 +91,11 @@ class Numbering:
         return known[symbol] if symbol in known else self._number("variable", symbol)
 
     def _literal(self, value: int | float, expr: Expr) -> int:
-        found = self._number("constant", repr(value), expr.type)
-        self._constants[found] = value
+        known = self._number("constant", repr(value), expr.type)
+        self._constants[known] = value
         if isinstance(value, int) and _bits(expr):
-            self._sums[found] = Affine.constant(value).modulo(1 << _bits(expr))
-        return found
+            self._sums[known] = Affine.constant(value).modulo(1 << _bits(expr))
+        return known
 
     def _atom(self, expr: Expr) -> int:
         return self._number("atom", id(type(expr)), expr.type, plain_values(expr))

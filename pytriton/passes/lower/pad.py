@@ -391,16 +391,16 @@ def _moved(source: tuple[int, ...], target: tuple[int, ...], span: Span) -> Expr
     count = math.prod(padded_target)
     type_ = _flat(INT, count)
 
-    def whole(operator: str, left: Expr, right: int) -> Expr:
+    def operation(operator: str, left: Expr, right: int) -> Expr:
         return Binary(span, type_, operator, left, Literal(span, INT, right)) if right != 1 else left
 
     def relocate(place: Expr, from_: tuple[int, ...], sizes: tuple[int, ...], to: tuple[int, ...]) -> Expr:
         """A place counted by the strides of ``from_`` counted by those of ``to``, axis by axis."""
         total: Expr | None = None
         for axis, size in enumerate(sizes):
-            digit = whole("/", place, math.prod(from_[axis + 1 :]))
+            digit = operation("/", place, math.prod(from_[axis + 1 :]))
             digit = digit if axis == 0 else Binary(span, type_, "%", digit, Literal(span, INT, size))
-            term = whole("*", digit, math.prod(to[axis + 1 :]))
+            term = operation("*", digit, math.prod(to[axis + 1 :]))
             total = term if total is None else Binary(span, type_, "+", total, term)
         assert total is not None
         return total

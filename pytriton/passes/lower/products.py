@@ -119,8 +119,8 @@ def _summed(expr: Dot) -> Expr:
     shape = broadcast_shapes(shape_of(left.type), shape_of(right.type))
     assert shape is not None
     # In the other order Triton 3.6 makes a product of matrices of it again, one without batch axes.
-    whole = Binary(expr.span, BlockType(element, shape), "*", right, left)
-    return Reduce(expr.span, expr.type, "+", whole, 1)
+    elements = Binary(expr.span, BlockType(element, shape), "*", right, left)
+    return Reduce(expr.span, expr.type, "+", elements, 1)
 
 
 def _expanded(operand: Expr, axes: tuple[bool, ...]) -> Expand:

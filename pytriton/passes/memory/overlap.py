@@ -149,12 +149,12 @@ class Overlap:
         """Whether two pointers reach no common element, variables meaning the same in both."""
         if element_of(first.type) != element_of(second.type):  # type: ignore[arg-type]
             return False
-        one, other = self._now(first), self._now(second)
-        if one is None or other is None or one.terms != other.terms:
+        left, right = self._now(first), self._now(second)
+        if left is None or right is None or left.terms != right.terms:
             return False
-        distance = max(one.low - other.high, other.low - one.high)
-        extent = max(one.high - other.low, other.high - one.low)
-        return distance > 0 and (extent < _WRAP or (one.exact and other.exact))
+        distance = max(left.low - right.high, right.low - left.high)
+        extent = max(left.high - right.low, right.high - left.low)
+        return distance > 0 and (extent < _WRAP or (left.exact and right.exact))
 
     def _sum_now(self, pointer: Expr) -> Affine | None:
         """The sum of a pointer with whatever its variables hold, worked out once."""
@@ -183,16 +183,16 @@ class Overlap:
             iteration = self._iterations[id(loop)] = _Iteration(*self._initial[id(loop)])
         if element_of(first[0].type) != element_of(second[0].type):  # type: ignore[arg-type]
             return False
-        one, other = self._in_iteration(iteration, *first), self._in_iteration(iteration, *second)
-        if one is None or other is None or one.terms != other.terms:
+        left, right = self._in_iteration(iteration, *first), self._in_iteration(iteration, *second)
+        if left is None or right is None or left.terms != right.terms:
             return False
-        low, high, step = one.low - other.high, one.high - other.low, abs(one.terms.get(_ITERATION, 0))
+        low, high, step = left.low - right.high, left.high - right.low, abs(left.terms.get(_ITERATION, 0))
         reach, iterations = max(high, -low), iteration.max_iterations()
         # Either an iteration moves by more than they are long, or all together by less than they are apart.
         farthest = None if iterations is None else step * iterations
         if step <= reach and (farthest is None or (-farthest <= high and low <= farthest)):
             return False
-        if one.exact and other.exact and step < _MAX_STEP:
+        if left.exact and right.exact and step < _MAX_STEP:
             return True
         return farthest is not None and farthest + reach < _WRAP
 

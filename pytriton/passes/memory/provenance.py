@@ -89,26 +89,29 @@ class Provenance:
         for statement in statements(body):
             if statement.__class__ is Store and self.may_alias(statement.pointer, pointer):
                 return True
-        found = kinds_in(body)
-        return Atomic in found or (
-            Call in found and any(call.function == "barrier" for call in nodes(body, Call))
+        kinds = kinds_in(body)
+        return Atomic in kinds or (
+            Call in kinds and any(call.function == "barrier" for call in nodes(body, Call))
         )
 
     def all_apart(self, most: int) -> bool:
         """Whether the kernel has at most so many accesses, and no store in a loop or to memory that another one
         reaches.
         """
-        inner = [statement for one in self._body for block in bodies(one) for statement in block]
-        if Atomic in kinds_in(self._body) or any(isinstance(each, Store) or bodies(each) for each in inner):
+        blocks = [block for statement in self._body for block in bodies(statement)]
+        inner = [statement for block in blocks for statement in block]
+        if any(isinstance(statement, Store) or bodies(statement) for statement in inner):
             return False
-        found = [statement.pointer for statement in self._body if isinstance(statement, Store)]
-        stores = len(found)
-        found += [load.pointer for load in nodes(self._body, Load)]
-        if len(found) > most:
+        stored = [statement.pointer for statement in self._body if isinstance(statement, Store)]
+        pointers = stored + [load.pointer for load in nodes(self._body, Load)]
+        if Atomic in kinds_in(self._body) or len(pointers) > most:
             return False
-        reached = list(map(self.roots, found))
-        pairs = ((one, other) for at, one in enumerate(reached[:stores]) for other in reached[at + 1 :])
-        return not any(may_meet(one, other) for one, other in pairs)
+        roots = list(map(self.roots, pointers))
+        return not any(
+            may_meet(first, second)
+            for position, first in enumerate(roots[: len(stored)])
+            for second in roots[position + 1 :]
+        )
 
     @cached_property
     def _effects(self) -> _Effects:
@@ -146,9 +149,9 @@ class _Effects:
                     known[statement.symbol] = _roots(statement.value, known)
             elif inner:
                 ends = [known if is_loop else {}]
-                for each in inner:
+                for block in inner:
                     ends.append(dict(known))
-                    self.follow(each, ends[-1])
+                    self.follow(block, ends[-1])
                 for symbol in set().union(*ends):
                     known[symbol] = _join(*(end.get(symbol, frozenset()) for end in ends))
 
@@ -195,9 +198,9 @@ def _bases(pointer: Expr) -> Roots:
     try:
         return pointer.bases
     except AttributeError:
-        found = _computed_from(pointer)
-        set_bases(pointer, found)
-        return found
+        bases = _computed_from(pointer)
+        set_bases(pointer, bases)
+        return bases
 
 
 def _computed_from(pointer: Expr) -> Roots:
@@ -214,20 +217,20 @@ def may_meet(left: Roots, right: Roots) -> bool:
     """Whether pointers with these roots may reach the same memory."""
     if left is None or right is None:
         return True
-    for one in left:
-        for other in right:
-            if one is other or not (one.noalias or other.noalias):
+    for first in left:
+        for second in right:
+            if first is second or not (first.noalias or second.noalias):
                 return True
     return False
 
 
 def _join(*several: Roots) -> Roots:
-    found = _NOWHERE
-    for each in several:
-        if each is None:
+    joined = _NOWHERE
+    for roots in several:
+        if roots is None:
             return None
-        found = each if not found or found is each else found | each
-    return found
+        joined = roots if not joined or joined is roots else joined | roots
+    return joined
 
 
 def _is_pointer(expr: Expr) -> bool:

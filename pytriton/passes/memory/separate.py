@@ -50,7 +50,7 @@ def in_parts(statement: Statement) -> Body:
             last = replace(statement, condition=condition, comments=parts.comments)
         case While(condition=condition) | For(condition=condition) if condition is not None:
             return _asked_ahead(statement, condition)
-    return (*parts.made, last)
+    return (*parts.hoisted, last)
 
 
 class _Parts:
@@ -59,7 +59,7 @@ class _Parts:
     def __init__(self, statement: Statement) -> None:
         self.span = statement.span
         self.comments = statement.comments
-        self.made: list[Declare] = []
+        self.hoisted: list[Declare] = []
 
     def store(self, store: Store) -> Store:
         """A store without loads and atomics; its value and its mask are loaded whole, if no atomic is in them."""
@@ -81,7 +81,7 @@ class _Parts:
     def _hoisted(self, name: str, expr: Expr) -> Name:
         assert isinstance(expr.type, ScalarType | PointerType | BlockType)
         symbol = Symbol(name, expr.type, self.span)
-        self.made.append(Declare(self.span, symbol, expr, self.comments))
+        self.hoisted.append(Declare(self.span, symbol, expr, self.comments))
         self.comments = Comments()
         return Name(expr.span, expr.type, symbol)
 

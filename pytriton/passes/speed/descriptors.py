@@ -120,9 +120,9 @@ def descriptors(kernel: KernelDef, context: Context) -> KernelDef:
     """The kernel with tiles where it can have them, if they are asked for; what they need is told in the traits."""
     if not context.settings.descriptors:
         return kernel
-    found = _tilings(kernel, Provenance(kernel))
-    context.traits = replace(context.traits, described=tuple(each.described for each in found))
-    return _with_tiles(kernel, found) if found else kernel
+    tilings = _tilings(kernel, Provenance(kernel))
+    context.traits = replace(context.traits, described=tuple(tiling.described for tiling in tilings))
+    return _with_tiles(kernel, tilings) if tilings else kernel
 
 
 def _tilings(kernel: KernelDef, provenance: Provenance) -> tuple[_Tiling, ...]:
@@ -130,39 +130,42 @@ def _tilings(kernel: KernelDef, provenance: Provenance) -> tuple[_Tiling, ...]:
     if Dot not in kinds_in(kernel.body):
         return ()
     search = _Search(kernel)
-    found = [
-        each
-        for each in search.look(kernel.body, {})
-        if not provenance.writes_to(kernel.body, Name(each.pointers.span, each.base.type, each.base))
+    tilings = [
+        tiling
+        for tiling in search.look(kernel.body, {})
+        if not provenance.writes_to(kernel.body, Name(tiling.pointers.span, tiling.base.type, tiling.base))
     ]
-    every = {each.pointers.symbol for each in found}
-    feeding = {symbol for each in found for pair in _operands(each.loop) for symbol in pair if every >= pair}
+    every = {tiling.pointers.symbol for tiling in tilings}
+    feeding = {
+        symbol for tiling in tilings for pair in _operands(tiling.loop) for symbol in pair if every >= pair
+    }
     return tuple(
-        replace(each, described=replace(each.described, feeds=True))
-        if each.pointers.symbol in feeding and each.described.element_bytes <= _MAX_BYTES_OF_FAST_OPERANDS
-        else each
-        for each in found
+        replace(tiling, described=replace(tiling.described, feeds=True))
+        if tiling.pointers.symbol in feeding and tiling.described.element_bytes <= _MAX_BYTES_OF_FAST_OPERANDS
+        else tiling
+        for tiling in tilings
     )
 
 
-def _with_tiles(kernel: KernelDef, found: tuple[_Tiling, ...]) -> KernelDef:
+def _with_tiles(kernel: KernelDef, tilings: tuple[_Tiling, ...]) -> KernelDef:
     """The kernel with tiles for these blocks of pointers."""
-    made = {each.pointers.symbol: _Tiles(each, first=each is found[0]) for each in found}
+    tiles_of = {tiling.pointers.symbol: _Tiles(tiling, first=tiling is tilings[0]) for tiling in tilings}
 
     def changed(statement: Statement) -> Body:
-        if isinstance(statement, Declare) and statement.symbol in made:
-            return made[statement.symbol].declaration, replace(statement, comments=Comments())
+        if isinstance(statement, Declare) and statement.symbol in tiles_of:
+            return tiles_of[statement.symbol].declaration, replace(statement, comments=Comments())
         if isinstance(statement, RangeLoop):
-            own = (each for each in made.items() if each[1].counter is statement.symbol)
-            loads = {symbol: tiles.load for symbol, tiles in own}
+            loads = {
+                symbol: tiles.load for symbol, tiles in tiles_of.items() if tiles.counter is statement.symbol
+            }
             body = map_expressions(statement.body, lambda expr: _loaded(expr, loads))
             return (statement if body is statement.body else replace(statement, body=body),)
         return (statement,)
 
     body = map_statements(kernel.body, changed)
-    still = map_bodies(body, lambda inner: tuple(each for each in inner if not _sets(each, made.keys())))
-    unread = made.keys() - reads(still)  # but to be moved
-    body = map_bodies(body, lambda inner: remove(inner, lambda each: _sets(each, unread)))
+    unmoved = map_bodies(body, lambda inner: remove(inner, lambda part: _sets(part, tiles_of.keys())))
+    unread = tiles_of.keys() - reads(unmoved)
+    body = map_bodies(body, lambda inner: remove(inner, lambda part: _sets(part, unread)))
     return remove_unread(kernel, replace(kernel, body=body))
 
 
@@ -179,9 +182,9 @@ class _Tiles:
         symbol = Symbol(f"tiles_{base.name.lower()}", type_, span)
         above = (*pointers.comments.above, _COMMENT) if first else pointers.comments.above
         given = Name(span, base.type, base), Name(span, stride.type, stride)
-        made = Call(span, type_, "descriptor", given)
+        descriptor = Call(span, type_, "descriptor", given)
         self.counter = tiling.loop.symbol
-        self.declaration = Declare(span, symbol, made, Comments(above, pointers.comments.behind))
+        self.declaration = Declare(span, symbol, descriptor, Comments(above, pointers.comments.behind))
         assert isinstance(type_, BlockType) and isinstance(type_.element, PointerType)
         tile = BlockType(type_.element.element, type_.shape)
         self.load = Call(span, tile, "tile", (Name(span, type_, symbol), *tiling.corner))
@@ -199,9 +202,9 @@ def _loaded(expr: Expr, loads: Mapping[Symbol, Call]) -> Expr:
 def _operands(loop: RangeLoop) -> Iterator[frozenset[Symbol]]:
     """The pointers after both operands of each product whose right one is contiguous along the sum."""
     values = {
-        each.symbol: each.value
-        for each in assigned_once(loop.body)
-        if isinstance(each, Declare | Assign) and each.value is not None
+        statement.symbol: statement.value
+        for statement in assigned_once(loop.body)
+        if isinstance(statement, Declare | Assign) and statement.value is not None
     }
     for dot in nodes(loop.body, Dot):
         match _behind(dot.left, dict(values)), _behind(dot.right, dict(values)):
@@ -268,9 +271,9 @@ class _Search:
             if not self._is_loaded(statement.symbol, loop.body, place):
                 continue
             if (
-                found := self._tiling(loop, declared[statement.symbol], statement.value, step, stop)
+                tiling := self._tiling(loop, declared[statement.symbol], statement.value, step, stop)
             ) is not None:
-                yield found
+                yield tiling
 
     def _stop(self, expr: Expr) -> str | int | None:
         """The end of a loop, if a launcher can know it."""
@@ -298,7 +301,7 @@ class _Search:
         if len(shape) != 2 or max(shape) > _MAX_TILE or len(terms) != 3:
             return None
         base, *indices = terms
-        axes = dict(found for term in indices if (found := self._index(term)) is not None)
+        axes = dict(index for term in indices if (index := self._index(term)) is not None)
         if not isinstance(base, Name) or base.symbol not in self._fixed or set(axes) != {0, 1}:
             return None
         (rows, stride), (columns, contiguous) = axes[0], axes[1]
