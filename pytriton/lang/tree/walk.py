@@ -55,6 +55,7 @@ __all__ = [
     "statements",
     "walk",
     "with_children",
+    "with_expressions",
 ]
 
 
@@ -323,19 +324,20 @@ def has_memory(expr: Expr) -> bool:
     return not _MEMORY.isdisjoint(kinds(expr))
 
 
+def with_expressions(statement: Statement, change: Callable[[Expr], Expr]) -> Statement:
+    """The statement with its own outermost expressions changed, not those of the blocks inside it."""
+    changed: dict[str, Any] = {}
+    for name in _STATEMENT_FIELDS[type(statement)]:
+        value = getattr(statement, name)
+        new = None if value is None else change(value)
+        if new is not value:
+            changed[name] = new
+    return replace(statement, **changed) if changed else statement
+
+
 def map_expressions(body: Body, change: Callable[[Expr], Expr]) -> Body:
     """The statements with every outermost expression changed; the same object where nothing is."""
-
-    def changed(statement: Statement) -> Statement:
-        found: dict[str, Any] = {}
-        for name in _STATEMENT_FIELDS[type(statement)]:
-            value = getattr(statement, name)
-            new = None if value is None else change(value)
-            if new is not value:
-                found[name] = new
-        return replace(statement, **found) if found else statement
-
-    return map_body(body, changed)
+    return map_body(body, lambda statement: with_expressions(statement, change))
 
 
 def map_statements(body: Body, change: Callable[[Statement], Body]) -> Body:

@@ -57,7 +57,7 @@ _Loop = TypeVar("_Loop", bound=For | RangeLoop | While | DoWhile)
 
 
 def counted(kernel: KernelDef, _: Context) -> KernelDef:
-    """The kernel with its exact counting loops as ``RangeLoop``."""
+    """``for (int k = 0; k < K; k += T)`` as ``for k in range(0, K, T)``, where that is exact."""
     return remove_unread(kernel, replace(kernel, body=_body(kernel.body, None, constants(kernel))))
 
 
@@ -145,7 +145,7 @@ def _escapes(body: Body) -> bool:
 
 
 def upward(kernel: KernelDef, _: Context) -> KernelDef:
-    """The kernel with unused variables that count down to 0 counting up."""
+    """``range(K, 0, -T)`` as ``range(0, K, T)`` where nothing reads the variable."""
     body = map_body(kernel.body, _statement)
     return kernel if body is kernel.body else replace(kernel, body=body)
 

@@ -64,7 +64,10 @@ _MAX_STATEMENTS_BEFORE = 200  # statements before a loop that are looked at
 
 
 def prefetch(kernel: KernelDef, context: Context) -> KernelDef:
-    """The kernel with its prefetched operands loaded where they are used."""
+    """``a = *pa; loop { use(a); pa += d; a = *pa; }`` as ``loop { a = *pa; use(a); pa += d; }``.
+
+    Warns (TC420) of a load that looks prefetched and stays.
+    """
     undo = _Undo(Provenance(kernel), constants(kernel), context.report)
     body = undo.body(kernel.body, None)
     return remove_unread(kernel, replace(kernel, body=body)) if undo.changed else kernel

@@ -32,7 +32,7 @@ _COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 
 
 def divisors(kernel: KernelDef, _: Context) -> KernelDef:
-    """The kernel with its divisions safe; the same object where there is nothing to do."""
+    """``n / x`` as ``n / (x != 0 ? x : 1)`` where x may be 0; anything else as it is."""
     nodes = [node for expr in expressions(kernel.body) for node in walk(expr)]
     if not any(map(_divides, nodes)):
         return kernel

@@ -53,7 +53,7 @@ Loop = For | While | DoWhile
 
 
 def jumps(kernel: KernelDef, _: Context) -> KernelDef:
-    """The kernel without jumps, except for a ``return`` outside of loops."""
+    """``if (c) continue; s`` as ``if (!c) s``, and so on: no jumps but a ``return`` outside of loops."""
     return replace(kernel, body=_body(kernel.body, None, last=True))
 
 

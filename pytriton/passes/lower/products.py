@@ -18,7 +18,6 @@ from pytriton.lang.check.operators import has_product, least_depth, padded
 from pytriton.lang.tree.convert import convert, scalar_of
 from pytriton.lang.tree.typed import (
     Binary,
-    Body,
     Call,
     Dot,
     Expand,
@@ -43,32 +42,36 @@ from pytriton.passes.analysis.queries import assignments, multiplies
 
 __all__ = ["products"]
 
+_Values = dict[Symbol, list[Expr]]
+
 
 def products(kernel: KernelDef, _: Context) -> KernelDef:
-    """The kernel with only such products as Triton has."""
+    """``a @ b`` as sums of elements where Triton has no such product; products of double as it takes them."""
     if not multiplies(kernel.body):
         return kernel
-    origins = _Origins(kernel.body)
-    body = map_expressions(kernel.body, lambda expr: _changed(expr, origins) if Dot in kinds(expr) else expr)
+    values: _Values = {}
+    for symbol, value in assignments(kernel.body):
+        values.setdefault(symbol, []).append(value)
+    body = map_expressions(kernel.body, lambda expr: _changed(expr, values) if Dot in kinds(expr) else expr)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
-def _changed(expr: Expr, origins: _Origins) -> Expr:
-    expr = with_children(expr, lambda child: _changed(child, origins))
+def _changed(expr: Expr, values: _Values) -> Expr:
+    expr = with_children(expr, lambda child: _changed(child, values))
     if not isinstance(expr, Dot):
         return expr
     if not has_product(expr):
         return _summed(expr)
-    return _apart(expr, origins) if scalar_of(expr.type) == DOUBLE else expr
+    return _cut_from_loads(expr, values) if scalar_of(expr.type) == DOUBLE else expr
 
 
-def _apart(product: Dot, origins: _Origins) -> Dot:
+def _cut_from_loads(product: Dot, values: _Values) -> Dot:
     """A product of double that Triton does not refuse for the loads that feed it."""
     depth = padded(shape_of(product.left.type)[1])
     refused = 32 if depth < least_depth(DOUBLE) else 16
 
     def operand(expr: Expr) -> Expr:
-        narrow = origins.narrowest_load(expr) <= refused
+        narrow = _narrowest_load(expr, values) <= refused
         return Call(expr.span, expr.type, "cut_from_loads", (expr,)) if narrow else expr
 
     left, right = operand(product.left), operand(product.right)
@@ -77,37 +80,26 @@ def _apart(product: Dot, origins: _Origins) -> Dot:
     return replace(product, left=left, right=right)
 
 
-class _Origins:
-    """What a value is computed from, whichever way its variables were assigned."""
+def _narrowest_load(expr: Expr, values: _Values) -> int:
+    """The bits of an element of the narrowest block that was loaded for a value, or for an address of it.
 
-    def __init__(self, body: Body) -> None:
-        self._body = body
-        self._values: dict[Symbol, list[Expr]] | None = None
-
-    def narrowest_load(self, expr: Expr) -> int:
-        """The bits of an element of the narrowest block that was loaded for a value or an address of it."""
-        narrowest = 64
-        seen: set[Symbol] = set()
-        pending = [expr]
-        while pending:
-            node = pending.pop()
-            if isinstance(node, Reduce | Dot):
-                continue  # Triton does not look through these
-            if isinstance(node, Name) and node.symbol not in seen:
-                seen.add(node.symbol)
-                pending += self._assigned().get(node.symbol, ())
-            if isinstance(node, Load) and isinstance(node.type, BlockType):
-                element = node.type.element
-                narrowest = min(narrowest, element.bits if isinstance(element, ScalarType) else 64)
-            pending += children(node)
-        return narrowest
-
-    def _assigned(self) -> dict[Symbol, list[Expr]]:
-        if self._values is None:
-            self._values = {}
-            for symbol, value in assignments(self._body):
-                self._values.setdefault(symbol, []).append(value)
-        return self._values
+    ``values``: all that each variable is ever assigned.
+    """
+    narrowest = 64
+    seen: set[Symbol] = set()
+    pending = [expr]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Reduce | Dot):
+            continue  # Triton does not look through these
+        if isinstance(node, Name) and node.symbol not in seen:
+            seen.add(node.symbol)
+            pending += values.get(node.symbol, ())
+        if isinstance(node, Load) and isinstance(node.type, BlockType):
+            element = node.type.element
+            narrowest = min(narrowest, element.bits if isinstance(element, ScalarType) else 64)
+        pending += children(node)
+    return narrowest
 
 
 def _summed(expr: Dot) -> Expr:

@@ -41,7 +41,7 @@ _MAY_REPEAT = frozenset((Call, Select))
 
 
 def temporaries(kernel: KernelDef, _: Context) -> KernelDef:
-    """The kernel with such operands in variables."""
+    """``max(m, s[:, max])`` as ``s_max = s[:, max]`` and ``max(m, s_max)``; anything else as it is."""
     body = map_statements(kernel.body, _statement)
     return kernel if body is kernel.body else replace(kernel, body=body)
 

@@ -17,7 +17,7 @@ work, so what a kernel may cost is limited: beyond that, a body is taken to do a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 from pytriton.frozen import dataclass, replace
@@ -139,19 +139,11 @@ class _State:
         """Whether it matters that this access is added."""
         return len(self.writes if access.writes else self.reads) <= _MAX_ACCESSES
 
-    def join(self, other: _State) -> None:
-        """Either may have happened."""
-        known = set(map(id, self.reads + self.writes))
+    def join(self, other: _State, key: Callable[[_Access], object] = id) -> _State:
+        """Either may have happened: itself, with the accesses of the other that it has none like by ``key``."""
+        known = set(map(key, self.reads + self.writes))
         for access in other.reads + other.writes:
-            if id(access) not in known:
-                self.add(access)
-        self.acquired |= other.acquired
-
-    def joined(self, other: _State) -> _State:
-        """Itself, with the accesses of another state that it has none like."""
-        known = set(map(_identity, self.reads + self.writes))
-        for access in other.reads + other.writes:
-            if _identity(access) not in known:
+            if key(access) not in known:
                 self.add(access)
         self.acquired |= other.acquired
         return self
@@ -309,7 +301,7 @@ class _Order:
             carried.carried(before, loop)
             if visits_left == 0 or _covers(entry, started, carried, self._seen(carried, moving)):
                 break
-            entry = before.copy().joined(carried).joined(entry)
+            entry = before.copy().join(carried, _identity).join(entry, _identity)
         state.reads, state.writes, state.acquired = after.reads, after.writes, after.acquired
         state.join(entry)
         state.left(loop)

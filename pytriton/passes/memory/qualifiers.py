@@ -16,7 +16,7 @@ __all__ = ["check_qualifiers"]
 
 
 def check_qualifiers(kernel: KernelDef, context: Context) -> KernelDef:
-    """The kernel as it is; each parameter whose word is false is reported at the first access that shows it."""
+    """The kernel as it is. Warns (TC327) of each parameter whose word is false, where that shows first."""
     believed = {symbol for symbol in kernel.parameters if _not_written(symbol) or symbol.writeonly}
     if not believed:
         return kernel

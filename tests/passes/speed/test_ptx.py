@@ -209,7 +209,7 @@ class TestAttention:
 
     @pytest.mark.parametrize(("d", "warps"), [(64, 4), (64, 8), (128, 8)])
     def test_no_mask_is_kept_over_the_loop(self, d: int, warps: int) -> None:
-        """Of rows, a predicate for each load of queries, 4 or 8 in a thread that has 7 (passes/speed/rematerialise.py)."""
+        """Of rows, a predicate for each load of queries: 4 or 8 in a thread that has 7 (speed/rematerialise.py)."""
         ptx, _ = compiled("attention", {**ATTENTION, "D": d}, warps, 3)
         before, after = ptx.split(loop(ptx))
         kept = set(re.findall(r"setp\S*\s+(%p\d+)", before)) & set(re.findall(r"%p\d+\b", after))
