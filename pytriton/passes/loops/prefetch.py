@@ -24,6 +24,7 @@ stays so draws a warning that says why.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from pytriton.errors import Report
 from pytriton.frozen import dataclass, replace
@@ -41,7 +42,7 @@ from pytriton.lang.tree.typed import (
     Statement,
     Symbol,
 )
-from pytriton.lang.tree.walk import bodies, expressions, inside, names, reads, walk
+from pytriton.lang.tree.walk import bodies, expressions, inside, names, reads, walk, with_bodies
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.dead import remove_unread
 from pytriton.passes.analysis.linear import is_true, settle
@@ -113,7 +114,8 @@ class _Undo:
         loads = False
         for position, statement in enumerate(body):
             if bodies(statement):
-                statement = self._inner(statement, block.within(position, statement))
+                later = block.within(position, statement)
+                statement = with_bodies(statement, partial(self.body, outer=later))
             if isinstance(statement, Loop) and loads:
                 near = tuple(result[-_MAX_STATEMENTS_BEFORE:])
                 after = block.after(position)
@@ -125,14 +127,6 @@ class _Undo:
             loads = loads or Load in inside(statement).kinds
             result.append(statement)
         return tuple(result)
-
-    def _inner(self, statement: Statement, later: Later) -> Statement:
-        parts = {
-            name: self.body(getattr(statement, name), later)
-            for name in ("body", "then", "otherwise")
-            if hasattr(statement, name)
-        }
-        return replace(statement, **parts) if parts else statement  # type: ignore[arg-type]
 
     def _loop(self, place: _Place) -> _Place:
         """Move every prefetch of one loop."""

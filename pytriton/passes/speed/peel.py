@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
@@ -69,6 +69,7 @@ from pytriton.lang.tree.walk import (
     names,
     reads,
     rebuild,
+    with_bodies,
     with_children,
 )
 from pytriton.passes.analysis.affine import Affine, affine_of, affine_of_element
@@ -114,19 +115,10 @@ class _Peel:
             if isinstance(statement, RangeLoop) and (peeled := self._loop(statement, multiples)):
                 result += peeled
             elif inner:
-                result.append(self._inside(statement, multiples))
+                result.append(with_bodies(statement, partial(self.body, outer=multiples)))
             else:
                 result.append(statement)
         return unless_changed(body, result)
-
-    def _inside(self, statement: Statement, known: _Multiples) -> Statement:
-        parts = {
-            name: self.body(getattr(statement, name), known)
-            for name in ("body", "then", "otherwise")
-            if hasattr(statement, name)
-        }
-        changed = any(part is not getattr(statement, name) for name, part in parts.items())
-        return replace(statement, **parts) if changed else statement  # type: ignore[arg-type]
 
     def _loop(self, loop: RangeLoop, multiples: _Multiples) -> Body:
         """The loop and its last iteration; nothing where that is not possible or takes no mask away."""
