@@ -415,7 +415,7 @@ MOVES = (
         "if-runs-once-more",
         _pass("loops/rotate"),
         "an `if` around loads goes with the prefetch, so they run in the last turn too",
-        "return not divides and not any(map(has_load, expressions((statement,))))",
+        "return not divides and Load not in inside(statement).kinds",
         "return True",
     ),
     Mutant(

@@ -11,6 +11,7 @@ from pytriton.lang.tree.typed import (
     Assign,
     Atomic,
     Body,
+    Call,
     Declare,
     Dot,
     Expr,
@@ -47,6 +48,7 @@ __all__ = [
     "negated",
     "never_set",
     "nodes",
+    "orders_memory",
     "set_once",
     "unless_changed",
 ]
@@ -110,6 +112,11 @@ def nodes(body: Body, kind: type[_Node]) -> list[_Node]:
         for node in walk(expr)
         if isinstance(node, kind)
     ]
+
+
+def orders_memory(body: Body) -> bool:
+    """Whether an atomic or a barrier stands in the statements."""
+    return Atomic in kinds_in(body) or any(call.function == "barrier" for call in nodes(body, Call))
 
 
 def assignments(body: Body) -> list[tuple[Symbol, Expr]]:

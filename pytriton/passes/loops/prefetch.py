@@ -42,12 +42,12 @@ from pytriton.lang.tree.typed import (
     Statement,
     Symbol,
 )
-from pytriton.lang.tree.walk import bodies, expressions, inside, names, reads, walk, with_bodies
+from pytriton.lang.tree.walk import bodies, inside, names, reads, walk, with_bodies
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.dead import remove_unread
 from pytriton.passes.analysis.linear import is_true, settle
 from pytriton.passes.analysis.liveness import Block, Later, exposed
-from pytriton.passes.analysis.queries import Constants, constants, has_load
+from pytriton.passes.analysis.queries import Constants, constants, has_load, orders_memory
 from pytriton.passes.loops.first_iteration import Differs, Match
 from pytriton.passes.loops.iteration import Iteration, Loop, iteration_of
 from pytriton.passes.loops.reaching import History
@@ -317,17 +317,8 @@ def _may_act(statement: Statement) -> bool:
 
 def _writer(statement: Statement, root: Symbol | None) -> _Stays:
     """The reason that a statement is."""
-    if any(isinstance(node, Atomic | Call) for node in _nodes(statement) if _orders(node)):
+    if orders_memory((statement,)):
         return _Stays("memory is ordered between the load and its use", statement, "here")
     where = f"'{root.name}'" if root is not None else "what is loaded"
     cure = "declare a parameter that overlaps no other __noalias"
     return _Stays(f"a store may change {where} between the load and its use", statement, "the store", cure)
-
-
-def _orders(node: Expr) -> bool:
-    return isinstance(node, Atomic) or (isinstance(node, Call) and node.function == "barrier")
-
-
-def _nodes(statement: Statement) -> Iterator[Expr]:
-    for expr in expressions((statement,)):
-        yield from walk(expr)

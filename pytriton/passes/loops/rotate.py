@@ -19,6 +19,7 @@ from pytriton.lang.tree.typed import (
     Declare,
     Evaluate,
     If,
+    Load,
     Name,
     Remark,
     Statement,
@@ -26,16 +27,14 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.walk import (
     assigned,
-    expressions,
     inside,
     map_body,
     map_expressions,
     reads,
     rebuild,
-    walk,
 )
 from pytriton.passes.analysis.dead import remark, remove
-from pytriton.passes.analysis.queries import has_load
+from pytriton.passes.analysis.queries import nodes
 from pytriton.passes.loops.first_iteration import Match
 from pytriton.passes.loops.iteration import Loop
 from pytriton.passes.loops.slices import Line
@@ -301,9 +300,8 @@ def _harmless(statement: Statement) -> bool:
     """Whether a statement may run once more: it loads nothing and divides nothing."""
     if not isinstance(statement, Declare | Assign):
         return False
-    nodes = [node for expr in expressions((statement,)) for node in walk(expr)]
-    divides = any(isinstance(node, Binary) and node.operator in ("/", "%") for node in nodes)
-    return not divides and not any(map(has_load, expressions((statement,))))
+    divides = any(operation.operator in ("/", "%") for operation in nodes((statement,), Binary))
+    return not divides and Load not in inside(statement).kinds
 
 
 def _joined(first: Comments, second: Comments) -> Comments:

@@ -15,7 +15,6 @@ from pytriton.lang.tree.typed import (
     Assign,
     Atomic,
     Body,
-    Call,
     Cast,
     Declare,
     Expr,
@@ -38,7 +37,7 @@ from pytriton.lang.tree.walk import (
     statements,
     walk,
 )
-from pytriton.passes.analysis.queries import assignments, nodes
+from pytriton.passes.analysis.queries import assignments, nodes, orders_memory
 
 __all__ = ["Provenance", "may_meet"]
 
@@ -89,10 +88,7 @@ class Provenance:
         for statement in statements(body):
             if statement.__class__ is Store and self.may_alias(statement.pointer, pointer):
                 return True
-        kinds = kinds_in(body)
-        return Atomic in kinds or (
-            Call in kinds and any(call.function == "barrier" for call in nodes(body, Call))
-        )
+        return orders_memory(body)
 
     def all_apart(self, most: int) -> bool:
         """Whether the kernel has at most so many accesses, and no store in a loop or to memory that another one
