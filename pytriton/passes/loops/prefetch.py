@@ -85,14 +85,14 @@ class _Stays(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A loop and its surroundings. ``after``: new statements to put after it."""
+    """A loop and its surroundings. ``following``: new statements to put after it."""
 
     before: Body
     loop: Loop
     later: Body  # the statements that follow in its block
     after: Later
     declared: frozenset[Symbol]  # in this block, before the loop
-    behind: Body = ()
+    following: Body = ()
 
     def live(self, symbol: Symbol) -> bool:
         """Whether the value of a variable may be read after the loop."""
@@ -120,7 +120,7 @@ class _Undo:
                 near = tuple(result[-_MAX_STATEMENTS_BEFORE:])
                 after = block.after(position)
                 place = self._loop(_Place(near, statement, body[position + 1 :], after, frozenset(declared)))
-                result[len(result) - len(near) :] = (*place.before, place.loop, *place.behind)
+                result[len(result) - len(near) :] = (*place.before, place.loop, *place.following)
                 continue
             if isinstance(statement, Declare):
                 declared.add(statement.symbol)
@@ -140,8 +140,8 @@ class _Undo:
             done.append(lines[start].statement)
             rotated = self._attempt(place, lines, start, iteration)
             if rotated is not None:
-                behind = rotated.behind + place.behind
-                place = replace(place, before=rotated.before, loop=rotated.loop, behind=behind)
+                following = rotated.following + place.following
+                place = replace(place, before=rotated.before, loop=rotated.loop, following=following)
                 iteration = iteration_of(place.loop, self.known)
                 lines = _lines(place.loop.body, iteration)
                 done += rotated.top
@@ -186,8 +186,8 @@ class _Undo:
         for at in part.chosen:
             value = part.lines[at].value
             if value is not None and has_load(value):
-                behind = range(at + 1, len(part.lines))
-                others = [part.lines[place].statement for place in behind if place not in part.chosen]
+                after = range(at + 1, len(part.lines))
+                others = [part.lines[place].statement for place in after if place not in part.chosen]
                 self._check_memory(value, (*others, *part.iteration.between))
 
     def _check_first(self, match: Match, place: _Place) -> None:

@@ -51,7 +51,7 @@ class Rotated:
     before: Body
     loop: Loop
     top: Sequence[Statement]
-    behind: Body
+    following: Body
 
 
 def rotate(
@@ -95,10 +95,10 @@ def rotate(
     if shared:
         body = _renamed(loop.body, shared)
         loop, top = replace(loop, body=body), list(body[: len(top)])
-    behind = tuple(
+    following = tuple(
         Declare(symbol.span, symbol, None) for symbol in sorted(shared, key=lambda s: s.span.start)
     )
-    return Rotated(head, loop, top, behind)
+    return Rotated(head, loop, top, following)
 
 
 def _handed_down(
@@ -280,14 +280,14 @@ def _if(
     statement: If,
     left: Sequence[Statement],
     match: Match,
-    behind: Sequence[Line],
+    following: Sequence[Line],
     live: Callable[[Symbol], bool],
 ) -> list[Statement]:
     """What is left of an ``if`` that fails in the last iteration only: bare, where that one does not need it."""
     if len(left) == len(statement.then) and all(map(operator.is_, left, statement.then)):
         return [statement]
     condition = Evaluate(statement.span, statement.condition)
-    read = {symbol for line in behind for symbol in line.reads} | reads(match.part.iteration.between)
+    read = {symbol for line in following for symbol in line.reads} | reads(match.part.iteration.between)
     statements = [inner for inner in left if not isinstance(inner, Remark)]
     if all(_harmless(inner) for inner in statements) and not any(
         s in read or live(s) for s in assigned(tuple(statements))
