@@ -1,6 +1,6 @@
 """Typed tree -> typed tree, one idea a file. ``PASSES`` is the list of all of them, in the order in which they run.
 
-analysis/  questions that several passes ask: equal? still read? a number? what did a pass leave unread?
+analysis/  questions that several passes ask: equal, as sums? still read? a number? what did a pass leave unread?
 memory/    which memory a pointer reaches, which accesses may meet, where barriers go
 lower/     what Triton lacks, in terms of what it has
 loops/     C's loops as ``range``, and loads that were prefetched by hand back at the top of their loop
