@@ -1,6 +1,6 @@
 """Typed tree -> typed tree, one idea a file. ``PASSES`` is the list of all of them, in the order in which they run.
 
-analysis/  questions that several passes ask: equal? still read? a number? what did a pass leave unread?
+analysis/  questions that several passes ask: equal, as sums? still read? a number? what did a pass leave unread?
 memory/    which memory a pointer reaches, which accesses may meet, where barriers go
 lower/     what Triton lacks, in terms of what it has
 loops/     C's loops as ``range``, and loads that were prefetched by hand back at the top of their loop
@@ -14,7 +14,7 @@ from pytriton.lang.tree.typed import KernelDef
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.loops.counted import counted, upward
 from pytriton.passes.loops.prefetch import prefetch
-from pytriton.passes.lower.accumulate import chain
+from pytriton.passes.lower.accumulate import accumulate
 from pytriton.passes.lower.divisors import divisors
 from pytriton.passes.lower.jumps import jumps
 from pytriton.passes.lower.pad import pad
@@ -22,14 +22,14 @@ from pytriton.passes.lower.products import products
 from pytriton.passes.lower.temporaries import temporaries
 from pytriton.passes.lower.unreached import unreached
 from pytriton.passes.memory.barriers import barriers
-from pytriton.passes.memory.qualifiers import warn_of_beliefs
+from pytriton.passes.memory.qualifiers import check_qualifiers
 from pytriton.passes.speed.descriptors import descriptors
-from pytriton.passes.speed.exp2 import powers
-from pytriton.passes.speed.guard import entered
+from pytriton.passes.speed.exp2 import exp2
+from pytriton.passes.speed.guard import guard
 from pytriton.passes.speed.observe import observe
-from pytriton.passes.speed.peel import split
-from pytriton.passes.speed.remask import recheck
-from pytriton.passes.speed.stages import stream
+from pytriton.passes.speed.peel import peel
+from pytriton.passes.speed.rematerialise import rematerialise
+from pytriton.passes.speed.stages import stages
 from pytriton.passes.speed.swizzle import swizzle
 
 __all__ = ["PASSES", "Context", "Pass", "run"]
@@ -48,7 +48,7 @@ class Pass(NamedTuple):
 
 PASSES: tuple[Pass, ...] = (
     # What Triton lacks, in terms of what it has
-    Pass(warn_of_beliefs, "warn of __readonly, const and __writeonly that are false"),
+    Pass(check_qualifiers, "warn of __readonly, const and __writeonly that are false"),
     Pass(products, "matrix products of shapes and types that tl.dot lacks"),
     Pass(divisors, "a 1 for a divisor that may be 0 where the quotient is not used"),
     Pass(pad, "blocks of any size, padded to powers of two"),
@@ -59,17 +59,17 @@ PASSES: tuple[Pass, ...] = (
     Pass(upward, "ranges that count down, with nobody looking, count up"),
     Pass(barriers, "order between the threads of a program that meet in memory"),
     # What makes kernels faster
-    Pass(chain, "c += a @ b as one product that accumulates"),
-    Pass(powers, "exp beside a product as exp2"),
-    Pass(split, "a loop whose masks fail in its last iteration only, split in two"),
-    Pass(recheck, "masks computed again where holding them costs registers"),
-    Pass(entered, "a way round a version of ptxas that serializes products"),
+    Pass(accumulate, "c += a @ b as one product that accumulates"),
+    Pass(exp2, "exp beside a product as exp2"),
+    Pass(peel, "the last iteration of a loop, where masks fail in that one only"),
+    Pass(rematerialise, "masks computed again where holding them costs registers"),
+    Pass(guard, "a way round a version of ptxas that serializes products"),
     Pass(temporaries, "names for what Python would have to say twice"),
     # What tuning tries
     Pass(observe, "what tuning wants to know of the kernel so far"),
     Pass(descriptors, "tiles through tensor descriptors"),
     Pass(swizzle, "program ids in groups, for the level-2 cache"),
-    Pass(stream, "stages for loops without a product"),
+    Pass(stages, "stages for loops without a product"),
 )
 
 

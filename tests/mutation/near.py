@@ -20,7 +20,7 @@ _PREFETCHED = (
     "tests/passes/speed/test_peel.py",
     "tests/passes/loops/test_counted.py",
 )
-_ORDERED = ("tests/oracle/test_threads.py", "tests/passes/memory/test_strides.py")
+_ORDERED = ("tests/oracle/test_threads.py", "tests/passes/memory/test_overlap.py")
 _PREPROCESSED = ("tests/lang/test_preprocess.py", "tests/fuzz/test_macros.py")
 
 # By the innermost folder that is listed; by file where other tests than those of the folder come first.
@@ -38,9 +38,9 @@ _FILES = {
     "pytriton/lang/tokens.py": ("tests/lang/test_tokens.py", *_PREPROCESSED),
     "pytriton/lang/check/masks.py": (_COMPUTED, _FOUND),
     "pytriton/passes/memory/barriers.py": _ORDERED,
-    "pytriton/passes/memory/disjoint.py": _ORDERED,
     "pytriton/passes/memory/owners.py": _ORDERED,
-    "pytriton/passes/memory/strides.py": _ORDERED,
+    "pytriton/passes/memory/overlap.py": _ORDERED,
+    "pytriton/passes/analysis/affine.py": (*_PREFETCHED, *_ORDERED),
     "pytriton/passes/loops/reaching.py": _PREFETCHED,
     "pytriton/passes/analysis/linear.py": _PREFETCHED,
     "pytriton/passes/loops/counted.py": _PREFETCHED,

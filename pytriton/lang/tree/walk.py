@@ -54,11 +54,12 @@ __all__ = [
     "set_bases",
     "statements",
     "walk",
+    "with_bodies",
     "with_children",
+    "with_expressions",
 ]
 
 
-_C = TypeVar("_C")
 _E = TypeVar("_E", bound=Expr)
 
 
@@ -325,19 +326,20 @@ def has_memory(expr: Expr) -> bool:
     return not _MEMORY.isdisjoint(kinds(expr))
 
 
+def with_expressions(statement: Statement, change: Callable[[Expr], Expr]) -> Statement:
+    """The statement with its own outermost expressions changed, not those of the blocks inside it."""
+    changed: dict[str, Any] = {}
+    for name in _STATEMENT_FIELDS[type(statement)]:
+        value = getattr(statement, name)
+        new = None if value is None else change(value)
+        if new is not value:
+            changed[name] = new
+    return replace(statement, **changed) if changed else statement
+
+
 def map_expressions(body: Body, change: Callable[[Expr], Expr]) -> Body:
     """The statements with every outermost expression changed; the same object where nothing is."""
-
-    def changed(statement: Statement) -> Statement:
-        changes: dict[str, Any] = {}
-        for name in _STATEMENT_FIELDS[type(statement)]:
-            value = getattr(statement, name)
-            new = None if value is None else change(value)
-            if new is not value:
-                changes[name] = new
-        return replace(statement, **changes) if changes else statement
-
-    return map_body(body, changed)
+    return map_body(body, lambda statement: with_expressions(statement, change))
 
 
 def map_statements(body: Body, change: Callable[[Statement], Body]) -> Body:
@@ -345,31 +347,42 @@ def map_statements(body: Body, change: Callable[[Statement], Body]) -> Body:
     changed: list[Statement] = []
     for statement in body:
         inner = statement.__class__ in _INNER
-        changed += change(_map_inner(statement, map_statements, change) if inner else statement)
+        changed += change(
+            with_bodies(statement, lambda inner: map_statements(inner, change)) if inner else statement
+        )
     same = len(changed) == len(body) and all(map(operator.is_, changed, body))
     return body if same else tuple(changed)
 
 
 def map_body(body: Body, change: Callable[[Statement], Statement]) -> Body:
     """The statements changed one by one, inner blocks first; the same object where nothing changed."""
-    changed = [change(_map_inner(s, map_body, change) if s.__class__ in _INNER else s) for s in body]
+
+    def inner(block: Body) -> Body:
+        return map_body(block, change)
+
+    changed = [change(with_bodies(s, inner) if s.__class__ in _INNER else s) for s in body]
     return body if all(map(operator.is_, changed, body)) else tuple(changed)
 
 
 def map_bodies(body: Body, change: Callable[[Body], Body]) -> Body:
     """The block and those inside it changed, inner ones first; the same object where nothing changed."""
-    inner = tuple([_map_inner(s, map_bodies, change) if s.__class__ in _INNER else s for s in body])
+
+    def within(block: Body) -> Body:
+        return map_bodies(block, change)
+
+    inner = tuple([with_bodies(s, within) if s.__class__ in _INNER else s for s in body])
     return change(body if all(map(operator.is_, inner, body)) else inner)
 
 
-def _map_inner(statement: Statement, through: Callable[[Body, _C], Body], change: _C) -> Statement:
-    changes: dict[str, Any] = {}
+def with_bodies(statement: Statement, change: Callable[[Body], Body]) -> Statement:
+    """The statement with the blocks inside it changed; the same object where none is."""
+    changed: dict[str, Any] = {}
     for name in _BODY_FIELDS[type(statement)]:
         inner = getattr(statement, name)
-        new = through(inner, change)
+        new = change(inner)
         if new is not inner:
-            changes[name] = new
-    return replace(statement, **changes) if changes else statement
+            changed[name] = new
+    return replace(statement, **changed) if changed else statement
 
 
 def _plain_fields(node: type) -> tuple[str, ...]:

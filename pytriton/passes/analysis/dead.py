@@ -6,7 +6,7 @@ next line, if that has none of its own: it may head them both. Else it goes as w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 from pytriton.frozen import replace
@@ -21,40 +21,31 @@ from pytriton.lang.tree.typed import (
     Statement,
     Symbol,
 )
-from pytriton.lang.tree.walk import bodies, expressions, map_bodies, reads, walk
+from pytriton.lang.tree.walk import inside, map_bodies, reads, statements
 
-__all__ = ["remark", "swept", "without"]
+__all__ = ["remark", "remove", "remove_unread"]
 
 
-def swept(before: KernelDef, after: KernelDef) -> KernelDef:
+def remove_unread(before: KernelDef, after: KernelDef) -> KernelDef:
     """The kernel after a pass without what that left unread."""
     if after is before:
         return after
     once = reads(before.body)
     while unread := _removable(after.body, once - reads(after.body)):
-        trimmed = partial(without, gone=_Assigns(unread))
+        trimmed = partial(remove, gone=_Assigns(unread))
         after = replace(after, body=map_bodies(after.body, trimmed))
     return after
 
 
 def _removable(body: Body, symbols: set[Symbol]) -> set[Symbol]:
     """Those of the variables whose assignments do nothing else."""
-    found: set[Symbol] = set()
+    removable: set[Symbol] = set()
     effects: set[Symbol] = set()
-    for statement in _assignments(body) if symbols else ():
-        if statement.symbol in symbols:
-            nodes = (node for expr in expressions((statement,)) for node in walk(expr))
-            acts = any(isinstance(node, Atomic) for node in nodes)
-            (effects if acts else found).add(statement.symbol)
-    return found - effects
-
-
-def _assignments(body: Body) -> Iterator[Declare | Assign]:
-    for statement in body:
-        if isinstance(statement, Declare | Assign):
-            yield statement
-        for inner in bodies(statement):
-            yield from _assignments(inner)
+    for statement in statements(body) if symbols else ():
+        if isinstance(statement, Declare | Assign) and statement.symbol in symbols:
+            acts = Atomic in inside(statement).kinds
+            (effects if acts else removable).add(statement.symbol)
+    return removable - effects
 
 
 class _Assigns:
@@ -65,7 +56,7 @@ class _Assigns:
         return isinstance(statement, Declare | Assign) and statement.symbol in self.symbols
 
 
-def without(body: Body, gone: Callable[[Statement], bool]) -> Body:
+def remove(body: Body, gone: Callable[[Statement], bool]) -> Body:
     """The statements of a block that stay, with the comments that they take over.
 
     The next line is that of the source: a pass may have moved what stands there.

@@ -1,9 +1,9 @@
 """Calculating with integer expressions: what is equal, what cancels, what one comparison says of another.
 
-A sum is a number plus terms, each so many times. ``i < k - T`` in the turn before is ``i < k`` in this one, as
-``k`` was ``k + T`` then; and where a loop goes on while ``k > 0``, ``k > T`` held at the end of every turn but the
-last. Integers are C's: sums may be taken apart and regrouped as they wrap. A comparison may only lose what stands
-on both sides where the sums do not wrap; that is asked only of loop variables and their bounds (see
+Sums are those of affine.py. ``i < k - T`` in the iteration before is ``i < k`` in this one, as
+``k`` was ``k + T`` then; and where a loop goes on while ``k > 0``, ``k > T`` held at the end of every iteration
+but the last. Integers are C's: sums may be taken apart and regrouped as they wrap. A comparison may only lose
+what stands on both sides where the sums do not wrap; that is asked only of loop variables and their bounds (see
 loops/counted.py).
 """
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytriton.frozen import dataclass
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import Binary, Broadcast, Cast, Expr, Literal, Name, Select, Symbol, Unary
 from pytriton.lang.tree.types import (
@@ -24,94 +23,26 @@ from pytriton.lang.tree.types import (
     shape_of,
     with_element,
 )
-from pytriton.lang.tree.walk import children, names, same, walk, with_children
-from pytriton.passes.analysis.queries import alike, larger_than, negated
+from pytriton.lang.tree.walk import names, same, walk, with_children
+from pytriton.passes.analysis.affine import Affine, Keys, is_wide_integer, mirrored
+from pytriton.passes.analysis.queries import larger_than, negated
 
-__all__ = ["Sum", "decides", "equal", "is_true", "moved", "settle", "sum_of"]
+__all__ = ["decides", "equal", "is_true", "one_step_back", "settle"]
 
-_LARGE = 300  # nodes; sums of more are compared as they are written
-_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
-
-
-@dataclass(frozen=True, slots=True)
-class Sum:
-    """An integer expression as a ``number`` plus each term so many times."""
-
-    number: int
-    terms: tuple[tuple[Expr, int], ...] = ()
-
-    def plus(self, other: Sum, times: int = 1) -> Sum:
-        """This and so many times the other."""
-        terms = list(self.terms)
-        for term, count in other.terms:
-            for place, (mine, known) in enumerate(terms):
-                if _matches(mine, term):
-                    terms[place] = mine, known + times * count
-                    break
-            else:
-                terms.append((term, times * count))
-        left = tuple((term, count) for term, count in terms if count)
-        return Sum(self.number + times * other.number, left)
-
-
-def _counts(expr: Expr) -> bool:
-    """Whether an expression is of integers that take part in sums."""
-    element = element_of(expr.type)  # type: ignore[arg-type]
-    return isinstance(element, ScalarType) and element.is_integer and element.bits >= 32
-
-
-def sum_of(expr: Expr) -> Sum:
-    """The sum that an integer expression is; what is none is one term of it."""
-    value = constant(expr)
-    if isinstance(value, int):
-        return Sum(value)
-    match expr:
-        case Binary(operator="+" | "-" as operator, left=left, right=right) if _counts(left):
-            return sum_of(left).plus(sum_of(right), -1 if operator == "-" else 1)
-        case Binary(operator="*", left=left, right=right):
-            for factor, term in ((constant(left), right), (constant(right), left)):
-                if isinstance(factor, int):
-                    return Sum(0).plus(sum_of(term), factor)
-        case Unary(operator="-", operand=operand):
-            return Sum(0).plus(sum_of(operand), -1)
-    return Sum(0, ((expr, 1),))
+_MAX_NODES = 300  # nodes; sums of more are compared as they are written
+_COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 
 
 def equal(left: Expr, right: Expr) -> bool:
     """Whether two expressions have the same value, as far as sums tell; a variable is what it is."""
     if left is right:
         return True
-    if larger_than(left, _LARGE) or larger_than(right, _LARGE):
+    if larger_than(left, _MAX_NODES) or larger_than(right, _MAX_NODES):
         return same(left, right)
-    return _equal(left, right)
-
-
-def _equal(left: Expr, right: Expr) -> bool:
-    if left is right:
-        return True
     if left.type != right.type:
         return False
-    if _counts(left) and (_is_sum(left) or _is_sum(right)):
-        difference = sum_of(left).plus(sum_of(right), -1)
-        return not difference.terms and difference.number == 0
-    return _matches(left, _mirrored(right, left))
-
-
-def _matches(left: Expr, right: Expr) -> bool:
-    """Whether two nodes do the same to equal operands."""
-    return left is right or (alike(left, right) and all(map(_equal, children(left), children(right))))
-
-
-def _mirrored(expr: Expr, like: Expr) -> Expr:
-    """A comparison turned round where the other one is."""
-    match expr, like:
-        case Binary(operator=one), Binary(operator=other) if one != other == _MIRRORED.get(one):
-            return Binary(expr.span, expr.type, other, expr.right, expr.left)
-    return expr
-
-
-def _is_sum(expr: Expr) -> bool:
-    return constant(expr) is not None or isinstance(expr, Unary | Binary)
+    keys = Keys(regroup=True)
+    return keys.of(left) == keys.of(right)
 
 
 # ---------------------------------------------------------------- comparisons
@@ -142,8 +73,8 @@ def _settled(expr: Expr, facts: Sequence[Expr]) -> Expr:
     expr = with_children(expr, lambda operand: _settled(operand, facts))
     match expr:
         case Binary(operator="&&", left=left, right=right):
-            for one, other in ((left, right), (right, left)):
-                if is_true(one) and shape_of(other.type) == shape_of(expr.type):
+            for side, other in ((left, right), (right, left)):
+                if is_true(side) and shape_of(other.type) == shape_of(expr.type):
                     return other
         case Binary(operator="<" | "<=" | ">" | ">=" | "!=") if any(_follows(expr, fact) for fact in facts):
             return Literal(expr.span, BOOL, 1)
@@ -156,43 +87,43 @@ def _settled(expr: Expr, facts: Sequence[Expr]) -> Expr:
 
 def _follows(claim: Binary, fact: Expr) -> bool:
     """Whether a comparison holds where the fact does."""
-    if not isinstance(fact, Binary) or not (_signed(claim) and _signed(fact)):
+    if not isinstance(fact, Binary) or not (_is_signed(claim) and _is_signed(fact)):
         return False
-    known = _positive(fact)
+    keys = Keys(regroup=True)
+    known = _positive(fact, keys)
     if known is None:
         return False
     if claim.operator == "!=":
-        difference = sum_of(claim.left).plus(sum_of(claim.right), -1)
-        claims = [difference, Sum(0).plus(difference, -1)]
+        difference = keys.sum_of(claim.left).plus(keys.sum_of(claim.right), -1)
+        claims = [difference, difference.times(-1)]
     else:
-        positive = _positive(claim)
+        positive = _positive(claim, keys)
         claims = [] if positive is None else [positive]
-    gaps = [found.plus(known, -1) for found in claims]
-    return any(not gap.terms and gap.number >= 0 for gap in gaps)
+    gaps = [positive.plus(known, -1) for positive in claims]
+    return any(not gap.terms and gap.low >= 0 for gap in gaps)
 
 
-def _signed(comparison: Binary) -> bool:
+def _is_signed(comparison: Binary) -> bool:
     type_ = comparison.left.type
     return isinstance(type_, ScalarType) and type_.kind == "int" and type_ == comparison.right.type
 
 
-def _positive(comparison: Binary) -> Sum | None:
-    """The sum that is above 0 exactly where the comparison holds."""
-    low, high = comparison.left, comparison.right
+def _positive(comparison: Binary, keys: Keys) -> Affine | None:
+    """The sum that is above 0 exactly where the comparison holds; None where it is none of order."""
     if comparison.operator in (">", ">="):
-        low, high = high, low
-    elif comparison.operator not in ("<", "<="):
+        comparison = mirrored(comparison)
+    if comparison.operator not in ("<", "<="):
         return None
-    difference = sum_of(high).plus(sum_of(low), -1)
-    return difference.plus(Sum(1)) if comparison.operator in ("<=", ">=") else difference
+    difference = keys.sum_of(comparison.right).plus(keys.sum_of(comparison.left), -1)
+    return difference.plus(Affine.constant(1)) if comparison.operator == "<=" else difference
 
 
-# ---------------------------------------------------------------- a turn back
+# ---------------------------------------------------------------- one iteration back
 
 _Terms = list[tuple[bool, Expr]]  # whether it is added, and what
 
 
-def moved(expr: Expr, symbol: Symbol, step: Expr) -> Expr:
+def one_step_back(expr: Expr, symbol: Symbol, step: Expr) -> Expr:
     """The expression with ``symbol - step`` for ``symbol``, and what that cancels gone."""
     if symbol not in names(expr):
         return expr
@@ -200,7 +131,7 @@ def moved(expr: Expr, symbol: Symbol, step: Expr) -> Expr:
     if isinstance(expr, Name):
         _cancel(terms, [], symbol, step)
         return _joined(terms, expr)
-    if isinstance(expr, Binary) and expr.operator in _MIRRORED and _counts(expr.left):
+    if isinstance(expr, Binary) and expr.operator in _COMPARISONS and is_wide_integer(expr.left.type):
         sides = _terms(expr.left), _terms(expr.right)
         if sum(_direct(term, symbol) for side in sides for _, term in side) == 1:
             own = next(place for place in (0, 1) if any(_direct(term, symbol) for _, term in sides[place]))
@@ -215,7 +146,7 @@ def moved(expr: Expr, symbol: Symbol, step: Expr) -> Expr:
         if sum(_direct(term, symbol) for _, term in terms) == 1:
             _cancel(terms, [], symbol, step)
             return _joined([(add, _inside(term, symbol, step)) for add, term in terms], expr)
-    return with_children(expr, lambda operand: moved(operand, symbol, step))
+    return with_children(expr, lambda operand: one_step_back(operand, symbol, step))
 
 
 def _direct(term: Expr, symbol: Symbol) -> bool:
@@ -223,7 +154,7 @@ def _direct(term: Expr, symbol: Symbol) -> bool:
 
 
 def _inside(term: Expr, symbol: Symbol, step: Expr) -> Expr:
-    return term if _direct(term, symbol) else moved(term, symbol, step)
+    return term if _direct(term, symbol) else one_step_back(term, symbol, step)
 
 
 def _cancel(own: _Terms, other: _Terms, symbol: Symbol, step: Expr) -> None:
@@ -243,7 +174,7 @@ def _cancel(own: _Terms, other: _Terms, symbol: Symbol, step: Expr) -> None:
 def _splits(expr: Binary) -> bool:
     """Whether a sum is one of integers, or of a pointer and integers; a difference of pointers is neither."""
     element, left = element_of(expr.type), element_of(expr.left.type)  # type: ignore[arg-type]
-    return element == left and (_counts(expr) or isinstance(element, PointerType))
+    return element == left and (is_wide_integer(expr.type) or isinstance(element, PointerType))
 
 
 def _terms(expr: Expr) -> _Terms:
@@ -251,7 +182,7 @@ def _terms(expr: Expr) -> _Terms:
     match expr:
         case Binary(operator="+" | "-" as operator, left=left, right=right) if _splits(expr):
             terms = _terms(left)
-            inner = _terms(right) if _counts(expr) else [(True, right)]
+            inner = _terms(right) if is_wide_integer(expr.type) else [(True, right)]
             terms += [(added == (operator == "+"), term) for added, term in inner]
             return terms
     return [(True, expr)]

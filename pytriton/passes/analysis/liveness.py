@@ -1,7 +1,7 @@
 """What may still be read: the question that decides whether a value is dead at a place.
 
 A ``Later`` stands for the symbols whose value may be read after one statement: by those that follow it in its block
-before they set them anew, by whatever follows the blocks around it, and by the next turn of a loop. It answers
+before they set them anew, by whatever follows the blocks around it, and by the next iteration of a loop. It answers
 ``in`` without ever building the set, so that passes stay linear in the length of a kernel.
 """
 
@@ -22,7 +22,7 @@ Mentions = dict[Symbol, list[tuple[int, bool]]]  # where a symbol is read (True)
 
 @dataclasses.dataclass(eq=False)
 class Later:
-    """The symbols that may be read after a statement of a block; of a ``loop``, also those of its next turn."""
+    """The symbols that may be read after a statement of a block; of a ``loop``, also in its next iteration."""
 
     outer: Later | None
     block: Block
@@ -31,7 +31,7 @@ class Later:
 
     @cached_property
     def again(self) -> _Symbols:
-        """What the next turn may read of what this one leaves."""
+        """What the next iteration may read of what this one leaves."""
         return set() if self.loop is None else _again(self.loop)
 
     def __contains__(self, symbol: Symbol) -> bool:
@@ -63,21 +63,21 @@ class Block:
     @cached_property
     def mentions(self) -> Mentions:
         """Where in the block each symbol is read, or set first."""
-        found: Mentions = {}
+        mentions: Mentions = {}
         for position, statement in enumerate(self.body):
-            read, kept = _effects(statement)
+            read, fixed = _effects(statement)
             for symbol in read:
-                found.setdefault(symbol, []).append((position, True))
-            for symbol in kept - read:
-                found.setdefault(symbol, []).append((position, False))
-        return found
+                mentions.setdefault(symbol, []).append((position, True))
+            for symbol in fixed - read:
+                mentions.setdefault(symbol, []).append((position, False))
+        return mentions
 
     def after(self, position: int) -> Later:
         """What may be read after the statement at a position."""
         return Later(self.outer, self, position)
 
     def within(self, position: int, statement: Statement) -> Later:
-        """What may be read after the blocks inside a statement: of a loop, itself in the next turn."""
+        """What may be read after the blocks inside a statement: of a loop, itself in the next iteration."""
         return Later(self.outer, self, position, None if isinstance(statement, If) else statement)
 
 
@@ -108,11 +108,11 @@ def _effects(statement: Statement) -> tuple[_Symbols, _Symbols]:
     read = _read(statement)
     match statement:
         case If(then=then, otherwise=otherwise):
-            one, other = _sequence(then), _sequence(otherwise)
-            return read | one[0] | other[0], one[1] & other[1]
+            first, second = _sequence(then), _sequence(otherwise)
+            return read | first[0] | second[0], first[1] & second[1]
         case For(init=init):
-            first, fixed = _sequence(init)
-            return first | ((read | _again(statement)) - fixed), fixed
+            start, fixed = _sequence(init)
+            return start | ((read | _again(statement)) - fixed), fixed
         case RangeLoop(symbol=symbol, body=body):
             return read | (exposed(body) - {symbol}), set()
         case _:
@@ -120,7 +120,7 @@ def _effects(statement: Statement) -> tuple[_Symbols, _Symbols]:
 
 
 def _again(statement: Statement) -> _Symbols:
-    """What a loop may read at the end of a turn or later, of what it has from before."""
+    """What a loop may read at the end of an iteration or later, of what it has from before."""
     inner = bodies(statement)[1:] if isinstance(statement, For) else bodies(statement)
     return _read(statement).union(*map(exposed, inner))
 

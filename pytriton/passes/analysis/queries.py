@@ -2,12 +2,74 @@
 
 from __future__ import annotations
 
-from pytriton.lang.tree.convert import constant
-from pytriton.lang.tree.typed import Body, Declare, Dot, Expr, KernelDef, Literal, Load, Symbol, Unary
-from pytriton.lang.tree.types import BlockType
-from pytriton.lang.tree.walk import assigned_once, children, kinds, kinds_in, plain_values, statements
+import operator
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
-__all__ = ["Constants", "alike", "constants", "has_load", "larger_than", "multiplies", "negated"]
+from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.typed import (
+    Assign,
+    Atomic,
+    Body,
+    Call,
+    Declare,
+    Dot,
+    Expr,
+    KernelDef,
+    Literal,
+    Load,
+    Statement,
+    Symbol,
+    Unary,
+)
+from pytriton.lang.tree.types import BlockType
+from pytriton.lang.tree.walk import (
+    assigned,
+    assigned_once,
+    children,
+    expressions,
+    kinds,
+    kinds_in,
+    plain_values,
+    statements,
+    walk,
+)
+
+__all__ = [
+    "Constants",
+    "Once",
+    "acts",
+    "alike",
+    "assignments",
+    "constants",
+    "has_load",
+    "larger_than",
+    "multiplies",
+    "negated",
+    "never_set",
+    "nodes",
+    "orders_memory",
+    "set_once",
+    "unless_changed",
+]
+
+_Node = TypeVar("_Node", bound=Expr)
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+class Once(Generic[_Key, _Value]):
+    """A function of nodes, worked out once for each. Nodes are told apart by their ids, so they are held."""
+
+    def __init__(self, function: Callable[[_Key], _Value]) -> None:
+        self._function = function
+        self._known: dict[int, tuple[_Key, _Value]] = {}
+
+    def __call__(self, node: _Key) -> _Value:
+        known = self._known.get(id(node))
+        if known is None:
+            known = self._known[id(node)] = (node, self._function(node))
+        return known[1]
 
 
 def alike(left: Expr, right: Expr) -> bool:
@@ -15,6 +77,11 @@ def alike(left: Expr, right: Expr) -> bool:
     if type(left) is not type(right) or left.type != right.type:
         return False
     return plain_values(left) == plain_values(right) and len(children(left)) == len(children(right))
+
+
+def acts(expr: Expr) -> bool:
+    """Whether an expression does more than give a value."""
+    return Atomic in kinds(expr)
 
 
 def has_load(expr: Expr) -> bool:
@@ -36,6 +103,51 @@ def multiplies(body: Body) -> bool:
     return Dot in kinds_in(body)
 
 
+def nodes(body: Body, kind: type[_Node]) -> list[_Node]:
+    """Every expression of one class in the statements, inner blocks included, in source order."""
+    return [
+        node
+        for expr in expressions(body)
+        if kind in kinds(expr)
+        for node in walk(expr)
+        if isinstance(node, kind)
+    ]
+
+
+def orders_memory(body: Body) -> bool:
+    """Whether an atomic or a barrier stands in the statements."""
+    return Atomic in kinds_in(body) or any(call.function == "barrier" for call in nodes(body, Call))
+
+
+def assignments(body: Body) -> list[tuple[Symbol, Expr]]:
+    """What the statements set variables to, inner blocks included, in source order."""
+    return [
+        (statement.symbol, statement.value)
+        for statement in statements(body)
+        if isinstance(statement, Declare | Assign) and statement.value is not None
+    ]
+
+
+def set_once(body: Body) -> dict[Symbol, Expr]:
+    """The values of the variables that are declared with one and never assigned another."""
+    return {
+        statement.symbol: statement.value
+        for statement in assigned_once(body)
+        if isinstance(statement, Declare) and statement.value is not None
+    }
+
+
+def never_set(kernel: KernelDef) -> set[Symbol]:
+    """The parameters that keep what they were given."""
+    return set(kernel.parameters) - assigned(kernel.body)
+
+
+def unless_changed(body: Body, result: Sequence[Statement]) -> Body:
+    """The statements that a pass made of a body: the body itself where all of them are its own."""
+    same = len(result) == len(body) and all(map(operator.is_, result, body))
+    return body if same else tuple(result)
+
+
 def negated(expr: Expr) -> Expr:
     """Minus a number."""
     if isinstance(expr, Literal):
@@ -50,17 +162,8 @@ Constants = dict[Symbol, Expr]
 
 def constants(kernel: KernelDef) -> Constants:
     """The constant expression of each such variable, in the variable's own type."""
-    found = {
-        statement.symbol: statement.value
-        for statement in statements(kernel.body)
-        if isinstance(statement, Declare)
-        and statement.value is not None
-        and not isinstance(statement.symbol.type, BlockType)
-        and constant(statement.value) is not None
-    }
-    once = assigned_once(kernel.body) if found else []
     return {
-        statement.symbol: found[statement.symbol]
-        for statement in once
-        if isinstance(statement, Declare) and statement.symbol in found
+        symbol: value
+        for symbol, value in set_once(kernel.body).items()
+        if not isinstance(symbol.type, BlockType) and constant(value) is not None
     }

@@ -10,7 +10,7 @@ __all__ = ["Described", "Edge", "Tiles", "Traits"]
 @dataclass(frozen=True, slots=True)
 class Tiles:
     """Of the loop that needs most: ``loaded`` bytes of tiles that it loads for products, in elements of at least
-    ``width`` bytes; ``summed`` elements of 32 bits that carry the sums of one product from turn to turn."""
+    ``width`` bytes; ``summed`` elements of 32 bits that carry the sums of one product through the loop."""
 
     loaded: int = 0
     width: int = 0

@@ -19,7 +19,6 @@ same number of iterations, and plainer.
 
 from __future__ import annotations
 
-import operator
 from typing import TypeVar
 
 from pytriton.frozen import replace
@@ -44,22 +43,22 @@ from pytriton.lang.tree.typed import (
     While,
 )
 from pytriton.lang.tree.types import INT, LONG
-from pytriton.lang.tree.walk import assigned, bodies, has_memory, map_body, names, reads, rebuild
+from pytriton.lang.tree.walk import assigned, bodies, has_memory, map_body, names, reads
+from pytriton.passes.analysis.affine import advance, mirrored
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.dead import swept
+from pytriton.passes.analysis.dead import remove_unread
 from pytriton.passes.analysis.liveness import Block, Later
-from pytriton.passes.analysis.queries import Constants, constants, negated
+from pytriton.passes.analysis.queries import Constants, constants, negated, unless_changed
 
 __all__ = ["counted", "upward"]
 
 
 _Loop = TypeVar("_Loop", bound=For | RangeLoop | While | DoWhile)
-_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 def counted(kernel: KernelDef, _: Context) -> KernelDef:
-    """The kernel with its exact counting loops as ``RangeLoop``."""
-    return swept(kernel, replace(kernel, body=_body(kernel.body, None, constants(kernel))))
+    """``for (int k = 0; k < K; k += T)`` as ``for k in range(0, K, T)``, where that is exact."""
+    return remove_unread(kernel, replace(kernel, body=_body(kernel.body, None, constants(kernel))))
 
 
 def _body(body: Body, outer: Later | None, known: Constants) -> Body:
@@ -77,11 +76,11 @@ def _body(body: Body, outer: Later | None, known: Constants) -> Body:
                 otherwise = _body(statement.otherwise, inner, known)
                 result.append(replace(statement, then=then, otherwise=otherwise))
             case For():
-                found = _range_loop(statement, block.after(position), known) or statement
-                result.append(_with_body(found, inner, known))
+                loop = _range_loop(statement, block.after(position), known) or statement
+                result.append(_with_body(loop, inner, known))
             case While() | DoWhile():
                 result.append(_with_body(statement, inner, known))
-    return body if all(map(operator.is_, result, body)) else tuple(result)
+    return unless_changed(body, result)
 
 
 def _with_body(loop: _Loop, inner: Later, known: Constants) -> _Loop:
@@ -93,16 +92,19 @@ def _range_loop(loop: For, later: Later, known: Constants) -> RangeLoop | None:
     if len(loop.init) != 1 or len(loop.step) != 1:
         return None
     init = loop.init[0]
+    advancing = loop.step[0]
     if not isinstance(init, Declare | Assign) or init.value is None:
+        return None
+    if not isinstance(advancing, Assign) or advancing.symbol is not init.symbol:
         return None
     symbol, start = init.symbol, init.value
     if symbol.type not in (INT, LONG) or (isinstance(init, Assign) and symbol in later):
         return None
     if symbol in assigned(loop.body) or _escapes(loop.body):
         return None
-    step = _step(loop.step[0], symbol, known)
+    step = advance(symbol, advancing.value, known)
     bound = _bound(loop.condition, symbol)
-    if step is None or bound is None:
+    if step is None or bound is None or constant(step) == 0:
         return None
     operator, stop = bound
     down = (constant(step) or 0) < 0
@@ -117,24 +119,8 @@ def _range_loop(loop: For, later: Later, known: Constants) -> RangeLoop | None:
     if operator in ("<=", ">="):
         if constant(stop) in (2**31 - 1, -(2**31), 2**63 - 1, -(2**63)):
             return None
-        one = Literal(stop.span, symbol.type, 1)
-        stop = Binary(stop.span, symbol.type, "-" if down else "+", stop, one)
+        stop = Binary(stop.span, symbol.type, "-" if down else "+", stop, Literal(stop.span, symbol.type, 1))
     return RangeLoop(loop.span, symbol, start, stop, step, loop.body, loop.comments)
-
-
-def _step(statement: Statement, symbol: Symbol, known: Constants) -> Expr | None:
-    """What ``k += step`` or ``k -= -step`` adds, if that is a number other than 0."""
-    match statement:
-        case Assign(symbol=target, value=Binary(operator="+" | "-" as op, left=left, right=right)):
-            if target is not symbol:
-                return None
-            if op == "+" and isinstance(right, Name) and right.symbol is symbol:
-                left, right = right, left
-            step = rebuild(right, known)
-            if not (isinstance(left, Name) and left.symbol is symbol) or not constant(step):
-                return None
-            return negated(step) if op == "-" else step
-    return None
 
 
 def _bound(condition: Expr | None, symbol: Symbol) -> tuple[str, Expr] | None:
@@ -144,7 +130,7 @@ def _bound(condition: Expr | None, symbol: Symbol) -> tuple[str, Expr] | None:
             if isinstance(left, Name) and left.symbol is symbol:
                 return op, right
             if isinstance(right, Name) and right.symbol is symbol:
-                return _MIRRORED[op], left
+                return mirrored(condition).operator, left
     return None
 
 
@@ -159,7 +145,7 @@ def _escapes(body: Body) -> bool:
 
 
 def upward(kernel: KernelDef, _: Context) -> KernelDef:
-    """The kernel with unused variables that count down to 0 counting up."""
+    """``range(K, 0, -T)`` as ``range(0, K, T)`` where nothing reads the variable."""
     body = map_body(kernel.body, _statement)
     return kernel if body is kernel.body else replace(kernel, body=body)
 

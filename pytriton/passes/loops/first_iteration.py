@@ -1,13 +1,13 @@
 """Whether the statements before a loop compute what a slice of its body does, and what to write instead of both.
 
-The slice moves to the start of the turn (slices.py). In the first turn it must give what the statements before the
-loop gave, so both are read side by side, from the values that the loop needs down to the loads. Where neither reads
-memory they may differ, and then there are three ways:
+The slice moves to the start of the iteration (slices.py). In the first iteration it must give what the statements
+before the loop gave, so both are read side by side, from the values that the loop needs down to the loads. Where
+neither reads memory they may differ, and then there are three ways:
 
-- the slice's expression, as it is at the start of the next turn, has the value of the other one when the loop
-  begins: it is written (``i < k - T`` of a turn is ``i < k`` of the next, and ``i < K`` in the first);
-- it is a mask that holds whenever a turn starts: it is dropped;
-- else the value is carried: a new variable is set before the loop and at the end of each turn.
+- the slice's expression, as it is at the start of the next iteration, has the value of the other one when the loop
+  begins: it is written (``i < k - T`` of an iteration is ``i < k`` of the next, and ``i < K`` in the first);
+- it is a mask that holds whenever an iteration starts: it is dropped;
+- else the value is carried: a new variable is set before the loop and at the end of each iteration.
 
 Loads, and what is computed from them, must be written alike.
 """
@@ -29,7 +29,7 @@ from pytriton.passes.loops.slices import Slice
 
 __all__ = ["Carried", "Differs", "Match"]
 
-_LARGEST = 300  # nodes of an expression that is compared
+_MAX_NODES = 300  # nodes of an expression that is compared
 
 
 class Differs(Exception):
@@ -38,7 +38,7 @@ class Differs(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A new variable: what it is set to before the loop and in a turn, and before which statements."""
+    """A new variable: what it is set to before the loop and in an iteration, and before which statements."""
 
     symbol: Symbol
     first: Expr
@@ -48,7 +48,7 @@ class Carried:
 
 
 class Match:
-    """Pairs a slice with the statements before its loop; ``values`` are its expressions for the next turn.
+    """Pairs a slice with the statements before its loop; ``values`` are its expressions for the next iteration.
 
     ``used`` are the positions of the statements that it was paired with. Raises Differs.
     """
@@ -59,13 +59,13 @@ class Match:
         self.values: dict[int, Expr] = {}
         self.used: set[int] = set()
         self.carried: list[Carried] = []
-        self._wholes: dict[int, Expr | None] = {}
+        self._inlined: dict[int, Expr | None] = {}
         self._sources: dict[int, tuple[Expr, int]] = {}
-        self._threaded = part.threaded()
-        self._facts = part.turn.facts
+        self._recurrent = part.recurrent()
+        self._facts = part.iteration.facts
         self._temporaries()
-        exposed = part.exposed() | self._threaded
-        last_writers = {history.writer(symbol, history.end) for symbol in self._threaded}
+        exposed = part.exposed() | self._recurrent
+        last_writers = {history.writer(symbol, history.end) for symbol in self._recurrent}
         self._advances = {place for place in last_writers if place is not None}
         for symbol in sorted(exposed, key=lambda symbol: symbol.span.start):
             last = part.writer(symbol, len(part.lines))
@@ -76,14 +76,14 @@ class Match:
 
     @cached_property
     def _facts_first(self) -> list[Expr]:
-        """The facts as they are in the first turn."""
+        """The facts as they are in the first iteration."""
         return [self.history.expand(fact, self.history.end) for fact in self._facts]
 
     @property
     def gone(self) -> set[int]:
-        """The statements before the loop that may not run, as the slice runs in the first turn too."""
-        threaded = {place for place in self.used if inside(self.history.body[place]).sets & self._threaded}
-        return threaded | self._advances
+        """The statements before the loop that may not run, as the slice runs in the first iteration too."""
+        recurrent = {place for place in self.used if inside(self.history.body[place]).sets & self._recurrent}
+        return recurrent | self._advances
 
     # ------------------------------------------------------------ loads, and what is computed from them
 
@@ -104,11 +104,11 @@ class Match:
             self.values[at] = self._pair(value, at, first, place)
 
     def _resolved(self, name: Name, place: int) -> tuple[Expr, int]:
-        found = self.history.value(name.symbol, place)
-        if found is None:
+        origin = self.history.value(name.symbol, place)
+        if origin is None:
             raise Differs
-        self.used.add(found[1])
-        return found
+        self.used.add(origin[1])
+        return origin
 
     def _pair(self, expr: Expr, at: int, first: Expr, place: int) -> Expr:
         """What to write for an expression of the slice, paired with one before the loop."""
@@ -174,23 +174,23 @@ class Match:
         return self._carry(expr, at, first, place, "pointer" if _points(expr) else "value")
 
     def _now(self, expr: Expr, at: int, first: Expr, place: int) -> Expr | None:
-        """The expression at the start of the next turn, if in the first turn it is what stands before the loop."""
+        """The expression as the next iteration begins, if in the first one it is what stands before the loop."""
         for eager in (False, True):
             now = self.part.at_top(expr, at, eager=eager)
             if now is None:
                 continue
             now = settle(now, self._facts)
-            whole = self._whole(now, at)
-            if whole is None:
+            inlined = self._inline(now, at)
+            if inlined is None:
                 continue
-            whole = settle(whole, self._facts)
-            if self._stays(whole, first, place):
+            inlined = settle(inlined, self._facts)
+            if self._stays(inlined, first, place):
                 return now
             wanted = settle(self.history.expand(first, place), self._facts_first)
-            entry = self.history.expand(whole, self.history.end, self.gone)
+            entry = self.history.expand(inlined, self.history.end, self.gone)
             entry = settle(entry, self._facts_first)
             if equal(entry, wanted) or (is_true(entry) and is_true(wanted)):
-                return whole if is_true(whole) else now
+                return inlined if is_true(inlined) else now
         return None
 
     def _stays(self, expr: Expr, first: Expr, place: int) -> bool:
@@ -200,21 +200,21 @@ class Match:
         writer = self.history.writer
         return writer(first.symbol, place) == writer(first.symbol, self.history.end, self.gone)
 
-    def _whole(self, expr: Expr, at: int) -> Expr | None:
+    def _inline(self, expr: Expr, at: int) -> Expr | None:
         """The expression with the slice's temporaries as what they are; None if that is too large."""
         change: dict[Symbol, Expr] = {}
         for symbol in names(expr):
             source = self.part.writer(symbol, at)
             if source is not None and source not in self.part.loaded:
-                value = self._wholes[source]
+                value = self._inlined[source]
                 if value is None:
                     return None
                 change[symbol] = value
-        found = rebuild(expr, change) if change else expr
-        return None if larger_than(found, _LARGEST) else found
+        inlined = rebuild(expr, change) if change else expr
+        return None if larger_than(inlined, _MAX_NODES) else inlined
 
     def _holds(self, condition: Expr, at: int) -> bool:
-        """Whether a condition of the slice holds unless the turn is the last."""
+        """Whether a condition of the slice holds unless the iteration is the last."""
         if not self.part.plain(condition, at):
             return False
         now = self.part.at_top(condition, at, eager=True)
@@ -236,7 +236,7 @@ class Match:
         return Name(expr.span, type_, symbol)
 
     def _temporaries(self) -> None:
-        """Variables of the turn that the slice takes along have no counterpart before the loop."""
+        """Variables of the iteration that the slice takes along have no counterpart before the loop."""
         for at in self.part.chosen:
             value = self.part.lines[at].value
             if at in self.part.loaded or value is None:
@@ -245,7 +245,7 @@ class Match:
             if now is None:
                 raise Differs
             self.values[at] = settle(now, self._facts)
-            self._wholes[at] = self._whole(self.values[at], at)
+            self._inlined[at] = self._inline(self.values[at], at)
 
 
 def _points(expr: Expr) -> bool:

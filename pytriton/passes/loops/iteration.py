@@ -1,8 +1,9 @@
-"""What lies between the end of one turn of a loop and the start of the next.
+"""What lies between the end of one iteration of a loop and the start of the next.
 
-Every kind of loop looks alike from here: ``begin`` runs between what stands before the loop and the first turn,
-``again`` between a turn and the next, and the ``facts`` hold whenever a turn starts. A variable that ``again``
-advances by a known step has a known value at the end of the turn before: its own, less the step.
+Every kind of loop looks alike from here: ``begin`` runs between what stands before the loop and the first
+iteration, ``between`` between an iteration and the next, and the ``facts`` hold whenever an iteration starts. A
+variable that ``between`` advances by a known step has a known value at the end of the iteration before: its own,
+less the step.
 """
 
 from __future__ import annotations
@@ -24,34 +25,35 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import BOOL, INT, LONG
 from pytriton.lang.tree.walk import assigned, has_memory, rebuild
-from pytriton.passes.analysis.queries import Constants, negated
+from pytriton.passes.analysis.affine import advance
+from pytriton.passes.analysis.queries import Constants
 
-__all__ = ["Loop", "Turn", "turn_of"]
+__all__ = ["Iteration", "Loop", "iteration_of"]
 
 Loop = RangeLoop | For | While
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """The places around one turn. ``variable`` is constant in the body, ``known`` are variables that always are."""
+class Iteration:
+    """The places around an iteration. ``variable`` is constant in the body, ``known`` always are."""
 
     known: Constants
     begin: Body
-    again: Body
+    between: Body
     facts: tuple[Expr, ...]
     variable: Symbol | None = None
     step: Expr | None = None
 
 
-def turn_of(loop: Loop, known: Constants) -> Turn:
-    """The turn of a loop."""
+def iteration_of(loop: Loop, known: Constants) -> Iteration:
+    """The iteration of a loop."""
     match loop:
         case RangeLoop(span=span, symbol=symbol, start=start, stop=stop, step=step):
             name = Name(span, symbol.type, symbol)
             follows = "<" if (constant(step) or 0) > 0 else ">"
             begin = Evaluate(span, stop), Evaluate(span, step), Assign(span, symbol, start)
             again = Assign(span, symbol, Binary(span, symbol.type, "+", name, step))
-            return Turn(
+            return Iteration(
                 known,
                 begin,
                 (again,),
@@ -65,13 +67,13 @@ def turn_of(loop: Loop, known: Constants) -> Turn:
             return _conditional(known, maybe, init, advance, loop.body)
 
 
-def _conditional(known: Constants, condition: Expr | None, init: Body, step: Body, body: Body) -> Turn:
+def _conditional(known: Constants, condition: Expr | None, init: Body, step: Body, body: Body) -> Iteration:
     test: tuple[Statement, ...] = () if condition is None else (Evaluate(condition.span, condition),)
     facts = () if condition is None else tuple(rebuild(part, known) for part in _conjuncts(condition))
-    variable = _advance(step[0], known) if len(step) == 1 else None
+    variable = _counter(step[0], known) if len(step) == 1 else None
     if variable is None or variable[0] in assigned(body):
-        return Turn(known, init + test, step + test, facts)
-    return Turn(known, init + test, step + test, facts, *variable)
+        return Iteration(known, init + test, step + test, facts)
+    return Iteration(known, init + test, step + test, facts, *variable)
 
 
 def _conjuncts(condition: Expr) -> list[Expr]:
@@ -81,13 +83,9 @@ def _conjuncts(condition: Expr) -> list[Expr]:
     return [] if has_memory(condition) else [condition]
 
 
-def _advance(step: Statement, known: Constants) -> tuple[Symbol, Expr] | None:
+def _counter(step: Statement, known: Constants) -> tuple[Symbol, Expr] | None:
     """The variable and the amount of ``k = k + amount``, of a constant amount."""
-    match step:
-        case Assign(
-            symbol=symbol, value=Binary(operator="+" | "-" as operator, left=Name() as left, right=right)
-        ):
-            amount = rebuild(right, known)
-            if left.symbol is symbol and symbol.type in (INT, LONG) and constant(amount) is not None:
-                return symbol, negated(amount) if operator == "-" else amount
-    return None
+    if not isinstance(step, Assign) or step.symbol.type not in (INT, LONG):
+        return None
+    amount = advance(step.symbol, step.value, known)
+    return None if amount is None else (step.symbol, amount)

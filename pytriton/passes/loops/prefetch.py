@@ -3,26 +3,28 @@
 Old kernels load their operands before the loop and again at its end, as the old compiler wanted it. Triton
 pipelines a loop only if its loads stand at the top, and the last of those loads is dead and may reach past the
 end of the tensor. ``a = *pa; for (...) { use(a); pa += d; a = *pa; }`` becomes
-``for (...) { a = *pa; use(a); pa += d; }``: what makes the value for the next turn (a ``Slice``, with the work that
-follows the load) runs at the start of that turn instead, and what stood before the loop in its first turn. That is
-the same when
+``for (...) { a = *pa; use(a); pa += d; }``: what makes the value for the next iteration (a ``Slice``, with the
+work that follows the load) runs at the start of that iteration instead, and what stood before the loop in its
+first iteration. That is the same when
 
-- the slice is assignments of whole variables at the end of a turn, perhaps under an ``if`` that holds in every turn
-  but the last; no other statement of the turn reads or sets what they set, once they have (slices.py);
+- the slice is assignments of whole variables at the end of an iteration, perhaps under an ``if`` that holds in
+  every iteration but the last; no other statement of the iteration reads or sets what they set, once they have
+  (slices.py);
 - the loop's test and step do not read what they set, and nothing reads it after the loop;
-- from where each load stood to the start of the turn nothing may write the memory that it reads;
+- from where each load stood to the start of the iteration nothing may write the memory that it reads;
 - what stands before the loop computes the same, except for pointers and masks, which may differ
   (first_iteration.py);
 - what stands before the loop can go: at least all that the slice advances (``pa += T``) must.
 
 Loads are tried from the last to the first: each with all that belongs to it, then without what follows it, then
-alone, its pointer carried to the next turn whatever it was computed from. A value that looks prefetched and stays
-so draws a warning that says why.
+alone, its pointer carried to the next iteration whatever it was computed from. A value that looks prefetched and
+stays so draws a warning that says why.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from pytriton.errors import Report
 from pytriton.frozen import dataclass, replace
@@ -40,16 +42,16 @@ from pytriton.lang.tree.typed import (
     Statement,
     Symbol,
 )
-from pytriton.lang.tree.walk import bodies, expressions, inside, names, reads, walk
+from pytriton.lang.tree.walk import bodies, inside, names, reads, walk, with_bodies
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.dead import swept
+from pytriton.passes.analysis.dead import remove_unread
 from pytriton.passes.analysis.linear import is_true, settle
 from pytriton.passes.analysis.liveness import Block, Later, exposed
-from pytriton.passes.analysis.queries import Constants, constants, has_load
+from pytriton.passes.analysis.queries import Constants, constants, has_load, orders_memory
 from pytriton.passes.loops.first_iteration import Differs, Match
-from pytriton.passes.loops.iteration import Loop, Turn, turn_of
+from pytriton.passes.loops.iteration import Iteration, Loop, iteration_of
 from pytriton.passes.loops.reaching import History
-from pytriton.passes.loops.rotate import Moved, moved
+from pytriton.passes.loops.rotate import Rotated, rotate
 from pytriton.passes.loops.slices import Line, Slice, Unmovable, grow
 from pytriton.passes.memory.provenance import Provenance
 
@@ -57,16 +59,19 @@ __all__ = ["prefetch"]
 
 _STAYS = "the load of {} stays one turn ahead, and Triton does not pipeline the loop"
 _ACTING = frozenset((Atomic, Call))
-_MOST = 64  # loads of one loop that are tried
-_MOST_IFS = 8  # of one loop that are looked into
-_NEAR = 200  # statements before a loop that are looked at
+_MAX_LOADS = 64  # loads of one loop that are tried
+_MAX_IFS = 8  # of one loop that are looked into
+_MAX_STATEMENTS_BEFORE = 200  # statements before a loop that are looked at
 
 
 def prefetch(kernel: KernelDef, context: Context) -> KernelDef:
-    """The kernel with its prefetched operands loaded where they are used."""
+    """``a = *pa; loop { use(a); pa += d; a = *pa; }`` as ``loop { a = *pa; use(a); pa += d; }``.
+
+    Warns (TC420) of a load that looks prefetched and stays.
+    """
     undo = _Undo(Provenance(kernel), constants(kernel), context.report)
     body = undo.body(kernel.body, None)
-    return swept(kernel, replace(kernel, body=body)) if undo.changed else kernel
+    return remove_unread(kernel, replace(kernel, body=body)) if undo.changed else kernel
 
 
 class _Stays(Exception):
@@ -80,14 +85,14 @@ class _Stays(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A loop and its surroundings. ``behind``: new statements to put behind it."""
+    """A loop and its surroundings. ``following``: new statements to put after it."""
 
     before: Body
     loop: Loop
     later: Body  # the statements that follow in its block
     after: Later
     declared: frozenset[Symbol]  # in this block, before the loop
-    behind: Body = ()
+    following: Body = ()
 
     def live(self, symbol: Symbol) -> bool:
         """Whether the value of a variable may be read after the loop."""
@@ -109,12 +114,13 @@ class _Undo:
         loads = False
         for position, statement in enumerate(body):
             if bodies(statement):
-                statement = self._inner(statement, block.within(position, statement))
+                later = block.within(position, statement)
+                statement = with_bodies(statement, partial(self.body, outer=later))
             if isinstance(statement, Loop) and loads:
-                near = tuple(result[-_NEAR:])
+                near = tuple(result[-_MAX_STATEMENTS_BEFORE:])
                 after = block.after(position)
                 place = self._loop(_Place(near, statement, body[position + 1 :], after, frozenset(declared)))
-                result[len(result) - len(near) :] = (*place.before, place.loop, *place.behind)
+                result[len(result) - len(near) :] = (*place.before, place.loop, *place.following)
                 continue
             if isinstance(statement, Declare):
                 declared.add(statement.symbol)
@@ -122,74 +128,70 @@ class _Undo:
             result.append(statement)
         return tuple(result)
 
-    def _inner(self, statement: Statement, later: Later) -> Statement:
-        parts = {
-            name: self.body(getattr(statement, name), later)
-            for name in ("body", "then", "otherwise")
-            if hasattr(statement, name)
-        }
-        return replace(statement, **parts) if parts else statement  # type: ignore[arg-type]
-
     def _loop(self, place: _Place) -> _Place:
         """Move every prefetch of one loop."""
         done: list[Statement] = []  # kept, so that their ids are theirs
-        turn = turn_of(place.loop, self.known)
-        lines = _lines(place.loop.body, turn)
-        for _ in range(_MOST):
+        iteration = iteration_of(place.loop, self.known)
+        lines = _lines(place.loop.body, iteration)
+        for _ in range(_MAX_LOADS):
             start = _candidate(lines, done)
             if start is None:
                 break
             done.append(lines[start].statement)
-            found = self._attempt(place, lines, start, turn)
-            if found is not None:
-                behind = found.behind + place.behind
-                place = replace(place, before=found.before, loop=found.loop, behind=behind)
-                turn = turn_of(place.loop, self.known)
-                lines = _lines(place.loop.body, turn)
-                done += found.top
+            rotated = self._attempt(place, lines, start, iteration)
+            if rotated is not None:
+                following = rotated.following + place.following
+                place = replace(place, before=rotated.before, loop=rotated.loop, following=following)
+                iteration = iteration_of(place.loop, self.known)
+                lines = _lines(place.loop.body, iteration)
+                done += rotated.top
                 self.changed = True
         self._warn_of_ifs(lines, place)
         return place
 
-    def _attempt(self, place: _Place, lines: Sequence[Line], start: int, turn: Turn) -> Moved | None:
+    def _attempt(
+        self, place: _Place, lines: Sequence[Line], start: int, iteration: Iteration
+    ) -> Rotated | None:
         """The loop with the load at a position moved; or a warning."""
-        history = History(place.before + turn.begin)
-        part, kept = None, None
-        for whole, computed in ((True, True), (False, True), (False, False)):
+        history = History(place.before + iteration.begin)
+        part, stays = None, None
+        for widen, computed in ((True, True), (False, True), (False, False)):
             try:
-                part = grow(lines, start, turn, whole=whole, computed=computed)
+                part = grow(lines, start, iteration, widen=widen, computed=computed)
                 self._check(part, place)
                 match = Match(part, history)
                 self._check_first(match, place)
                 removed = _removable(match, place)
-                return moved(match, place.before, place.loop, removed, place.live, place.later)
+                return rotate(match, place.before, place.loop, removed, place.live, place.later)
             except Unmovable:
                 continue
             except Differs:
-                kept = _Stays("what stands before the loop computes something else")
-            except _Stays as stays:
-                kept = stays.with_traceback(None)  # which holds this frame, and that all that is known here
-        if part is not None and kept is not None:
-            self._warn(part, kept, place, lines[start])
+                stays = _Stays("what stands before the loop computes something else")
+            except _Stays as refusal:
+                stays = refusal.with_traceback(
+                    None
+                )  # which holds this frame, and that all that is known here
+        if part is not None and stays is not None:
+            self._warn(part, stays, place, lines[start])
         return None
 
     def _check(self, part: Slice, place: _Place) -> None:
         """What can be asked of the loop alone."""
-        threaded = part.threaded()
+        recurrent = part.recurrent()
         for symbol in sorted(part.targets - part.local, key=lambda symbol: symbol.span.start):
             if place.live(symbol):
-                if symbol in threaded:  # not a prefetch: `c += *pa` in a loop
+                if symbol in recurrent:  # not a prefetch: `c += *pa` in a loop
                     raise Unmovable
                 raise _Stays(f"'{symbol.name}' is read after the loop")
         for at in part.chosen:
             value = part.lines[at].value
             if value is not None and has_load(value):
-                behind = range(at + 1, len(part.lines))
-                rest = [part.lines[place].statement for place in behind if place not in part.chosen]
-                self._check_memory(value, (*rest, *part.turn.again))
+                after = range(at + 1, len(part.lines))
+                others = [part.lines[place].statement for place in after if place not in part.chosen]
+                self._check_memory(value, (*others, *part.iteration.between))
 
     def _check_first(self, match: Match, place: _Place) -> None:
-        """What stands before the loop must be able to wait until the first turn."""
+        """What stands before the loop must be able to wait until the first iteration."""
         statements = match.history.body
         for at in match.used:
             value = statements[at].value  # type: ignore[union-attr]
@@ -209,17 +211,17 @@ class _Undo:
                 if self.provenance.writes_to((statement,), pointer):
                     raise _writer(statement, self.provenance.only_root(pointer))
 
-    def _warn(self, part: Slice, kept: _Stays, place: _Place, line: Line) -> None:
-        """Say why a value that the next turn reads, and that was loaded before the loop, stays as it is."""
+    def _warn(self, part: Slice, stays: _Stays, place: _Place, line: Line) -> None:
+        """Say why a value that the next iteration reads, and that was loaded before the loop, stays as it is."""
         loaded = {
-            symbol for symbol in part.exposed() - part.threaded() if _loaded_before(symbol, place.before)
+            symbol for symbol in part.exposed() - part.recurrent() if _loaded_before(symbol, place.before)
         }
         if not loaded:
             return
         spelled = " and ".join(sorted(f"'{symbol.name}'" for symbol in loaded))
-        note = ((kept.what, kept.at.span),) if kept.at is not None else ()
-        message = f"{_STAYS.format(spelled)}: {kept.reason}"
-        self.report.warning("TC420", message, line.statement.span, *note, help=kept.help)
+        note = ((stays.what, stays.at.span),) if stays.at is not None else ()
+        message = f"{_STAYS.format(spelled)}: {stays.reason}"
+        self.report.warning("TC420", message, line.statement.span, *note, help=stays.help)
 
     def _warn_of_ifs(self, lines: Sequence[Line], place: _Place) -> None:
         """Say which prefetched values are loaded under a condition that does not follow from the loop's."""
@@ -235,8 +237,8 @@ class _Undo:
                     )
 
 
-def _lines(body: Body, turn: Turn) -> list[Line]:
-    """The statements of a turn; those under an ``if`` that holds unless the turn is the last stand among them."""
+def _lines(body: Body, iteration: Iteration) -> list[Line]:
+    """The statements of an iteration, with those under an ``if`` that holds unless it is the last one."""
     lines = [Line(statement) for statement in body]
     local = frozenset(statement.symbol for statement in body if isinstance(statement, Declare))
     result: list[Line] = []
@@ -244,11 +246,15 @@ def _lines(body: Body, turn: Turn) -> list[Line]:
     for place in range(len(lines) - 1, -1, -1):
         statement = lines[place].statement
         own = [lines[place]]
-        if isinstance(statement, If) and looked < _MOST_IFS and next(_loads_of(statement), None) is not None:
+        if isinstance(statement, If) and looked < _MAX_IFS and next(_loads_of(statement), None) is not None:
             looked += 1
-            whole = Slice(lines, (), turn, local)
-            condition = whole.at_top(statement.condition, place, eager=True)
-            if condition is not None and is_true(settle(condition, turn.facts)) and not statement.otherwise:
+            empty = Slice(lines, (), iteration, local)
+            condition = empty.at_top(statement.condition, place, eager=True)
+            if (
+                condition is not None
+                and is_true(settle(condition, iteration.facts))
+                and not statement.otherwise
+            ):
                 own = [Line(Evaluate(statement.span, statement.condition), statement)]
                 own += [Line(inner, statement) for inner in statement.then]
         result += reversed(own)
@@ -271,22 +277,22 @@ def _candidate(lines: Sequence[Line], done: Sequence[Statement]) -> int | None:
 
 
 def _removable(match: Match, place: _Place) -> set[int]:
-    """The statements before the loop that nothing needs once the slice runs in the first turn; raises Differs."""
+    """The statements before the loop that can go if the slice runs in the first iteration; raises Differs."""
     statements = match.history.body
     again = reads(place.loop.body)
-    found: set[int] = set()
+    removable: set[int] = set()
     for at in sorted(match.used, reverse=True):
         (symbol,) = inside(statements[at]).sets
-        readers = (statements[p] for p in range(at + 1, len(statements)) if p not in found)
+        readers = (statements[p] for p in range(at + 1, len(statements)) if p not in removable)
         needed = any(symbol in inside(reader).reads for reader in readers)
         needed |= any(new.place > at and symbol in names(new.first) for new in match.carried)
         if symbol not in match.part.targets:
             needed |= symbol in again or place.live(symbol)
         if not needed:
-            found.add(at)
-    if not match.gone <= found:
+            removable.add(at)
+    if not match.gone <= removable:
         raise Differs
-    return found
+    return removable
 
 
 def _loads_of(statement: If) -> Iterator[Assign | Declare]:
@@ -311,17 +317,8 @@ def _may_act(statement: Statement) -> bool:
 
 def _writer(statement: Statement, root: Symbol | None) -> _Stays:
     """The reason that a statement is."""
-    if any(isinstance(node, Atomic | Call) for node in _nodes(statement) if _orders(node)):
+    if orders_memory((statement,)):
         return _Stays("memory is ordered between the load and its use", statement, "here")
     where = f"'{root.name}'" if root is not None else "what is loaded"
     cure = "declare a parameter that overlaps no other __noalias"
     return _Stays(f"a store may change {where} between the load and its use", statement, "the store", cure)
-
-
-def _orders(node: Expr) -> bool:
-    return isinstance(node, Atomic) or (isinstance(node, Call) and node.function == "barrier")
-
-
-def _nodes(statement: Statement) -> Iterator[Expr]:
-    for expr in expressions((statement,)):
-        yield from walk(expr)

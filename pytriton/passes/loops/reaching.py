@@ -15,8 +15,8 @@ from pytriton.passes.analysis.queries import larger_than
 
 __all__ = ["History"]
 
-_DEEPEST = 24  # how many assignments are followed
-_LARGEST = 100  # nodes of a value that stands for its variable
+_MAX_DEPTH = 24  # how many assignments are followed
+_MAX_NODES = 100  # nodes of a value that stands for its variable
 
 
 class History:
@@ -41,8 +41,8 @@ class History:
 
     def writer(self, symbol: Symbol, place: int, without: Collection[int] = ()) -> int | None:
         """The last statement before a place that may set a variable, as if those ``without`` were not there."""
-        found = (at for at in reversed(self._writers.get(symbol, ())) if at < place and at not in without)
-        return next(found, None)
+        writers = (at for at in reversed(self._writers.get(symbol, ())) if at < place and at not in without)
+        return next(writers, None)
 
     def value(self, symbol: Symbol, place: int) -> tuple[Expr, int] | None:
         """The expression that a variable was set to last, and where; None if that is not one assignment."""
@@ -69,11 +69,11 @@ class History:
         if known is not None:
             return known
         statement = self.body[at]
-        found: Expr | None = None
+        value: Expr | None = None
         simple = isinstance(statement, Declare | Assign) and statement.value is not None
-        if simple and depth < _DEEPEST and not has_memory(statement.value):  # type: ignore[union-attr,arg-type]
-            found = self.expand(statement.value, at, (), depth + 1)  # type: ignore[union-attr,arg-type]
-        if found is None or larger_than(found, _LARGEST):
-            found = Name(statement.span, symbol.type, Symbol(symbol.name, symbol.type, symbol.span))
-        self._known[symbol, at] = found
-        return found
+        if simple and depth < _MAX_DEPTH and not has_memory(statement.value):  # type: ignore[union-attr,arg-type]
+            value = self.expand(statement.value, at, (), depth + 1)  # type: ignore[union-attr,arg-type]
+        if value is None or larger_than(value, _MAX_NODES):
+            value = Name(statement.span, symbol.type, Symbol(symbol.name, symbol.type, symbol.span))
+        self._known[symbol, at] = value
+        return value

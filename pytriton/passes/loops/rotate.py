@@ -1,8 +1,8 @@
-"""Puts a slice at the start of the turn, and takes what it replaces from before the loop.
+"""Puts a slice at the start of the iteration, and takes what it replaces from before the loop.
 
-Output: the statements before the loop, with the carried variables and without what the first turn now computes; the
-loop with the slice at its top. A copy that only renamed what was loaded (``a = an``) is gone, a variable is
-declared where it is first set, and comments follow their statements.
+Output: the statements before the loop, with the carried variables and without what the first iteration now
+computes; the loop with the slice at its top. A copy that only renamed what was loaded (``a = an``) is gone, a
+variable is declared where it is first set, and comments follow their statements.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pytriton.lang.tree.typed import (
     Declare,
     Evaluate,
     If,
+    Load,
     Name,
     Remark,
     Statement,
@@ -26,47 +27,45 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.walk import (
     assigned,
-    expressions,
     inside,
     map_body,
     map_expressions,
     reads,
     rebuild,
-    walk,
 )
-from pytriton.passes.analysis.dead import remark, without
-from pytriton.passes.analysis.queries import has_load
+from pytriton.passes.analysis.dead import remark, remove
+from pytriton.passes.analysis.queries import nodes
 from pytriton.passes.loops.first_iteration import Match
 from pytriton.passes.loops.iteration import Loop
 from pytriton.passes.loops.slices import Line
 
-__all__ = ["Moved", "moved"]
+__all__ = ["Rotated", "rotate"]
 
 Made = Declare | Assign
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """The statements before a loop, the loop, what it now starts with, and declarations to put behind it."""
+class Rotated:
+    """The statements before a loop, the loop, what it now starts with, and declarations to put after it."""
 
     before: Body
     loop: Loop
     top: Sequence[Statement]
-    behind: Body
+    following: Body
 
 
-def moved(
+def rotate(
     match: Match,
     before: Body,
     loop: Loop,
     removed: Collection[int],
     live: Callable[[Symbol], bool],
     later: Body,
-) -> Moved:
+) -> Rotated:
     """The loop with the slice at its top.
 
     ``removed``: what goes from before it; ``live``: whether a variable is read after the loop; ``later``: the
-    statements behind it, which may use a variable of the slice for something else.
+    statements after it, which may use a variable of the slice for something else.
     """
     staying = [statement for place, statement in enumerate(before) if place not in removed]
     bare = any(isinstance(statement, Declare) and statement.value is None for statement in staying)
@@ -79,27 +78,27 @@ def moved(
         and (place in removed or (statement.value is None and statement.symbol not in used_before))
     }
     top = _top(match, before, removed, homeless)
-    rest = _rest(match, live)
+    remaining = _rest(match, live)
     head = _head(match, before, removed, homeless)
     if match.carried:
-        used = _mentioned((*top, *rest, *match.part.turn.begin)) | assigned(later)
+        used = _mentioned((*top, *remaining, *match.part.iteration.begin)) | assigned(later)
         head = _without_detours(head, match, used, live)
-    loop = replace(loop, body=(*top, *rest))
+    loop = replace(loop, body=(*top, *remaining))
     read = reads((*head, loop))
-    unread = {one.symbol for one in head if isinstance(one, Declare)} - read
+    unread = {statement.symbol for statement in head if isinstance(statement, Declare)} - read
     unread = {symbol for symbol in unread if not live(symbol)}
     freed = unread & reads(tuple(before[place] for place in removed))
     if freed:
         head, top = _handed_down(head, top, unread, freed)
-        loop = replace(loop, body=(*top, *rest))
+        loop = replace(loop, body=(*top, *remaining))
     shared = {symbol: Symbol(symbol.name, symbol.type, symbol.span) for symbol in homeless & assigned(later)}
     if shared:
         body = _renamed(loop.body, shared)
         loop, top = replace(loop, body=body), list(body[: len(top)])
-    behind = tuple(
+    following = tuple(
         Declare(symbol.span, symbol, None) for symbol in sorted(shared, key=lambda s: s.span.start)
     )
-    return Moved(head, loop, top, behind)
+    return Rotated(head, loop, top, following)
 
 
 def _handed_down(
@@ -107,22 +106,29 @@ def _handed_down(
 ) -> tuple[Body, list[Statement]]:
     """The comment above a mask or a pointer that only the moved loads read stands above those now.
 
-    Unless the next line stays: the comment may head that, too (see ``dead.without``). ``unread``: what will not
+    Unless the next line stays: the comment may head that, too (see ``dead.remove``). ``unread``: what will not
     stay; ``freed``: what this move has left unread.
     """
-    kept = {one.span.line for one in head if not (isinstance(one, Declare) and one.symbol in unread)}
+    staying_lines = {
+        statement.span.line
+        for statement in head
+        if not (isinstance(statement, Declare) and statement.symbol in unread)
+    }
     result: list[Statement] = []
-    for one in head:
-        freed_here = isinstance(one, Declare) and one.symbol in freed
+    for statement in head:
+        freed_here = isinstance(statement, Declare) and statement.symbol in freed
         if (
             freed_here
-            and one.comments.above
+            and statement.comments.above
             and not top[0].comments.above
-            and _last_line(one) + 1 not in kept
+            and _last_line(statement) + 1 not in staying_lines
         ):
-            top = [replace(top[0], comments=replace(top[0].comments, above=one.comments.above)), *top[1:]]
-            one = replace(one, comments=replace(one.comments, above=()))
-        result.append(one)
+            top = [
+                replace(top[0], comments=replace(top[0].comments, above=statement.comments.above)),
+                *top[1:],
+            ]
+            statement = replace(statement, comments=replace(statement.comments, above=()))
+        result.append(statement)
     return tuple(result), top
 
 
@@ -160,19 +166,27 @@ def _without_detours(
         if not (isinstance(copy, Made) and copy.symbol in carried and isinstance(copy.value, Name)):
             continue
         source = copy.value.symbol
-        makers = [one for one in result if source in inside(one).sets]
-        readers = [one for one in result if source in inside(one).reads]
+        makers = [statement for statement in result if source in inside(statement).sets]
+        readers = [statement for statement in result if source in inside(statement).reads]
         if len(makers) != 1 or len(readers) != 1 or source in used or source.parameter or live(source):
             continue
-        made = makers[0]
-        if isinstance(made, Declare) and made.value is not None and result.index(made) < result.index(copy):
-            named = type(copy)(made.span, copy.symbol, made.value, _joined(made.comments, copy.comments))
-            result = [named if one is made else one for one in result if one is not copy]
+        origin = makers[0]
+        if (
+            isinstance(origin, Declare)
+            and origin.value is not None
+            and result.index(origin) < result.index(copy)
+        ):
+            named = type(copy)(
+                origin.span, copy.symbol, origin.value, _joined(origin.comments, copy.comments)
+            )
+            result = [
+                named if statement is origin else statement for statement in result if statement is not copy
+            ]
     return tuple(result)
 
 
 def _head(match: Match, before: Body, removed: Collection[int], homeless: Collection[Symbol]) -> Body:
-    """The statements before the loop: new variables in, what the first turn computes out."""
+    """The statements before the loop: new variables in, what the first iteration computes out."""
     result: list[Statement] = []
     gone: list[Statement] = []
     for place, statement in enumerate(before):
@@ -185,16 +199,16 @@ def _head(match: Match, before: Body, removed: Collection[int], homeless: Collec
             gone.append(statement)
         result.append(statement)
     leaving = set(map(id, gone))
-    return without(tuple(result), lambda statement: id(statement) in leaving)
+    return remove(tuple(result), lambda statement: id(statement) in leaving)
 
 
-# ---------------------------------------------------------------- the start of the turn
+# ---------------------------------------------------------------- the start of the iteration
 
 
 def _top(
     match: Match, before: Body, removed: Collection[int], homeless: Collection[Symbol]
 ) -> list[Statement]:
-    """The slice as it runs at the start of a turn."""
+    """The slice as it runs at the start of an iteration."""
     earlier: dict[Symbol, list[Made]] = {}
     for place, statement in enumerate(before):
         if isinstance(statement, Declare | Assign) and (place in removed or statement.symbol in homeless):
@@ -216,19 +230,22 @@ def _top(
 
 def _without_copies(top: list[Made], match: Match) -> list[Made]:
     """``an = *pa; a = an`` as ``a = *pa``, where nothing else reads ``an``."""
-    others = {symbol for line in match.part.rest for symbol in line.reads}
+    others = {symbol for line in match.part.staying for symbol in line.reads}
     for copy in list(top):
         source = copy.value.symbol if isinstance(copy.value, Name) else None
-        made = next((one for one in reversed(top[: top.index(copy)]) if one.symbol is source), None)
-        if made is None or source in others or sum(source in inside(one).reads for one in top) != 1:
+        earlier = reversed(top[: top.index(copy)])
+        original = next((statement for statement in earlier if statement.symbol is source), None)
+        if original is None or source in others:
             continue
-        between = top[top.index(made) + 1 : top.index(copy)]
-        if any(copy.symbol is one.symbol or copy.symbol in reads((one,)) for one in between):
+        if sum(source in inside(statement).reads for statement in top) != 1:
             continue
-        assert made.value is not None
-        comments = _joined(made.comments, copy.comments)
-        renamed = type(copy)(made.span, copy.symbol, made.value, comments)
-        top = [renamed if one is made else one for one in top if one is not copy]
+        between = top[top.index(original) + 1 : top.index(copy)]
+        if any(copy.symbol is setter.symbol or copy.symbol in reads((setter,)) for setter in between):
+            continue
+        assert original.value is not None
+        comments = _joined(original.comments, copy.comments)
+        renamed = type(copy)(original.span, copy.symbol, original.value, comments)
+        top = [renamed if statement is original else statement for statement in top if statement is not copy]
     return top
 
 
@@ -236,7 +253,7 @@ def _without_copies(top: list[Made], match: Match) -> list[Made]:
 
 
 def _rest(match: Match, live: Callable[[Symbol], bool]) -> Body:
-    """What stays of the turn; an ``if`` that the slice was taken from holds what is left of it."""
+    """What stays of the iteration; an ``if`` that the slice was taken from holds what is left of it."""
     result: list[Statement] = []
     guard: If | None = None
     left: list[Statement] = []
@@ -256,24 +273,24 @@ def _rest(match: Match, live: Callable[[Symbol], bool]) -> Body:
             target.append(line.statement)
     if guard is not None:
         result += _if(guard, left, match, (), live)
-    return _without_detours(result, match, reads(match.part.turn.again), lambda symbol: False)
+    return _without_detours(result, match, reads(match.part.iteration.between), lambda symbol: False)
 
 
 def _if(
     statement: If,
     left: Sequence[Statement],
     match: Match,
-    behind: Sequence[Line],
+    following: Sequence[Line],
     live: Callable[[Symbol], bool],
 ) -> list[Statement]:
-    """What is left of an ``if`` that holds unless the turn is the last: bare, where that turn does not need it."""
+    """What is left of an ``if`` that fails in the last iteration only: bare, where that one does not need it."""
     if len(left) == len(statement.then) and all(map(operator.is_, left, statement.then)):
         return [statement]
     condition = Evaluate(statement.span, statement.condition)
-    read = {symbol for line in behind for symbol in line.reads} | reads(match.part.turn.again)
-    kept = [inner for inner in left if not isinstance(inner, Remark)]
-    if all(_harmless(inner) for inner in kept) and not any(
-        s in read or live(s) for s in assigned(tuple(kept))
+    read = {symbol for line in following for symbol in line.reads} | reads(match.part.iteration.between)
+    statements = [inner for inner in left if not isinstance(inner, Remark)]
+    if all(_harmless(inner) for inner in statements) and not any(
+        s in read or live(s) for s in assigned(tuple(statements))
     ):
         return [*remark(replace(condition, comments=statement.comments)), *left]
     return [replace(statement, then=tuple(left))]
@@ -283,9 +300,8 @@ def _harmless(statement: Statement) -> bool:
     """Whether a statement may run once more: it loads nothing and divides nothing."""
     if not isinstance(statement, Declare | Assign):
         return False
-    nodes = [node for expr in expressions((statement,)) for node in walk(expr)]
-    divides = any(isinstance(node, Binary) and node.operator in ("/", "%") for node in nodes)
-    return not divides and not any(map(has_load, expressions((statement,))))
+    divides = any(operation.operator in ("/", "%") for operation in nodes((statement,), Binary))
+    return not divides and Load not in inside(statement).kinds
 
 
 def _joined(first: Comments, second: Comments) -> Comments:

@@ -12,23 +12,19 @@ from __future__ import annotations
 from pytriton.frozen import replace
 from pytriton.lang.tree.convert import constant, scalar_of
 from pytriton.lang.tree.typed import (
-    Assign,
-    Atomic,
     Binary,
     Body,
     Cast,
-    Declare,
     Expr,
     KernelDef,
     Literal,
-    Load,
-    RangeLoop,
     Select,
     Symbol,
 )
 from pytriton.lang.tree.types import BOOL, element_of, shape_of, with_element
-from pytriton.lang.tree.walk import bodies, expressions, map_expressions, names, walk, with_children
+from pytriton.lang.tree.walk import expressions, has_memory, map_expressions, names, walk, with_children
 from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.queries import assignments
 
 __all__ = ["divisors"]
 
@@ -36,7 +32,7 @@ _COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
 
 
 def divisors(kernel: KernelDef, _: Context) -> KernelDef:
-    """The kernel with its divisions safe; the same object where there is nothing to do."""
+    """``n / x`` as ``n / (x != 0 ? x : 1)`` where x may be 0; anything else as it is."""
     nodes = [node for expr in expressions(kernel.body) for node in walk(expr)]
     if not any(map(_divides, nodes)):
         return kernel
@@ -63,15 +59,15 @@ def _divides(expr: Expr) -> bool:
 def _doubtful(divisor: Expr, symbols: set[Symbol]) -> bool:
     if names(divisor) & symbols or any(size & (size - 1) for size in shape_of(divisor.type)):
         return True
-    return any(isinstance(node, Load | Atomic) for node in walk(divisor))
+    return has_memory(divisor)
 
 
 def _or_one(divisor: Expr) -> Expr:
     """``divisor != 0 ? divisor : 1``"""
     element = element_of(divisor.type)  # type: ignore[arg-type]
-    zero, one = (Literal(divisor.span, element, value) for value in (0, 1))
+    zero, unit = (Literal(divisor.span, element, value) for value in (0, 1))
     test = Binary(divisor.span, with_element(BOOL, shape_of(divisor.type)), "!=", divisor, zero)
-    return Select(divisor.span, divisor.type, test, divisor, one)
+    return Select(divisor.span, divisor.type, test, divisor, unit)
 
 
 def _tested(node: Expr) -> frozenset[Symbol]:
@@ -87,30 +83,14 @@ def _tested(node: Expr) -> frozenset[Symbol]:
 
 def _loaded(body: Body) -> set[Symbol]:
     """The variables that are computed from memory."""
-    pairs = list(_assignments(body))
-    found: set[Symbol] = set()
+    pairs = assignments(body)
+    loaded: set[Symbol] = set()
     while True:
         more = {
             symbol
             for symbol, value in pairs
-            if symbol not in found
-            and (names(value) & found or any(isinstance(node, Load | Atomic) for node in walk(value)))
+            if symbol not in loaded and (names(value) & loaded or has_memory(value))
         }
         if not more:
-            return found
-        found |= more
-
-
-def _assignments(body: Body) -> list[tuple[Symbol, Expr]]:
-    found: list[tuple[Symbol, Expr]] = []
-    for statement in body:
-        match statement:
-            case Declare(symbol=symbol, value=value) | Assign(symbol=symbol, value=value) if (
-                value is not None
-            ):
-                found.append((symbol, value))
-            case RangeLoop(symbol=symbol, start=start):
-                found.append((symbol, start))
-        for inner in bodies(statement):
-            found += _assignments(inner)
-    return found
+            return loaded
+        loaded |= more

@@ -2,10 +2,11 @@
 
 Output: loops are ``For`` and ``While`` and end at their condition; a ``Return`` stands in no loop.
 
-- ``continue``: what follows it in the turn moves into the other branch of its ``if``. Where both branches may
-  go on, a flag says whether the turn does. The loop stays a counting loop.
-- ``break`` clears the flag ``running``, which the condition of the loop asks too; the turn's rest moves as above.
-- ``return`` in a loop sets ``returned`` and breaks; behind each loop around it, that flag breaks or returns.
+- ``continue``: what follows it in the iteration moves into the other branch of its ``if``. Where both branches may
+  go on, a flag says whether the iteration does. The loop stays a counting loop.
+- ``break`` clears the flag ``running``, which the condition of the loop asks too; the iteration's rest moves as
+  above.
+- ``return`` in a loop sets ``returned`` and breaks; after each loop around it, that flag breaks or returns.
 - ``do body while (c)`` becomes ``running = true; while (running) { body; running = c; }``.
 
 Invariant: every statement runs as often as in C, and in C's order. After a ``break`` neither the condition nor
@@ -43,6 +44,7 @@ from pytriton.lang.tree.typed import (
 from pytriton.lang.tree.types import BOOL
 from pytriton.lang.tree.walk import assigned, bodies, expressions, has_memory
 from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.queries import unless_changed
 from pytriton.source import Span
 
 __all__ = ["jumps"]
@@ -51,7 +53,7 @@ Loop = For | While | DoWhile
 
 
 def jumps(kernel: KernelDef, _: Context) -> KernelDef:
-    """The kernel without jumps, except for a ``return`` outside of loops."""
+    """``if (c) continue; s`` as ``if (!c) s``, and so on: no jumps but a ``return`` outside of loops."""
     return replace(kernel, body=_body(kernel.body, None, last=True))
 
 
@@ -79,7 +81,7 @@ def _body(body: Body, returned: Symbol | None, *, last: bool = False) -> Body:
                 result += _outer_loop(statement, returned, final)
             case _:
                 result.append(statement)
-    return _kept(body, result)
+    return unless_changed(body, result)
 
 
 def _outer_loop(loop: Loop, returned: Symbol | None, final: bool) -> list[Statement]:
@@ -129,7 +131,7 @@ def _loop(loop: Loop, body: Body) -> list[Statement]:
 
 
 def _parts(loop: Loop) -> tuple[Body, Expr | None, Body, bool]:
-    """What runs before the loop, its condition, its step, whether the condition is asked before the first turn."""
+    """What runs before the loop, its condition, its step, whether it asks the condition first."""
     init, step = (loop.init, loop.step) if isinstance(loop, For) else ((), ())
     condition = loop.condition
     if condition is not None and constant(condition):
@@ -138,20 +140,20 @@ def _parts(loop: Loop) -> tuple[Body, Expr | None, Body, bool]:
 
 
 def _guarded_step(step: Body, init: Body, go: Name) -> Body:
-    """The step at the end of a turn that a break may have left."""
+    """The step at the end of an iteration that a break may have left."""
     own = {statement.symbol for statement in init if isinstance(statement, Declare)}
     unseen = assigned(step) <= own and not any(map(has_memory, expressions(step)))
     return step if unseen else (If(go.span, go, step, ()),)
 
 
 def _guard(body: Body, running: Symbol | None, clears: tuple[Symbol, ...] = ()) -> Body:
-    """The turn of a loop with what follows a jump moved out of its way.
+    """The iteration of a loop with what follows a jump moved out of its way.
 
     A ``break`` clears ``running``; every jump also clears the flags in ``clears``.
     """
     result: list[Statement] = []
     for position, statement in enumerate(body):
-        rest = body[position + 1 :]
+        following = body[position + 1 :]
         match statement:
             case Break():
                 assert running is not None
@@ -164,7 +166,7 @@ def _guard(body: Body, running: Symbol | None, clears: tuple[Symbol, ...] = ()) 
                 result += [_set(flag, False, statement.span) for flag in clears]
                 break
             case If() if _contains((statement,), Break | Continue):
-                result += _guarded_if(statement, rest, running, clears)
+                result += _guarded_if(statement, following, running, clears)
                 break
             case _:
                 result.append(statement)
@@ -172,17 +174,17 @@ def _guard(body: Body, running: Symbol | None, clears: tuple[Symbol, ...] = ()) 
 
 
 def _guarded_if(
-    statement: If, rest: Body, running: Symbol | None, clears: tuple[Symbol, ...]
+    statement: If, following: Body, running: Symbol | None, clears: tuple[Symbol, ...]
 ) -> Iterator[Statement]:
-    """An ``if`` that may jump, with what follows it in the turn."""
+    """An ``if`` that may jump, with what follows it in the iteration."""
     then, otherwise = statement.then, statement.otherwise
-    if not any(not isinstance(after, Remark) for after in rest):
-        rest = ()
+    if not any(not isinstance(after, Remark) for after in following):
+        following = ()
     elif not _goes_on(then):
-        otherwise, rest = otherwise + rest, ()
+        otherwise, following = otherwise + following, ()
     elif not _goes_on(otherwise):
-        then, rest = then + rest, ()
-    if not rest:
+        then, following = then + following, ()
+    if not following:
         yield _if(statement, _guard(then, running, clears), _guard(otherwise, running, clears))
         return
     only_breaks = not _contains((statement,), Continue)
@@ -192,7 +194,7 @@ def _guarded_if(
         inner = (*clears, flag)
         yield Declare(statement.span, flag, _truth(statement.span, True))
     yield _if(statement, _guard(then, running, inner), _guard(otherwise, running, inner))
-    yield If(statement.span, _name(flag, statement.span), _guard(rest, running, clears), ())
+    yield If(statement.span, _name(flag, statement.span), _guard(following, running, clears), ())
 
 
 def _goes_on(body: Body) -> bool:
@@ -220,7 +222,7 @@ def _contains(body: Body, kind: object, *, into_loops: bool = False) -> bool:
 
 
 def _if(statement: If, then: Body, otherwise: Body) -> If:
-    """The ``if`` with other branches, turned round where only its ``else`` does anything."""
+    """The ``if`` with other branches, mirrored where only its ``else`` does anything."""
     if then is statement.then and otherwise is statement.otherwise:
         return statement
     if not then and otherwise:
@@ -231,11 +233,6 @@ def _if(statement: If, then: Body, otherwise: Body) -> If:
 
 def _with_body(loop: For | While, body: Body) -> For | While:
     return loop if body is loop.body else replace(loop, body=body)
-
-
-def _kept(body: Body, result: list[Statement]) -> Body:
-    same = len(body) == len(result) and all(a is b for a, b in zip(body, result, strict=True))
-    return body if same else tuple(result)
 
 
 def _commented(body: Body, comments: Comments) -> Iterator[Statement]:

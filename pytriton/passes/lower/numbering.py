@@ -29,11 +29,11 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import PointerType, ScalarType, element_of
 from pytriton.lang.tree.walk import children, plain_values, with_children
+from pytriton.passes.analysis.affine import Affine, combine
 
 __all__ = ["Known", "Numbering"]
 
 Known = dict[Symbol, int]  # the number of a variable's value; of none that was never assigned
-_Terms = tuple[tuple[int, int], ...]
 
 _COMMUTATIVE = frozenset(("*", "&", "|", "^", "==", "!=", "&&", "||"))
 _REFLEXIVE = {"==": 1, "<=": 1, ">=": 1, "!=": 0, "<": 0, ">": 0, "^": 0}
@@ -49,11 +49,11 @@ class Numbering:
         self.late = False
         self._numbers: dict[Any, int] = {}
         self._constants: dict[int, int | float] = {}
-        self._sums: dict[int, tuple[int, _Terms]] = {}
+        self._sums: dict[int, Affine] = {}
         self._moment = 0
 
     def written(self) -> None:
-        """Memory may have changed: no load behind this is one before it."""
+        """Memory may have changed: no load after this is one before it."""
         self._moment += 1
 
     def new(self) -> int:
@@ -91,11 +91,11 @@ class Numbering:
         return known[symbol] if symbol in known else self._number("variable", symbol)
 
     def _literal(self, value: int | float, expr: Expr) -> int:
-        number = self._number("constant", repr(value), expr.type)
-        self._constants[number] = value
+        known = self._number("constant", repr(value), expr.type)
+        self._constants[known] = value
         if isinstance(value, int) and _bits(expr):
-            self._sums[number] = value % (1 << _bits(expr)), ()
-        return number
+            self._sums[known] = Affine.constant(value).modulo(1 << _bits(expr))
+        return known
 
     def _atom(self, expr: Expr) -> int:
         return self._number("atom", id(type(expr)), expr.type, plain_values(expr))
@@ -132,12 +132,12 @@ class Numbering:
     def _operation(self, expr: Expr, below: list[int]) -> int:
         total = self._sum(expr, below)
         if total is not None:
-            number, terms = total
-            if not terms:
-                return self._literal(_signed(number, expr), expr)
-            if number == 0 and len(terms) == 1 and terms[0][1] == 1:
-                return terms[0][0]
-            known = self._number("sum", expr.type, number, terms)
+            if not total.terms:
+                return self._literal(_signed(total.low, expr), expr)
+            if total.low == 0 and list(total.terms.values()) == [1]:
+                (known,) = total.terms
+                return known  # type: ignore[no-any-return]
+            known = self._number("sum", expr.type, total.key)
             self._sums[known] = total
             return known
         if isinstance(expr, Atomic) or (isinstance(expr, Call) and expr.function == "barrier"):
@@ -150,42 +150,23 @@ class Numbering:
         elements = tuple(child.type for child in children(expr))
         return self._number(type(expr), expr.type, plain_values(expr), operands, elements, moment)
 
-    def _sum(self, expr: Expr, below: list[int]) -> tuple[int, _Terms] | None:
-        """An integer as a number plus terms, each so many times; counted modulo its width."""
+    def _sum(self, expr: Expr, below: list[int]) -> Affine | None:
+        """An integer as a sum of numbered values, modulo its width."""
         bits = _bits(expr)
         if not bits or not isinstance(expr, Unary | Binary) or not _alike(expr):
             return None
-        if expr.operator in ("*", "<<"):
-            return self._scaled(expr.operator, below, bits)
-        if expr.operator not in ("+", "-", "~"):
-            return None
-        times = [1, 1 if expr.operator == "+" else -1][-len(below) :]
-        number, terms = -(expr.operator == "~"), dict[int, int]()  # ~x is -x - 1
-        for operand, count in zip(below, times, strict=True):
-            more, others = self._as_sum(operand)
-            number += count * more
-            for term, often in others:
-                terms[term] = terms.get(term, 0) + count * often
-        size = 1 << bits
-        left = sorted((term, often % size) for term, often in terms.items() if often % size)
-        return number % size, tuple(left)
-
-    def _scaled(self, operator: str, below: list[int], bits: int) -> tuple[int, _Terms] | None:
-        """A sum times a constant, or shifted by one."""
-        orders = [(below[0], below[1]), (below[1], below[0])]
-        for other, factor in orders if operator == "*" else orders[:1]:
-            often = self._constants.get(factor)
-            if not isinstance(often, int) or (operator == "<<" and not 0 <= often < bits):
-                continue
-            often = 1 << often if operator == "<<" else often
-            more, terms = self._as_sum(other)
-            size = 1 << bits
-            scaled = ((term, often * count % size) for term, count in terms)
-            return often * more % size, tuple((term, count) for term, count in scaled if count)
-        return None
-
-    def _as_sum(self, number: int) -> tuple[int, _Terms]:
-        return self._sums.get(number, (0, ((number, 1),)))
+        operands = [self._sums.get(number) or Affine.symbol(number) for number in below]
+        total = None
+        match expr.operator:
+            case "~":  # -x - 1
+                total = operands[0].times(-1).plus(Affine.constant(-1))
+            case "<<":
+                by = self._constants.get(below[1])
+                if isinstance(by, int) and 0 <= by < bits:
+                    total = operands[0].times(1 << by)
+            case operator:
+                total = combine(operator, operands)
+        return None if total is None else total.modulo(1 << bits)
 
 
 def _bits(expr: Expr) -> int:

@@ -32,20 +32,15 @@ from pytriton.lang.tree.typed import (
     Constexpr,
     Declare,
     Dot,
-    DoWhile,
-    Evaluate,
     Expand,
     Expr,
-    For,
     Gather,
-    If,
     KernelDef,
     Literal,
     Load,
     Name,
     Permute,
     Range,
-    RangeLoop,
     Reduce,
     Reshape,
     Select,
@@ -53,7 +48,6 @@ from pytriton.lang.tree.typed import (
     Statement,
     Store,
     Symbol,
-    While,
 )
 from pytriton.lang.tree.types import (
     BOOL,
@@ -68,7 +62,7 @@ from pytriton.lang.tree.types import (
     shape_of,
     with_element,
 )
-from pytriton.lang.tree.walk import bodies, expressions, statements, walk, with_children
+from pytriton.lang.tree.walk import expressions, map_body, statements, walk, with_children, with_expressions
 from pytriton.passes.analysis.context import Context
 from pytriton.source import Span
 
@@ -78,11 +72,11 @@ _T = TypeVar("_T", bound=Type)
 
 
 def pad(kernel: KernelDef, _: Context) -> KernelDef:
-    """The kernel with every block padded to powers of two."""
+    """``int r[3] = 0 ... 3`` as a block of 4, with ``in_3``, the mask of its elements; anything else as it is."""
     if not _has_odd(kernel.body) and not _declares_odd(kernel.body):
         return kernel
     padding = _Padding(kernel)
-    body = padding.body(kernel.body)
+    body = map_body(kernel.body, padding.statement)
     return replace(kernel, body=(*padding.declarations(), *body))
 
 
@@ -97,9 +91,7 @@ def _has_odd(body: Body) -> bool:
 
 def _declares_odd(body: Body) -> bool:
     return any(
-        (isinstance(statement, Declare) and _odd(statement.symbol.type))
-        or any(map(_declares_odd, bodies(statement)))
-        for statement in body
+        isinstance(statement, Declare) and _odd(statement.symbol.type) for statement in statements(body)
     )
 
 
@@ -136,17 +128,11 @@ class _Padding:
         self.span = kernel.span
         self._symbols: dict[Symbol, Symbol] = {}
         self._inside: dict[str, Declare] = {}
-        self._values: dict[Symbol, list[Expr | None]] = {}
-        self._collect(kernel.body)
-        self._masks = {symbol for access in _accesses(kernel.body) for symbol in _mask_names(*access)}
-
-    def _collect(self, body: Body) -> None:
-        """Everything that each variable is ever assigned."""
-        for statement in body:
+        self._values: dict[Symbol, list[Expr | None]] = {}  # everything that each variable is ever assigned
+        for statement in statements(kernel.body):
             if isinstance(statement, Declare | Assign):
                 self._values.setdefault(statement.symbol, []).append(statement.value)
-            for inner in bodies(statement):
-                self._collect(inner)
+        self._masks = {symbol for access in _accesses(kernel.body) for symbol in _mask_names(*access)}
 
     def declarations(self) -> Body:
         """The masks that tell the elements from the padding."""
@@ -154,11 +140,8 @@ class _Padding:
 
     # ---------------------------------------------------------------- statements
 
-    def body(self, body: Body) -> Body:
-        """The statements padded."""
-        return tuple(map(self._statement, body))
-
-    def _statement(self, statement: Statement) -> Statement:
+    def statement(self, statement: Statement) -> Statement:
+        """The statement padded, when the blocks inside it have been."""
         match statement:
             case Declare(symbol=symbol, value=value):
                 new = None if value is None else self._value(symbol, value)
@@ -168,22 +151,8 @@ class _Padding:
             case Store(pointer=pointer, value=value, mask=mask):
                 masked = self._mask(mask, pointer)
                 return replace(statement, pointer=self.expr(pointer), value=self.expr(value), mask=masked)
-            case Evaluate(value=value):
-                return replace(statement, value=self.expr(value))
-            case If():
-                condition = self.expr(statement.condition)
-                then, otherwise = self.body(statement.then), self.body(statement.otherwise)
-                return replace(statement, condition=condition, then=then, otherwise=otherwise)
-            case For(init=init, condition=test, step=step, body=body):
-                condition_ = None if test is None else self.expr(test)
-                parts = self.body(init), self.body(step), self.body(body)
-                return replace(statement, init=parts[0], condition=condition_, step=parts[1], body=parts[2])
-            case While(condition=test, body=body) | DoWhile(condition=test, body=body):
-                return replace(statement, condition=self.expr(test), body=self.body(body))
-            case RangeLoop():
-                raise AssertionError("this pass runs before passes/loops/counted.py")
             case _:
-                return statement
+                return with_expressions(statement, self.expr)
 
     def _value(self, symbol: Symbol, value: Expr) -> Expr:
         """What a variable is assigned; of one that serves as a mask, less the padding."""
@@ -237,7 +206,7 @@ class _Padding:
         have, want = shape_of(expr.operand.type), shape_of(expr.type)
         operand = self.expr(expr.operand)
         if not any(size & (size - 1) for size in (*have[1:], *want[1:])):
-            # Only leading axes are padded: the padding stands behind all elements.
+            # Only leading axes are padded: the padding stands after all elements.
             return replace(expr, type=_type(expr.type), operand=operand)
         element = element_of(expr.type)  # type: ignore[arg-type]
         carried: ScalarType | PointerType = element
@@ -391,16 +360,16 @@ def _moved(source: tuple[int, ...], target: tuple[int, ...], span: Span) -> Expr
     count = math.prod(padded_target)
     type_ = _flat(INT, count)
 
-    def whole(operator: str, left: Expr, right: int) -> Expr:
+    def operation(operator: str, left: Expr, right: int) -> Expr:
         return Binary(span, type_, operator, left, Literal(span, INT, right)) if right != 1 else left
 
     def relocate(place: Expr, from_: tuple[int, ...], sizes: tuple[int, ...], to: tuple[int, ...]) -> Expr:
         """A place counted by the strides of ``from_`` counted by those of ``to``, axis by axis."""
         total: Expr | None = None
         for axis, size in enumerate(sizes):
-            digit = whole("/", place, math.prod(from_[axis + 1 :]))
+            digit = operation("/", place, math.prod(from_[axis + 1 :]))
             digit = digit if axis == 0 else Binary(span, type_, "%", digit, Literal(span, INT, size))
-            term = whole("*", digit, math.prod(to[axis + 1 :]))
+            term = operation("*", digit, math.prod(to[axis + 1 :]))
             total = term if total is None else Binary(span, type_, "+", total, term)
         assert total is not None
         return total

@@ -5,7 +5,7 @@ Triton multiplies blocks of float, double, half, bfloat16 and char; with a batch
 of the result: exact and wrapping for integers, in float for half. Slow, and right on every target.
 
 Products of double are Triton's, but up to 3.8 it refuses one ("fp64 don't support largeK MMA") where a load of a
-block of few bits stands behind an operand: it follows operations on elements, and views of them, back to loads,
+block of few bits feeds an operand: it follows operations on elements, and views of them, back to loads,
 through their addresses too, and lets a register hold as many numbers as it would of the narrowest. 16 bits or
 fewer are too narrow, and 32 where the inner size is widened (emit/products.py). Such an operand becomes
 ``cut_from_loads(operand)``: the same numbers by way of sums, at which Triton stops looking.
@@ -17,11 +17,8 @@ from pytriton.frozen import replace
 from pytriton.lang.tree.convert import convert, scalar_of
 from pytriton.lang.tree.limits import has_product, min_depth, padded
 from pytriton.lang.tree.typed import (
-    Assign,
     Binary,
-    Body,
     Call,
-    Declare,
     Dot,
     Expand,
     Expr,
@@ -29,7 +26,6 @@ from pytriton.lang.tree.typed import (
     Load,
     Name,
     Reduce,
-    Statement,
     Symbol,
 )
 from pytriton.lang.tree.types import (
@@ -40,38 +36,42 @@ from pytriton.lang.tree.types import (
     element_of,
     shape_of,
 )
-from pytriton.lang.tree.walk import bodies, children, kinds, map_expressions, with_children
+from pytriton.lang.tree.walk import children, kinds, map_expressions, with_children
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.queries import multiplies
+from pytriton.passes.analysis.queries import assignments, multiplies
 
 __all__ = ["products"]
 
+_Values = dict[Symbol, list[Expr]]
+
 
 def products(kernel: KernelDef, _: Context) -> KernelDef:
-    """The kernel with only such products as Triton has."""
+    """``a @ b`` as sums of elements where Triton has no such product; products of double as it takes them."""
     if not multiplies(kernel.body):
         return kernel
-    behind = _Behind(kernel.body)
-    body = map_expressions(kernel.body, lambda expr: _changed(expr, behind) if Dot in kinds(expr) else expr)
+    values: _Values = {}
+    for symbol, value in assignments(kernel.body):
+        values.setdefault(symbol, []).append(value)
+    body = map_expressions(kernel.body, lambda expr: _changed(expr, values) if Dot in kinds(expr) else expr)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
-def _changed(expr: Expr, behind: _Behind) -> Expr:
-    expr = with_children(expr, lambda child: _changed(child, behind))
+def _changed(expr: Expr, values: _Values) -> Expr:
+    expr = with_children(expr, lambda child: _changed(child, values))
     if not isinstance(expr, Dot):
         return expr
     if not has_product(expr):
         return _summed(expr)
-    return _apart(expr, behind) if scalar_of(expr.type) == DOUBLE else expr
+    return _cut_from_loads(expr, values) if scalar_of(expr.type) == DOUBLE else expr
 
 
-def _apart(product: Dot, behind: _Behind) -> Dot:
-    """A product of double that Triton does not refuse for the loads behind it."""
+def _cut_from_loads(product: Dot, values: _Values) -> Dot:
+    """A product of double that Triton does not refuse for the loads that feed it."""
     depth = padded(shape_of(product.left.type)[1])
     refused = 32 if depth < min_depth(DOUBLE) else 16
 
     def operand(expr: Expr) -> Expr:
-        narrow = behind.narrowest_load(expr) <= refused
+        narrow = _narrowest_load(expr, values) <= refused
         return Call(expr.span, expr.type, "cut_from_loads", (expr,)) if narrow else expr
 
     left, right = operand(product.left), operand(product.right)
@@ -80,42 +80,26 @@ def _apart(product: Dot, behind: _Behind) -> Dot:
     return replace(product, left=left, right=right)
 
 
-class _Behind:
-    """What a value is computed from, whichever way its variables were assigned."""
+def _narrowest_load(expr: Expr, values: _Values) -> int:
+    """The bits of an element of the narrowest block that was loaded for a value, or for an address of it.
 
-    def __init__(self, body: Body) -> None:
-        self._body = body
-        self._values: dict[Symbol, list[Expr]] | None = None
-
-    def narrowest_load(self, expr: Expr) -> int:
-        """The bits of an element of the narrowest block that was loaded for a value or an address of it."""
-        narrowest = 64
-        seen: set[Symbol] = set()
-        pending = [expr]
-        while pending:
-            node = pending.pop()
-            if isinstance(node, Reduce | Dot):
-                continue  # Triton does not look behind these
-            if isinstance(node, Name) and node.symbol not in seen:
-                seen.add(node.symbol)
-                pending += self._assigned().get(node.symbol, ())
-            if isinstance(node, Load) and isinstance(node.type, BlockType):
-                element = node.type.element
-                narrowest = min(narrowest, element.bits if isinstance(element, ScalarType) else 64)
-            pending += children(node)
-        return narrowest
-
-    def _assigned(self) -> dict[Symbol, list[Expr]]:
-        if self._values is None:
-            self._values = {}
-            pending: list[Statement] = list(self._body)
-            while pending:
-                statement = pending.pop()
-                if isinstance(statement, Declare | Assign) and statement.value is not None:
-                    self._values.setdefault(statement.symbol, []).append(statement.value)
-                for inner in bodies(statement):
-                    pending += inner
-        return self._values
+    ``values``: all that each variable is ever assigned.
+    """
+    narrowest = 64
+    seen: set[Symbol] = set()
+    pending = [expr]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Reduce | Dot):
+            continue  # Triton does not look through these
+        if isinstance(node, Name) and node.symbol not in seen:
+            seen.add(node.symbol)
+            pending += values.get(node.symbol, ())
+        if isinstance(node, Load) and isinstance(node.type, BlockType):
+            element = node.type.element
+            narrowest = min(narrowest, element.bits if isinstance(element, ScalarType) else 64)
+        pending += children(node)
+    return narrowest
 
 
 def _summed(expr: Dot) -> Expr:
@@ -127,8 +111,8 @@ def _summed(expr: Dot) -> Expr:
     shape = broadcast_shapes(shape_of(left.type), shape_of(right.type))
     assert shape is not None
     # In the other order Triton 3.6 makes a product of matrices of it again, one without batch axes.
-    whole = Binary(expr.span, BlockType(element, shape), "*", right, left)
-    return Reduce(expr.span, expr.type, "+", whole, 1)
+    elements = Binary(expr.span, BlockType(element, shape), "*", right, left)
+    return Reduce(expr.span, expr.type, "+", elements, 1)
 
 
 def _expanded(operand: Expr, axes: tuple[bool, ...]) -> Expand:

@@ -2,7 +2,7 @@
 
 ``max(a, b)`` of floats is ``a > b ? a : b``, which gives b where either is NaN; Triton has no function that does.
 So ``max(m, s[:, max])`` becomes ``s_max = tl.max(s, axis=1)`` and ``tl.where(m > s_max, m, s_max)``. Conditions of
-loops are left as they are: a variable in front of the loop would be too early.
+loops are left as they are: a variable before the loop would be too early.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MAY_REPEAT = frozenset((Call, Select))
 
 
 def temporaries(kernel: KernelDef, _: Context) -> KernelDef:
-    """The kernel with such operands in variables."""
+    """``max(m, s[:, max])`` as ``s_max = s[:, max]`` and ``max(m, s_max)``; anything else as it is."""
     body = map_statements(kernel.body, _statement)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
@@ -50,8 +50,11 @@ def _statement(statement: Statement) -> Body:
     own = statement.condition if isinstance(statement, If) else getattr(statement, "value", None)
     if own is None or _MAY_REPEAT.isdisjoint(kinds(own)):
         return (statement,)
-    kept = _Kept()
-    change = kept.without
+    declared: list[Declare] = []
+
+    def change(expr: Expr) -> Expr:
+        return _without_repeats(expr, declared)
+
     match statement:
         case Declare(value=value) | Assign(value=value) | Evaluate(value=value) if value is not None:
             changed: Statement = replace(statement, value=change(value))
@@ -61,42 +64,38 @@ def _statement(statement: Statement) -> Body:
             changed = replace(statement, condition=change(condition))
         case _:
             return (statement,)
-    found = kept.found
-    if not found:
+    if not declared:
         return (statement,)
-    found[0] = replace(found[0], comments=replace(statement.comments, behind=()))
+    declared[0] = replace(declared[0], comments=replace(statement.comments, behind=()))
     behind = replace(NO_COMMENTS, behind=statement.comments.behind)
-    return (*found, replace(changed, comments=behind))
+    return (*declared, replace(changed, comments=behind))
 
 
-class _Kept:
-    """The variables that stand for parts of one expression."""
+def _without_repeats(expr: Expr, declared: list[Declare]) -> Expr:
+    """The expression with variables for what would be said twice; their declarations are appended."""
+    divisor = _said_twice(expr)
+    if divisor is not None:
+        assert isinstance(expr, Select) and isinstance(expr.condition, Binary)
+        name = _variable(_without_repeats(divisor, declared), "divisor", declared)
+        return replace(expr, condition=replace(expr.condition, left=name), yes=name)
+    expr = with_children(expr, lambda operand: _without_repeats(operand, declared))
+    if not isinstance(expr, Call) or expr.function not in ("min", "max"):
+        return expr
+    element = scalar_of(expr.type)
+    if element is None or not element.is_float or all(map(_short, expr.arguments)):
+        return expr
+    operands = tuple([_variable(operand, _name(operand), declared) for operand in expr.arguments])
+    return replace(expr, arguments=operands)
 
-    def __init__(self) -> None:
-        self.found: list[Statement] = []
 
-    def without(self, expr: Expr) -> Expr:
-        """The expression with variables for what would be said twice."""
-        divisor = _said_twice(expr)
-        if divisor is not None:
-            assert isinstance(expr, Select) and isinstance(expr.condition, Binary)
-            name = self._variable(self.without(divisor), "divisor")
-            return replace(expr, condition=replace(expr.condition, left=name), yes=name)
-        expr = with_children(expr, self.without)
-        if not isinstance(expr, Call) or expr.function not in ("min", "max"):
-            return expr
-        element = scalar_of(expr.type)
-        if element is None or not element.is_float or all(map(_short, expr.arguments)):
-            return expr
-        return replace(expr, arguments=tuple(map(self._variable, expr.arguments)))
-
-    def _variable(self, operand: Expr, called: str | None = None) -> Expr:
-        if _short(operand):
-            return operand
-        assert isinstance(operand.type, ScalarType | PointerType | BlockType)
-        symbol = Symbol(called or _name(operand), operand.type, operand.span)
-        self.found.append(Declare(operand.span, symbol, operand))
-        return Name(operand.span, operand.type, symbol)
+def _variable(operand: Expr, name: str, declared: list[Declare]) -> Expr:
+    """A variable for an operand, unless that is short."""
+    if _short(operand):
+        return operand
+    assert isinstance(operand.type, ScalarType | PointerType | BlockType)
+    symbol = Symbol(name, operand.type, operand.span)
+    declared.append(Declare(operand.span, symbol, operand))
+    return Name(operand.span, operand.type, symbol)
 
 
 def _said_twice(expr: Expr) -> Expr | None:

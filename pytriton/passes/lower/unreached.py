@@ -6,8 +6,8 @@ after it has folded constants: TritonGPUCoalesce asks for facts about pointers t
 visited. So what can be told from the text goes before Triton sees it.
 
 What is known at a place is the number of each variable's value there (numbering.py). A loop starts with what holds
-before it and after each turn: assumed first, then checked by running over the body. Outside of loops a branch on
-constants stays: Triton takes it out itself, and in time.
+before it and after each iteration: assumed first, then checked by running over the body. Outside of loops a
+branch on constants stays: Triton takes it out itself, and in time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from dataclasses import replace
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Assign,
-    Atomic,
     Body,
     Declare,
     Expr,
@@ -31,14 +30,15 @@ from pytriton.lang.tree.typed import (
     Symbol,
     While,
 )
-from pytriton.lang.tree.walk import assigned, bodies, names, walk
+from pytriton.lang.tree.walk import assigned, names, statements
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.dead import swept
+from pytriton.passes.analysis.dead import remove_unread
+from pytriton.passes.analysis.queries import acts, assignments, unless_changed
 from pytriton.passes.lower.numbering import Known, Numbering
 
 __all__ = ["unreached"]
 
-_MOST_LOOKS = 2000  # statements looked at before loops are taken to change all that they assign
+_MAX_VISITS = 2000  # statements looked at before loops are taken to change all that they assign
 
 
 def unreached(kernel: KernelDef, _: Context) -> KernelDef:
@@ -47,45 +47,41 @@ def unreached(kernel: KernelDef, _: Context) -> KernelDef:
     if deciding is None:
         return kernel
     body = _Reached(deciding).body(kernel.body, {}, inside=False)
-    return kernel if body is kernel.body else swept(kernel, replace(kernel, body=body))
+    return kernel if body is kernel.body else remove_unread(kernel, replace(kernel, body=body))
 
 
 def _deciding(body: Body) -> set[Symbol] | None:
     """The variables on which a branch or a loop hangs, and those that they are computed from; None without any."""
-    values: dict[Symbol, list[Expr]] = {}
-    conditions: list[Expr] = []
-    pending: list[Statement] = list(body)
-    while pending:
-        statement = pending.pop()
-        if isinstance(statement, Declare | Assign) and statement.value is not None:
-            values.setdefault(statement.symbol, []).append(statement.value)
-        elif isinstance(statement, If | While | For) and statement.condition is not None:
-            conditions.append(statement.condition)
-        for inner in bodies(statement):
-            pending += inner
-    if not conditions:
+    pending = [
+        statement.condition
+        for statement in statements(body)
+        if isinstance(statement, If | While | For) and statement.condition is not None
+    ]
+    if not pending:
         return None
-    found: set[Symbol] = set()
-    waiting = conditions
-    while waiting:
-        new = names(waiting.pop()) - found
-        found |= new
+    values: dict[Symbol, list[Expr]] = {}
+    for symbol, value in assignments(body):
+        values.setdefault(symbol, []).append(value)
+    deciding: set[Symbol] = set()
+    while pending:
+        new = names(pending.pop()) - deciding
+        deciding |= new
         for symbol in new:
-            waiting += values.get(symbol, ())
-    return found
+            pending += values.get(symbol, ())
+    return deciding
 
 
 class _Reached:
     def __init__(self, deciding: set[Symbol]) -> None:
-        self._looks = _MOST_LOOKS
+        self._visits = _MAX_VISITS
         self._deciding = deciding
         self._numbering = Numbering()
         self._late: set[Symbol] = set()  # variables that may hold constants which Triton finds out late
 
     def body(self, body: Body, known: Known, *, inside: bool) -> Body:
-        """What may run of the statements; ``known`` becomes what is known behind them."""
+        """What may run of the statements; ``known`` becomes what is known after them."""
         result: list[Statement] = []
-        self._looks -= len(body)
+        self._visits -= len(body)
         for statement in body:
             match statement:
                 case Declare(symbol=symbol) | Assign(symbol=symbol):
@@ -95,14 +91,13 @@ class _Reached:
                     left = self._if(statement, known, inside=inside)
                     result += left
                     if left and isinstance(left[-1], Return):
-                        break  # a branch that is always taken: nothing behind it runs
+                        break  # a branch that is always taken: nothing after it runs
                 case While() | For() | RangeLoop():
                     result += self._loop(statement, known, inside=inside)
                 case _:
                     self._numbering.written()
                     result.append(statement)
-        same = len(result) == len(body) and all(a is b for a, b in zip(result, body, strict=True))
-        return body if same else tuple(result)
+        return unless_changed(body, result)
 
     def _if(self, statement: If, known: Known, *, inside: bool) -> Body:
         decided = self._decided(statement.condition, known)
@@ -137,22 +132,22 @@ class _Reached:
         return (replace(loop, init=init, body=body) if isinstance(loop, For) else replace(loop, body=body),)
 
     def _assume(self, loop: While | For | RangeLoop, body: Body, known: Known) -> None:
-        """Forget what does not hold at the start of every turn; behind the loop, the last of them, it holds too."""
+        """Forget what does not hold at the start of every iteration; what is left holds after the loop, too."""
         self._numbering.written()
-        turn = self._numbering.new()
+        iteration = self._numbering.new()
         if isinstance(loop, RangeLoop):
-            known[loop.symbol] = turn
-        while self._looks > 0:
+            known[loop.symbol] = iteration
+        while self._visits > 0:
             after = dict(known)
             self.body(body, after, inside=True)
-            if not self._meet(known, after, body, turn):
+            if not self._meet(known, after, body, iteration):
                 return
         for symbol in assigned(body):
             known[symbol] = self._numbering.new()
 
     def _learn(self, known: Known, symbol: Symbol, value: Expr | None) -> None:
         if symbol not in self._deciding:
-            if value is not None and _acts(value):
+            if value is not None and acts(value):
                 self._numbering.written()
         elif value is None:
             known[symbol] = self._numbering.new()
@@ -164,7 +159,7 @@ class _Reached:
 
     def _decided(self, condition: Expr, known: Known) -> int | float | None:
         """What a condition is every time, where that is known."""
-        if _acts(condition):
+        if acts(condition):
             self._numbering.written()
             return None
         self._numbering.late = bool(names(condition) & self._late)
@@ -183,8 +178,3 @@ class _Reached:
                 known[symbol] = either
                 less = True
         return less
-
-
-def _acts(expr: Expr) -> bool:
-    """Whether an expression does more than give a value."""
-    return any(isinstance(node, Atomic) for node in walk(expr))

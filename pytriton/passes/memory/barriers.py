@@ -1,7 +1,7 @@
 """Barriers where one thread of a program may meet memory that another thread of it wrote (language.md, section 8).
 
 A Triton-C program is one thread over blocks; Triton spreads its blocks over many. Nothing orders an access after
-an earlier one made by other threads, so a barrier goes in front of a statement when
+an earlier one made by other threads, so a barrier goes before a statement when
 
 - it may touch memory that an access since the last barrier may have touched, one of the two writes, and the two
   do not use the identical block of pointers, or do not meet in it thread by thread (owners.py; a scalar is stored
@@ -9,16 +9,15 @@ an earlier one made by other threads, so a barrier goes in front of a statement 
 - it is ``atomic_xchg``, which releases what was stored before (scalar atomics aside: one thread makes them all, in
   order), or follows ``atomic_cas``, which acquires.
 
-Accesses of two turns of a loop that can be told apart (strides.py) do not meet. The body of a loop is looked at
-until a turn leaves nothing that it did not start with, at least twice. In a nest each loop multiplies the work, so
-what a kernel may cost is limited: beyond that, a body is taken to do all that it does in any order.
+Accesses of two iterations of a loop that can be told apart (overlap.py) do not meet. The body of a loop is visited
+until an iteration leaves nothing that it did not start with, at least twice. In a nest each loop multiplies the
+work, so what a kernel may cost is limited: beyond that, a body is taken to do all that it does in any order.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 from pytriton.frozen import dataclass, replace
@@ -43,13 +42,13 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import VOID, BlockType
 from pytriton.lang.tree.walk import assigned, bodies, expressions, inside, names, statements, walk
+from pytriton.passes.analysis.affine import Keys
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.memory.disjoint import Distances
-from pytriton.passes.memory.keys import Keys
+from pytriton.passes.analysis.queries import Once, unless_changed
+from pytriton.passes.memory.overlap import Loop, Overlap
 from pytriton.passes.memory.owners import Owners
 from pytriton.passes.memory.provenance import Provenance, may_meet
 from pytriton.passes.memory.separate import in_parts
-from pytriton.passes.memory.strides import Loop, Steps
 
 __all__ = ["barriers"]
 
@@ -57,20 +56,20 @@ __all__ = ["barriers"]
 def barriers(kernel: KernelDef, _: Context) -> KernelDef:
     """The kernel with the barriers that its memory accesses need."""
     provenance = Provenance(kernel)
-    if provenance.all_apart(_FEW):
+    if provenance.all_apart(_MAX_SIMPLE_ACCESSES):
         return kernel
     return replace(kernel, body=_Order(kernel, provenance).body(kernel.body, _State()))
 
 
 _MEMORY = frozenset((Load, Atomic))
 # With more accesses than this since the last barrier, comparing them costs more than a barrier.
-_MOST = 32
-# Statements that may be looked at, beside two looks at each.
-_MOST_LOOKS = 5_000
-# Looks at one loop; nearly all need two or three.
-_MOST_TURNS = 6
-# Accesses of a kernel that fill no state, though each look at a loop leaves its own there.
-_FEW = _MOST // (_MOST_TURNS + 2)
+_MAX_ACCESSES = 32
+# Statements that may be visited, beside two visits of each.
+_MAX_VISITS = 5_000
+# Visits of one loop; nearly all need two or three.
+_MAX_VISITS_OF_A_LOOP = 6
+# Accesses of a kernel that fill no state, though each visit of a loop leaves its own there.
+_MAX_SIMPLE_ACCESSES = _MAX_ACCESSES // (_MAX_VISITS_OF_A_LOOP + 2)
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -94,15 +93,15 @@ class _Access:
     time: int = 0
     statement: Statement | None = None
     load: Load | None = None
-    turn: Loop | None = None  # in an earlier turn of that loop
+    loop: Loop | None = None  # it happened in an earlier iteration of this one
 
-    def at(self, time: int, turn: Loop | None = None) -> _Access:
+    def at(self, time: int, loop: Loop | None = None) -> _Access:
         """The same access, seen then."""
-        return _Access(self.pointer, self.writes, self.atomic, time, self.statement, self.load, turn)
+        return _Access(self.pointer, self.writes, self.atomic, time, self.statement, self.load, loop)
 
 
 @dataclass(frozen=True, slots=True)
-class _Doing:
+class _Effects:
     """What one statement itself does: its accesses in order, what it stores last, and its atomics."""
 
     statement: Statement
@@ -112,10 +111,9 @@ class _Doing:
 
 
 @dataclass(frozen=True, slots=True)
-class _Everything:
+class _LoopEffects:
     """What a loop does in all."""
 
-    loop: Loop
     accesses: list[_Access]
     acquires: bool
     assigned: list[Symbol]
@@ -133,41 +131,35 @@ class _State:
         return _State(list(self.reads), list(self.writes), self.acquired)
 
     def add(self, access: _Access) -> None:
-        """One more access. Where there are more than ``_MOST``, it matters no more which ones they are."""
+        """One more access. Where there are more than ``_MAX_ACCESSES``, it matters no more which ones they are."""
         if self.has_room(access):
             (self.writes if access.writes else self.reads).append(access)
 
     def has_room(self, access: _Access) -> bool:
         """Whether it matters that this access is added."""
-        return len(self.writes if access.writes else self.reads) <= _MOST
+        return len(self.writes if access.writes else self.reads) <= _MAX_ACCESSES
 
-    def join(self, other: _State) -> None:
-        """Either may have happened."""
-        known = set(map(id, self.reads + self.writes))
+    def join(self, other: _State, key: Callable[[_Access], object] = id) -> _State:
+        """Either may have happened: itself, with the accesses of the other that it has none like by ``key``."""
+        known = set(map(key, self.reads + self.writes))
         for access in other.reads + other.writes:
-            if id(access) not in known:
-                self.add(access)
-        self.acquired |= other.acquired
-
-    def joined(self, other: _State) -> _State:
-        """Itself, with the accesses of another state that it has none like."""
-        known = set(map(_identity, self.reads + self.writes))
-        for access in other.reads + other.writes:
-            if _identity(access) not in known:
+            if key(access) not in known:
                 self.add(access)
         self.acquired |= other.acquired
         return self
 
     def carried(self, entry: _State, loop: Loop) -> None:
-        """What was not there when a turn of the loop began happened in an earlier turn of it."""
+        """What was not there when an iteration of the loop began happened in an earlier iteration of it."""
         known = set(map(id, entry.reads + entry.writes))
         for accesses in (self.reads, self.writes):
-            accesses[:] = [one if id(one) in known else one.at(one.time, loop) for one in accesses]
+            accesses[:] = [
+                access if id(access) in known else access.at(access.time, loop) for access in accesses
+            ]
 
     def left(self, loop: Loop) -> None:
-        """Behind the loop its turns mean nothing."""
+        """After the loop its iterations mean nothing."""
         for accesses in (self.reads, self.writes):
-            accesses[:] = [one.at(one.time) if one.turn is loop else one for one in accesses]
+            accesses[:] = [access.at(access.time) if access.loop is loop else access for access in accesses]
 
     def clear(self) -> None:
         self.reads, self.writes, self.acquired = [], [], False
@@ -180,20 +172,20 @@ _Seen = list[tuple[tuple[int, ...], set[Symbol]]]
 def _identity(access: _Access) -> tuple[int, ...]:
     """Tells accesses apart, but not by when they were seen."""
     return (
-        *map(id, (access.pointer, access.statement, access.load, access.turn)),
+        *map(id, (access.pointer, access.statement, access.load, access.loop)),
         access.writes,
         access.atomic,
     )
 
 
 def _covers(entry: _State, started: _Seen, after: _State, ended: _Seen) -> bool:
-    """Whether a turn that started in one state has left nothing that was not in it."""
+    """Whether an iteration that started in one state has left nothing that was not in it."""
     if after.acquired and not entry.acquired:
         return False
     known: dict[tuple[int, ...], list[set[Symbol]]] = {}
     for identity, since in started:
         known.setdefault(identity, []).append(since)
-    crowded = {False: len(entry.reads) > _MOST, True: len(entry.writes) > _MOST}
+    crowded = {False: len(entry.reads) > _MAX_ACCESSES, True: len(entry.writes) > _MAX_ACCESSES}
     return all(
         crowded[access.writes] or any(since <= older for older in known.get(identity, ()))
         for access, (identity, since) in zip(after.reads + after.writes, ended, strict=True)
@@ -205,45 +197,45 @@ class _Order:
         self.provenance = provenance
         self.owners = Owners(kernel)
         self.keys = Keys()
-        self.distances = Distances(kernel, self.keys)
-        self.steps = Steps(kernel, self.keys)
+        self.overlap = Overlap(kernel, self.keys)
         self._values: dict[Symbol, Expr] = {}  # what was assigned last, where every way here assigned that
-        self._looks = _MOST_LOOKS + 2 * len(statements(kernel.body))  # that are left
+        self._visits = _MAX_VISITS + 2 * len(statements(kernel.body))  # that are left
         self._clock = 0
         self._assigned: dict[Symbol, int] = {}  # when a variable was assigned last
-        self._pointers: dict[int, _Pointer] = {}  # by the id of the expression, which each holds
-        self._everything: dict[int, _Everything] = {}  # by the id of the loop, which each holds
-        self._doings: dict[int, _Doing] = {}  # by the id of the statement, which each holds
-        self._parts: dict[int, tuple[Statement, Body]] = {}  # by the id of the statement, which each holds
+        self._pointer: Once[Expr, _Pointer] = Once(
+            lambda expr: _Pointer(expr, provenance.roots(expr), names(expr))
+        )
+        self._effects = Once(self._effects_of)
+        self._loop_effects = Once(self._loop_effects_of)
+        self._parts = Once(in_parts)  # every visit of a loop finds the same ones
 
     def body(self, body: Body, state: _State) -> Body:
-        """The statements with their barriers; ``state`` becomes the one behind them."""
+        """The statements with their barriers; ``state`` becomes the one after them."""
         result: list[Statement] = []
-        self._looks -= len(body)
+        self._visits -= len(body)
         for statement in body:
             if _is_barrier(statement):
                 state.clear()
                 result.append(statement)
                 continue
-            doing = self._known(statement)
-            if doing.split:  # barriers go in between
-                result += self.body(self._parts_of(statement), state)
+            effects = self._effects(statement)
+            if effects.split:  # barriers go in between
+                result += self.body(self._parts(statement), state)
                 continue
-            if doing.accesses:
-                own = [access.at(self._clock) for access in doing.accesses]
-                if self._needs_barrier(doing.operations, own, state):
+            if effects.accesses:
+                own = [access.at(self._clock) for access in effects.accesses]
+                if self._needs_barrier(effects.operations, own, state):
                     result.append(Evaluate(statement.span, Call(statement.span, VOID, "barrier", ())))
                     state.clear()
                 for access in own:
                     state.add(access)
-                state.acquired |= "cas" in doing.operations
+                state.acquired |= "cas" in effects.operations
             if isinstance(statement, Declare | Assign | RangeLoop):
                 self._clock += 1
                 self._assigned[statement.symbol] = self._clock
                 self._learn(statement)
             result.append(self._inner(statement, state) if bodies(statement) else statement)
-        same = len(result) == len(body) and all(map(operator.is_, result, body))
-        return body if same else tuple(result)
+        return unless_changed(body, result)
 
     def _learn(self, statement: Declare | Assign | RangeLoop) -> None:
         value = None if isinstance(statement, RangeLoop) else statement.value
@@ -279,37 +271,37 @@ class _Order:
                 return statement
 
     def _loop(self, loop: Loop, parts: tuple[Body, ...], state: _State) -> list[Body]:
-        """The parts of a turn with their barriers; ``state`` becomes the one behind the loop.
+        """The parts of an iteration with their barriers; ``state`` becomes the one after the loop.
 
-        A turn starts in the state before the loop or behind a turn. Where a barrier goes depends on that state,
-        and with a barrier in another place another state is behind the turn: so the parts are looked at until
-        nothing is behind them that they did not start with.
+        An iteration starts in the state before the loop or after an iteration. Where a barrier goes depends on
+        that state, and with a barrier in another place another state is after the iteration: so the parts are
+        visited until nothing is after them that they did not start with.
         """
-        whole = tuple(statement for part in parts for statement in part)
-        self.steps.enter(loop, self._values)
-        self._forget(whole)
-        moving = assigned(whole) | ({loop.symbol} if isinstance(loop, RangeLoop) else set())
+        iteration = _one_iteration(loop)
+        self.overlap.enter(loop, self._values)
+        self._forget(iteration)
+        moving = assigned(iteration) | ({loop.symbol} if isinstance(loop, RangeLoop) else set())
         condition = None if isinstance(loop, RangeLoop) else loop.condition
         test = (Evaluate(loop.span, condition),) if condition is not None else ()
         before, entry = state.copy(), state.copy()
-        for look in range(_MOST_TURNS, -1, -1):
-            if look == 0 or self._looks <= 0:
-                look = 0
+        for visits_left in range(_MAX_VISITS_OF_A_LOOP, -1, -1):
+            if visits_left == 0 or self._visits <= 0:
+                visits_left = 0
                 entry = before.copy()
-                self._in_any_order(loop, whole, entry)
-            if isinstance(loop, RangeLoop):  # each turn has another value of it
+                self._in_any_order(loop, entry)
+            if isinstance(loop, RangeLoop):  # each iteration has another value of it
                 self._clock += 1
                 self._assigned[loop.symbol] = self._clock
             started = self._seen(entry, moving)
             after = entry.copy()
             result = [self.body(part, after) for part in parts]
-            result[-1] += self.body(test, after)[:-1]  # the barrier in front of the test, if it needs one
-            self._forget(whole)
+            result[-1] += self.body(test, after)[:-1]  # the barrier before the test, if it needs one
+            self._forget(iteration)
             carried = after.copy()
             carried.carried(before, loop)
-            if look == 0 or _covers(entry, started, carried, self._seen(carried, moving)):
+            if visits_left == 0 or _covers(entry, started, carried, self._seen(carried, moving)):
                 break
-            entry = before.copy().joined(carried).joined(entry)
+            entry = before.copy().join(carried, _identity).join(entry, _identity)
         state.reads, state.writes, state.acquired = after.reads, after.writes, after.acquired
         state.join(entry)
         state.left(loop)
@@ -319,35 +311,36 @@ class _Order:
         """The accesses of a state, each with the variables of a loop that were assigned since."""
         times = [(symbol, self._assigned.get(symbol, 0)) for symbol in moving]
         since: dict[int, set[Symbol]] = {}
-        found: _Seen = []
+        seen: _Seen = []
         for access in state.reads + state.writes:
             if access.time not in since:
                 since[access.time] = {symbol for symbol, time in times if time > access.time}
-            found.append((_identity(access), since[access.time]))
-        return found
+            seen.append((_identity(access), since[access.time]))
+        return seen
 
-    def _in_any_order(self, loop: Loop, body: Body, state: _State) -> None:
+    def _in_any_order(self, loop: Loop, state: _State) -> None:
         """Let everything in a loop have happened, and every variable have changed after that."""
-        everything = self._everything.get(id(loop))
-        if everything is None:
-            inside = statements(body)
-            doings = list(map(self._known, inside))
-            everything = self._everything[id(loop)] = _Everything(
-                loop,
-                [access for doing in doings for access in doing.accesses],
-                any("cas" in doing.operations for doing in doings),
-                [each.symbol for each in inside if isinstance(each, Declare | Assign | RangeLoop)],
-            )
-        for access in everything.accesses:
+        effects = self._loop_effects(loop)
+        for access in effects.accesses:
             if state.has_room(access):
                 state.add(access.at(self._clock))
-        state.acquired |= everything.acquires
+        state.acquired |= effects.acquires
         self._clock += 1
-        for symbol in everything.assigned:
+        for symbol in effects.assigned:
             self._assigned[symbol] = self._clock
 
+    def _loop_effects_of(self, loop: Loop) -> _LoopEffects:
+        """What all statements in a loop do."""
+        inner = statements(_one_iteration(loop))
+        effects = list(map(self._effects, inner))
+        return _LoopEffects(
+            [access for effect in effects for access in effect.accesses],
+            any("cas" in effect.operations for effect in effects),
+            [statement.symbol for statement in inner if isinstance(statement, Declare | Assign | RangeLoop)],
+        )
+
     def _needs_barrier(self, operations: set[str], own: list[_Access], state: _State) -> bool:
-        crowded = len(state.reads) + len(state.writes) > _MOST
+        crowded = len(state.reads) + len(state.writes) > _MAX_ACCESSES
         if state.acquired and ("cas" not in operations or any(access.load is not None for access in own)):
             return True
         if crowded and (state.writes or any(access.writes for access in own)):
@@ -363,23 +356,23 @@ class _Order:
     def _conflict(self, earlier: _Access, later: _Access) -> bool:
         if not (earlier.writes or later.writes) or (earlier.atomic and later.atomic):
             return False
-        one, other = earlier.pointer, later.pointer
-        if not may_meet(one.roots, other.roots):
+        first, second = earlier.pointer, later.pointer
+        if not may_meet(first.roots, second.roots):
             return False
-        if self._changed(one) <= earlier.time and self._changed(other) <= earlier.time:
-            if self.keys.of(one.expr) == self.keys.of(other.expr):
+        if self._changed(first) <= earlier.time and self._changed(second) <= earlier.time:
+            if self.keys.of(first.expr) == self.keys.of(second.expr):
                 if self._by_one_thread(earlier, later):
                     return False
-            elif self.distances.reach(one.expr).apart(self.distances.reach(other.expr)):
+            elif self.overlap.apart(first.expr, second.expr):
                 return False
-        return earlier.turn is None or not self._in_other_turns(earlier.turn, earlier, later)
+        return earlier.loop is None or not self._in_other_iterations(earlier.loop, earlier, later)
 
-    def _in_other_turns(self, loop: Loop, earlier: _Access, later: _Access) -> bool:
-        """Whether two accesses are apart because they belong to different turns."""
+    def _in_other_iterations(self, loop: Loop, earlier: _Access, later: _Access) -> bool:
+        """Whether two accesses are apart because they belong to different iterations."""
         if earlier.statement is None or later.statement is None:
             return False
-        one, other = (earlier.pointer.expr, earlier.statement), (later.pointer.expr, later.statement)
-        return self.steps.apart(loop, one, other)
+        first, second = (earlier.pointer.expr, earlier.statement), (later.pointer.expr, later.statement)
+        return self.overlap.apart_in_iterations(loop, first, second)
 
     def _by_one_thread(self, earlier: _Access, later: _Access) -> bool:
         """Whether the thread that meets an element first meets it again, through the identical pointers."""
@@ -390,14 +383,6 @@ class _Order:
         only = later.writes and self.owners.only_into(earlier.load, earlier.statement, later.statement)
         return only or self.owners.one_each(later.pointer.expr)
 
-    def _pointer(self, expr: Expr) -> _Pointer:
-        """What is known of a pointer, worked out once."""
-        found = self._pointers.get(id(expr))
-        if found is None:
-            found = _Pointer(expr, self.provenance.roots(expr), names(expr))
-            self._pointers[id(expr)] = found
-        return found
-
     def _changed(self, pointer: _Pointer) -> int:
         """When a variable that the pointer reads was assigned last."""
         if pointer.asked != self._clock:
@@ -405,52 +390,44 @@ class _Order:
             pointer.changed = max([self._assigned.get(symbol, 0) for symbol in pointer.symbols], default=0)
         return pointer.changed
 
-    def _parts_of(self, statement: Statement) -> Body:
-        """A statement in parts, made once, so that every look at a loop finds the same ones."""
-        found = self._parts.get(id(statement))
-        if found is None:
-            found = self._parts[id(statement)] = (statement, in_parts(statement))
-        return found[1]
-
-    def _known(self, statement: Statement) -> _Doing:
-        """What a statement does, worked out once."""
-        found = self._doings.get(id(statement))
-        if found is None:
-            found = self._doings[id(statement)] = self._doing(statement)
-        return found
-
-    def _doing(self, statement: Statement) -> _Doing:
+    def _effects_of(self, statement: Statement) -> _Effects:
+        """What a statement itself does."""
         if not isinstance(statement, Store) and _MEMORY.isdisjoint(inside(statement).kinds):
-            return _Doing(statement, (), set())
-        found: list[_Access] = []
+            return _Effects(statement, (), set())
+        accesses: list[_Access] = []
         operations: set[str] = set()
         for node in _own_nodes(statement):
             if isinstance(node, Load):
-                found.append(
+                accesses.append(
                     _Access(self._pointer(node.pointer), writes=False, statement=statement, load=node)
                 )
             elif isinstance(node, Atomic):
-                found.append(_Access(self._pointer(node.pointer), writes=True, atomic=True))
+                accesses.append(_Access(self._pointer(node.pointer), writes=True, atomic=True))
                 operations.add(node.operation)
         written: list[_Access] = []
         if isinstance(statement, Store):
             written.append(_Access(self._pointer(statement.pointer), writes=True, statement=statement))
-        split = not isinstance(statement, RangeLoop) and self._meets_itself(statement, found, written)
-        return _Doing(statement, (*found, *written), operations, split)
+        split = not isinstance(statement, RangeLoop) and self._meets_itself(statement, accesses, written)
+        return _Effects(statement, (*accesses, *written), operations, split)
 
-    def _meets_itself(self, statement: Statement, found: list[_Access], stored: list[_Access]) -> bool:
+    def _meets_itself(self, statement: Statement, accesses: list[_Access], stored: list[_Access]) -> bool:
         """Whether a barrier is needed between what a statement does first and what it does then."""
-        if not found or not (stored or any(access.atomic for access in found)):
+        if not accesses or not (stored or any(access.atomic for access in accesses)):
             return False
-        atomics = [access.at(self._clock) for access in found if access.atomic]
-        loads = [access.at(self._clock) for access in found if access.load is not None]
+        atomics = [access.at(self._clock) for access in accesses if access.atomic]
+        loads = [access.at(self._clock) for access in accesses if access.load is not None]
         stored = [access.at(self._clock) for access in stored]
         if atomics and loads and _locks(statement, {id(access.load) for access in loads}):
             return True
-        if len(loads) * len(atomics) > _MOST * _MOST:
+        if len(loads) * len(atomics) > _MAX_ACCESSES * _MAX_ACCESSES:
             return True
         pairs = (*product(loads, atomics + stored), *product(atomics, stored))
         return any(self._conflict(first, then) for first, then in pairs)
+
+
+def _one_iteration(loop: Loop) -> Body:
+    """What each iteration of a loop runs, but for its condition."""
+    return loop.body + loop.step if isinstance(loop, For) else loop.body
 
 
 def _by_first_thread(access: _Access) -> bool:

@@ -3,7 +3,7 @@
 A block with at least as many elements as the program has threads keeps one layout for its loads and stores: the
 thread that stores an element is the one that loads it. Of a smaller block Triton lets many threads load each
 element, in whatever layout the use wants, and even repeats the load for each use, while one thread stores it.
-Then a store through the same pointers is in order only behind a load whose value goes nowhere but, element by
+Then a store through the same pointers is in order only after a load whose value goes nowhere but, element by
 element, into what is stored (seen in generated code for sm_90: blocks of 16 and of 1024 elements, 4 warps).
 """
 
@@ -32,11 +32,12 @@ from pytriton.lang.tree.typed import (
     Unary,
 )
 from pytriton.lang.tree.types import shape_of
-from pytriton.lang.tree.walk import assigned_once, children, expressions, walk
+from pytriton.lang.tree.walk import assigned_once, children
+from pytriton.passes.analysis.queries import nodes
 
 __all__ = ["Owners"]
 
-_MOST_THREADS = 1024  # 32 warps
+_MAX_THREADS = 1024  # 32 warps
 
 
 class Owners:
@@ -47,8 +48,7 @@ class Owners:
 
     @cached_property
     def _reads(self) -> Counter[Symbol]:
-        nodes = (node for expr in expressions(self._kernel.body) for node in walk(expr))
-        return Counter(node.symbol for node in nodes if isinstance(node, Name))
+        return Counter(name.symbol for name in nodes(self._kernel.body, Name))
 
     @cached_property
     def _once(self) -> set[int]:
@@ -56,7 +56,7 @@ class Owners:
 
     def one_each(self, pointer: Expr) -> bool:
         """Whether the block has an element for every thread."""
-        return math.prod(shape_of(pointer.type)) >= _MOST_THREADS
+        return math.prod(shape_of(pointer.type)) >= _MAX_THREADS
 
     def only_into(self, load: Load | None, statement: Statement | None, store: Statement | None) -> bool:
         """Whether what a statement loads goes only into what a store writes, element by element."""

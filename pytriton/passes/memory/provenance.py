@@ -3,8 +3,8 @@
 Arithmetic, casts, selections and variables are followed to a fixed point; a pointer that was itself loaded
 from memory, or made from a number, may reach anything. On this stands the question whether a load and a store
 may touch the same bytes, which is asked in whatever order statements are moved to. ``reads`` and ``writes`` are
-read in program order: behind ``p = X; p = Y;`` the variable reaches ``Y``. In a loop it reaches whatever any turn
-leaves in it.
+read in program order: after ``p = X; p = Y;`` the variable reaches ``Y``. In a loop it reaches whatever any
+iteration leaves in it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from pytriton.lang.tree.typed import (
     Assign,
     Atomic,
     Body,
-    Call,
     Cast,
     Declare,
     Expr,
@@ -38,12 +37,12 @@ from pytriton.lang.tree.walk import (
     statements,
     walk,
 )
+from pytriton.passes.analysis.queries import assignments, nodes, orders_memory
 
 __all__ = ["Provenance", "may_meet"]
 
 Roots = frozenset[Symbol] | None  # None: anything
 _LOADS = frozenset((Load, Atomic))
-_ORDERING = frozenset((Atomic, Call))
 _NOWHERE: Roots = frozenset()
 
 
@@ -53,7 +52,7 @@ class Provenance:
     def __init__(self, kernel: KernelDef) -> None:
         self._parameters = kernel.parameters
         self._roots = _parameters(kernel.parameters)
-        _settle(_assignments(kernel.body), self._roots)
+        _settle(_pointers_set(kernel.body), self._roots)
         self._body = kernel.body
 
     @property
@@ -89,28 +88,26 @@ class Provenance:
         for statement in statements(body):
             if statement.__class__ is Store and self.may_alias(statement.pointer, pointer):
                 return True
-        return not _ORDERING.isdisjoint(kinds_in(body)) and any(
-            isinstance(node, Atomic) or (isinstance(node, Call) and node.function == "barrier")
-            for expr in expressions(body)
-            for node in walk(expr)
-        )
+        return orders_memory(body)
 
     def all_apart(self, most: int) -> bool:
         """Whether the kernel has at most so many accesses, and no store in a loop or to memory that another one
         reaches.
         """
-        inner = [statement for one in self._body for block in bodies(one) for statement in block]
-        if Atomic in kinds_in(self._body) or any(isinstance(each, Store) or bodies(each) for each in inner):
+        blocks = [block for statement in self._body for block in bodies(statement)]
+        inner = [statement for block in blocks for statement in block]
+        if any(isinstance(statement, Store) or bodies(statement) for statement in inner):
             return False
-        found = [statement.pointer for statement in self._body if isinstance(statement, Store)]
-        stores = len(found)
-        for expr in filter(has_memory, expressions(self._body)):
-            found += [node.pointer for node in walk(expr) if isinstance(node, Load)]
-        if len(found) > most:
+        stored = [statement.pointer for statement in self._body if isinstance(statement, Store)]
+        pointers = stored + [load.pointer for load in nodes(self._body, Load)]
+        if Atomic in kinds_in(self._body) or len(pointers) > most:
             return False
-        reached = list(map(self.roots, found))
-        pairs = ((one, other) for at, one in enumerate(reached[:stores]) for other in reached[at + 1 :])
-        return not any(may_meet(one, other) for one, other in pairs)
+        roots = list(map(self.roots, pointers))
+        return not any(
+            may_meet(first, second)
+            for position, first in enumerate(roots[: len(stored)])
+            for second in roots[position + 1 :]
+        )
 
     @cached_property
     def _effects(self) -> _Effects:
@@ -132,12 +129,12 @@ class _Effects:
         self.strays = False
 
     def follow(self, body: Body, known: dict[Symbol, Roots]) -> None:
-        """Note the effects; ``known`` is brought to what holds behind the body."""
+        """Note the effects; ``known`` is brought to what holds after the body."""
         for statement in body:
             inner = bodies(statement)
             is_loop = bool(inner) and not isinstance(statement, If)
             if is_loop:
-                _settle(_assignments((statement,)), known)
+                _settle(_pointers_set((statement,)), known)
             if not _LOADS.isdisjoint(inside(statement).kinds):
                 for expr in expressions((statement,), deep=False):
                     self._evaluate(expr, known)
@@ -148,9 +145,9 @@ class _Effects:
                     known[statement.symbol] = _roots(statement.value, known)
             elif inner:
                 ends = [known if is_loop else {}]
-                for each in inner:
+                for block in inner:
                     ends.append(dict(known))
-                    self.follow(each, ends[-1])
+                    self.follow(block, ends[-1])
                 for symbol in set().union(*ends):
                     known[symbol] = _join(*(end.get(symbol, frozenset()) for end in ends))
 
@@ -197,9 +194,9 @@ def _bases(pointer: Expr) -> Roots:
     try:
         return pointer.bases
     except AttributeError:
-        found = _computed_from(pointer)
-        set_bases(pointer, found)
-        return found
+        bases = _computed_from(pointer)
+        set_bases(pointer, bases)
+        return bases
 
 
 def _computed_from(pointer: Expr) -> Roots:
@@ -216,20 +213,20 @@ def may_meet(left: Roots, right: Roots) -> bool:
     """Whether pointers with these roots may reach the same memory."""
     if left is None or right is None:
         return True
-    for one in left:
-        for other in right:
-            if one is other or not (one.noalias or other.noalias):
+    for first in left:
+        for second in right:
+            if first is second or not (first.noalias or second.noalias):
                 return True
     return False
 
 
 def _join(*several: Roots) -> Roots:
-    found = _NOWHERE
-    for each in several:
-        if each is None:
+    joined = _NOWHERE
+    for roots in several:
+        if roots is None:
             return None
-        found = each if not found or found is each else found | each
-    return found
+        joined = roots if not joined or joined is roots else joined | roots
+    return joined
 
 
 def _is_pointer(expr: Expr) -> bool:
@@ -237,11 +234,5 @@ def _is_pointer(expr: Expr) -> bool:
     return isinstance(type_.element if isinstance(type_, BlockType) else type_, PointerType)
 
 
-def _assignments(body: Body) -> list[tuple[Symbol, Expr]]:
-    return [
-        (statement.symbol, statement.value)
-        for statement in statements(body)
-        if isinstance(statement, Declare | Assign)
-        and statement.value is not None
-        and _is_pointer(statement.value)
-    ]
+def _pointers_set(body: Body) -> list[tuple[Symbol, Expr]]:
+    return [(symbol, value) for symbol, value in assignments(body) if _is_pointer(value)]

@@ -12,11 +12,11 @@ from pytriton.lang.tree.walk import expressions, has_memory, statements, walk
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.memory.provenance import Provenance
 
-__all__ = ["warn_of_beliefs"]
+__all__ = ["check_qualifiers"]
 
 
-def warn_of_beliefs(kernel: KernelDef, context: Context) -> KernelDef:
-    """The kernel as it is; each parameter whose word is false is reported at the first access that shows it."""
+def check_qualifiers(kernel: KernelDef, context: Context) -> KernelDef:
+    """The kernel as it is. Warns (TC327) of each parameter whose word is false, where that shows first."""
     believed = {symbol for symbol in kernel.parameters if _not_written(symbol) or symbol.writeonly}
     if not believed:
         return kernel

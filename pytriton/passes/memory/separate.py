@@ -29,8 +29,8 @@ from pytriton.lang.tree.typed import (
     While,
 )
 from pytriton.lang.tree.types import BlockType, PointerType, ScalarType
-from pytriton.lang.tree.walk import walk, with_children
-from pytriton.passes.analysis.queries import has_load
+from pytriton.lang.tree.walk import with_children
+from pytriton.passes.analysis.queries import acts, has_load
 
 __all__ = ["in_parts"]
 
@@ -50,16 +50,16 @@ def in_parts(statement: Statement) -> Body:
             last = replace(statement, condition=condition, comments=parts.comments)
         case While(condition=condition) | For(condition=condition) if condition is not None:
             return _asked_ahead(statement, condition)
-    return (*parts.made, last)
+    return (*parts.hoisted, last)
 
 
 class _Parts:
-    """``made``: what goes in front. The first of all parts has the statement's comments."""
+    """``made``: what goes before it. The first of all parts has the statement's comments."""
 
     def __init__(self, statement: Statement) -> None:
         self.span = statement.span
         self.comments = statement.comments
-        self.made: list[Declare] = []
+        self.hoisted: list[Declare] = []
 
     def store(self, store: Store) -> Store:
         """A store without loads and atomics; its value and its mask are loaded whole, if no atomic is in them."""
@@ -69,25 +69,25 @@ class _Parts:
 
     def single(self, expr: Expr, name: str = "value") -> Expr:
         """The expression, every load and every atomic of it in a statement of its own."""
-        if not isinstance(expr, Load) or _has_atomic(expr):
+        if not isinstance(expr, Load) or acts(expr):
             expr = with_children(expr, lambda child: self.single(child, name))
         return self._hoisted(name, expr) if isinstance(expr, Load | Atomic) else expr
 
     def _whole(self, name: str, expr: Expr) -> Expr:
-        if _has_atomic(expr):
+        if acts(expr):
             return self.single(expr)
         return self._hoisted(name, expr) if has_load(expr) else expr
 
     def _hoisted(self, name: str, expr: Expr) -> Name:
         assert isinstance(expr.type, ScalarType | PointerType | BlockType)
         symbol = Symbol(name, expr.type, self.span)
-        self.made.append(Declare(self.span, symbol, expr, self.comments))
+        self.hoisted.append(Declare(self.span, symbol, expr, self.comments))
         self.comments = Comments()
         return Name(expr.span, expr.type, symbol)
 
 
 def _asked_ahead(loop: While | For, condition: Expr) -> Body:
-    """A loop whose condition is computed in front of it, and at the end of each turn."""
+    """A loop whose condition is computed before it, and at the end of each iteration."""
     assert isinstance(condition.type, ScalarType)
     span = condition.span
     again = Symbol("again", condition.type, span)
@@ -96,7 +96,3 @@ def _asked_ahead(loop: While | For, condition: Expr) -> Body:
     if isinstance(loop, While):
         return (first, replace(loop, condition=name, body=(*loop.body, next_)))
     return (replace(loop, init=(*loop.init, first), condition=name, step=(*loop.step, next_)),)
-
-
-def _has_atomic(expr: Expr) -> bool:
-    return any(isinstance(node, Atomic) for node in walk(expr))

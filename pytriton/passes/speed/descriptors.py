@@ -8,7 +8,7 @@ the same object. With
         a = tl.load(pa)
         pa += TK
 
-each turn loads a tile whose corner is known: row ``pm * TM``, column ``k``. So
+each iteration loads a tile whose corner is known: row ``pm * TM``, column ``k``. So
 
     tiles_a = tl.make_tensor_descriptor(A, shape=..., strides=(lda, 1), block_shape=(TM, TK))
     for k in range(0, K, TK):
@@ -18,16 +18,21 @@ reads the same elements. One thread fetches a whole tile, and no register holds 
 of a product is contiguous along the axis that is summed over (``a @ ^b``, ``^a @ ^b``), that is faster on a Hopper
 GPU; with a plain ``b`` pointers are. ``Described.feeds`` says which.
 
-What is proved here: a turn adds to the pointers what it adds to the loop's variable, which counts up from 0;
+What is proved here: an iteration adds to the pointers what it adds to the loop's variable, which counts up from 0;
 nothing else moves them; no statement of the kernel may write what they reach (tiles are read by a way of their
 own, which stores and barriers do not order); tiles begin at sums of program ids, each times a constant, so never
 before the base. The rest depends on a launch, and stands in a ``Described``: runtime/launch/descriptors.py asks it
 each time. That also makes the extents right: a descriptor must have some, and gives 0 beyond them, where a text
 without bounds reads on. They are the largest there are, and no tile of a launch that passes reaches them.
+
+Gain: ``a @ ^b`` on an H200 with Triton 3.6, 572, 598 and 626 TFLOP/s at 2048, 4096 and 8192 for 532, 547 and 517
+with pointers (benchmarks/NOTES.md). Switch: ``Settings.descriptors``, which tuning sets for its best few points
+(runtime/sweep/variants.py). Try without it: tuning measures both every time.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 
 from pytriton.frozen import dataclass, replace
@@ -68,10 +73,8 @@ from pytriton.lang.tree.types import (
     shape_of,
 )
 from pytriton.lang.tree.walk import (
-    assigned,
     assigned_once,
     bodies,
-    expressions,
     kinds,
     kinds_in,
     map_bodies,
@@ -80,20 +83,21 @@ from pytriton.lang.tree.walk import (
     names,
     reads,
     statements,
-    walk,
     with_children,
 )
+from pytriton.passes.analysis.affine import Affine, affine_of
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.dead import swept, without
-from pytriton.passes.analysis.linear import sum_of
+from pytriton.passes.analysis.dead import remove, remove_unread
+from pytriton.passes.analysis.queries import never_set, nodes, set_once
 from pytriton.passes.analysis.traits import Described, Edge
 from pytriton.passes.memory.provenance import Provenance
 
 __all__ = ["descriptors"]
 
-_LONGEST = 256  # elements that one copy takes along an axis
-_NARROW = 2  # bytes of an element that tensor cores multiply as it is
-_BYTES = 16  # what a row, its start and the distance of rows are multiples of
+_MAX_TILE = 256  # elements that one copy takes along an axis
+_MAX_BYTES_OF_FAST_OPERANDS = 2  # bytes of an element that tensor cores multiply as it is
+_ALIGNMENT = 16  # what a row, its start and the distance of rows are multiples of
+_ELEMENT = "the number of an element in a range"  # a symbol
 _ELEMENTS = (HALF, BFLOAT16, FLOAT, CHAR)
 _COMMENT = (
     "tiles through tensor descriptors (TMA): the text has no bounds, so the extents are the largest there are"
@@ -116,9 +120,9 @@ def descriptors(kernel: KernelDef, context: Context) -> KernelDef:
     """The kernel with tiles where it can have them, if they are asked for; what they need is told in the traits."""
     if not context.settings.descriptors:
         return kernel
-    found = _tilings(kernel, Provenance(kernel))
-    context.traits = replace(context.traits, described=tuple(each.described for each in found))
-    return _with_tiles(kernel, found) if found else kernel
+    tilings = _tilings(kernel, Provenance(kernel))
+    context.traits = replace(context.traits, described=tuple(tiling.described for tiling in tilings))
+    return _with_tiles(kernel, tilings) if tilings else kernel
 
 
 def _tilings(kernel: KernelDef, provenance: Provenance) -> tuple[_Tiling, ...]:
@@ -126,40 +130,43 @@ def _tilings(kernel: KernelDef, provenance: Provenance) -> tuple[_Tiling, ...]:
     if Dot not in kinds_in(kernel.body):
         return ()
     search = _Search(kernel)
-    found = [
-        each
-        for each in search.look(kernel.body, {})
-        if not provenance.writes_to(kernel.body, Name(each.pointers.span, each.base.type, each.base))
+    tilings = [
+        tiling
+        for tiling in search.look(kernel.body, {})
+        if not provenance.writes_to(kernel.body, Name(tiling.pointers.span, tiling.base.type, tiling.base))
     ]
-    every = {each.pointers.symbol for each in found}
-    feeding = {symbol for each in found for pair in _operands(each.loop) for symbol in pair if every >= pair}
+    every = {tiling.pointers.symbol for tiling in tilings}
+    feeding = {
+        symbol for tiling in tilings for pair in _operands(tiling.loop) for symbol in pair if every >= pair
+    }
     return tuple(
-        replace(each, described=replace(each.described, feeds=True))
-        if each.pointers.symbol in feeding and each.described.element_bytes <= _NARROW
-        else each
-        for each in found
+        replace(tiling, described=replace(tiling.described, feeds=True))
+        if tiling.pointers.symbol in feeding and tiling.described.element_bytes <= _MAX_BYTES_OF_FAST_OPERANDS
+        else tiling
+        for tiling in tilings
     )
 
 
-def _with_tiles(kernel: KernelDef, found: tuple[_Tiling, ...]) -> KernelDef:
+def _with_tiles(kernel: KernelDef, tilings: tuple[_Tiling, ...]) -> KernelDef:
     """The kernel with tiles for these blocks of pointers."""
-    made = {each.pointers.symbol: _Tiles(each, first=each is found[0]) for each in found}
+    tiles_of = {tiling.pointers.symbol: _Tiles(tiling, first=tiling is tilings[0]) for tiling in tilings}
 
     def changed(statement: Statement) -> Body:
-        if isinstance(statement, Declare) and statement.symbol in made:
-            return made[statement.symbol].declaration, replace(statement, comments=Comments())
+        if isinstance(statement, Declare) and statement.symbol in tiles_of:
+            return tiles_of[statement.symbol].declaration, replace(statement, comments=Comments())
         if isinstance(statement, RangeLoop):
-            own = (each for each in made.items() if each[1].counter is statement.symbol)
-            loads = {symbol: tiles.load for symbol, tiles in own}
+            loads = {
+                symbol: tiles.load for symbol, tiles in tiles_of.items() if tiles.counter is statement.symbol
+            }
             body = map_expressions(statement.body, lambda expr: _loaded(expr, loads))
             return (statement if body is statement.body else replace(statement, body=body),)
         return (statement,)
 
     body = map_statements(kernel.body, changed)
-    still = map_bodies(body, lambda inner: tuple(each for each in inner if not _sets(each, made.keys())))
-    unread = made.keys() - reads(still)  # but to be moved
-    body = map_bodies(body, lambda inner: without(inner, lambda each: _sets(each, unread)))
-    return swept(kernel, replace(kernel, body=body))
+    unmoved = map_bodies(body, lambda inner: remove(inner, lambda part: _sets(part, tiles_of.keys())))
+    unread = tiles_of.keys() - reads(unmoved)
+    body = map_bodies(body, lambda inner: remove(inner, lambda part: _sets(part, unread)))
+    return remove_unread(kernel, replace(kernel, body=body))
 
 
 def _sets(statement: Statement, symbols: Set[Symbol]) -> bool:
@@ -175,9 +182,9 @@ class _Tiles:
         symbol = Symbol(f"tiles_{base.name.lower()}", type_, span)
         above = (*pointers.comments.above, _COMMENT) if first else pointers.comments.above
         given = Name(span, base.type, base), Name(span, stride.type, stride)
-        made = Call(span, type_, "descriptor", given)
+        descriptor = Call(span, type_, "descriptor", given)
         self.counter = tiling.loop.symbol
-        self.declaration = Declare(span, symbol, made, Comments(above, pointers.comments.behind))
+        self.declaration = Declare(span, symbol, descriptor, Comments(above, pointers.comments.behind))
         assert isinstance(type_, BlockType) and isinstance(type_.element, PointerType)
         tile = BlockType(type_.element.element, type_.shape)
         self.load = Call(span, tile, "tile", (Name(span, type_, symbol), *tiling.corner))
@@ -193,13 +200,13 @@ def _loaded(expr: Expr, loads: Mapping[Symbol, Call]) -> Expr:
 
 
 def _operands(loop: RangeLoop) -> Iterator[frozenset[Symbol]]:
-    """The pointers behind both operands of each product whose right one is contiguous along the sum."""
+    """The pointers after both operands of each product whose right one is contiguous along the sum."""
     values = {
-        each.symbol: each.value
-        for each in assigned_once(loop.body)
-        if isinstance(each, Declare | Assign) and each.value is not None
+        statement.symbol: statement.value
+        for statement in assigned_once(loop.body)
+        if isinstance(statement, Declare | Assign) and statement.value is not None
     }
-    for dot in (node for expr in expressions(loop.body) for node in walk(expr) if isinstance(node, Dot)):
+    for dot in nodes(loop.body, Dot):
         match _behind(dot.left, dict(values)), _behind(dot.right, dict(values)):
             case (left, _), (right, 0):
                 yield frozenset((left, right))
@@ -225,15 +232,14 @@ class _Search:
 
     def __init__(self, kernel: KernelDef) -> None:
         once = assigned_once(kernel.body)
-        self._fixed = set(kernel.parameters) - assigned(kernel.body)
-        self._values = {
-            each.symbol: each.value for each in once if isinstance(each, Declare) and each.value is not None
-        }
-        self._counters = {each.symbol for each in once if isinstance(each, RangeLoop)}
-        self._assignments: dict[Symbol, int] = {}
-        for each in statements(kernel.body):
-            if isinstance(each, Declare | Assign):
-                self._assignments[each.symbol] = self._assignments.get(each.symbol, 0) + 1
+        self._fixed = never_set(kernel)
+        self._values = set_once(kernel.body)
+        self._counters = {loop.symbol for loop in once if isinstance(loop, RangeLoop)}
+        self._assignments = Counter(
+            statement.symbol
+            for statement in statements(kernel.body)
+            if isinstance(statement, Declare | Assign)
+        )
 
     def look(self, body: Body, declared: dict[Symbol, Declare]) -> Iterator[_Tiling]:
         """``declared``: the blocks of pointers that were set on the way here, each time that it is gone."""
@@ -265,9 +271,9 @@ class _Search:
             if not self._is_loaded(statement.symbol, loop.body, place):
                 continue
             if (
-                found := self._tiling(loop, declared[statement.symbol], statement.value, step, stop)
+                tiling := self._tiling(loop, declared[statement.symbol], statement.value, step, stop)
             ) is not None:
-                yield found
+                yield tiling
 
     def _stop(self, expr: Expr) -> str | int | None:
         """The end of a loop, if a launcher can know it."""
@@ -277,17 +283,11 @@ class _Search:
         return expr.symbol.name if isinstance(expr, Name) and expr.symbol in self._fixed else None
 
     def _is_loaded(self, symbol: Symbol, body: Body, place: int) -> bool:
-        """Whether all of a turn's loads through the pointers come before they are moved, at ``place``."""
+        """Whether all of an iteration's loads through the pointers come before they are moved, at ``place``."""
         if self._assignments[symbol] != 2:
             return False
         before, after = (
-            [
-                node
-                for expr in expressions(part)
-                if symbol in names(expr)
-                for node in walk(expr)
-                if isinstance(node, Load) and symbol in names(node.pointer)
-            ]
+            [load for load in nodes(part, Load) if symbol in names(load.pointer)]
             for part in (body[:place], body[place + 1 :])
         )
         plain = [node for node in before if isinstance(node.pointer, Name) and node.mask is None]
@@ -298,10 +298,10 @@ class _Search:
     ) -> _Tiling | None:
         type_ = pointers.symbol.type
         shape, terms = shape_of(type_), _terms(pointers.value)
-        if len(shape) != 2 or max(shape) > _LONGEST or len(terms) != 3:
+        if len(shape) != 2 or max(shape) > _MAX_TILE or len(terms) != 3:
             return None
         base, *indices = terms
-        axes = dict(found for term in indices if (found := self._index(term)) is not None)
+        axes = dict(index for term in indices if (index := self._index(term)) is not None)
         if not isinstance(base, Name) or base.symbol not in self._fixed or set(axes) != {0, 1}:
             return None
         (rows, stride), (columns, contiguous) = axes[0], axes[1]
@@ -315,7 +315,7 @@ class _Search:
         (row, row_start), (column, column_start) = row_edge, column_edge
         moving = (row, column)[along]
         starts = [*column.ids, column.first, shape[1], step * along]
-        if any(moving.ids) or moving.first or any(start * width % _BYTES for start in starts):
+        if any(moving.ids) or moving.first or any(start * width % _ALIGNMENT for start in starts):
             return None
         counter = Name(loop.span, INT, loop.symbol)
         corner = (row_start, counter) if along else (counter, column_start)
@@ -324,7 +324,7 @@ class _Search:
         return _Tiling(loop, pointers, base.symbol, stride, corner, described)
 
     def _moved(self, pointers: Symbol, value: Expr, step: int, stride: Symbol) -> int | None:
-        """Along which axis a turn moves the pointers, by as much as the loop counts."""
+        """Along which axis an iteration moves the pointers, by as much as the loop counts."""
         match value:
             case Binary(operator="+", left=Name(symbol=symbol), right=by) if symbol is pointers:
                 if constant(by) == step:
@@ -368,17 +368,11 @@ class _Search:
 
     def _edge(self, indices: Expr, size: int) -> tuple[Edge, Expr] | None:
         """``start + first ... first + size``: the edge, and the start as an expression."""
-        total = sum_of(self._inlined(indices))
-        ids, first, ranges = [0, 0, 0], total.number, 0
-        for term, count in total.terms:
-            match term:
-                case Call(function="program_id", arguments=(axis,)) if count > 0:
-                    ids[_number(axis)] += count
-                case Range(start=start) if count == 1:
-                    first, ranges = first + _number(start), ranges + 1
-                case _:
-                    return None
-        if ranges != 1 or first < 0 or _element(indices) != INT:
+        total = affine_of(self._value(indices), self._tile_term)
+        if total is None or total.terms.get(_ELEMENT) != 1 or _element(indices) != INT:
+            return None
+        x, y, z = (total.terms.get(axis, 0) for axis in range(3))
+        if total.low < 0 or min(x, y, z) < 0:
             return None
         begin: Expr | None = None
         for term in _terms(self._value(indices)):
@@ -388,8 +382,7 @@ class _Search:
                 return None
             if constant(term) != 0:
                 begin = term if begin is None else Binary(indices.span, INT, "+", begin, term)
-        x, y, z = ids
-        return Edge((x, y, z), first, size), begin or Literal(indices.span, INT, 0)
+        return Edge((x, y, z), total.low, size), begin or Literal(indices.span, INT, 0)
 
     def _value(self, expr: Expr) -> Expr:
         """The expression, or what the variable is that it names."""
@@ -397,9 +390,16 @@ class _Search:
             expr = self._values[expr.symbol]
         return expr
 
-    def _inlined(self, expr: Expr) -> Expr:
-        """The expression with their values for all variables that are set once."""
-        return with_children(self._value(expr), self._inlined)
+    def _tile_term(self, expr: Expr) -> Affine | None:
+        """Program ids, each named by its axis, and a range: the only terms of where a tile lies."""
+        match expr:
+            case Call(function="program_id", arguments=(axis,)):
+                return Affine.symbol(_number(axis))
+            case Range(start=start):
+                return Affine.symbol(_ELEMENT).plus(Affine.constant(_number(start)))
+            case Name(symbol=variable) if variable in self._values:
+                return affine_of(self._values[variable], self._tile_term)
+        return None
 
 
 def _element(expr: Expr) -> object:

@@ -1,13 +1,17 @@
-"""What tuning wants to know of a kernel, read off its typed tree before anything that tuning tries."""
+"""What tuning wants to know of a kernel, read off its typed tree before anything that tuning tries.
+
+It changes nothing, so it has neither a gain nor a switch of its own: the passes after it use what it finds.
+"""
 
 from __future__ import annotations
 
 from pytriton.frozen import replace
 from pytriton.lang.tree.convert import scalar_of
-from pytriton.lang.tree.typed import Atomic, Binary, Dot, Expr, KernelDef, Load, RangeLoop, Statement
+from pytriton.lang.tree.typed import Atomic, Binary, Dot, KernelDef, Load, RangeLoop, Statement
 from pytriton.lang.tree.types import DOUBLE
-from pytriton.lang.tree.walk import expressions, kinds, kinds_in, statements, walk
+from pytriton.lang.tree.walk import kinds_in, statements
 from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.queries import nodes
 from pytriton.passes.memory.provenance import Provenance
 from pytriton.passes.speed.stages import can_stream
 from pytriton.passes.speed.swizzle import can_swizzle
@@ -23,7 +27,7 @@ def observe(kernel: KernelDef, context: Context) -> KernelDef:
         swizzles=can_swizzle(kernel),
         pipelined=any(map(_is_pipelined, statements(kernel.body))),
         streams=can_stream(kernel, Provenance(kernel)),
-        doubles=any(map(_is_double, expressions(kernel.body))),
+        doubles=any(scalar_of(operation.type) == DOUBLE for operation in nodes(kernel.body, Binary)),
         tiles=largest_tiles(kernel.body),
     )
     return kernel
@@ -33,12 +37,5 @@ def _is_pipelined(statement: Statement) -> bool:
     """Whether a statement is a loop that Triton pipelines of its own accord."""
     if not isinstance(statement, RangeLoop):
         return False
-    found = kinds_in(statement.body)
-    return Dot in found and (Load in found or Atomic in found)
-
-
-def _is_double(expr: Expr) -> bool:
-    """Whether an expression computes with double."""
-    return Binary in kinds(expr) and any(
-        isinstance(node, Binary) and scalar_of(node.type) == DOUBLE for node in walk(expr)
-    )
+    kinds = kinds_in(statement.body)
+    return Dot in kinds and (Load in kinds or Atomic in kinds)

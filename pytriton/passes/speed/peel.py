@@ -1,27 +1,34 @@
-"""A loop whose masks fail in its last turn only -> whole turns without masks, then the last one under them.
+"""Peeling: a loop whose masks fail in its last iteration only -> full iterations without masks, then the last one.
 
-``for (n = 0; n < N; n += TN)`` with ``n + rn < N`` tests in every turn what can fail in the last one alone, and the
-test costs a select an element and a predicate a load. So a loop with a matrix product in it, where such arithmetic
-stands in the way of the tensor cores, becomes
+``for (n = 0; n < N; n += TN)`` with ``n + rn < N`` tests in every iteration what can fail in the last one alone,
+and the test costs a select an element and a predicate a load. So a loop with a matrix product in it, where such
+arithmetic stands in the way of the tensor cores, becomes
 
     whole = N // TN * TN
     for n in range(0, whole, TN):  # n + TN <= N: every n + rn is below N
         ...
     if whole < N:
-        ...  # the turn that is left, as it was written
+        ...  # the iteration that is left, as it was written
 
-which are the same turns in the same order; a loop that counts down to 0 likewise. Where N is known to be a multiple
-of TN (a number, a product with TN, a promise that the launcher checks) no turn is left, and there is no ``if``.
+which are the same iterations in the same order; a loop that counts down to 0 likewise. Where N is known to be a
+multiple of TN (a number, a product with TN, a promise that the launcher checks) no iteration is left, and there
+is no ``if``.
 
-A condition goes where it follows from the turn being whole: its sides are sums of the loop's variable, its bound,
-numbers and ranges, and differ by what numbers decide (linear.py).
+A condition goes where it follows from the iteration being full: its sides are sums of the loop's variable, its
+bound, numbers and ranges, and differ by what numbers decide (linear.py).
+
+Gain: attention on an H200 with Triton 3.6, 346 TFLOP/s for 322 at head size 64, 342 for 313 at 128
+(benchmarks/NOTES.md).
+Switch: its row in ``PASSES``.
+Try without it: with the first Triton that peels loops under masks by itself; 3.6 does not, newer ones are not
+measured yet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
@@ -53,10 +60,8 @@ from pytriton.lang.tree.typed import (
 from pytriton.lang.tree.types import BOOL, INT, element_of, shape_of
 from pytriton.lang.tree.walk import (
     assigned,
-    assigned_once,
     bodies,
     expressions,
-    has_memory,
     inside,
     kinds_in,
     map_body,
@@ -64,38 +69,40 @@ from pytriton.lang.tree.walk import (
     names,
     reads,
     rebuild,
+    with_bodies,
     with_children,
 )
+from pytriton.passes.analysis.affine import Affine, affine_of, affine_of_element
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.linear import Sum, decides, is_true, sum_of
-from pytriton.passes.analysis.queries import larger_than, multiplies, negated
+from pytriton.passes.analysis.linear import decides, is_true
+from pytriton.passes.analysis.queries import larger_than, multiplies, negated, set_once, unless_changed
 
-__all__ = ["split"]
+__all__ = ["peel"]
 
-_MOST = 60  # statements of a loop that is written twice
-_LARGE = 100  # nodes of a side of a comparison that is looked at
+_MAX_STATEMENTS = 60  # statements of a loop that is written twice
+_MAX_NODES = 100  # nodes of a side of a comparison that is looked at
 _COMMENT = "what is left, under its masks"
 
 
-def split(kernel: KernelDef, _: Context) -> KernelDef:
-    """The kernel with such loops split."""
+def peel(kernel: KernelDef, _: Context) -> KernelDef:
+    """The kernel with the last iteration of such loops apart, and no masks in the others."""
     if not multiplies(kernel.body):
         return kernel
-    body = _Split(kernel).body(kernel.body, None)
+    body = _Peel(kernel).body(kernel.body, None)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
-class _Split:
+class _Peel:
     def __init__(self, kernel: KernelDef) -> None:
         self.kernel = kernel
 
     @cached_property
-    def ranges(self) -> dict[Symbol, Expr]:
+    def ranges(self) -> dict[Symbol, Affine]:
         """The variables that are ranges."""
         return {
-            statement.symbol: statement.value
-            for statement in assigned_once(self.kernel.body)
-            if isinstance(statement, Declare) and isinstance(statement.value, Range)
+            symbol: Affine.range(value)
+            for symbol, value in set_once(self.kernel.body).items()
+            if isinstance(value, Range)
         }
 
     def body(self, body: Body, outer: _Multiples | None) -> Body:
@@ -105,52 +112,42 @@ class _Split:
         for statement in body:
             multiples.passed.append(statement)
             inner = bodies(statement)
-            if isinstance(statement, RangeLoop) and (found := self._loop(statement, multiples)):
-                result += found
+            if isinstance(statement, RangeLoop) and (peeled := self._loop(statement, multiples)):
+                result += peeled
             elif inner:
-                result.append(self._inside(statement, multiples))
+                result.append(with_bodies(statement, partial(self.body, outer=multiples)))
             else:
                 result.append(statement)
-        same = len(result) == len(body) and all(a is b for a, b in zip(result, body, strict=True))
-        return body if same else tuple(result)
-
-    def _inside(self, statement: Statement, known: _Multiples) -> Statement:
-        parts = {
-            name: self.body(getattr(statement, name), known)
-            for name in ("body", "then", "otherwise")
-            if hasattr(statement, name)
-        }
-        changed = any(part is not getattr(statement, name) for name, part in parts.items())
-        return replace(statement, **parts) if changed else statement  # type: ignore[arg-type]
+        return unless_changed(body, result)
 
     def _loop(self, loop: RangeLoop, multiples: _Multiples) -> Body:
-        """The loop split; nothing where that is not possible or takes no mask away."""
-        turn = _whole_turn(loop)
-        if turn is None or len(loop.body) > _MOST or not multiplies(loop.body):
+        """The loop and its last iteration; nothing where that is not possible or takes no mask away."""
+        iteration = _full_iteration(loop)
+        if iteration is None or len(loop.body) > _MAX_STATEMENTS or not multiplies(loop.body):
             return ()
         if any(map(bodies, loop.body)) or Atomic in kinds_in(loop.body):
             return ()
         if not any(map(decides, expressions(loop.body))):
             return ()
-        body = _Whole(turn, dict(self.ranges)).body(loop.body)
+        body = _Unmasked(iteration, self.ranges | iteration.sums).body(loop.body)
         if body is loop.body:
             return ()
-        step, known = turn.step, multiples.now()
-        if _multiple(turn.count, known) % step == 0 and step & (step - 1) == 0:
+        step, known = iteration.step, multiples.now()
+        if _multiple(iteration.count, known) % step == 0 and step & (step - 1) == 0:
             return (replace(loop, body=body),)
-        size = loop.step if turn.up else negated(loop.step)
-        return self._with_rest(loop, body, turn, size)
+        size = loop.step if iteration.up else negated(loop.step)
+        return self._with_last(loop, body, iteration, size)
 
-    def _with_rest(self, loop: RangeLoop, body: Body, turn: _Turn, size: Expr) -> Body:
-        """The whole turns, and the last one where some of the bound is left."""
+    def _with_last(self, loop: RangeLoop, body: Body, iteration: _FullIteration, size: Expr) -> Body:
+        """The full iterations, and the last one where some of the bound is left."""
         span = loop.span
 
         def calculate(left: Expr, operator: str, right: Expr) -> Expr:
             return Binary(span, INT, operator, left, right)
 
-        symbol = Symbol("whole" if turn.up else "rest", INT, span)
+        symbol = Symbol("whole" if iteration.up else "rest", INT, span)
         cut = Name(span, INT, symbol)
-        if turn.up:
+        if iteration.up:
             value = calculate(calculate(loop.stop, "/", size), "*", size)
             left = Binary(span, BOOL, "<", cut, loop.stop)
         else:
@@ -164,7 +161,7 @@ class _Split:
         )
 
     def _last(self, loop: RangeLoop, variable: Expr) -> Body:
-        """The body once more, less its comments and what only another turn would read."""
+        """The body once more, less its comments and what only another iteration would read."""
         body = map_expressions(loop.body, lambda expr: rebuild(expr, {loop.symbol: variable}))
         elsewhere = _reads_outside(self.kernel.body, loop)
         result: list[Statement] = []
@@ -186,27 +183,27 @@ def _reads_outside(body: Body, loop: RangeLoop) -> set[Symbol]:
     return reads(map_body(body, lambda statement: empty if statement is loop else statement))
 
 
-# ---------------------------------------------------------------- what is known of a turn
+# ---------------------------------------------------------------- what is known of an iteration
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
-    """A whole turn: ``gap`` is at least 0 in it. ``count`` is what the steps are to use up."""
+class _FullIteration:
+    """A full iteration: ``gap`` is at least 0 in it. ``count`` is what the steps are to use up."""
 
     variable: Symbol
     up: bool
     step: int
     count: Expr
-    gap: Sum
+    gap: Affine
 
     @property
-    def symbols(self) -> set[Symbol]:
-        """The variable and the bound."""
-        return {self.variable} | names(self.count)
+    def sums(self) -> dict[Symbol, Affine]:
+        """The variable and the bound, which stand for themselves."""
+        return {variable: Affine.symbol(variable) for variable in {self.variable} | names(self.count)}
 
 
-def _whole_turn(loop: RangeLoop) -> _Turn | None:
-    """The whole turns of a loop from 0 up to a bound, or from one down to 0."""
+def _full_iteration(loop: RangeLoop) -> _FullIteration | None:
+    """The full iterations of a loop from 0 up to a bound, or from one down to 0."""
     step = constant(loop.step)
     if loop.symbol.type != INT or not isinstance(step, int):
         return None
@@ -214,13 +211,15 @@ def _whole_turn(loop: RangeLoop) -> _Turn | None:
     zero, bound = (loop.start, loop.stop) if up else (loop.stop, loop.start)
     if constant(zero) != 0 or not (isinstance(bound, Name) or constant(bound) is not None):
         return None
-    variable = sum_of(Name(loop.span, INT, loop.symbol))
-    gap = (sum_of(bound).plus(variable, -1) if up else variable).plus(Sum(-abs(step)))
-    return _Turn(loop.symbol, up, abs(step), bound, gap)
+    variable = Affine.symbol(loop.symbol)
+    until = affine_of(bound, lambda name: Affine.symbol(name.symbol) if isinstance(name, Name) else None)
+    assert until is not None
+    gap = (until.plus(variable, -1) if up else variable).plus(Affine.constant(-abs(step)))
+    return _FullIteration(loop.symbol, up, abs(step), bound, gap)
 
 
 class _Multiples:
-    """Of which power of two each variable is a multiple, behind the statements passed; worked out when asked."""
+    """Of which power of two each variable is a multiple, after the statements passed; worked out when asked."""
 
     def __init__(self, outer: _Multiples | None) -> None:
         self.passed: list[Statement] = []
@@ -262,24 +261,24 @@ def _multiple(expr: Expr, known: Mapping[Symbol, int]) -> int:
     return 1
 
 
-# ---------------------------------------------------------------- a turn without its masks
+# ---------------------------------------------------------------- an iteration without its masks
 
 
 @dataclass(slots=True)
-class _Whole:
-    """Rewrites the body of a loop for its whole turns.
+class _Unmasked:
+    """Rewrites the body of a loop for its full iterations.
 
-    ``values``: of the variables that are ranges, or computed from those, the loop's variable and its bound;
+    ``sums``: of the variables that are ranges, or computed from those, the loop's variable and its bound;
     ``true``: variables of the body that hold nothing but true.
     """
 
-    turn: _Turn
-    values: dict[Symbol, Expr]
+    iteration: _FullIteration
+    sums: dict[Symbol, Affine]
     true: set[Symbol] = field(default_factory=set)
 
     def body(self, body: Body) -> Body:
         """The statements without conditions that hold, and without the variables that held them."""
-        once = {statement.symbol for statement in assigned_once(body) if isinstance(statement, Declare)}
+        once = set_once(body)
         result: list[Statement] = []
         for statement in body:
             changed = map_expressions((statement,), self._expr)[0]
@@ -289,20 +288,20 @@ class _Whole:
             if value is not None:
                 self._note(changed.symbol, value)  # type: ignore[union-attr]
             result.append(changed)
-        if all(one is other for one, other in zip(result, body, strict=True)):
+        if unless_changed(body, result) is body:
             return body
-        left = reads(tuple(result))
-        return tuple(_without(each, self.true - left) for each in result if not _is_idle(each))
+        unread = self.true - reads(tuple(result))
+        return tuple(_without(statement, unread) for statement in result if not _is_idle(statement))
 
     def _note(self, symbol: Symbol, value: Expr) -> None:
-        """Remember what a variable is set to in each turn, where that may decide a condition."""
+        """Remember what a variable is set to in each iteration, where that may decide a condition."""
         if is_true(value):
             self.true.add(symbol)
-        if element_of(value.type) != INT or larger_than(value, _LARGE):  # type: ignore[arg-type]
+        if element_of(value.type) != INT or larger_than(value, _MAX_NODES):  # type: ignore[arg-type]
             return
-        whole = _flat(value, self.values)
-        if names(whole) <= self.turn.symbols and not has_memory(whole) and not larger_than(whole, _LARGE):
-            self.values[symbol] = whole
+        total = self._sum(value)
+        if total is not None:
+            self.sums[symbol] = total
 
     def _expr(self, expr: Expr) -> Expr:
         before, expr = expr, with_children(expr, self._expr)
@@ -314,8 +313,8 @@ class _Whole:
             case Expand() | Broadcast() if is_true(_operand(expr)):
                 return _truth(expr)
             case Binary(operator="&&", left=left, right=right):
-                for one, other in ((left, right), (right, left)):
-                    if is_true(one):
+                for side, other in ((left, right), (right, left)):
+                    if is_true(side):
                         return other if other.type == expr.type else Broadcast(expr.span, expr.type, other)
             case Select(condition=condition, yes=yes) if is_true(condition):
                 return yes if yes.type == expr.type else Broadcast(expr.span, expr.type, yes)
@@ -327,7 +326,7 @@ class _Whole:
         return expr
 
     def _holds(self, claim: Binary) -> bool:
-        """Whether a comparison holds for all elements of a whole turn.
+        """Whether a comparison holds for all elements of a full iteration.
 
         It must do so for C's integers, which wrap around: the larger side is at most the variable or the bound, and
         the smaller side is less and not far below 0.
@@ -335,39 +334,25 @@ class _Whole:
         low, high = claim.left, claim.right
         if claim.operator in (">", ">="):
             low, high = high, low
-        if any(element_of(side.type) != INT or larger_than(side, _LARGE) for side in (low, high)):  # type: ignore[arg-type]
+        if any(element_of(side.type) != INT or larger_than(side, _MAX_NODES) for side in (low, high)):  # type: ignore[arg-type]
             return False
-        low_sum, high_sum = (sum_of(_flat(side, self.values)) for side in (low, high))
-        least, most = _extreme(high_sum, least=True), _extreme(low_sum, least=False)
-        up = [count for _, count in high_sum.terms if count > 0]
-        if high_sum.terms and (high_sum.number > 0 or sum(up) > 1 or least.terms == ()):
+        low_sum, high_sum = self._sum(low), self._sum(high)
+        if low_sum is None or high_sum is None:
             return False
-        if any(count < 0 for _, count in low_sum.terms) or low_sum.number < 0:
+        at_most_one = sum(count for count in high_sum.terms.values() if count > 0) <= 1
+        is_number = not high_sum.terms and high_sum.low == high_sum.high
+        if not is_number and (not high_sum.terms or high_sum.high > 0 or not at_most_one):
             return False
-        gap = least.plus(most, -1).plus(self.turn.gap, -1)
-        return not gap.terms and gap.number >= (0 if claim.operator in ("<=", ">=") else 1)
+        if low_sum.low < 0 or any(count < 0 for count in low_sum.terms.values()):
+            return False
+        gap = high_sum.plus(low_sum, -1).plus(self.iteration.gap, -1)
+        return not gap.terms and gap.low >= (0 if claim.operator in ("<=", ">=") else 1)
 
-
-def _extreme(found: Sum, *, least: bool) -> Sum:
-    """A sum with the least or the largest element of each range in it."""
-    total = Sum(found.number)
-    for term, count in found.terms:
-        if isinstance(term, Range):
-            low, high = constant(term.start), constant(term.stop)
-            assert isinstance(low, int) and isinstance(high, int)
-            total = total.plus(Sum(low if (count > 0) == least else high - 1), count)
-        else:
-            total = total.plus(Sum(0, ((term, count),)))
-    return total
-
-
-def _flat(expr: Expr, values: Mapping[Symbol, Expr]) -> Expr:
-    """An expression of an element: without new axes, variables with their values in their place."""
-    while isinstance(expr, Expand | Broadcast):
-        expr = expr.operand
-    if isinstance(expr, Name):
-        return values.get(expr.symbol, expr)
-    return with_children(expr, lambda operand: _flat(operand, values))
+    def _sum(self, expr: Expr) -> Affine | None:
+        """An integer of the body by the loop's variable and its bound; None where it needs anything else."""
+        return affine_of_element(
+            expr, lambda part: self.sums.get(part.symbol) if isinstance(part, Name) else None
+        )
 
 
 def _operand(expr: Expand | Broadcast) -> Expr:

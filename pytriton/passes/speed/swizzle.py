@@ -3,6 +3,10 @@
 Programs start in the order of axis 0. A wave of them then reads a few columns of tiles and all rows; in groups of
 ``group`` along axis 0 it reads a patch of both, which is less. The new ids are a bijection of the launch grid, and
 nothing orders the programs of a launch, so this is exact for every kernel; only the time differs.
+
+Gain: half products of 8192 on an H200 with Triton 3.6, 631 TFLOP/s for 577 to 626; at 4096 it costs a little.
+Switch: ``Settings.swizzle``, which tuning sets for its best few points (runtime/sweep/variants.py).
+Try without it: tuning measures both every time.
 """
 
 from __future__ import annotations
@@ -22,8 +26,9 @@ from pytriton.lang.tree.typed import (
     Symbol,
 )
 from pytriton.lang.tree.types import INT
-from pytriton.lang.tree.walk import expressions, kinds, map_expressions, walk, with_children
+from pytriton.lang.tree.walk import map_expressions, with_children
 from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.queries import nodes
 from pytriton.source import Span
 
 __all__ = ["can_swizzle", "swizzle"]
@@ -31,14 +36,8 @@ __all__ = ["can_swizzle", "swizzle"]
 
 def can_swizzle(kernel: KernelDef) -> bool:
     """Whether the kernel knows its place on both axes 0 and 1."""
-    axes = {
-        constant(node.arguments[0])
-        for expr in expressions(kernel.body)
-        if Call in kinds(expr)
-        for node in walk(expr)
-        if isinstance(node, Call) and node.function == "program_id"
-    }
-    return {0, 1} <= axes
+    calls = nodes(kernel.body, Call)
+    return {0, 1} <= {constant(call.arguments[0]) for call in calls if call.function == "program_id"}
 
 
 def swizzle(kernel: KernelDef, context: Context) -> KernelDef:
@@ -78,11 +77,11 @@ def _start(span: Span, group: int) -> tuple[Body, Symbol, Symbol]:
     size = Literal(span, INT, group)
     line = calculate(ask("program_id", 1), "*", ask("num_programs", 0))
     place = let("pid", calculate(line, "+", ask("program_id", 0)))
-    whole = let("whole", calculate(size, "*", ask("num_programs", 1)))
-    first = let("first", calculate(calculate(use(place), "/", use(whole)), "*", size))
+    group_size = let("whole", calculate(size, "*", ask("num_programs", 1)))
+    first = let("first", calculate(calculate(use(place), "/", use(group_size)), "*", size))
     left = calculate(ask("num_programs", 0), "-", use(first))
     high = let("high", Call(span, INT, "min", (left, size)))
-    inside = let("inside", calculate(use(place), "%", use(whole)))
+    inside = let("inside", calculate(use(place), "%", use(group_size)))
     row = let("pid_0", calculate(use(first), "+", calculate(use(inside), "%", use(high))))
     column = let("pid_1", calculate(use(inside), "/", use(high)))
     comment = f"programs in groups of {group}, for the level-2 cache"

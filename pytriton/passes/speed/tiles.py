@@ -2,6 +2,9 @@
 
 A loop that Triton pipelines keeps the tiles that it loads for its products in shared memory, and the sums of its
 products in registers. Both sizes stand in the types of the typed tree.
+
+Gain: points of a sweep that cannot fit are not compiled (runtime/sweep/feasibility.py); not measured yet.
+Switch: none, it only reads.
 """
 
 from __future__ import annotations
@@ -11,8 +14,8 @@ from math import prod
 from pytriton.lang.tree.convert import scalar_of
 from pytriton.lang.tree.typed import Assign, Body, Declare, Dot, Expr, Load, Name, RangeLoop, Symbol
 from pytriton.lang.tree.types import Type, shape_of
-from pytriton.lang.tree.walk import expressions, statements, walk
-from pytriton.passes.analysis.queries import multiplies
+from pytriton.lang.tree.walk import statements
+from pytriton.passes.analysis.queries import multiplies, nodes
 from pytriton.passes.analysis.traits import Tiles
 
 __all__ = ["largest_tiles"]
@@ -21,18 +24,18 @@ __all__ = ["largest_tiles"]
 def largest_tiles(body: Body) -> Tiles:
     """The tiles of the loop that loads most; nothing where no loop has a product of what it loads."""
     loops = [
-        _tiles(each) for each in statements(body) if isinstance(each, RangeLoop) and multiplies(each.body)
+        _tiles(loop) for loop in statements(body) if isinstance(loop, RangeLoop) and multiplies(loop.body)
     ]
     return max(loops, key=lambda tiles: (tiles.loaded, tiles.summed), default=Tiles())
 
 
 def _tiles(loop: RangeLoop) -> Tiles:
     given = {
-        each.symbol: each.value
-        for each in loop.body
-        if isinstance(each, Declare | Assign) and isinstance(each.value, Load)
+        statement.symbol: statement.value
+        for statement in loop.body
+        if isinstance(statement, Declare | Assign) and isinstance(statement.value, Load)
     }
-    dots = [node for expr in expressions(loop.body) for node in walk(expr) if isinstance(node, Dot)]
+    dots = nodes(loop.body, Dot)
     loads = {load for dot in dots for load in (_load(dot.left, given), _load(dot.right, given)) if load}
     sums = [dot for dot in dots if dot.accumulator is not None]
     return Tiles(

@@ -87,7 +87,7 @@ SHAPES = {
         loop=UP,
         masked=True,
     ),
-    "mask of the turn": Shape(
+    "mask of the iteration": Shape(
         "bool check[8] = r < n; float a[8] = check ? *pa : 0;",
         "c += a; pa += 8; bool check[8] = r < k - 8; a = check ? *pa : 0;",
         "a = tl.load(pa, mask=r < k, other=0.0)",
@@ -156,7 +156,7 @@ SHAPES = {
         steps=(*STARTS[1:], 32),
         increments=JUMPS,
     ),
-    "increment, used at once, in one turn's variable": Shape(
+    "increment, used at once, in one iteration's variable": Shape(
         "int *pi = I; int first = *pi; pa += first; pi += 1;" + FIRST,
         "c += a; int inc = *pi; pa += inc; pi += 1; a = *pa;",
         "inc = tl.load(pi)",
@@ -184,7 +184,7 @@ SHAPES = {
     "second name in both places": Shape(
         "float an[8] = *pa; float a[8] = an;", "pa += 8; an = *pa; c += a; a = an;"
     ),
-    "second name of the turn": Shape(FIRST, "pa += 8; float an[8] = *pa; c += a; a = an;"),
+    "second name of the iteration": Shape(FIRST, "pa += 8; float an[8] = *pa; c += a; a = an;"),
     "declared before": Shape("float a[8]; a = *pa;", "c += a; pa += 8; a = *pa;"),
     "advance behind the load": Shape(FIRST + "pa += 8;", "c += a; a = *?(k > 8)pa; pa += 8;"),
     "advance behind the load, pointer used later": Shape(
@@ -229,10 +229,12 @@ SHAPES = {
         "c += a; pa += 8; pb += 8; a = *pa; a = a + *pb;",
         work=lambda x: x + x,
     ),
-    "work with a value of the turn": Shape(
+    "work with a value of the iteration": Shape(
         FIRST + "a = a * n;", "c += a; pa += 8; a = *pa; a = a * (k + (n - k));", work=lambda x: x * 1000
     ),
-    "changed in the turn": Shape(FIRST, "c += a; a = a * 2; c += a; pa += 8; a = *pa;", work=lambda x: x * 3),
+    "changed in the iteration": Shape(
+        FIRST, "c += a; a = a * 2; c += a; pa += 8; a = *pa;", work=lambda x: x * 3
+    ),
     "a store before the load": Shape(FIRST, "c += a; *pc = c; pa += 8; a = *pa;"),
     "a store behind it, elsewhere": Shape(FIRST, "c += a; pa += 8; a = *pa; *pc = c;"),
     "read before the loop too": Shape(FIRST + "c -= a; c += a;", "c += a; pa += 8; a = *pa;"),

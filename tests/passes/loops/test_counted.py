@@ -34,7 +34,7 @@ EXACT = {
         "int i; for (i = 0; i < n; i++) *Y += i; for (i = 1; i < m; i++) *Y += i;",
         "for i in range(n):",
     ),
-    "variable set anew in the next turn": (
+    "variable set anew in the next iteration": (
         "int i = 0; for (int j = 0; j < m; j++) { for (i = 0; i < n; i++) *Y += i; }",
         "for i in range(n):",
     ),
@@ -45,7 +45,7 @@ EXACT = {
 REFUSED = {
     "variable assigned in the body": "for (int i = 0; i < n; i++) { *Y += i; i = i + 1; }",
     "variable read after the loop": "int i = 0; for (i = 0; i < n; i++) *Y += 1; *(Y + 1) = i;",
-    "variable read in the next turn of an outer loop": (
+    "variable read in the next iteration of an outer loop": (
         "int i = 0; for (int j = 0; j < 3; j++) { *(Y + 1) = i; for (i = 0; i < n; i++) *Y += 1; }"
     ),
     "bound assigned in the body": "for (int i = 0; i < n; i++) { *Y += 1; n = n - 1; }",

@@ -1,6 +1,6 @@
 """The prefetch idiom is undone in every known shape, exactly.
 
-Each shape is run on the interpreter for loops of no, one and several turns, full and ragged, on memory that ends
+Each shape is run on the interpreter for loops of no, one and more iterations, full and ragged, on memory that ends
 where the last live load ends: a load outside of it fails the test, as it might fail on a GPU.
 """
 
@@ -82,8 +82,8 @@ def test_computes(name: str, n: int) -> None:
     shape = SHAPES[name]
     if not shape.masked:
         n = -(-n // 8) * 8
-    turns = max(0, -(-n // 8))
-    starts = list(shape.steps or range(0, 8 * turns, 8))[:turns]
+    iterations = max(0, -(-n // 8))
+    starts = list(shape.steps or range(0, 8 * iterations, 8))[:iterations]
     torch.manual_seed(7)
     end = max(starts, default=0 if name == "read before the loop too" else -8) + 8
     memory = torch.randn(max(end, 1) + 64)
@@ -92,10 +92,10 @@ def test_computes(name: str, n: int) -> None:
     for start in starts:
         block = torch.zeros(8)
         block[: len(a[start : start + 8])] = a[start : start + 8]
-        blocks.append(shape.work(block) if name != "work with a value of the turn" else block * n)
+        blocks.append(shape.work(block) if name != "work with a value of the iteration" else block * n)
     count = len(shape.increments)
     table = torch.tensor([*shape.increments, 0], dtype=torch.int32)
-    used = turns if shape.increments else 0
+    used = iterations if shape.increments else 0
     c = torch.full((8,), 99.0)
     with watched(a, table[: min(used, count)], c):
         pytriton.kernel(shape.source())(memory, memory, c, table, n, 1, grid=(1,))
@@ -194,12 +194,12 @@ void f(float *A __noalias, float *C, int n, int m) {
 def test_literals_that_differ(n: int) -> None:
     """What the first load gives where its mask fails, and what is added to it, is not what the others do."""
     x = torch.randn(32)
-    turns = [x[at : at + 8] for at in range(0, n, 8)]
+    iterations = [x[at : at + 8] for at in range(0, n, 8)]
     inside = [torch.arange(8) < n - at for at in range(0, n, 8)]
-    others = torch.tensor([2.0] + [1.0] * (len(turns) - 1))
+    others = torch.tensor([2.0] + [1.0] * (len(iterations) - 1))
     for text, wanted in (
-        (LITERALS, sum(torch.where(m, t, o) for m, t, o in zip(inside, turns, others, strict=True))),
-        (WORK, sum(torch.where(m, t, 0) + 3 - o for m, t, o in zip(inside, turns, others, strict=True))),
+        (LITERALS, sum(torch.where(m, t, o) for m, t, o in zip(inside, iterations, others, strict=True))),
+        (WORK, sum(torch.where(m, t, 0) + 3 - o for m, t, o in zip(inside, iterations, others, strict=True))),
     ):
         c = torch.zeros(8)
         pytriton.kernel(text)(x, c, n, grid=(1,))

@@ -66,8 +66,8 @@ KEPT = {
         "float a[8] = 0; if (n > 3) a = *pa;", "c += a; pa += 8; a = *pa;", "computes something else"
     ),
     "no first load": Kept("float a[8] = 0;", "c += a; pa += 8; a = *pa;", None),
-    "used again in the same turn": Kept(FIRST, "c += a; pa += 8; a = *pa; c += a;", None),
-    "stored in the same turn": Kept(FIRST, "c += a; pa += 8; a = *pa; *pc = a;", None),
+    "used again in the same iteration": Kept(FIRST, "c += a; pa += 8; a = *pa; c += a;", None),
+    "stored in the same iteration": Kept(FIRST, "c += a; pa += 8; a = *pa; *pc = a;", None),
     "asked by the loop": Kept(
         "float a = *A; float *p = A;", "c += a; p += 1; a = *p;", None, loop="for (int k = n; a > 0; k -= 8)"
     ),
@@ -113,7 +113,7 @@ LONG = {
     + "n = n + n;" * MANY
     + DOWN
     + "{ c += a; a = *?(r < n)pa; }",
-    "variables of the turn": FIRST
+    "variables of the iteration": FIRST
     + DOWN
     + "{ c += a; int m0 = k; "
     + "".join(f"int m{i} = m{i - 1} + m{i - 1};" for i in range(1, MANY))

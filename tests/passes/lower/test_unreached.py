@@ -15,7 +15,7 @@ LEFT_OUT = {
     "through a sum of variables": "int a = 2; int b = a + 1; while (b < a) { *X = 7; b--; }",
     "after another loop": "int i = 0; while (i < n) i++; int j = 0; while (j > 0) { *X = 7; j--; }",
     "in a loop, a flag that stays": "int d = 0; int i = n; while (i > 0) { if (d) *X = 7; i /= 2; }",
-    "set to the same number in a turn": "int d = 0; int i = n; while (i > 0) { if (d) *X = 7; d = 0; i /= 2; }",
+    "set to the same number again": "int d = 0; int i = n; while (i > 0) { if (d) *X = 7; d = 0; i /= 2; }",
     "dead code does not count": "int d = 0; int i = n; while (i > 0) { if (d) { *X = 7; d = n; } i /= 2; }",
     "a range loop around": "int d = 0; for (int i = 0; i < n; i++) { char j = 3; while (j < d) { *X = 7; j++; } }",
     "both branches agree": "int d = 1; if (n) d = 5; else d = 5; while (d < 5) { *X = 7; d++; }",
@@ -46,7 +46,7 @@ LIKE = {
     "two loads": "int a = *Y; int b = *Y; if (a < b) *X = 7;",
     "reductions of loads": "int r[8] = *(Y + 0 ... 8); if (r[+] - r[+] > 0) *X = 7;",
     "what a loop does not change": "int a = s * n; for (int i = 0; i < n; i++) { if (a != n * s) *X = 7; }",
-    "in a turn": "for (int i = 0; i < n; i++) { int a = i + s; if (a != s + i) *X = 7; }",
+    "in an iteration": "for (int i = 0; i < n; i++) { int a = i + s; if (a != s + i) *X = 7; }",
     "behind a loop": "int a = s; for (int i = 0; i < n; i++) { a *= 3; } int b = a; if (a * n != n * b) *X = 7;",
     "behind a return": "if (s * n == n * s) { *Y = 1; return; } *X = 7;",
     "a loop": "while (s * n != n * s) *X = 7;",
@@ -54,8 +54,8 @@ LIKE = {
 }
 
 KEPT = {
-    "the second turn": "int d = 0; int i = n; while (i > 0) { if (d) *X = 7; d = 1; i /= 2; }",
-    "two turns on": "int d = 0; int e = 0; int i = n; while (i > 0) { if (d) *X = 7; d = e; e = 1; i /= 2; }",
+    "the second iteration": "int d = 0; int i = n; while (i > 0) { if (d) *X = 7; d = 1; i /= 2; }",
+    "two iterations on": "int d = 0; int e = 0; int i = n; while (i > 0) { if (d) *X = 7; d = e; e = 1; i /= 2; }",
     "changed in an inner loop": "int d = 0; int i = n; while (i > 0) { if (d) *X = 7;"
     " int j = i; while (j > 3) { d = 1; j /= 2; } i /= 2; }",
     "changed in a branch": "int d = 0; int i = n; while (i > 0) { if (d) *X = 7; if (i == 3) d = 1; i /= 2; }",
@@ -79,17 +79,17 @@ KEPT = {
     "loads around an atomic": "int a = *Y; atomic_add(X, 1); int b = *Y; if (a != b) *X = 7;",
     "loads around an atomic with a name": "int a = *Y; int o = atomic_add(X, 1); int b = *Y; if (a != b) *X = 7;",
     "loads around a loop": "int a = *Y; for (int i = 0; i < n; i++) *X = i; int b = *Y; if (a != b) *X = 7;",
-    "loads of two turns": "int a = *Y; for (int i = 0; i < n; i++) { if (a != *Y) *X = 7; atomic_add(Y, 1); }",
+    "loads of two iterations": "int a = *Y; for (int i = 0; i < n; i++) { if (a != *Y) *X = 7; atomic_add(Y, 1); }",
     "two places": "int a = *Y; int b = *(Y + 1); if (a != b) *X = 7;",
     "two atomics": "int a = atomic_add(Y, 1); int b = atomic_add(Y, 1); if (a != b) *X = 7;",
     "an atomic, by times nothing": "int a = s * n - n * s; if (a + atomic_add(Y, 1)) *X = 7;",
     "what a loop changes": "int a = s; for (int i = 0; i < n; i++) { if (a != s) *X = 7; a = a * 3; }",
     "what a loop has changed": "int a = s; for (int i = 0; i < n; i++) { a = a * 3; } if (a != s) *X = 7;",
-    "the turn before": "int a = 0; for (int i = 0; i < n; i++) { if (a != i) *X = 7; a = i; }",
+    "the iteration before": "int a = 0; for (int i = 0; i < n; i++) { if (a != i) *X = 7; a = i; }",
     "a copy of what changes": "int a = s; int b = s; while (a > 0) { a = a / 2; if (a != b) *X = 7; b = a + 1; }",
-    "a branch of two turns": "int v = 0; int w = 0; do { w = v; if (*Y == v) v = 5; if (w != v) *X = 7; n--; }"
+    "a branch of two iterations": "int v = 0; int w = 0; do { w = v; if (*Y == v) v = 5; if (w != v) *X = 7; n--; }"
     " while (n > 0);",
-    "an inner loop of two turns": "int v = 0; int w = 0; for (int i = 0; i < n; i++) { w = v;"
+    "an inner loop of two iterations": "int v = 0; int w = 0; for (int i = 0; i < n; i++) { w = v;"
     " for (int j = 0; j < i; j++) v = v * 3 + 1; if (w != v) *X = 7; }",
     "the counter behind its loop": "int l = 0; int i; for (i = 0; i < n; i++) l = i; if (l != i) *X = 7;",
     "branches that do not agree": "int a = s; if (s > 3) a = n; if (a != s) *X = 7;",

@@ -32,7 +32,7 @@ CASES = {
         "A B",
         "A B",
     ),
-    "in a loop, two turns later": (
+    "in a loop, two iterations later": (
         "float *p = A; float *q = A; while (n > 0) { *p = 1; p = q; q = B; n--; }",
         "",
         "A B",

@@ -9,7 +9,7 @@ import torch
 
 import pytriton
 
-# Y [16, 16] = exp(X @ identity - M), in a loop that turns once
+# Y [16, 16] = exp(X @ identity - M), in a loop that runs once
 BESIDE = """
 void f(float *X, float *Y, float m, int n) {
   int r[16] = 0 ... 16;

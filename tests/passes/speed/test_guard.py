@@ -1,4 +1,4 @@
-"""A loop that sums products is asked whether it turns, where the compiler else waits for each product."""
+"""A loop that sums products is asked whether it runs at all, where the compiler else waits for each product."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_known_bounds_stay() -> None:
 @pytest.mark.parametrize("loop", [UP, DOWN])
 @pytest.mark.parametrize("k", [0, -16, -(2**31), 16, 48])
 def test_computes(loop: str, k: int) -> None:
-    """Zeros where no turn is taken, which a negative number of columns asks for, too."""
+    """Zeros where no iteration is taken, which a negative number of columns asks for, too."""
     torch.manual_seed(0)
     a, b = (torch.randn(rows, max(k, 1)).half() for rows in (32, 256))
     c = torch.full((32, 256), torch.nan)

@@ -1,4 +1,4 @@
-"""Loops are split where masks go by it, into the same turns; nothing is read that the text does not read."""
+"""Loops are split where masks go by it, into the same iterations; nothing is read that the text does not read."""
 
 from __future__ import annotations
 

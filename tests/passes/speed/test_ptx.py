@@ -128,7 +128,7 @@ class TestDot:
         ptx, code = compiled("dot", {**defines_of("dot"), **self.form(at, bt)}, 8, stages)
         told = told_of(code, "--dump-sass", tmp_path)
         assert count("HGMMA", told) == count(r"wgmma\.mma_async", ptx) == 4
-        assert count("HGMMA.* gsb0", told) == 1  # after the last of a turn
+        assert count("HGMMA.* gsb0", told) == 1  # after the last of an iteration
         assert count(r"cp\.async\.cg\.shared\.global .*0x10", ptx) == 12 * stages
         assert stack(code, tmp_path) == 0
 
@@ -203,13 +203,13 @@ class TestAttention:
         assert count(r"ex2\.approx\.f32", ptx) == 0
         assert count(r"cp\.async\.cg", ptx) > 0
         assert stack(code, tmp_path) == 0
-        turn = loop(ptx)
-        assert count(r"wgmma\.mma_async", turn) > 0
-        assert count(r"selp\.f32", turn) <= 4  # of the largest score of a row, not of each score
+        iteration = loop(ptx)
+        assert count(r"wgmma\.mma_async", iteration) > 0
+        assert count(r"selp\.f32", iteration) <= 4  # of the largest score of a row, not of each score
 
     @pytest.mark.parametrize(("d", "warps"), [(64, 4), (64, 8), (128, 8)])
     def test_no_mask_is_kept_over_the_loop(self, d: int, warps: int) -> None:
-        """Of rows, a predicate for each load of queries, 4 or 8 in a thread that has 7 (passes/speed/remask.py)."""
+        """Of rows, a predicate for each load of queries: 4 or 8 in a thread that has 7 (speed/rematerialise.py)."""
         ptx, _ = compiled("attention", {**ATTENTION, "D": d}, warps, 3)
         before, after = ptx.split(loop(ptx))
         kept = set(re.findall(r"setp\S*\s+(%p\d+)", before)) & set(re.findall(r"%p\d+\b", after))
@@ -217,7 +217,7 @@ class TestAttention:
 
 
 def test_masks_of_a_table_are_gone(tmp_path: Path) -> None:
-    """Block-sparse: K is a multiple of TK, so its masks go, and no turn is left to be taken under them."""
+    """Block-sparse: K is a multiple of TK, so its masks go, and no iteration is left to be taken under them."""
     defines = defines_of("blocksparse_matmul")
     ptx, code = compiled("blocksparse_matmul", defines, 4, 3)
     assert count(r"cp\.async\.cg\.shared\.global .*0x10", ptx) > 0
@@ -227,7 +227,7 @@ def test_masks_of_a_table_are_gone(tmp_path: Path) -> None:
     ]
     assert count("setp", loop(ptx)) == count("setp", loop(unknown)) == 6  # of the loop itself and its stages
     assert count(r"wgmma\.mma_async", ptx) == 4
-    assert count(r"wgmma\.mma_async", unknown) == 8  # those of the last turn, too
+    assert count(r"wgmma\.mma_async", unknown) == 8  # those of the last iteration, too
 
 
 @pytest.mark.parametrize("kernel", ["forward", "backward"])

@@ -1,4 +1,4 @@
-"""Barriers in loops: none where two turns are shown apart, one wherever they might meet."""
+"""Barriers: none where two accesses, or two iterations of a loop, are shown apart, one wherever they might meet."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ APART = {
     " { *(Y + m + r) = m; *(Y + m + T + r) = 0; }",
     "rows of a known length": "int r[4] = 0 ... 4; int i[4, T] = r[:, newaxis] * T + (0 ... T)[newaxis, :];"
     " float *p[4, T] = Y + i; " + UP + "{ *p = m; p += 4 * T; }",
-    "a row of each turn": RANGE + "for (int m = 0; m < 64; m++) *(Y + m * T + r) = m;",
+    "a row of each iteration": RANGE + "for (int m = 0; m < 64; m++) *(Y + m * T + r) = m;",
     "behind a row's number": RANGE + UP + "*(Y + pid * N + m + r) = m;",
-    "few turns": RANGE + "for (int m = 0; m < 4; m++) { *(Y + m) = m; *(Y + 4 + m) = m; }",
+    "few iterations": RANGE + "for (int m = 0; m < 4; m++) { *(Y + m) = m; *(Y + 4 + m) = m; }",
     "in an inner loop": RANGE + "for (int i = 0; i < N; i++) { __debug_barrier();"
     " for (int m = 0; m < M; m += T) *(Y + m + r) = m; }",
     "images": RANGE
@@ -81,8 +81,8 @@ TOGETHER = {
     "an advance of any size by pointers": "float *py[T] = Y + 0 ... T; " + UP + "{ *py = m; py += N; }",
     "a base that changes": RANGE + UP + "{ int base = *(Z + m); *(Y + base + m + r) = m; }",
     "a base set behind": RANGE + "int b = 0; " + UP + "{ *(Y + b + m + r) = m; b = M - m; }",
-    "the turn before": RANGE + UP + "{ *(Y + m + T + r) = m; *(Y + m + r) = 0; }",
-    "a read of the turn before": RANGE
+    "the iteration before": RANGE + UP + "{ *(Y + m + T + r) = m; *(Y + m + r) = 0; }",
+    "a read of the iteration before": RANGE
     + "float s = 0; "
     + UP
     + "{ *(Y + m + T + r) = m; s += *(Y + m); } *Z = s;",
@@ -90,7 +90,7 @@ TOGETHER = {
     " *(Y + m + r) = m;",
     "an outer loop that moves less": RANGE + "for (int i = 0; i < N; i++) for (int m = 0; m < M; m += T)"
     " *(Y + i + m + r) = m;",
-    "a turn too many": RANGE + "for (int m = 0; m < 5; m++) { *(Y + m) = m; *(Y + 4 + m) = m; }",
+    "an iteration too many": RANGE + "for (int m = 0; m < 5; m++) { *(Y + m) = m; *(Y + 4 + m) = m; }",
     "behind the loop": RANGE + UP + "*(Y + m + r) = m; *(Y + r) = 0;",
     "narrow numbers": RANGE + "for (int m = 0; m < M; m += T) *(Y + (short)m + r) = m;",
     "another element": RANGE + "double *D = (double *)Y; " + UP + "{ *(Y + m + r) = m; *(D + m + r) = 0; }",
@@ -122,11 +122,26 @@ def test_together(body: str) -> None:
     assert barriers(body) > 0
 
 
-# A turn starts in what the turns before really left, whatever way they went: language.md, section 8.
+WIDE = "int w[256] = 0 ... 256; "
+MEET_AT_ONCE = {
+    "a range that a char cuts": WIDE
+    + "*(Y + 256 + (char)w) = 1; float x[256] = *(Y + w); *(Y + 1000 + w) = x;",
+    "a scalar that a char cuts": WIDE + "*(Y + (char)M + w) = 1; float x[256] = *(Y + M + 256 + w);",
+    "bytes of another type": RANGE + "*(Y + r) = 1; char x[T] = *((char *)Y + T + r);",
+}
+
+
+@pytest.mark.parametrize("body", MEET_AT_ONCE.values(), ids=MEET_AT_ONCE)
+def test_what_a_conversion_changes_is_not_compared(body: str) -> None:
+    assert barriers(body) > 0
+
+
+# An iteration starts in what the iterations before really left, whatever way they went: language.md, section 8.
 NEXT_TURN = {
     "a barrier that moves": RANGE + "int w[T] = 0; *(D + r) = 1; for (int i = 0; i < 3; i++)"
     " { int v[T] = *(Z + r + i * 17); *(Z + r + i * 17 + T) = v + 1; if (*D) w += *(Z + r + i * 17); }",
-    "a turn that skips the store": "float *p[2048] = Y + 0 ... 2048; float w[2048] = 0; for (int i = 0; i < M; i++)"
+    "an iteration that skips the store": "float *p[2048] = Y + 0 ... 2048; float w[2048] = 0;"
+    " for (int i = 0; i < M; i++)"
     " { w += *p; p += N; if (*(Z + i)) *p = i; }",
 }
 TESTS = {
@@ -155,21 +170,44 @@ def wrapped(number: int) -> int:
 
 @pytest.mark.parametrize("seed", range(300))
 def test_against_the_addresses(seed: int) -> None:
-    """Where random sums meet in two turns, counted out, there is a barrier."""
+    """Where random sums meet in two iterations, counted out, there is a barrier."""
     pick = random.Random(seed)
     length, step, factor, scale = (pick.choice((1, 2, 3, 4, 8)) for _ in range(4))
-    offset, turns = pick.choice((0, 5, -3)), pick.choice((2, 3, 5))
+    offset, iterations = pick.choice((0, 5, -3)), pick.choice((2, 3, 5))
     start = pick.choice((0, 7))
     big = pick.choice((1, 1, 1, 2**27, 2**29))
     declare = f"int r[{length}] = 0 ... {length}; "
-    loop = f"for (int m = {start}; m < {start + turns * step}; m += {step}) "
+    loop = f"for (int m = {start}; m < {start + iterations * step}; m += {step}) "
     body = declare + loop + f"*(Y + (m * {factor * big} + r * {scale} + {offset})) = m;"
     reached = [
         {wrapped(wrapped(m * factor * big) + r * scale + offset) for r in range(length)}
-        for m in range(start, start + turns * step, step)
+        for m in range(start, start + iterations * step, step)
     ]
     meet = any(one & other for at, one in enumerate(reached) for other in reached[:at])
     assert barriers(body) > 0 if meet else True
+
+
+def reached(scale: int, offset: int, times: int, bits: int, m: int) -> set[int]:
+    half = 2 ** (bits - 1)
+    return {(r * scale + offset + m * times + half) % 2**bits - half for r in range(16)}
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_two_blocks_against_the_addresses(seed: int) -> None:
+    """Where two random blocks meet for some M, counted out, there is a barrier."""
+    pick = random.Random(seed)
+    scales, offsets = (1, 1, 2), (0, 15, 16, 32, 2**31 - 1)
+    sums = [
+        (pick.choice(scales), pick.choice(offsets), pick.choice((0, 1, 1, 2)), pick.choice((8, 32, 32)))
+        for _ in range(2)
+    ]
+    store, load = (
+        f"Y + {'(char)' if bits == 8 else ''}(r * {scale} + {offset} + M * {times})"
+        for scale, offset, times, bits in sums
+    )
+    meet = any(reached(*sums[0], m) & reached(*sums[1], m) for m in (0, 1, 16, 100, -20, 2**31 - 1))
+    count = barriers(RANGE + f"*({store}) = 1; float x[T] = *({load}); *(Z + r) = x;")
+    assert count > 0 if meet else True
 
 
 def test_long_chains_are_little_work() -> None:

@@ -1,0 +1,232 @@
+"""Integers and pointers as affine expressions: a constant plus symbols, each so many times.
+
+Input: a typed expression. Output: an ``Affine``, or None where the caller says that there is none. The caller
+chooses the symbols: ``leaf`` gets every operand that is not itself a sum, and answers with an ``Affine``. So the
+same few lines serve whoever compares integers (linear.py), addresses (memory/overlap.py), tiles
+(speed/descriptors.py), masks (speed/peel.py) or values (lower/numbering.py).
+
+Invariants:
+
+- no symbol has the coefficient 0, so equal sums are equal objects;
+- C's integers wrap, and so may what is computed in 32 bits: a sum is right modulo 2**32, and ``exact`` says that
+  nothing in it can have wrapped. Pointers count in elements;
+- a constant may be an interval, which stands for a range, of whose elements each is another number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+from pytriton.frozen import dataclass, replace
+from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.typed import Binary, Broadcast, Cast, Expand, Expr, Name, Range, Symbol, Unary
+from pytriton.lang.tree.types import PointerType, ScalarType, Type, element_of
+from pytriton.lang.tree.walk import children, plain_values, rebuild
+from pytriton.passes.analysis.queries import Once, negated
+
+__all__ = [
+    "Affine",
+    "Keys",
+    "Leaf",
+    "advance",
+    "affine_of",
+    "affine_of_element",
+    "combine",
+    "is_wide_integer",
+    "keeps_number",
+    "mirrored",
+]
+
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """``low ... high`` (inclusive) plus each symbol of ``terms`` so many times."""
+
+    terms: Mapping[Any, int]
+    low: int = 0
+    high: int = 0
+    exact: bool = True
+
+    @staticmethod
+    def constant(value: int) -> Affine:
+        """A number."""
+        return Affine({}, value, value)
+
+    @staticmethod
+    def symbol(name: Hashable) -> Affine:
+        """One symbol, once."""
+        return Affine({name: 1})
+
+    @staticmethod
+    def range(range_: Range) -> Affine:
+        """Any one element of a range."""
+        start, stop = constant(range_.start), constant(range_.stop)
+        assert isinstance(start, int) and isinstance(stop, int)
+        return Affine({}, start, stop - 1)
+
+    @property
+    def key(self) -> Hashable:
+        """What tells two sums apart in a dictionary."""
+        return self.low, self.high, frozenset(self.terms.items())
+
+    def plus(self, other: Affine, times: int = 1) -> Affine:
+        """This and so many times the other."""
+        terms = dict(self.terms)
+        for term, count in other.terms.items():
+            terms[term] = terms.get(term, 0) + times * count
+        low, high = sorted((times * other.low, times * other.high))
+        terms = {term: count for term, count in terms.items() if count}
+        return Affine(terms, self.low + low, self.high + high, self.exact and other.exact)
+
+    def times(self, factor: int) -> Affine:
+        """So many times this."""
+        return Affine({}).plus(self, factor)
+
+    def modulo(self, size: int) -> Affine:
+        """The same with a constant and coefficients from 0 to ``size`` (exclusive); it must have no interval."""
+        assert self.low == self.high
+        terms = {term: count % size for term, count in self.terms.items() if count % size}
+        return Affine(terms, self.low % size, self.low % size, self.exact)
+
+
+Leaf = Callable[[Expr], Affine | None]
+
+
+def affine_of(expr: Expr, leaf: Leaf) -> Affine | None:
+    """An expression as the sum that it is; None where ``leaf`` gives None for a part of it.
+
+    ``2 * (n + 1) - m`` is ``2 + 2 * n - m``, where ``leaf`` answers with one symbol each for ``n`` and ``m``.
+    """
+    value = constant(expr)
+    if isinstance(value, int):
+        return Affine.constant(value)
+    if isinstance(expr, Unary | Binary) and expr.operator in ("+", "-", "*") and _regroups(expr):
+        operands = [affine_of(operand, leaf) for operand in children(expr)]
+        known = [operand for operand in operands if operand is not None]
+        if len(known) == len(operands):
+            total = combine(expr.operator, known)
+            return leaf(expr) if total is None else _computed_as(total, expr.type)
+        if expr.operator != "*":
+            return None
+    return leaf(expr)
+
+
+def affine_of_element(expr: Expr, leaf: Leaf) -> Affine | None:
+    """The same of any one element of a block: a range is an interval, and new axes do not matter."""
+
+    def inside(part: Expr) -> Affine | None:
+        match part:
+            case Expand(operand=operand) | Broadcast(operand=operand):
+                return affine_of(operand, inside)
+            case Cast(operand=operand) if keeps_number(part):
+                return affine_of(operand, inside)
+            case Range():
+                return Affine.range(part)
+        return leaf(part)
+
+    return affine_of(expr, inside)
+
+
+def combine(operator: str, operands: Sequence[Affine]) -> Affine | None:
+    """The sum that ``+``, ``-`` (of one operand or two) or ``*`` makes of sums; None of a product of variables."""
+    match operator, operands:
+        case "+", [left, right]:
+            return left.plus(right)
+        case "-", [left, right]:
+            return left.plus(right, -1)
+        case "-", [operand]:
+            return operand.times(-1)
+        case "*", [left, right]:
+            for factor, other in ((left, right), (right, left)):
+                if not factor.terms and factor.low == factor.high:
+                    return other.times(factor.low)
+    return None
+
+
+def _computed_as(total: Affine, type_: Type) -> Affine:
+    """The sum as computed in a type, where it may wrap."""
+    element = element_of(type_)  # type: ignore[arg-type]
+    if isinstance(element, PointerType) or element.bits > 32 or not total.exact:
+        return total
+    fits = total.low >= -(2**31) and total.high < 2**31 and element.signed and not total.terms
+    return total if fits else replace(total, exact=False)
+
+
+def is_wide_integer(type_: Type) -> bool:
+    """Whether a type, or that of a block's elements, is an integer of at least 32 bits."""
+    element = element_of(type_)  # type: ignore[arg-type]
+    return isinstance(element, ScalarType) and element.is_integer and element.bits >= 32
+
+
+def _regroups(expr: Unary | Binary) -> bool:
+    """Whether an operator gives a pointer, or an integer of at least 32 bits: so its operands may be regrouped."""
+    if isinstance(element_of(expr.type), PointerType):  # type: ignore[arg-type]
+        return isinstance(expr, Binary) and isinstance(element_of(expr.left.type), PointerType)  # type: ignore[arg-type]
+    return is_wide_integer(expr.type)
+
+
+def keeps_number(expr: Cast) -> bool:
+    """Whether a conversion keeps an integer modulo 2**32, or a pointer's element."""
+    old, new = element_of(expr.operand.type), element_of(expr.type)  # type: ignore[arg-type]
+    if isinstance(old, PointerType) or isinstance(new, PointerType):
+        return old == new
+    return is_wide_integer(old) and is_wide_integer(new)
+
+
+def advance(target: Symbol, value: Expr, known: Mapping[Symbol, Expr] | None = None) -> Expr | None:
+    """What ``target + amount`` or ``target - -amount`` adds, if that is a number, with ``known`` for variables."""
+    if not isinstance(value, Binary) or value.operator not in ("+", "-"):
+        return None
+    left, right = value.left, value.right
+    if value.operator == "+" and isinstance(right, Name) and right.symbol is target:
+        left, right = right, left
+    if not isinstance(left, Name) or left.symbol is not target:
+        return None
+    while isinstance(right, Broadcast | Expand):
+        right = right.operand
+    amount = rebuild(right, dict(known or {}))
+    if not isinstance(constant(amount), int):
+        return None
+    return negated(amount) if value.operator == "-" else amount
+
+
+def mirrored(comparison: Binary) -> Binary:
+    """``a < b`` as ``b > a``."""
+    operator = _MIRRORED[comparison.operator]
+    return Binary(comparison.span, comparison.type, operator, comparison.right, comparison.left)
+
+
+class Keys:
+    """Numbers for expressions, so that many of them can be compared with each other in no time.
+
+    Two expressions have one number just where they are written alike (``same``); with ``regroup``, also where their
+    integers are the same sums and their comparisons the same ones mirrored: ``n < 2 * k`` and ``k + k > n``.
+    """
+
+    def __init__(self, *, regroup: bool = False) -> None:
+        self._regroup = regroup
+        self._numbers: dict[Hashable, int] = {}
+        self.of = Once(self._number_of)
+
+    def _number_of(self, expr: Expr) -> int:
+        """The number of an expression."""
+        sums = self._regroup and is_wide_integer(expr.type)
+        return self._number(("sum", expr.type, self.sum_of(expr).key) if sums else self._as_written(expr))
+
+    def sum_of(self, expr: Expr) -> Affine:
+        """An integer as a sum; what is none is one symbol of it."""
+        total = affine_of(expr, lambda term: Affine.symbol(self._number(self._as_written(term))))
+        assert total is not None
+        return total
+
+    def _number(self, key: Hashable) -> int:
+        return self._numbers.setdefault(key, len(self._numbers))
+
+    def _as_written(self, expr: Expr) -> Hashable:
+        """An operation on its operands."""
+        if self._regroup and isinstance(expr, Binary) and expr.operator in (">", ">="):
+            expr = mirrored(expr)
+        return type(expr), expr.type, plain_values(expr), tuple(map(self.of, children(expr)))

@@ -1,0 +1,377 @@
+"""Do two accesses of a program reach a common element? ``Y + r`` and ``Y + T + r`` with ``r = 0 ... T`` do not.
+
+A pointer is taken apart into an affine expression (analysis/affine.py) of what is the same for every element; its
+ranges are an interval. Two pointers with the same symbols reach stretches of memory that lie as far apart as their
+intervals say. That is asked
+
+- of two accesses between which no variable changed: ``apart``;
+- of two iterations of a loop: ``apart_in_iterations``. Then one symbol is the number of the iteration, whose
+  coefficient says how far an iteration moves the pointer: by the variable of a ``range`` loop, or by variables that
+  each iteration advances once by a number. ``Y + m + r`` does not meet itself where m steps by T.
+
+Masks do not matter.
+
+C's integers wrap, and so may what is computed in 32 bits. All of it stays exact modulo 2**32, so nothing can meet
+while the whole walk is shorter than that; and where only pointers move, nothing wraps at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import islice
+
+from pytriton.frozen import dataclass, replace
+from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.typed import (
+    Assign,
+    Binary,
+    Broadcast,
+    Call,
+    Cast,
+    Declare,
+    Expand,
+    Expr,
+    For,
+    KernelDef,
+    Name,
+    Range,
+    RangeLoop,
+    Statement,
+    Symbol,
+    Unary,
+    While,
+)
+from pytriton.lang.tree.types import INT, LONG, BlockType, PointerType, element_of
+from pytriton.lang.tree.walk import assigned, has_memory, inside, names, statements, walk
+from pytriton.passes.analysis.affine import (
+    Affine,
+    Keys,
+    advance,
+    affine_of_element,
+    keeps_number,
+)
+from pytriton.passes.analysis.queries import Once, never_set, set_once
+
+__all__ = ["Loop", "Overlap"]
+
+Loop = RangeLoop | For | While
+
+_WRAP = 2**32
+_ITERATION = "the number of the iteration"  # a symbol
+_MAX_ADDENDS = 32  # of a pointer that is looked through for rows
+_MAX_STEP = 2**29  # elements; a pointer that moves by less never comes round its 64 bits
+
+
+class _Iteration:
+    """What one iteration of a loop does to its variables."""
+
+    def __init__(self, loop: Loop, initial: Mapping[Symbol, Expr]) -> None:
+        self.loop = loop
+        body = loop.body + loop.step if isinstance(loop, For) else loop.body
+        self.changed = assigned(body)
+        self.sums: dict[Symbol, Affine | None] = {}  # of variables set once, after that
+        self.pointers: dict[int, tuple[Expr, Affine | None]] = {}  # each is held, so that its id is its own
+        self.position: dict[int, int] = {}  # in the body, of each statement in it, by its id
+        count: dict[Symbol, int] = {}
+        outermost: dict[Symbol, int] = {}
+        for position, statement in enumerate(body):
+            for inner in statements((statement,)):
+                self.position[id(inner)] = position
+                if isinstance(inner, Declare | Assign | RangeLoop):
+                    count[inner.symbol] = count.get(inner.symbol, 0) + 1
+                    if inner is statement:
+                        outermost[inner.symbol] = position
+        self.values: dict[Symbol, tuple[int, Expr]] = {}  # set once: where, to what
+        self.moves: dict[Symbol, tuple[int, int]] = {}  # advanced once: where, by how much
+        self.initial: dict[Symbol, Expr] = {}  # the values of these where the loop begins
+        for variable, position in outermost.items():
+            statement = body[position]
+            if count[variable] > 1 or not isinstance(statement, Declare | Assign) or statement.value is None:
+                continue
+            if variable not in names(statement.value):
+                self.values[variable] = position, statement.value
+            elif (amount := advance(variable, statement.value)) is not None:
+                self.moves[variable] = position, int(constant(amount) or 0)
+                if variable in initial:
+                    self.initial[variable] = initial[variable]
+
+    @property
+    def step(self) -> int | None:
+        """By how much an iteration advances the variable of a ``range``, if that is a number."""
+        step = constant(self.loop.step) if isinstance(self.loop, RangeLoop) else None
+        return step if isinstance(step, int) else None
+
+    def max_iterations(self) -> int | None:
+        """The most iterations that may follow the first one; None if nothing is known."""
+        loop = self.loop
+        if not isinstance(loop, RangeLoop) or not self.step:
+            return None
+        half = 2**31 if loop.symbol.type == INT else 2**63
+        first, last = (loop.start, loop.stop) if self.step > 0 else (loop.stop, loop.start)
+        low, high = constant(first), constant(last)
+        extent = (high if isinstance(high, int) else half - 1) - (low if isinstance(low, int) else -half)
+        return max(0, extent - 1) // abs(self.step)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where an expression stands: in the statement of the loop's body at that position."""
+
+    iteration: _Iteration
+    position: int
+
+
+class Overlap:
+    """Compares the pointers of one kernel."""
+
+    def __init__(self, kernel: KernelDef, keys: Keys) -> None:
+        self._kernel = kernel
+        self._keys = keys
+        self._initial: dict[
+            int, tuple[Loop, dict[Symbol, Expr]]
+        ] = {}  # each is held, so that its id is its own
+        self._iterations: dict[int, _Iteration] = {}
+        self._blocks: dict[Symbol, Affine | None] = {}
+        self._now = Once(self._sum_now)
+
+    @cached_property
+    def _once(self) -> dict[Symbol, Expr]:
+        return set_once(self._kernel.body)
+
+    @cached_property
+    def _fixed(self) -> set[Symbol]:
+        return self._once.keys() | never_set(self._kernel)
+
+    # ---------------------------------------------------------------- at one time
+
+    def apart(self, first: Expr, second: Expr) -> bool:
+        """Whether two pointers reach no common element, variables meaning the same in both."""
+        if element_of(first.type) != element_of(second.type):  # type: ignore[arg-type]
+            return False
+        left, right = self._now(first), self._now(second)
+        if left is None or right is None or left.terms != right.terms:
+            return False
+        distance = max(left.low - right.high, right.low - left.high)
+        extent = max(left.high - right.low, right.high - left.low)
+        return distance > 0 and (extent < _WRAP or (left.exact and right.exact))
+
+    def _sum_now(self, pointer: Expr) -> Affine | None:
+        """The sum of a pointer with whatever its variables hold, worked out once."""
+        return None if _subtracts(pointer) else affine_of_element(pointer, self._leaf_now)
+
+    def _leaf_now(self, expr: Expr) -> Affine | None:
+        value = self._once.get(expr.symbol) if isinstance(expr, Name) else None
+        if isinstance(value, Range):
+            return Affine.range(value)
+        return None if isinstance(expr.type, BlockType) else Affine.symbol(self._keys.of(expr))
+
+    # ---------------------------------------------------------------- in two iterations
+
+    def enter(self, loop: Loop, initial: Mapping[Symbol, Expr]) -> None:
+        """Learn of a loop; ``initial`` has values of variables where the loop begins."""
+        if id(loop) not in self._initial:
+            moving = inside(loop).sets & initial.keys()
+            self._initial[id(loop)] = loop, {variable: initial[variable] for variable in moving}
+
+    def apart_in_iterations(
+        self, loop: Loop, first: tuple[Expr, Statement], second: tuple[Expr, Statement]
+    ) -> bool:
+        """Whether two pointers, each of a statement in the loop, reach no common element in two iterations."""
+        iteration = self._iterations.get(id(loop))
+        if iteration is None:
+            iteration = self._iterations[id(loop)] = _Iteration(*self._initial[id(loop)])
+        if element_of(first[0].type) != element_of(second[0].type):  # type: ignore[arg-type]
+            return False
+        left, right = self._in_iteration(iteration, *first), self._in_iteration(iteration, *second)
+        if left is None or right is None or left.terms != right.terms:
+            return False
+        low, high, step = left.low - right.high, left.high - right.low, abs(left.terms.get(_ITERATION, 0))
+        reach, iterations = max(high, -low), iteration.max_iterations()
+        # Either an iteration moves by more than they are long, or all together by less than they are apart.
+        farthest = None if iterations is None else step * iterations
+        if step <= reach and (farthest is None or (-farthest <= high and low <= farthest)):
+            return False
+        if left.exact and right.exact and step < _MAX_STEP:
+            return True
+        return farthest is not None and farthest + reach < _WRAP
+
+    def _in_iteration(self, iteration: _Iteration, pointer: Expr, statement: Statement) -> Affine | None:
+        position = iteration.position.get(id(statement))
+        if position is None:
+            return None
+        if id(pointer) not in iteration.pointers:
+            iteration.pointers[id(pointer)] = pointer, self._pointer(pointer, _Place(iteration, position))
+        return iteration.pointers[id(pointer)][1]
+
+    def _pointer(self, pointer: Expr, place: _Place) -> Affine | None:
+        """The sum of a pointer, with ``x / L * C * L + x % L`` in it taken for x: both grow with x alone."""
+        addends = list(islice(self._addends(pointer, place), _MAX_ADDENDS))
+        for remainder, there in addends if len(addends) < _MAX_ADDENDS else ():
+            stretched = self._stretched(remainder, there, addends)
+            if stretched is not None:
+                return stretched
+        return self._sum(pointer, place)
+
+    def _sum(self, expr: Expr, place: _Place | None) -> Affine | None:
+        """``place``: where in the loop; None: before it, where every variable is set once."""
+        return affine_of_element(expr, lambda part: self._leaf(part, place))
+
+    def _leaf(self, expr: Expr, place: _Place | None) -> Affine | None:
+        if not isinstance(expr, Name):
+            return self._uniform(expr, place)
+        if place is not None and expr.symbol in place.iteration.changed:
+            return self._changed(expr.symbol, place)
+        loop = None if place is None else place.iteration.loop
+        if place is not None and isinstance(loop, RangeLoop) and expr.symbol is loop.symbol:
+            step = place.iteration.step
+            return None if step is None else self._moving(expr.symbol, step)
+        return self._block(expr.symbol) if isinstance(expr.type, BlockType) else self._uniform(expr, place)
+
+    def _uniform(self, expr: Expr, place: _Place | None) -> Affine | None:
+        """A scalar that is the same in every iteration, as one symbol."""
+        if isinstance(expr.type, BlockType) or has_memory(expr):
+            return None
+        used = names(expr)
+        if used & place.iteration.changed if place else not used <= self._fixed:
+            return None
+        return Affine.symbol(self._keys.of(expr))
+
+    def _moving(self, variable: Symbol, step: int) -> Affine:
+        """A variable that each iteration advances, where an iteration begins."""
+        return Affine.symbol(("start", variable)).plus(Affine.symbol(_ITERATION), step)
+
+    def _changed(self, variable: Symbol, place: _Place) -> Affine | None:
+        """A variable that the body of the loop sets."""
+        iteration = place.iteration
+        if variable in iteration.values:
+            position, value = iteration.values[variable]
+            if variable not in iteration.sums:
+                iteration.sums[variable] = self._sum(value, _Place(iteration, position))
+            return iteration.sums[variable] if position < place.position else None
+        if variable not in iteration.moves:
+            return None
+        position, step = iteration.moves[variable]
+        initial = Affine({})
+        if isinstance(variable.type, BlockType):
+            value = iteration.initial.get(variable)  # type: ignore[assignment]
+            known = None if value is None else self._sum(value, None)
+            if known is None:
+                return None
+            initial = known
+        exact = initial.exact and isinstance(element_of(variable.type), PointerType)
+        moved = Affine.constant(step if position < place.position else 0)
+        interval = Affine({}, initial.low, initial.high, exact)
+        return self._moving(variable, step).plus(interval).plus(moved)
+
+    def _block(self, variable: Symbol) -> Affine | None:
+        """A block that the loop leaves alone, if it is set once."""
+        if variable not in self._blocks:
+            value = self._once.get(variable)
+            self._blocks[variable] = None if value is None else self._sum(value, None)
+        return self._blocks[variable]
+
+    # ---------------------------------------------------------------- rows that are stretched
+
+    def _addends(self, expr: Expr, place: _Place) -> Iterator[tuple[Expr, _Place]]:
+        """What a sum adds up, each with its place."""
+        match expr:
+            case Binary(operator="+", left=left, right=right) if _is_64_bits(expr):
+                yield from self._addends(left, place)
+                yield from self._addends(right, place)
+            case Expand(operand=operand) | Broadcast(operand=operand):
+                yield from self._addends(operand, place)
+            case Cast(operand=operand) if keeps_number(expr):
+                yield from self._addends(operand, place)
+            case Name(symbol=name) if place.iteration.values.get(name, (place.position,))[0] < place.position:
+                position, value = place.iteration.values[name]
+                yield from self._addends(value, _Place(place.iteration, position))
+            case _:
+                yield expr, place
+
+    def _stretched(self, remainder: Expr, place: _Place, addends: list[tuple[Expr, _Place]]) -> Affine | None:
+        """The sum of x where ``remainder`` is ``x % L``, and of the other addends where these are uniform.
+
+        ``x / L * C * L + x % L`` is ``x + (C - 1) * (x / L * L)``, which grows with x for every C from 1 on,
+        and fits into a long for every int x and C.
+        """
+        if not isinstance(remainder, Binary) or remainder.operator != "%":
+            return None
+        if element_of(remainder.type) != INT:  # type: ignore[arg-type]
+            return None
+        length = self._sum(remainder.right, place)
+        dividend = self._sum(remainder.left, place)
+        if dividend is None or length is None or not _is_fixed(length):
+            return None
+        total, rows = replace(dividend, exact=False), 0
+        for addend, there in addends:
+            if addend is remainder:
+                continue
+            if self._is_row(addend, there, remainder, dividend):
+                rows += 1
+                total = total.plus(Affine.symbol(("row", self._keys.of(addend))))
+                continue
+            other = self._sum(addend, there)
+            if other is None or not _is_fixed(other):
+                return None
+            total = total.plus(other)
+        return total if rows == 1 else None
+
+    def _is_row(self, addend: Expr, place: _Place, remainder: Binary, dividend: Affine) -> bool:
+        """Whether an addend is ``x / L * C * L`` in 64 bits, with a C of at least 1."""
+        factors = list(_factors(addend))
+        lengths = [factor for factor in factors if self._keys.of(factor) == self._keys.of(remainder.right)]
+        quotients = [factor for factor in factors if isinstance(factor, Binary) and factor.operator == "/"]
+        if len(lengths) != 1 or len(quotients) != 1 or len(factors) > 3:
+            return False
+        quotient = quotients[0]
+        others = [factor for factor in factors if factor is not lengths[0] and factor is not quotient]
+        if self._keys.of(quotient.right) != self._keys.of(remainder.right):
+            return False
+        if element_of(quotient.type) != INT or self._sum(quotient.left, place) != dividend:  # type: ignore[arg-type]
+            return False
+        return self._keys.of(quotient.left) == self._keys.of(remainder.left) and all(
+            map(self._is_positive, others)
+        )
+
+    def _is_positive(self, factor: Expr) -> bool:
+        """Whether an int is at least 1."""
+        if isinstance(factor, Name) and factor.symbol in self._once:
+            factor = self._once[factor.symbol]
+        value = constant(factor)
+        if isinstance(value, int):
+            return 1 <= value < 2**31
+        return isinstance(factor, Call) and factor.function == "num_programs"
+
+
+def _subtracts(pointer: Expr) -> bool:
+    """Whether a block is subtracted in a pointer: such ones get a barrier though they could be compared, too."""
+    return any(
+        isinstance(node, Unary | Binary) and node.operator == "-" and isinstance(node.type, BlockType)
+        for node in walk(pointer)
+    )
+
+
+def _is_fixed(total: Affine) -> bool:
+    """Whether a sum is one number, the same in every iteration."""
+    return total.low == total.high and _ITERATION not in total.terms
+
+
+def _factors(expr: Expr) -> Iterator[Expr]:
+    """What a product in 64 bits multiplies, without conversions from int."""
+    match expr:
+        case Binary(operator="*", left=left, right=right) if element_of(expr.type) == LONG:  # type: ignore[arg-type]
+            yield from _factors(left)
+            yield from _factors(right)
+        case Expand(operand=operand) | Broadcast(operand=operand):
+            yield from _factors(operand)
+        case Cast(operand=operand) if element_of(operand.type) == INT:  # type: ignore[arg-type]
+            yield from _factors(operand)
+        case _:
+            yield expr
+
+
+def _is_64_bits(expr: Binary) -> bool:
+    """Whether a sum is made in 64 bits."""
+    element = element_of(expr.type)  # type: ignore[arg-type]
+    return isinstance(element, PointerType) or element == LONG
