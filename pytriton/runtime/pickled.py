@@ -20,7 +20,7 @@ from pytriton.runtime.launch.constants import Constants
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.heuristics import Heuristic, Heuristics
 from pytriton.runtime.options.source_text import KernelText
-from pytriton.runtime.tune.search import PlanSettings
+from pytriton.runtime.tune.tuner import PlanSettings
 from pytriton.settings import Settings
 from pytriton.source import Source
 

@@ -32,7 +32,8 @@ from pytriton.runtime.options.source_text import KernelText
 from pytriton.runtime.sweep.candidate import CPU, Candidate
 from pytriton.runtime.sweep.sweep import Sweep
 from pytriton.runtime.tune.benchmark import Launch, bench
-from pytriton.runtime.tune.choose import Chooser, PlanSettings, grid_of, written_by
+from pytriton.runtime.tune.measure import grid_of, save_written, written_by
+from pytriton.runtime.tune.tuner import PlanSettings, Tuner
 
 __all__ = ["Plan", "PlanSettings"]
 
@@ -68,9 +69,9 @@ class Plan:
         for warning in self.first.translation.warnings:
             warn_once(warning.render())
         self._key_positions = self._positions_of_key()
-        self._chooser = Chooser(self._sweep, settings, self._constants, self._key_positions, self._bind)
-        self._only = self._chooser.only
-        self._best = self._chooser.known
+        self._tuner = Tuner(self._sweep, settings, self._constants, self._key_positions, self._bind)
+        self._only = self._tuner.only
+        self._best = self._tuner.known
         self._lock = Lock()
         self._launchers: dict[tuple[bool, Form], Launcher] = {}
         self._others: dict[tuple[int, ...], Plan] = {}  # by the parameters whose promises they do without
@@ -97,7 +98,7 @@ class Plan:
         ready = self._checked(bound, arguments, grid, within)
         if ready is None:
             return None
-        saved = self._chooser.save_written([ready.candidate], arguments, ready.device)
+        saved = save_written([ready.candidate], arguments, ready.device, self._constants)
         return bench(ready, saved, repetitions)
 
     # The long way, and what shortens it.
@@ -194,7 +195,7 @@ class Plan:
         candidate = self._only
         if candidate is None:
             key = self._tuned_for(device, values)
-            candidate = self._best.get(key) or self._chooser.choose(key, device, arguments, grid)
+            candidate = self._best.get(key) or self._tuner.choose(key, device, arguments, grid)
             if candidate is None:
                 return None
             if candidate.binder is not self.first.binder:
@@ -256,22 +257,22 @@ class Plan:
     @property
     def chosen(self) -> Candidate:
         """What the last sweep chose; the first candidate where nothing was chosen yet."""
-        best = self._latest._chooser.best_config
+        best = self._latest._tuner.best_config
         return self._latest.first if best is None else self._latest._sweep.made(best)
 
     @property
     def best_config(self) -> Config | None:
         """The config of that; None before anything was chosen."""
-        return self._latest._chooser.best_config
+        return self._latest._tuner.best_config
 
     @property
     def timings(self) -> Mapping[Config, float | str]:
         """Each config that was tried: its milliseconds, or the reason why it has none."""
-        return self._latest._chooser.timings
+        return self._latest._tuner.timings
 
     def written(self, arguments: Sequence[Any]) -> list[Any]:
         """The arguments through which the first candidate writes."""
-        return written_by([self.first], arguments)
+        return [written.argument for written in written_by([self.first], arguments)]
 
     def check_traced(self, at: int, tensor: torch.Tensor, wanting: bool, leaf: bool) -> None:
         """What is said against a tensor of a traced call, and against the gradient that it may require."""

@@ -17,6 +17,7 @@ from pytriton.errors import LaunchError
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch import descriptors
 from pytriton.runtime.launch import device as launch
+from pytriton.runtime.launch.constants import Constants
 from pytriton.runtime.launch.descriptors import fits_of
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.source_text import KernelText
@@ -24,10 +25,8 @@ from pytriton.runtime.plan import Plan, PlanSettings
 from pytriton.runtime.sweep.candidate import Candidate
 from pytriton.runtime.sweep.sweep import Sweep
 from pytriton.runtime.sweep.variants import own_points, users_point
-from pytriton.runtime.tune import search
-from pytriton.runtime.tune.record import Question
-from pytriton.runtime.tune.replay import pin, pinned
-from pytriton.runtime.tune.search import Tuning
+from pytriton.runtime.tune import tuner
+from pytriton.runtime.tune.record import Question, pin, pinned
 from pytriton.source import Source
 from tests.passes.speed.test_descriptors import DEFINES, PLAIN_B, TEXT, TRANSPOSED_A, changed
 from tests.runtime.stand_in import StandIn
@@ -226,11 +225,11 @@ class TestPoints:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         """Whether tiles suit is asked once a point, and on no other GPU."""
-        monkeypatch.setattr(search, "describes", lambda: hopper)
+        monkeypatch.setattr(tuner, "describes", lambda: hopper)
         sweep = Sweep(KernelText(Source(changed(*changes), "linear.c")), [self.CONFIG])
-        asked = Tuning(sweep, PlanSettings(tune_fully=True), None, lambda *_: [])
+        asked = tuner.Tuner(sweep, PlanSettings(tune_fully=True), Constants(), (), lambda *_: ([], (), None))
         for _ in range(2):
-            points = asked._missing_variants()
+            points = asked._missing_variants(tuner.Record())
             assert [point.remap for point in points if point.descriptors] == groups
         assert len(sweep._candidates) == 1 + hopper
         assert set(points) <= set(sweep.every_point())

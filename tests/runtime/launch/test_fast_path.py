@@ -404,7 +404,7 @@ class TestPlans:
             plan._best[key] = found
             return found
 
-        monkeypatch.setattr(plan._chooser, "choose", choose)
+        monkeypatch.setattr(plan._tuner, "choose", choose)
         z, x, y = (torch.zeros(512) for _ in range(3))
         for size in [*by_size] * 4:
             kernel(z, x, y, size, grid=lambda opt: (opt.TILE,))

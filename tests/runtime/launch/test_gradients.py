@@ -208,7 +208,7 @@ class TestVersions:
             plan._best[key] = found
             return found
 
-        monkeypatch.setattr(plan._chooser, "choose", choose)
+        monkeypatch.setattr(plan._tuner, "choose", choose)
         for count in range(1, CALLS + 1):
             y, x = vector(device), vector(device)
             made(y, x, N, grid=(2,))

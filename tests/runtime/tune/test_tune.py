@@ -25,9 +25,7 @@ from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.candidate import Candidate
 from pytriton.runtime.sweep.feasibility import Limits
-from pytriton.runtime.tune import benchmark, record
-from pytriton.runtime.tune import choose as choose_module
-from pytriton.runtime.tune import search as tuning_module
+from pytriton.runtime.tune import benchmark, measure, record, tuner
 from pytriton.runtime.tune.benchmark import NO_TUNE_VARIABLE, Launch
 from pytriton.runtime.tune.snapshot import Saved
 from tests.runtime.kernels import ADD
@@ -82,10 +80,10 @@ def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeGpu:
     monkeypatch.setattr(record, "device_name", lambda index: "a GPU")
     fake = FakeGpu(times={16: 3.0, 32: 1.0, 64: 2.0})
     monkeypatch.setattr(Candidate, "kernel_on", lambda *arguments: fake.kernel_on(*arguments))
-    monkeypatch.setattr(choose_module, "time_all", fake.time_all)
-    monkeypatch.setattr(choose_module, "limits_of", lambda device: Limits(fake.shared))
-    monkeypatch.setattr(tuning_module, "describes", lambda: False)
-    monkeypatch.setattr(choose_module, "save", lambda arguments, device: Saved(()) if fake.can_save else None)
+    monkeypatch.setattr(measure, "time_all", fake.time_all)
+    monkeypatch.setattr(measure, "limits_of", lambda device: Limits(fake.shared))
+    monkeypatch.setattr(tuner, "describes", lambda: False)
+    monkeypatch.setattr(measure, "save", lambda arguments, device: Saved(()) if fake.can_save else None)
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: fake.capturing)
     monkeypatch.delenv(NO_TUNE_VARIABLE, raising=False)
     return fake
@@ -423,29 +421,29 @@ class TestCompileAll:
     def test_side_by_side(self) -> None:
         """Two compilations that wait for each other both end."""
         meeting = threading.Barrier(2)
-        outcomes = benchmark.compile_all([(name, lambda: meeting.wait(PATIENCE)) for name in "ab"])  # type: ignore[misc]
+        outcomes = measure.compile_all([(name, lambda: meeting.wait(PATIENCE)) for name in "ab"])  # type: ignore[misc]
         assert list(outcomes.values()) == [None, None]
 
     def test_no_new_threads_while_python_shuts_down(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(*_: Any) -> Any:
             raise RuntimeError("cannot schedule new futures after interpreter shutdown")
 
-        monkeypatch.setattr(benchmark.ThreadPoolExecutor, "map", refuse)
-        monkeypatch.setattr(benchmark.sys, "is_finalizing", lambda: True)
+        monkeypatch.setattr(measure.ThreadPoolExecutor, "map", refuse)
+        monkeypatch.setattr(measure.sys, "is_finalizing", lambda: True)
         done: list[int] = []
-        assert benchmark.compile_all([("a", lambda: done.append(1))]) == {"a": None}  # type: ignore[list-item]
+        assert measure.compile_all([("a", lambda: done.append(1))]) == {"a": None}  # type: ignore[list-item]
         assert done == [1]
 
     def test_errors_of_ours_are_collected(self) -> None:
         def fail() -> None:
             raise refusal("too large", "TC531")
 
-        outcomes = benchmark.compile_all([("a", lambda: 1), ("b", fail)])  # type: ignore[list-item]
+        outcomes = measure.compile_all([("a", lambda: 1), ("b", fail)])  # type: ignore[list-item]
         assert [str(error) for error in outcomes.values()] == ["None", "too large [TC531]"]
 
     def test_errors_of_others_are_not(self) -> None:
         with pytest.raises(ZeroDivisionError):
-            benchmark.compile_all([("a", lambda: 1 // 0)])  # type: ignore[list-item]
+            measure.compile_all([("a", lambda: 1 // 0)])  # type: ignore[list-item]
 
 
 class TestOwnPoints:
