@@ -25,7 +25,7 @@ from pytriton.runtime.errors import from_legacy, headline, refusal, warn
 from pytriton.runtime.launch.constants import Constants, constant_arguments
 from pytriton.runtime.launch.device import present_target
 from pytriton.runtime.launch.promises import Promises
-from pytriton.runtime.launch.recent import Recent
+from pytriton.runtime.launch.recent import Recent, key_of
 from pytriton.runtime.locks import Lock
 from pytriton.runtime.options.defines import Config, configs_of, defines_of, product
 from pytriton.runtime.options.eras import Given, by_era, device_of
@@ -256,7 +256,7 @@ class Kernel:
             names = self._parameter_names(configs[0])
             configs = self._heuristics.applied(configs, names, arguments)
             return self._plans.get(configs) or self._kept(configs, configs)
-        key = (_frozen(defines), _frozen_one(num_warps), _frozen_one(num_stages))
+        key = key_of(defines, num_warps, num_stages)
         plan = self._plans.get(key) or self._kept(
             key, self._configs(defines_of(defines), num_warps, num_stages)
         )
@@ -323,19 +323,6 @@ class Kernel:
                 if isinstance(tensor, torch.Tensor):
                     bench_registry[tensor] = time
         return time
-
-
-def _frozen(defines: Mapping[str, Any] | None) -> Any:
-    """A hashable key that tells 1, True, 1.0 and '1' apart, and 0.0 and -0.0."""
-    if not defines:
-        return None
-    return tuple((name, *_frozen_one(value)) for name, value in defines.items())
-
-
-def _frozen_one(value: Any) -> tuple[Any, ...]:
-    if isinstance(value, (list, tuple)):
-        return (list, tuple(_frozen_one(one) for one in value))
-    return (value.__class__, value if isinstance(value, (str, int)) else repr(value))
 
 
 def kernel(
