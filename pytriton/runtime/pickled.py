@@ -17,7 +17,7 @@ import torch
 from pytriton import __version__
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.launch.constants import Constants
-from pytriton.runtime.options.defines import Config
+from pytriton.runtime.options.defines import Config, _config_of, state_of_config
 from pytriton.runtime.options.heuristics import Heuristic, Heuristics
 from pytriton.runtime.options.source_text import KernelText
 from pytriton.runtime.tune.tuner import PlanSettings
@@ -50,9 +50,9 @@ def state_of(
         "defines": dict(defines),
         "num_warps": num_warps,
         "num_stages": num_stages,
-        "points": [_fields_of(point) for point in points],
+        "points": [state_of_config(point) for point in points],
         "settings": {
-            **_fields_of(settings),
+            **_settings_of(settings),
             "device": None if settings.device is None else str(settings.device),
         },
         "outputs": list(outputs),
@@ -61,12 +61,11 @@ def state_of(
     }
 
 
-def _fields_of(made: Any) -> dict[str, Any]:
-    """What a dataclass says, without what it says by default: a younger version may have more fields."""
-    found = {one.name: getattr(made, one.name) for one in fields(made)}
-    usual = type(made)()
-    plain = {name: dict(value) if isinstance(value, Mapping) else value for name, value in found.items()}
-    return {name: value for name, value in plain.items() if value != getattr(usual, name)}
+def _settings_of(settings: PlanSettings) -> dict[str, Any]:
+    """What the settings say, without what they say by default: a younger version may have more fields."""
+    usual = PlanSettings()
+    values = {each.name: getattr(settings, each.name) for each in fields(settings)}
+    return {name: value for name, value in values.items() if value != getattr(usual, name)}
 
 
 def parts_of(state: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -83,7 +82,7 @@ def parts_of(state: Mapping[str, Any]) -> tuple[Any, ...]:
             state["defines"],
             state["num_warps"],
             state["num_stages"],
-            [Config(**point) for point in state["points"]],
+            [_config_of(point) for point in state["points"]],
             PlanSettings(**settings),
             state["outputs"],
             None if given is None else Heuristics(given),

@@ -208,7 +208,9 @@ def test_what_a_newer_version_pickled_is_refused(change: dict[str, Any], said: s
 )
 def test_configs(again: Any) -> None:
     """What tuning chose can be kept by the user, too."""
-    config = Config({"TILE": 16, "TYPE": torch.half, "MODE": "a b"}, 8, 3, "tf32", remap=8, descriptors=True)
+    config = Config(
+        {"TILE": 16, "TYPE": torch.half, "MODE": "a b"}, 8, 3, "tf32", swizzle=8, descriptors=True
+    )
     other = again(config)
     assert other == config
     assert repr(other) == repr(config)

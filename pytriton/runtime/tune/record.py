@@ -32,7 +32,7 @@ from pytriton.errors import TuneError
 from pytriton.runtime.compile.files import append_line, insisting
 from pytriton.runtime.compile.module_cache import load_bytes, store_bytes
 from pytriton.runtime.errors import headline, warn_once
-from pytriton.runtime.options.defines import Config
+from pytriton.runtime.options.defines import Config, present_words
 from pytriton.runtime.options.source_text import KernelText
 
 __all__ = [
@@ -161,7 +161,9 @@ def _entries(question: Question) -> dict[str, Found]:
         body = json.loads(content or b"")
         if body.pop("check") != _digest(body) or body["text"] != question.text:
             return {}
-        entries = {name: Found(entry["time"], entry["code"]) for name, entry in body["points"].items()}
+        entries = {
+            present_words(name): Found(entry["time"], entry["code"]) for name, entry in body["points"].items()
+        }
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
         return {}
     return {name: entry for name, entry in entries.items() if _is_result(entry.time)}
@@ -189,7 +191,7 @@ def pinned(question: Question, points: Sequence[Config]) -> Config | None:
     choice = None
     for number, entry in _pins(path):
         if json.dumps({key: entry.get(key) for key in wanted}, sort_keys=True) == shown:
-            choice = number, str(entry["choice"])  # the last line wins
+            choice = number, present_words(str(entry["choice"]))  # the last line wins
     if choice is None:
         return None
     number, shown = choice

@@ -293,5 +293,5 @@ class Tuner:
         """Whether descriptors may make a point faster. The programs' order does not enter that."""
         if point in record.found:
             return True
-        candidate = self._sweep.candidate(replace(point, remap=0))
+        candidate = self._sweep.candidate(replace(point, swizzle=0))
         return candidate is not None and any(tile.feeds for tile in candidate.translation.traits.described)

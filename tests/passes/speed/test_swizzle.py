@@ -26,7 +26,7 @@ void places(int *Y, int w) {
 @pytest.mark.parametrize("grid", [(1, 1), (5, 3), (8, 2), (17, 4, 2), (2, 9), (20, 1), (1, 20)])
 def test_every_program_once(grid: tuple[int, ...], group: int) -> None:
     y = torch.zeros(2000, dtype=torch.int32)
-    plan = Plan(KernelText(Source(PLACES, "places.c")), [Config(remap=group)], PlanSettings())
+    plan = Plan(KernelText(Source(PLACES, "places.c")), [Config(swizzle=group)], PlanSettings())
     plan.call([y, grid[0]], grid)
     count = torch.Size(grid).numel()
     assert torch.equal(y[:count], torch.ones(count, dtype=torch.int32))

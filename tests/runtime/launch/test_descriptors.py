@@ -208,7 +208,7 @@ class TestPoints:
     def test_offered(self) -> None:
         found = translate(TEXT, DEFINES)
         points = own_points(self.CONFIG, found, True)
-        assert [point.remap for point in points if point.descriptors] == [0, 8]
+        assert [point.swizzle for point in points if point.descriptors] == [0, 8]
         assert {point.num_stages for point in points if point.descriptors} == {3}
         assert not any(point.descriptors for point in own_points(self.CONFIG, found, False))
 
@@ -230,7 +230,7 @@ class TestPoints:
         asked = tuner.Tuner(sweep, PlanSettings(tune_fully=True), Constants(), (), lambda *_: ([], (), None))
         for _ in range(2):
             points = asked._missing_variants(tuner.Record())
-            assert [point.remap for point in points if point.descriptors] == groups
+            assert [point.swizzle for point in points if point.descriptors] == groups
         assert len(sweep._candidates) == 1 + hopper
         assert set(points) <= set(sweep.every_point())
 
@@ -239,7 +239,7 @@ class TestPoints:
         sweep = Sweep(KernelText(Source(TEXT, "linear.c")), [self.CONFIG])
         question = Question("linear", "digest", {}, "a GPU", {"N": 64})
         monkeypatch.setenv("PYTRITON_REPLAY", str(tmp_path / "pins"))
-        for choice in (self.CONFIG, replace(self.CONFIG, remap=8, descriptors=True)):
+        for choice in (self.CONFIG, replace(self.CONFIG, swizzle=8, descriptors=True)):
             pin(question, choice)
             assert pinned(question, sweep.every_point()) == choice
         assert "descriptors" not in (tmp_path / "pins").read_text().splitlines()[0]
@@ -272,14 +272,14 @@ class TestPoints:
         ],
     )
     def test_a_config_is_kept(self, again: Any) -> None:
-        config = Config({"TM": 16}, 8, 3, remap=8, descriptors=True)
+        config = Config({"TM": 16}, 8, 3, swizzle=8, descriptors=True)
         assert again(config) == config
         assert (
             repr(again(config))
             == repr(config)
-            == "Config(TM=16, num_warps=8, num_stages=3, remap=8, descriptors=True)"
+            == "Config(TM=16, num_warps=8, num_stages=3, swizzle=8, descriptors=True)"
         )
-        assert config != Config({"TM": 16}, 8, 3, remap=8)
+        assert config != Config({"TM": 16}, 8, 3, swizzle=8)
 
     def test_a_candidate_of_a_text_without_any(self) -> None:
         """Asked for where nothing can be described: the plain kernel."""

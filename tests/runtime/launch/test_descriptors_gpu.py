@@ -228,7 +228,7 @@ class TestTuning:
         found = launched(kernel, a, b)
         assert torch.equal(found, launched(kernel_of(False), a, b))
         tried = [config for config in kernel.timings if config.descriptors]
-        assert {config.remap for config in tried} == {0, 8}
+        assert {config.swizzle for config in tried} == {0, 8}
         assert all(isinstance(kernel.timings[config], float) for config in tried)
 
     def test_not_for_what_does_not_suit(self) -> None:

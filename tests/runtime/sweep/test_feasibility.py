@@ -131,7 +131,7 @@ def test_stages_count_where_loads_run_ahead() -> None:
     five = Config({"TM": 64}, 8, 5)
     for other, shared, said in (
         (Config({"TM": 64}, 8), 2 * tile, True),
-        (Config({"TM": 64}, 8, 4, remap=8), 3 * tile, True),
+        (Config({"TM": 64}, 8, 4, swizzle=8), 3 * tile, True),
         (Config({"TM": 64}, 8), tile, False),
         (Config({"TM": 64}, 8, 2), 2 * tile, False),
         (Config({"TM": 64}, 4), 2 * tile, False),
@@ -178,7 +178,7 @@ class TestSweep:
         dropped = {
             config.defines["TM"]: why
             for config, why in kernel.timings.items()
-            if isinstance(why, str) and config.num_stages is None and not config.remap
+            if isinstance(why, str) and config.num_stages is None and not config.swizzle
         }
         assert dropped == {
             256: "dot: it needs at least 163840 of shared memory, but the device has 131072 [TC531]"

@@ -464,9 +464,9 @@ __global__ void f(float* X, float* Y, int n) {
         kernel(4096, 8192, 100, grid=lambda opt: (1, 1))
         assert len(gpu.measured) == 2
         assert gpu.measured[0] == [16, 32, 64]
-        added = [config for config in kernel.timings if config.remap or config.num_stages]
+        added = [config for config in kernel.timings if config.swizzle or config.num_stages]
         assert len(added) == 3 * 5
-        assert {config.remap for config in added} == {0, 8}
+        assert {config.swizzle for config in added} == {0, 8}
         assert {config.num_stages for config in added} == {None, 3, 4}
 
     def test_not_where_the_user_has_no_sweep(self, gpu: FakeGpu) -> None:
