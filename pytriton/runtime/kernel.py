@@ -20,7 +20,7 @@ import torch
 from pytriton.errors import CompileError
 from pytriton.pipeline import Translation
 from pytriton.runtime.compile.compiler import assembly, parse_target
-from pytriton.runtime.compile.specialize import common_facts
+from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.errors import from_legacy, headline, refusal, warn
 from pytriton.runtime.launch.constants import Constants, constant_arguments
 from pytriton.runtime.launch.device import present_target
@@ -171,8 +171,8 @@ class Kernel:
         text = self._text.for_kernel(kernel)
         point = self._configs(defines_of(defines), num_warps, None)[0]
         candidate = Plan(text, [point], PlanSettings()).first
-        facts = common_facts(candidate.translation.parameters)
-        return assembly(candidate.compile_for(facts, wanted), mode)
+        specialization = common_specialization(candidate.translation.parameters)
+        return assembly(candidate.compile_for(specialization, wanted), mode)
 
     @property
     def launcher_source(self) -> str:

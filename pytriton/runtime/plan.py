@@ -131,21 +131,21 @@ class Plan:
         ready = self._checked(bound, arguments, grid, within)
         if ready is not None:
             ready()
-            direct = ready.candidate.direct_on(ready.device, ready.facts)
+            direct = ready.candidate.direct_on(ready.device, ready.specialization)
             if direct is not None and key[0] == ready.device and self._is_final(ready):
-                self._launchers[kind].keep(key, ready.facts, ready.candidate.options, direct)
+                self._launchers[kind].keep(key, ready.specialization, ready.candidate.options, direct)
         return None
 
     def _bound(self, arguments: Sequence[Any]) -> tuple[Plan, _Bound]:
         """The arguments checked, and the plan that serves them: none whose promises they break."""
-        values, facts, device = self._bind(self.first, arguments)
+        values, specialization, device = self._bind(self.first, arguments)
         if device is None:
             device = self._device_without_tensors()
         broken: dict[int, int] = {}
         for binder in (self.first.binder,) if self._only or device == CPU else self._binders:
             broken |= binder.broken(values)
         self._latest = self.without(broken, values) if broken else self
-        return self._latest, (values, facts, device)
+        return self._latest, (values, specialization, device)
 
     @cached_property
     def _binders(self) -> tuple[Binder, ...]:
@@ -191,7 +191,7 @@ class Plan:
 
     def _ready(self, bound: _Bound, arguments: Sequence[Any], grid: Any) -> Launch | None:
         """The launch that a call means, all decided; None where the grid has a zero in it."""
-        values, facts, device = bound
+        values, specialization, device = bound
         candidate = self._only
         if candidate is None:
             key = self._tuned_for(device, values)
@@ -199,9 +199,9 @@ class Plan:
             if candidate is None:
                 return None
             if candidate.binder is not self.first.binder:
-                values, facts, _ = self._bind(candidate, arguments)
+                values, specialization, _ = self._bind(candidate, arguments)
         sizes = grid_of(candidate, grid)
-        return None if sizes is None else Launch(candidate, device, sizes, values, facts)
+        return None if sizes is None else Launch(candidate, device, sizes, values, specialization)
 
     def _tuned_for(self, device: int, values: Sequence[Any]) -> tuple[Any, ...]:
         return device, *(values[position] for position in self._key_positions)
@@ -219,7 +219,7 @@ class Plan:
         binder = self.first.binder
         if ready.device == CPU or binder.buffers or len(self._launchers) >= _MOST_FORMS:
             return
-        direct = ready.candidate.direct_on(ready.device, ready.facts)
+        direct = ready.candidate.direct_on(ready.device, ready.specialization)
         form = form_of(binder.parameters, arguments)
         if direct is None or form is None or (within, form) in self._launchers:
             return
@@ -332,8 +332,8 @@ class Plan:
         if device is None:
             device = self._device_without_tensors()
         supplied = [self._constants.on(device, each.name, each.buffer).data_ptr() for each in binder.buffers]
-        values, facts, _ = binder.bind([*arguments, *supplied])
-        return values, facts, device
+        values, specialization, _ = binder.bind([*arguments, *supplied])
+        return values, specialization, device
 
     def _device_without_tensors(self) -> int:
         """Where a call runs that passes no tensor: the constructor's device, else the current GPU."""

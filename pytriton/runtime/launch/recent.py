@@ -8,7 +8,7 @@ defines, 0.0 and -0.0 are two.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
 from pytriton.runtime.launch.fast_path_c import native_recall
@@ -51,7 +51,7 @@ _SIMPLE: Final = frozenset({int, str, bool, type(None)})  # equal if their types
 
 def key_of(defines: Mapping[str, Any] | None, *more: Any) -> tuple[Any, ...]:
     """A hashable key of the same, in Python; it holds no reference to what a user can change."""
-    values = [*defines.values(), *more] if defines else more
+    values: Iterable[Any] = [*defines.values(), *more] if defines else more
     types = tuple(map(type, values))
     if not _SIMPLE.issuperset(types):
         values = map(_frozen, values)

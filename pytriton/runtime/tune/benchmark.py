@@ -52,10 +52,10 @@ class Launch:
     device: int
     grid: Grid
     values: Sequence[Any]
-    facts: tuple[int, ...]
+    specialization: tuple[int, ...]
 
     def __call__(self) -> None:
-        self.candidate.launch(self.device, self.grid, self.values, self.facts)
+        self.candidate.launch(self.device, self.grid, self.values, self.specialization)
 
 
 def may_measure() -> bool:
@@ -209,7 +209,7 @@ def bench(launch: Launch, saved: Saved | None, repetitions: int) -> int:
     if launch.device == CPU:
         return _bench_on_cpu(launch, saved, repetitions)
     with torch.cuda.device(launch.device):
-        launch.candidate.kernel_on(launch.device, launch.facts)
+        launch.candidate.kernel_on(launch.device, launch.specialization)
         if saved is None:
             times = _milliseconds(launch, Saved(()), None, 1)
         else:

@@ -44,7 +44,7 @@ class Call:
     bind: Callable[[Candidate, Sequence[Any]], Bound]
     asked: dict[Candidate, Grid] = field(default_factory=dict)
 
-    def facts(self, candidate: Candidate) -> tuple[int, ...]:
+    def specialization(self, candidate: Candidate) -> tuple[int, ...]:
         """What the candidate's code may depend on in these arguments."""
         return self.bind(candidate, self.arguments)[1]
 
@@ -62,12 +62,12 @@ def launches_of(
     fitting = _fitting(candidates, sweep, call, progress)
     bound = {candidate: call.bind(candidate, call.arguments) for candidate in fitting}
     jobs: list[tuple[Candidate, Callable[[], object]]] = [
-        (candidate, partial(candidate.kernel_on, call.device, facts))
-        for candidate, (_, facts, _) in bound.items()
+        (candidate, partial(candidate.kernel_on, call.device, specialization))
+        for candidate, (_, specialization, _) in bound.items()
     ]
     launches: list[Launch] = []
     for candidate, error in compile_all(jobs).items():
-        values, facts, _ = bound[candidate]
+        values, specialization, _ = bound[candidate]
         if error is not None:
             sweep.dropped[candidate.config] = error
             progress.tell(candidate.config, str(error).split("\n")[0])
@@ -78,7 +78,7 @@ def launches_of(
             sweep.dropped[candidate.config] = refusal(reason, "TC531")
             progress.tell(candidate.config, reason)
         elif sizes is not None:
-            launches.append(Launch(candidate, call.device, sizes, values, facts))
+            launches.append(Launch(candidate, call.device, sizes, values, specialization))
     return launches
 
 

@@ -51,7 +51,7 @@ _MAX_FILE_BYTES: Final = 1 << 24
 class Question:
     """Which kernel, where, for which arguments.
 
-    ``text`` is a digest; ``fixed`` is what all points of the sweep have in common; ``facts`` is what the
+    ``text`` is a digest; ``fixed`` is what all points of the sweep have in common; ``specialization`` is what the
     code may depend on, a letter for each parameter: ``a`` plain, ``b`` a multiple of 16, ``c`` a 1.
     """
 
@@ -60,17 +60,21 @@ class Question:
     fixed: Mapping[str, str]
     device: str
     arguments: Mapping[str, int | float]
-    facts: str = ""
+    specialization: str = ""
 
     def stored_by(self) -> dict[str, Any]:
         """What times are found by. The sweep around a point is no part of it, but the versions are."""
-        told = {name: value for name, value in asdict(self).items() if name != "fixed"}
-        return {**told, "versions": [__version__, triton.__version__, torch.__version__]}
+        return {**self._words("fixed"), "versions": [__version__, triton.__version__, torch.__version__]}
 
     def pinned_by(self) -> dict[str, Any]:
         """What a pinned choice is found by: versions, alignment and the rest of the sweep may change around
         it."""
-        return {name: value for name, value in asdict(self).items() if name != "facts"}
+        return self._words("specialization")
+
+    def _words(self, omitted: str) -> dict[str, Any]:
+        """All but one of these, under the names that files have."""
+        values = {name: value for name, value in asdict(self).items() if name != omitted}
+        return {"facts" if name == "specialization" else name: value for name, value in values.items()}
 
     @property
     def file_name(self) -> str:
@@ -92,7 +96,7 @@ def ask(
     points: Sequence[Config],
     device: int,
     arguments: Mapping[str, Any],
-    facts: Sequence[int],
+    specialization: Sequence[int],
 ) -> Question:
     """The question that a call with these arguments poses on a GPU."""
     first, *others = [_settings(point) for point in points]
@@ -106,7 +110,7 @@ def ask(
         },
         device=device_name(device),
         arguments=arguments,
-        facts="".join("abcd"[fact] for fact in facts),
+        specialization="".join("abcd"[kind] for kind in specialization),
     )
 
 

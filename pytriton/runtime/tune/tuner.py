@@ -139,8 +139,8 @@ class Tuner:
             return None
         values = dict(zip([parameter.name for parameter in parameters], key[1:], strict=True))
         kernel = first.translation.kernel
-        facts = call.facts(first)
-        return ask(self._sweep.text, kernel, self._sweep.configs, call.device, values, facts)
+        specialization = call.specialization(first)
+        return ask(self._sweep.text, kernel, self._sweep.configs, call.device, values, specialization)
 
     def _pinned(self, question: Question, call: Call) -> Candidate | None:
         """The candidate that the user's file pins; raises what stands against launching it."""
@@ -148,14 +148,14 @@ class Tuner:
         if choice is None:
             return None
         candidate = self._sweep.made(choice)
-        candidate.kernel_on(call.device, call.facts(candidate))
+        candidate.kernel_on(call.device, call.specialization(candidate))
         return candidate
 
     def _first_that_compiles(self, call: Call) -> Candidate:
         for candidate in self._sweep.translated():
-            facts = call.facts(candidate)
+            specialization = call.specialization(candidate)
             try:
-                candidate.kernel_on(call.device, facts)
+                candidate.kernel_on(call.device, specialization)
             except PytritonError as error:
                 self._sweep.dropped[candidate.config] = error
             else:
@@ -192,7 +192,7 @@ class Tuner:
     def _still_serves(self, config: Config, call: Call) -> bool:
         try:
             candidate = self._sweep.made(config)
-            candidate.kernel_on(call.device, call.facts(candidate))
+            candidate.kernel_on(call.device, call.specialization(candidate))
         except PytritonError:
             return False
         return True

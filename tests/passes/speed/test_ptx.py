@@ -19,7 +19,7 @@ import pytest
 import triton
 
 from pytriton.runtime.compile.compiler import compile_kernel, parse_target
-from pytriton.runtime.compile.specialize import common_facts
+from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.launch.arguments import BY_16
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.source_text import KernelText
@@ -60,10 +60,10 @@ def _compiled(
     source = Source(written.replace(less, "") if less else written, f"{example}.c")
     text = KernelText(source, Settings(kernel))
     translation = text.translate(config)
-    facts = common_facts(translation.parameters)
+    specialization = common_specialization(translation.parameters)
     if aligned:  # sizes and strides are multiples of 16, as a rule
-        facts = (BY_16,) * len(facts)
-    return compile_kernel(translation, facts, config, parse_target(target), source)
+        specialization = (BY_16,) * len(specialization)
+    return compile_kernel(translation, specialization, config, parse_target(target), source)
 
 
 def compiled(

@@ -9,7 +9,7 @@ import pytest
 import pytriton
 from pytriton.pipeline import Translation
 from pytriton.runtime.compile.compiler import compile_kernel, parse_target
-from pytriton.runtime.compile.specialize import common_facts
+from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.feasibility import Limits, spills, too_large
 from pytriton.source import Source
@@ -101,8 +101,8 @@ def test_never_more_than_the_compiler_takes(
     }
     translation = pytriton.translate(text, defines)
     config = Config(defines, 4, stages)
-    facts = common_facts(translation.parameters)
-    compiled = compile_kernel(translation, facts, config, parse_target("cuda:90"), Source(text))
+    specialization = common_specialization(translation.parameters)
+    compiled = compile_kernel(translation, specialization, config, parse_target("cuda:90"), Source(text))
     said = least(translation, config)
     assert 0 < said <= compiled.metadata.shared
 

@@ -47,8 +47,8 @@ def on_no_gpu() -> None:
     properties = SimpleNamespace(name=f"GPU of rank {torch.distributed.get_rank()}", multi_processor_count=1)
     torch.cuda.get_device_properties = lambda _: properties  # type: ignore[assignment]
     torch.cuda.is_current_stream_capturing = lambda: False
-    Candidate.kernel_on = lambda self, device, facts: self.compile_for(  # type: ignore[method-assign]
-        facts, parse_target("cuda:90")
+    Candidate.kernel_on = lambda self, device, specialization: self.compile_for(  # type: ignore[method-assign]
+        specialization, parse_target("cuda:90")
     )
 
 

@@ -48,7 +48,7 @@ class FakeGpu:
     shared: int = 1 << 17
     capturing: bool = False
 
-    def kernel_on(self, candidate: Candidate, device: int, facts: Any) -> Callable[..., None]:
+    def kernel_on(self, candidate: Candidate, device: int, specialization: Any) -> Callable[..., None]:
         tile = candidate.options.TILE
         if tile in self.broken:
             raise refusal(f"tile {tile} does not fit", "TC531")
