@@ -1,21 +1,22 @@
 """bfloat16 on Triton's interpreter: NumPy has no such type, and the interpreter falls back to uint16.
 
-It then adds, compares and sums the *bit patterns*, and cuts digits off where a GPU rounds. ``exact_bfloat16``
-wraps the few methods through which all arithmetic goes: operands become float, the result is rounded to
+It then adds, compares and sums the *bit patterns*, and cuts digits off where a GPU rounds. ``EXACT_BFLOAT16``
+mends the few methods through which all arithmetic goes: operands become float, the result is rounded to
 nearest, ties to even, as on a GPU. Moving values (loads, stores, selects, reshapes) needs no help.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy
 import triton.language as tl
 from triton.runtime.interpreter import InterpreterBuilder, ReduceOps, TensorHandle
 
-__all__ = ["bits_of", "exact_bfloat16"]
+from pytriton.runtime.interpret.patches import Mends
+
+__all__ = ["EXACT_BFLOAT16", "bits_of"]
 
 Method = Callable[..., Any]
 
@@ -114,36 +115,18 @@ def _reduce_in_float(method: Method) -> Method:
     return wrapped
 
 
-_WRAPPERS: Final = {
+def _constant(_: Method) -> Method:
+    """A bfloat16 constant; Triton's own came with 3.9."""
+    return lambda self, value: TensorHandle(bits_of([value]), tl.bfloat16)
+
+
+EXACT_BFLOAT16: Final[Mends] = {
     (InterpreterBuilder, "binary_op"): _in_float,
     (InterpreterBuilder, "unary_op"): _in_float,
     (InterpreterBuilder, "create_fma"): _in_float,
     (InterpreterBuilder, "cast_impl"): _cast_through_float,
     (InterpreterBuilder, "create_fp_to_fp"): _cast_through_float,
     (InterpreterBuilder, "create_dot"): _dot_in_float,
+    (InterpreterBuilder, "get_bf16"): _constant,
     (ReduceOps, "apply_impl"): _reduce_in_float,
 }
-
-
-def _constant(self: Any, value: float) -> Any:
-    """A bfloat16 constant; Triton's own came with 3.9."""
-    return TensorHandle(bits_of([value]), tl.bfloat16)
-
-
-@contextmanager
-def exact_bfloat16() -> Iterator[None]:
-    """While the body runs, the interpreter computes bfloat16 as a GPU does."""
-    before = {(kind, name): kind.__dict__[name] for kind, name in _WRAPPERS}
-    constant = InterpreterBuilder.__dict__.get("get_bf16")
-    try:
-        for (kind, name), wrap in _WRAPPERS.items():
-            setattr(kind, name, wrap(before[kind, name]))
-        InterpreterBuilder.get_bf16 = _constant
-        yield
-    finally:
-        for (kind, name), method in before.items():
-            setattr(kind, name, method)
-        if constant is None:
-            del InterpreterBuilder.get_bf16
-        else:
-            InterpreterBuilder.get_bf16 = constant
