@@ -28,14 +28,15 @@ from pytriton.runtime.launch.promises import Promises
 from pytriton.runtime.launch.strides import tell_of_strides, unexplained
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, number_of
+from pytriton.runtime.options.definition import PlanSettings
 from pytriton.runtime.options.source_text import KernelText
 from pytriton.runtime.sweep.candidate import CPU, Candidate
 from pytriton.runtime.sweep.sweep import Sweep
 from pytriton.runtime.tune.benchmark import Launch, bench
 from pytriton.runtime.tune.measure import grid_of, save_written, written_by
-from pytriton.runtime.tune.tuner import PlanSettings, Tuner
+from pytriton.runtime.tune.tuner import Tuner
 
-__all__ = ["Plan", "PlanSettings"]
+__all__ = ["Plan"]
 
 _MOST_FORMS: Final = 16
 

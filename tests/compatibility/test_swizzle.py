@@ -105,7 +105,7 @@ def test_a_config() -> None:
 
 def test_a_kernel() -> None:
     kernel: Kernel = read(KERNEL)
-    assert kernel._points == (STAGES,)
+    assert kernel._definition.points == (STAGES,)
 
 
 def test_a_new_pickle_can_be_read_by_an_old_version() -> None:

@@ -281,7 +281,7 @@ __global__ void f(float* y, float* x, double a, int n) {
         for n in (300, 400, 500):
             x = random(n)
             torch.testing.assert_close(function(x), 2 * x)
-        plan = kernel.traced_plan(kernel._configs({}, None, None))
+        plan = kernel.traced_plan(kernel._definition.configs({}, None, None))
         assert len(plan._tuner.known) == 1
 
     def test_accumulator_is_tuned_without_traces(self) -> None:

@@ -22,8 +22,6 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-import torch
-
 from pytriton.errors import PytritonError
 from pytriton.lang.tree.types import PointerType
 from pytriton.runtime.compile.triton_cache import usable_cache
@@ -33,6 +31,7 @@ from pytriton.runtime.launch.constants import Constants
 from pytriton.runtime.launch.descriptors import describes
 from pytriton.runtime.locks import Lock, check_not_forked
 from pytriton.runtime.options.defines import Config
+from pytriton.runtime.options.definition import PlanSettings
 from pytriton.runtime.sweep.candidate import CPU, Candidate
 from pytriton.runtime.sweep.sweep import Sweep
 from pytriton.runtime.sweep.variants import best_few, own_points
@@ -42,21 +41,7 @@ from pytriton.runtime.tune.progress import Progress
 from pytriton.runtime.tune.ranks import agree, agreed
 from pytriton.runtime.tune.record import Found, Question, ask, code_of, keep, pin, pinned, recall, replaying
 
-__all__ = ["PlanSettings", "Record", "Tuner"]
-
-
-@dataclass(frozen=True, slots=True)
-class PlanSettings:
-    """What the constructor says beside the text and the sweep."""
-
-    tune_key: tuple[str, ...] = ()
-    tune_budget: float | None = None  # seconds
-    device: torch.device | None = None  # of a call that passes addresses only
-    tune_fully: bool = False  # try pytriton's own points where the user has no sweep, too
-    precision: object = "ieee"  # of float @ float; a list is one more axis of the sweep
-    strict_promises: bool = False  # refuse launches that break one
-    only_named_key: bool = False  # as under torch.compile, where integers alone call for no new tuning
-    legacy: bool = False  # made inside a legacy package: launches are no changes for autograd
+__all__ = ["Record", "Tuner"]
 
 
 @dataclass(slots=True)

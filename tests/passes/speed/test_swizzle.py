@@ -7,8 +7,9 @@ import torch
 
 import pytriton
 from pytriton.runtime.options.defines import Config
+from pytriton.runtime.options.definition import PlanSettings
 from pytriton.runtime.options.source_text import KernelText
-from pytriton.runtime.plan import Plan, PlanSettings
+from pytriton.runtime.plan import Plan
 from pytriton.source import Source
 from tests.translating import translate
 
@@ -74,6 +75,6 @@ def test_precision(precision: str) -> None:
     assert generated.count(f'input_precision="{precision}"') == 1
     assert "ieee" not in generated
     kernel = pytriton.kernel(text, precision=["ieee", precision])
-    assert [config.precision for config in kernel._configs({}, None, None)] == ["ieee", precision]
+    assert [config.precision for config in kernel._definition.configs({}, None, None)] == ["ieee", precision]
     with pytest.raises(pytriton.LaunchError, match=r"precision is 'fp32'.*\[TC517\]"):
         pytriton.kernel(text, precision="fp32")

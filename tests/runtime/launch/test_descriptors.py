@@ -20,8 +20,9 @@ from pytriton.runtime.launch import device as launch
 from pytriton.runtime.launch.constants import Constants
 from pytriton.runtime.launch.descriptors import fits_of
 from pytriton.runtime.options.defines import Config
+from pytriton.runtime.options.definition import PlanSettings
 from pytriton.runtime.options.source_text import KernelText
-from pytriton.runtime.plan import Plan, PlanSettings
+from pytriton.runtime.plan import Plan
 from pytriton.runtime.sweep.candidate import Candidate
 from pytriton.runtime.sweep.sweep import Sweep
 from pytriton.runtime.sweep.variants import own_points, users_point

@@ -187,7 +187,7 @@ class TestSweep:
 
     def test_what_spills_is_left_out(self, gpu: FakeGpu) -> None:
         kernel = self.call({"TM": [128, 256], "TN": 128, "TK": 16})
-        assert isinstance(kernel.timings[kernel._configs({}, None, None)[1]], str)
+        assert isinstance(kernel.timings[kernel._definition.configs({}, None, None)[1]], str)
         assert 256 not in {config.defines["TM"] for config in gpu.compiled}
 
     def test_unless_all_do(self, gpu: FakeGpu) -> None:

@@ -138,7 +138,9 @@ def measured(rank: int) -> Report:
     compiled = torch.compile(lambda x: doubled(kernel, x), fullgraph=True)
     x = torch.randn(300, device="cuda")
     torch.testing.assert_close(compiled(x), 2 * x)
-    return {"chosen": [*chosen, repr(kernel.traced_plan(kernel._configs({}, None, None)).best_config)]}
+    return {
+        "chosen": [*chosen, repr(kernel.traced_plan(kernel._definition.configs({}, None, None)).best_config)]
+    }
 
 
 def doubled(kernel: Any, x: torch.Tensor) -> torch.Tensor:

@@ -150,7 +150,7 @@ class TestRecall:
         """The translation changed since: what was measured is not believed."""
         call(make())
         (path,) = entries(tmp_path)
-        question = record.ask(make()._text, "add", [BEST], 0, {"n": 100}, (1, 1, 1, 0))
+        question = record.ask(make()._definition.text, "add", [BEST], 0, {"n": 100}, (1, 1, 1, 0))
         assert question.file_name == path.name
         old = record.recall(question, [BEST])[BEST]
         record.keep(question, {BEST: record.Found(old.time, "another")})
