@@ -55,7 +55,7 @@ def state_of(definition: Definition, constants: Constants) -> dict[str, Any]:
 def _settings_of(settings: PlanSettings) -> dict[str, Any]:
     """What the settings say, without what they say by default: a younger version may have more fields."""
     usual = PlanSettings()
-    values = {each.name: getattr(settings, each.name) for each in fields(settings)}
+    values = {setting.name: getattr(settings, setting.name) for setting in fields(settings)}
     return {name: value for name, value in values.items() if value != getattr(usual, name)}
 
 

@@ -67,10 +67,10 @@ def _narrowed(handle: Any) -> Any:
 def _in_float(method: Method) -> Method:
     """Arithmetic in float; the result has the type of the first operand."""
 
-    def wrapped(self: Any, first: Any, *rest: Any) -> Any:
+    def wrapped(self: Any, first: Any, *others: Any) -> Any:
         if not _is_bfloat16(first):
-            return method(self, first, *rest)
-        return _narrowed(method(self, _widened(first), *map(_widened, rest)))
+            return method(self, first, *others)
+        return _narrowed(method(self, _widened(first), *map(_widened, others)))
 
     return wrapped
 
@@ -79,12 +79,12 @@ _FLOATS: Final = {tl.float16: numpy.float16, tl.float32: numpy.float32, tl.float
 
 
 def _cast_through_float(method: Method) -> Method:
-    def wrapped(self: Any, source: Any, target: Any, *rest: Any) -> Any:
+    def wrapped(self: Any, source: Any, target: Any, *others: Any) -> Any:
         wide = _widened(source)
         if target.scalar is not tl.bfloat16:
             if wide is not source and target.scalar in _FLOATS:
                 return TensorHandle(wide.data.astype(_FLOATS[target.scalar]), target.scalar)
-            return method(self, wide, target, *rest)
+            return method(self, wide, target, *others)
         source = wide
         return TensorHandle(bits_of(source.data).reshape(source.data.shape), tl.bfloat16)
 
@@ -94,8 +94,8 @@ def _cast_through_float(method: Method) -> Method:
 def _dot_in_float(method: Method) -> Method:
     """A product of bfloat16 blocks; the accumulator has a type of its own."""
 
-    def wrapped(self: Any, a: Any, b: Any, *rest: Any) -> Any:
-        return method(self, _widened(a), _widened(b), *rest)
+    def wrapped(self: Any, a: Any, b: Any, *others: Any) -> Any:
+        return method(self, _widened(a), _widened(b), *others)
 
     return wrapped
 

@@ -46,7 +46,9 @@ class Interpreted:
             self._function.rewriter.ast_transformer = _Assigned()
         self._wrap = tuple(_wrapper(parameter.type) for parameter in parameters)
         self._ones = {
-            place: one.identifier for place, one in enumerate(parameters) if ones and one.type == INT
+            place: parameter.identifier
+            for place, parameter in enumerate(parameters)
+            if ones and parameter.type == INT
         }
         self._constexprs = dict(constexprs)
 

@@ -68,7 +68,7 @@ def defines_of(given: Mapping[str, object] | None) -> dict[str, Define | tuple[D
         if isinstance(value, (list, tuple)):
             if not value:
                 raise refusal(f"define '{name}' is an empty list", "TC513", "give it a value")
-            swept = tuple(define_of(name, one) for one in value)
+            swept = tuple(define_of(name, item) for item in value)
             checked[name] = swept if len(swept) > 1 else swept[0]
         else:
             checked[name] = define_of(name, value)
@@ -198,7 +198,7 @@ def state_of_config(config: Config) -> dict[str, Any]:
     """What a config says, without what it says by default, as every version can read it: plain data under the
     names that were always in use. (A younger version may have more fields.)"""
     usual = Config()
-    state = {each.name: getattr(config, each.name) for each in fields(config)}
+    state = {setting.name: getattr(config, setting.name) for setting in fields(config)}
     state = {name: value for name, value in state.items() if value != getattr(usual, name)}
     if config.defines:
         state["defines"] = dict(config.defines)

@@ -1,4 +1,10 @@
-"""One point of a sweep: translated once, loaded once, compiled once a device and kind of arguments."""
+"""One point of a sweep: translated once, loaded once, compiled once a device and specialization.
+
+Input: a text and a config; then launches, all decided: device, grid, values and their specialization (a kind for
+each parameter, ``launch/arguments.py``). Output: those launches, on a GPU or by the interpreter. Invariants: of
+threads that want the same code one compiles and the others wait, but not those whose code is there; a forked child
+forgets what its parent loaded.
+"""
 
 from __future__ import annotations
 
@@ -76,9 +82,9 @@ class Candidate:
 
     def kernel_on(self, device: int, specialization: tuple[int, ...]) -> DeviceKernel:
         """The compiled kernel; raises UnsupportedError or LaunchError where there can be none."""
-        found = self._kernels.get((device, specialization))
-        if found is not None:
-            return found
+        kernel = self._kernels.get((device, specialization))
+        if kernel is not None:
+            return kernel
         with self._lock:
             if (device, specialization) not in self._kernels:
                 self._kernels[device, specialization] = self._compile_on(device, specialization)
@@ -86,14 +92,14 @@ class Candidate:
 
     def direct_on(self, device: int, specialization: tuple[int, ...]) -> Direct | None:
         """The C function of a kernel that was launched there; None where there is no calling it directly."""
-        found = self._kernels.get((device, specialization))
-        if found is None or found.direct is None or self._fits is None:
-            return None if found is None else found.direct
+        kernel = self._kernels.get((device, specialization))
+        if kernel is None or kernel.direct is None or self._fits is None:
+            return None if kernel is None else kernel.direct
 
         def otherwise(grid: Grid, values: Sequence[Any]) -> None:
             self._plain.launch(device, grid, values, specialization)
 
-        return guarded(found.direct, len(self.translation.parameters), self._fits, otherwise)
+        return guarded(kernel.direct, len(self.translation.parameters), self._fits, otherwise)
 
     def compile_for(self, specialization: tuple[int, ...], target: Any) -> Any:
         """Triton's ``CompiledKernel`` for a target; raises UnsupportedError."""

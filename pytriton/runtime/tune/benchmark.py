@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,7 +20,8 @@ import torch
 from pytriton.runtime.launch.device import Grid
 from pytriton.runtime.locks import Lock
 from pytriton.runtime.sweep.candidate import CPU, Candidate
-from pytriton.runtime.tune.cross_check import Agreement, may_compare
+from pytriton.runtime.testing import milliseconds_on_gpu
+from pytriton.runtime.tune.cross_check import disagreeing
 from pytriton.runtime.tune.snapshot import Saved
 
 __all__ = ["WRONG", "Launch", "bench", "may_measure", "time_all"]
@@ -68,12 +69,12 @@ def time_all(
     launches: Sequence[Launch],
     saved: Saved,
     budget: float | None,
-    told: Callable[[Candidate, float | str], None] = lambda candidate, result: None,
+    tell: Callable[[Candidate, float | str], None] = lambda candidate, result: None,
     users: Callable[[Launch], bool] = lambda launch: True,
 ) -> dict[Candidate, float | str]:
     """Milliseconds of each launch, or the reason why it has none.
 
-    ``budget`` (seconds) ends the measuring; the first launch is measured in any case. ``told`` hears of
+    ``budget`` (seconds) ends the measuring; the first launch is measured in any case. ``tell`` hears of
     each as soon as it is measured. ``users`` says which launches are points of the user's, by which the
     others are judged.
     """
@@ -83,9 +84,9 @@ def time_all(
         try:
             excluded = _first_launches(launches, saved, deadline, users)
             for candidate, reason in excluded.items():
-                told(candidate, reason)
+                tell(candidate, reason)
             left = [launch for launch in launches if launch.candidate not in excluded]
-            times = _one_by_one(left, saved, cache, deadline, told)
+            times = _one_by_one(left, saved, cache, deadline, tell)
             if len(times) == len(left) and time.perf_counter() <= deadline:
                 times |= _in_rounds(_finalists(left, times), saved, cache, min(times.values()))
         finally:
@@ -104,14 +105,15 @@ def _first_launches(
         launch()
 
     excluded: dict[Candidate, str] = {}
-    agreement: Agreement[Launch] = Agreement(saved, run, may_compare())
-    for launch in launches:
-        if launch is not launches[0] and time.perf_counter() > deadline:
-            excluded[launch.candidate] = _LATE
-        else:
-            agreement.add(launch)
-    wrong = agreement.wrong(users)
-    for launch, differs in wrong.items():
+
+    def in_time() -> Iterator[Launch]:
+        for launch in launches:
+            if launch is not launches[0] and time.perf_counter() > deadline:
+                excluded[launch.candidate] = _LATE
+            else:
+                yield launch
+
+    for launch, differs in disagreeing(in_time(), saved, run, users).items():
         excluded[launch.candidate] = f"computes something else than the others: {differs} [{WRONG}]"
     return excluded
 
@@ -121,18 +123,18 @@ def _one_by_one(
     saved: Saved,
     cache: torch.Tensor | None,
     deadline: float,
-    told: Callable[[Candidate, float | str], None],
+    tell: Callable[[Candidate, float | str], None],
 ) -> dict[Candidate, float]:
     """The median of each; those that the deadline left unmeasured are missing."""
     times: dict[Candidate, float] = {}
     best = float("inf")
     for launch in launches:
         if times and time.perf_counter() > deadline:
-            told(launch.candidate, _LATE)
+            tell(launch.candidate, _LATE)
             continue
         times[launch.candidate] = _median(launch, saved, cache, best)
         best = min(best, times[launch.candidate])
-        told(launch.candidate, times[launch.candidate])
+        tell(launch.candidate, times[launch.candidate])
     return times
 
 
@@ -171,24 +173,14 @@ def _launches_within(milliseconds: float) -> int:
 
 
 def _milliseconds(launch: Launch, saved: Saved, cache: torch.Tensor | None, count: int) -> list[float]:
-    """Times of ``count`` launches on the current device. All are queued before the first is read."""
-    pairs = []
-    for _ in range(count):
+    """Times of ``count`` launches on the current device."""
+
+    def prepare() -> None:
         saved.restore()
         if cache is not None:
             cache.zero_()
-        start, end = _event(), _event()
-        start.record()
-        launch()
-        end.record()
-        pairs.append((start, end))
-    torch.cuda.synchronize()
-    return [start.elapsed_time(end) for start, end in pairs]
 
-
-def _event() -> torch.cuda.Event:
-    make: Callable[..., torch.cuda.Event] = torch.cuda.Event
-    return make(enable_timing=True)
+    return milliseconds_on_gpu(launch, prepare, count)
 
 
 def _level_2_cache(device: int) -> torch.Tensor | None:

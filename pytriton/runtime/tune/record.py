@@ -101,10 +101,10 @@ def ask(
     """The question that a call with these arguments poses on a GPU."""
     first, *others = [_settings(point) for point in points]
     asked = text.settings
-    told = text.source.text, asked.kernel, asked.include_dirs, asked.strict_literals
+    asked_of = text.source.text, asked.kernel, asked.include_dirs, asked.strict_literals
     return Question(
         kernel=kernel,
-        text=_digest([*told, *([asked.without_promises] if asked.without_promises else [])]),
+        text=_digest([*asked_of, *([asked.without_promises] if asked.without_promises else [])]),
         fixed={
             name: value for name, value in first.items() if all(other.get(name) == value for other in others)
         },
@@ -120,9 +120,9 @@ def _settings(point: Config) -> dict[str, str]:
     return {**defines, **{name: repr(getattr(point, name)) for name in words}}
 
 
-def _digest(told: object) -> str:
+def _digest(value: object) -> str:
     """A short name for what can be written as JSON."""
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def code_of(text: str) -> str:

@@ -132,7 +132,7 @@ class Tuner:
         choice = pinned(question, self._sweep.every_point())
         if choice is None:
             return None
-        candidate = self._sweep.made(choice)
+        candidate = self._sweep.candidate(choice)
         candidate.kernel_on(call.device, call.specialization(candidate))
         return candidate
 
@@ -154,7 +154,7 @@ class Tuner:
         if question is not None:
             common = agreed(question, points)
             if common is not None and self._still_serves(common, call):
-                return self._sweep.made(common)
+                return self._sweep.candidate(common)
         record = Record() if question is None else self._recalled(question)
         best = None if self._missing(record) or self._missing_variants(record) else record.best()
         if best is None or not self._still_serves(best, call):
@@ -172,11 +172,11 @@ class Tuner:
             common = agree(question, points, best)
             best = common if self._still_serves(common, call) else best
             pin(question, best)
-        return self._sweep.made(best)
+        return self._sweep.candidate(best)
 
     def _still_serves(self, config: Config, call: Call) -> bool:
         try:
-            candidate = self._sweep.made(config)
+            candidate = self._sweep.candidate(config)
             candidate.kernel_on(call.device, call.specialization(candidate))
         except PytritonError:
             return False
@@ -207,8 +207,8 @@ class Tuner:
     ) -> None:
         """Measure these points beside the best few of those that are known."""
         sweep = self._sweep
-        known = [sweep.made(config) for config in best_few(record.times())]
-        new = [candidate for config in configs if (candidate := sweep.candidate(config)) is not None]
+        known = [sweep.candidate(config) for config in best_few(record.times())]
+        new = [candidate for config in configs if (candidate := sweep.candidate_or_drop(config)) is not None]
         asked = [*known, *(candidate for candidate in new if candidate not in known)]
         launches = launches_of(asked, sweep, call, progress)
         if not launches:
@@ -240,7 +240,7 @@ class Tuner:
         record = Record(recall(question, self._sweep.every_point()))
         best = record.best()
         if best is not None:
-            candidate = self._sweep.candidate(best)
+            candidate = self._sweep.candidate_or_drop(best)
             if candidate is None or code_of(candidate.translation.text) != record.found[best].code:
                 return Record()
         return record
@@ -270,7 +270,7 @@ class Tuner:
         return [point for point in variants if point not in record.found]
 
     def _variants(self, config: Config, record: Record) -> list[Config]:
-        translation = self._sweep.made(config).translation
+        translation = self._sweep.candidate(config).translation
         points = own_points(config, translation, translation.traits.pipelined and describes())
         return [point for point in points if not point.descriptors or self._gains(point, record)]
 
@@ -278,5 +278,5 @@ class Tuner:
         """Whether descriptors may make a point faster. The programs' order does not enter that."""
         if point in record.found:
             return True
-        candidate = self._sweep.candidate(replace(point, swizzle=0))
+        candidate = self._sweep.candidate_or_drop(replace(point, swizzle=0))
         return candidate is not None and any(tile.feeds for tile in candidate.translation.traits.described)

@@ -145,8 +145,8 @@ class TestLaunch:
     def test_memory(self, gpu: StandIn, memory: list[torch.Tensor], monkeypatch: pytest.MonkeyPatch) -> None:
         """Each launch has its own, of 256 bytes a program, by the long way and by the short one."""
         kernel, (a, b, c) = self.linear(), matrices()
-        ready, long = Plan._ready, []
-        monkeypatch.setattr(Plan, "_ready", lambda *given: long.append(given) or ready(*given))
+        ready, long = Plan._launch_of, []
+        monkeypatch.setattr(Plan, "_launch_of", lambda *given: long.append(given) or ready(*given))
         for _ in range(5):
             kernel(a, b, c, 64, 48, 64, 80, grid=(3, 2))
         assert len(long) == 2

@@ -65,7 +65,7 @@ def question_of(tuner: Tuner, n: int, arguments: Sequence[Any]) -> Question:
 
 def record(tuner: Tuner, question: Question, times: Mapping[Config, float]) -> Config:
     """Leave these times for this rank alone; gives its choice."""
-    code = {config: code_of(tuner._sweep.made(config).translation.text) for config in times}
+    code = {config: code_of(tuner._sweep.candidate(config).translation.text) for config in times}
     keep(question, {config: Found(time, code[config]) for config, time in times.items()})
     return min(times, key=times.__getitem__)
 

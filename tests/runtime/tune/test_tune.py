@@ -391,7 +391,7 @@ def test_memory_is_put_back_outside_the_timed_stretch(monkeypatch: pytest.Monkey
     class Event:
         count = 0
 
-        def __init__(self) -> None:
+        def __init__(self, enable_timing: bool) -> None:
             Event.count += 1
             self.name = "start" if Event.count % 2 else "end"
 
@@ -409,7 +409,7 @@ def test_memory_is_put_back_outside_the_timed_stretch(monkeypatch: pytest.Monkey
         def zero_(self) -> None:
             order.append("clear")
 
-    monkeypatch.setattr(benchmark, "_event", Event)
+    monkeypatch.setattr(torch.cuda, "Event", Event)
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: order.append("wait"))
     found = benchmark._milliseconds(lambda: order.append("launch"), Memory(), Cache(), 2)  # type: ignore[arg-type]
     assert found == [1.0, 1.0]
