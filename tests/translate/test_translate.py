@@ -169,9 +169,9 @@ def compiled_with_ones(function: Any, translation: pytriton.Translation, ones: l
     names = [function.arg_names[place] for place in ones]
     source = ASTSource(
         fn=function,
-        signature=dict(known.signature) | dict.fromkeys(names, "constexpr"),
-        constexprs=dict(known.constants) | {(place,): 1 for place in ones},
-        attrs={place: found for place, found in known.attributes.items() if place[0] not in ones},
+        signature=known["signature"] | dict.fromkeys(names, "constexpr"),
+        constexprs=known["constexprs"] | {(place,): 1 for place in ones},
+        attrs={place: found for place, found in known["attrs"].items() if place[0] not in ones},
     )
     return triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["ptx"]
 

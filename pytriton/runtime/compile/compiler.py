@@ -78,12 +78,7 @@ class _Attempt:
         self._module = load(self._pinned.function, self._pinned.text)
         self._options = _options(translation, config)
         names = self._module.compiled.arg_names
-        special = specialize(self._pinned.parameters, self._pinned.constexprs, specialization, names)
-        self._source = {
-            "signature": special.signature,
-            "constexprs": special.constants,
-            "attrs": special.attributes,
-        }
+        self._source = specialize(self._pinned.parameters, self._pinned.constexprs, specialization, names)
 
     def compiled(self, target: Any) -> Any:
         source = ASTSource(fn=self._module.compiled, **self._source)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from pytriton.lang.tree.types import PointerType, ScalarType
@@ -24,7 +24,6 @@ from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.launch.arguments import BY_8, BY_16, ONE, PLAIN
 
 __all__ = [
-    "SourceArguments",
     "common_specialization",
     "pin_ones",
     "pin_types",
@@ -58,15 +57,6 @@ def signature_type(type_: ScalarType | PointerType) -> str:
     return "u1" if type_.kind == "bool" else _TYPE_CODES[type_.triton]
 
 
-@dataclass(frozen=True, slots=True)
-class SourceArguments:
-    """The arguments of ``triton.compiler.ASTSource``, beside the function."""
-
-    signature: Mapping[str, str]
-    constants: Mapping[tuple[int, ...], Any]
-    attributes: Mapping[tuple[int, ...], list[list[Any]]]
-
-
 _DIVISORS: Final = {BY_16: 16, BY_8: 8}
 
 
@@ -75,8 +65,9 @@ def specialize(
     constexprs: Mapping[str, int | float],
     specialization: Sequence[int],
     argument_names: Sequence[str],
-) -> SourceArguments:
-    """What to compile for arguments of this specialization, which has a kind for each parameter.
+) -> dict[str, Any]:
+    """The arguments of ``triton.compiler.ASTSource`` beside the function, for a specialization (a kind for each
+    parameter).
 
     ``argument_names`` are those of the generated function: the parameters in order, then the constexprs.
     """
@@ -94,7 +85,7 @@ def specialize(
         divisor = max(_DIVISORS.get(kind, 1), _promised(parameter))
         if divisor > 1:
             attributes[position,] = [["tt.divisibility", divisor]]
-    return SourceArguments(signature, constants, attributes)
+    return {"signature": signature, "constexprs": constants, "attrs": attributes}
 
 
 def _promised(parameter: Parameter) -> int:

@@ -57,7 +57,7 @@ def test_types(declared: str, wanted: str) -> None:
 
 def attributes(parameter_: Any, fact: int) -> Any:
     special = specialize([parameter_], {}, [fact], ["x"])
-    return special.attributes.get((0,))
+    return special["attrs"].get((0,))
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_promises_of_pointers() -> None:
 
 def test_constants() -> None:
     special = specialize([parameter("int n")], {"T": 4, "S": 0.5}, [PLAIN], ["n", "T", "S"])
-    assert special.signature == {"n": "i32", "T": "constexpr", "S": "constexpr"}
-    assert special.constants == {(1,): 4, (2,): 0.5}
+    assert special["signature"] == {"n": "i32", "T": "constexpr", "S": "constexpr"}
+    assert special["constexprs"] == {(1,): 4, (2,): 0.5}
 
 
 @pytest.mark.parametrize("names", [["m"], ["n", "T"], ["T", "n"], []])
