@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from pytriton.errors import CompileError
+from pytriton.lang.open_defines import may_lack_defines
 from pytriton.pipeline import Translation
 from pytriton.runtime.compile.compiler import assembly, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
@@ -31,7 +32,6 @@ from pytriton.runtime.options.defines import Config, configs_of, defines_of
 from pytriton.runtime.options.definition import Definition, PlanSettings
 from pytriton.runtime.options.eras import Given, by_era, device_of
 from pytriton.runtime.options.heuristics import Heuristic, Heuristics
-from pytriton.runtime.options.pending import may_lack_defines
 from pytriton.runtime.options.source_text import KernelText, read_source
 from pytriton.runtime.pickled import from_state, state_of
 from pytriton.runtime.plan import Plan
@@ -331,8 +331,9 @@ def kernel(
         autotune_key=(autotune_key,) if isinstance(autotune_key, str) else tuple(autotune_key or ()),
         outputs=tuple(outputs),
     )
+    folders = tuple(os.fspath(folder) for folder in include_dirs)
     definition = Definition(
-        KernelText(read_source(src, name), _asked(kernel, include_dirs, strict_literals)),
+        KernelText(read_source(src, name), Settings(kernel, folders, strict_literals)),
         defines_of(given.defines),
         given.num_warps,
         num_stages,
@@ -349,16 +350,11 @@ def _settings(
 ) -> PlanSettings:
     precisions = precision if isinstance(precision, str) else tuple(precision)
     device = device_of(given.device)
-    legacy = from_legacy()
+    if tune not in (None, "full"):
+        raise refusal(f"tune is {tune!r}", "TC517", "give 'full', or leave it out")
     return PlanSettings(
-        tuple(given.autotune_key), budget, device, _fully(tune), precisions, strict, legacy=legacy
+        given.autotune_key, budget, device, tune == "full", precisions, strict, legacy=from_legacy()
     )
-
-
-def _asked(
-    kernel: str | None, include_dirs: Iterable[str | os.PathLike[str]], strict_literals: bool
-) -> Settings:
-    return Settings(kernel, tuple(os.fspath(folder) for folder in include_dirs), strict_literals)
 
 
 def unpickled(state: Mapping[str, Any]) -> Kernel:
@@ -369,12 +365,6 @@ def unpickled(state: Mapping[str, Any]) -> Kernel:
 def _checked(kernel: Kernel) -> Kernel:
     kernel.check_now()
     return kernel
-
-
-def _fully(tune: str | None) -> bool:
-    if tune not in (None, "full"):
-        raise refusal(f"tune is {tune!r}", "TC517", "give 'full', or leave it out")
-    return tune == "full"
 
 
 def heuristics(functions: Mapping[str, Heuristic]) -> Callable[[Kernel], Kernel]:
