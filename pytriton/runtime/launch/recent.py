@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
+import torch
+
 from pytriton.runtime.launch.fast_path_c import native_recall
 
 __all__ = ["Recent", "key_of"]
@@ -46,7 +48,8 @@ def _know_nothing(*_: Any) -> None:
     return None
 
 
-_SIMPLE: Final = frozenset({int, str, bool, type(None)})  # equal if their types and values are, and hashable
+# Hashable, and the same define where types and values are equal. (0.0 and -0.0 are equal, and NaN is not.)
+_SIMPLE: Final = frozenset({int, str, bool, type(None), torch.dtype})
 
 
 def key_of(defines: Mapping[str, Any] | None, *more: Any) -> tuple[Any, ...]:
@@ -54,7 +57,7 @@ def key_of(defines: Mapping[str, Any] | None, *more: Any) -> tuple[Any, ...]:
     values: Iterable[Any] = [*defines.values(), *more] if defines else more
     types = tuple(map(type, values))
     if not _SIMPLE.issuperset(types):
-        values = map(_frozen, values)
+        values = [value if type(value) in _SIMPLE else _frozen(value) for value in values]
     return tuple(defines or ()), types, *values
 
 
