@@ -175,7 +175,7 @@ def run(problem: Problem) -> dict[str, Any]:
         "dot / torch.mm": speeds["dot"] / speeds["torch.mm"],
         "errors": errors,
         "chosen": {
-            "dot": f"{classic.point(chosen)} num_stages={chosen.num_stages} remap={chosen.remap}",
+            "dot": f"{classic.point(chosen)} num_stages={chosen.num_stages} swizzle={chosen.swizzle}",
             "hand-written": point(grouped.best_config),
         },
     }

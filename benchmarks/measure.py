@@ -187,7 +187,7 @@ def ours(kernel: Any, call: Callable[[], object], out: Result, shown: Sequence[s
             return ""
         words = [f"{name}={config.defines[name]}" for name in shown if name in config.defines]
         words += [f"num_warps={config.num_warps}", f"num_stages={config.num_stages}"]
-        words += [f"remap={config.remap}"] * bool(config.remap)
+        words += [f"swizzle={config.swizzle}"] * bool(config.swizzle)
         words += [f"precision={config.precision}"] * (config.precision != "ieee")
         return " ".join(words)
 

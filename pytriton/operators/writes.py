@@ -34,10 +34,9 @@ def written_positions(
     ``shown`` are the defines that a call's text shows, ``unknown`` the names of those whose values it does not
     show; with ``more`` there may be others.
     """
-    text = kernel._text
-    computed = kernel._heuristics.functions.keys() if kernel._heuristics else frozenset()
-    unknown = unknown | computed
-    configs = kernel._configs(defines_of(shown), None, None)
+    text = kernel._definition.text
+    unknown = unknown | kernel._definition.heuristics.functions.keys()
+    configs = kernel._definition.configs(defines_of(shown))
     first = None if unknown or more else _exact(kernel, configs[:1])
     if first is not None and len(configs) == 1:
         return first
@@ -60,7 +59,7 @@ def _exact(kernel: Kernel, configs: tuple[Config, ...]) -> frozenset[int] | None
     written = set[int]()
     try:
         for config in configs:
-            found = kernel._text.translate(config)
+            found = kernel._definition.text.translate(config)
             written.update(at for at, param in enumerate(found.parameters) if param.name in found.writes)
     except CompileError:
         return None

@@ -18,22 +18,23 @@ from typing import Any
 import torch
 
 from pytriton.errors import CompileError
+from pytriton.lang.open_defines import may_lack_defines
 from pytriton.pipeline import Translation
 from pytriton.runtime.compile.compiler import assembly, parse_target
-from pytriton.runtime.compile.specialize import common_facts
+from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.errors import from_legacy, headline, refusal, warn
 from pytriton.runtime.launch.constants import Constants, constant_arguments
 from pytriton.runtime.launch.device import present_target
 from pytriton.runtime.launch.promises import Promises
-from pytriton.runtime.launch.recent import Recent
+from pytriton.runtime.launch.recent import Recent, key_of
 from pytriton.runtime.locks import Lock
-from pytriton.runtime.options.defines import Config, configs_of, defines_of, product
+from pytriton.runtime.options.defines import Config, configs_of, defines_of
+from pytriton.runtime.options.definition import Definition, PlanSettings
 from pytriton.runtime.options.eras import Given, by_era, device_of
 from pytriton.runtime.options.heuristics import Heuristic, Heuristics
-from pytriton.runtime.options.pending import may_lack_defines
 from pytriton.runtime.options.source_text import KernelText, read_source
-from pytriton.runtime.pickled import parts_of, state_of
-from pytriton.runtime.plan import Plan, PlanSettings
+from pytriton.runtime.pickled import from_state, state_of
+from pytriton.runtime.plan import Plan
 from pytriton.runtime.tensors import bench_registry
 from pytriton.runtime.trace.dynamo import call_traced, enrol, is_dynamo_compiling, is_traced, modes_active
 from pytriton.runtime.trace.frames import INSIDE, Shapes
@@ -45,26 +46,8 @@ __all__ = ["Kernel", "heuristics", "kernel"]
 class Kernel:
     """A Triton-C kernel that can be called. Made by ``pytriton.kernel``."""
 
-    def __init__(
-        self,
-        text: KernelText,
-        defines: Mapping[str, Any],
-        num_warps: Any,
-        num_stages: Any,
-        points: Sequence[Config],
-        settings: PlanSettings,
-        outputs: Sequence[str] = (),
-        heuristics: Heuristics | None = None,
-        constants: Constants | None = None,
-    ) -> None:
-        self._text = text
-        self._defines = defines
-        self._num_warps = num_warps
-        self._num_stages = num_stages
-        self._points = tuple(points)
-        self._settings = settings
-        self._outputs = tuple(outputs)
-        self._heuristics = heuristics
+    def __init__(self, definition: Definition, constants: Constants | None = None) -> None:
+        self._definition = definition
         self._lock = Lock()
         self._plans: dict[Any, Plan] = {}
         self._recent: Recent[Plan] = Recent()
@@ -72,7 +55,7 @@ class Kernel:
         self._last: Plan | None = None
         self._names: tuple[str, ...] | None = None
         self._constants = Constants() if constants is None else constants
-        self._promises = Promises(settings.strict_promises)
+        self._promises = Promises(definition.settings.strict_promises)
         self._told: set[str] = set()
         self.token = enrol(self)  # by which traced code names it
 
@@ -138,7 +121,7 @@ class Kernel:
     @property
     def name(self) -> str:
         """What messages call it: the kernel picked from the text, else the text."""
-        return self._text.settings.kernel or self._text.source.name
+        return self._definition.text.settings.kernel or self._definition.text.source.name
 
     def source(self, defines: Mapping[str, Any] | None = None, kernel: str | None = None) -> str:
         """The modern Python text. ``defines`` add to the constructor's; a list takes its first value."""
@@ -146,8 +129,8 @@ class Kernel:
 
     def translation(self, defines: Mapping[str, Any] | None = None, kernel: str | None = None) -> Translation:
         """The whole translation for the first point of the sweep; raises CompileError."""
-        point = self._configs(defines_of(defines), None, None)[0]
-        return self._text.for_kernel(kernel).translate(point)
+        point = self._definition.configs(defines_of(defines))[0]
+        return self._definition.text.for_kernel(kernel).translate(point)
 
     def asm(
         self,
@@ -168,11 +151,11 @@ class Kernel:
             if compiled is not None:
                 return assembly(compiled, mode)
         wanted = present_target() if target is None else parse_target(target)
-        text = self._text.for_kernel(kernel)
-        point = self._configs(defines_of(defines), num_warps, None)[0]
+        text = self._definition.text.for_kernel(kernel)
+        point = self._definition.configs(defines_of(defines), num_warps)[0]
         candidate = Plan(text, [point], PlanSettings()).first
-        facts = common_facts(candidate.translation.parameters)
-        return assembly(candidate.compile_for(facts, wanted), mode)
+        specialization = common_specialization(candidate.translation.parameters)
+        return assembly(candidate.compile_for(specialization, wanted), mode)
 
     @property
     def launcher_source(self) -> str:
@@ -214,22 +197,15 @@ class Kernel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle: what the constructor was given, and the constant buffers (``pickled.py``)."""
-        return unpickled, (state_of(*self._parts()),)
-
-    def _parts(self) -> tuple[Any, ...]:
-        """The arguments that make a kernel like this one."""
-        sweep = self._text, self._defines, self._num_warps, self._num_stages, self._points, self._settings
-        return *sweep, self._outputs, self._heuristics, self._constants
+        return unpickled, (state_of(self._definition, self._constants),)
 
     def __repr__(self) -> str:
         return f"<pytriton.kernel {self.name}>"
 
     def with_heuristics(self, functions: Mapping[str, Heuristic]) -> Kernel:
         """The same kernel with functions that compute defines from the arguments of a call."""
-        known = {} if self._heuristics is None else self._heuristics.functions
-        made = Kernel(*self._parts())
-        made._heuristics = Heuristics({**known, **functions})
-        return made
+        heuristics = Heuristics({**self._definition.heuristics.functions, **functions})
+        return Kernel(replace(self._definition, heuristics=heuristics), self._constants)
 
     # Plans.
 
@@ -238,27 +214,30 @@ class Kernel:
 
         Names may come with a call's defines (2019), so a text that may only lack those is not blamed yet.
         """
+        definition = self._definition
+        computed = definition.heuristics.functions
         try:
-            if self._heuristics is None:
-                self._default = self._plan((), None, None, None)
+            if computed:
+                self._parameter_names(definition.configs({})[0])
             else:
-                self._parameter_names(self._configs({}, None, None)[0])
+                self._default = self._plan((), None, None, None)
         except CompileError as error:
-            computed = self._heuristics.functions if self._heuristics else ()
-            if not may_lack_defines(error, self._text.source, {*self._defines, *computed}):
+            if not may_lack_defines(error, definition.text.source, {*definition.defines, *computed}):
                 raise
 
     def _plan(
         self, arguments: Sequence[Any], defines: Mapping[str, Any] | None, num_warps: Any, num_stages: Any
     ) -> Plan:
-        if self._heuristics is not None:
-            configs = self._configs(defines_of(defines), num_warps, num_stages)
+        """The plan of a call."""
+        definition = self._definition
+        if definition.heuristics.functions:
+            configs = definition.configs(defines_of(defines), num_warps, num_stages)
             names = self._parameter_names(configs[0])
-            configs = self._heuristics.applied(configs, names, arguments)
-            return self._plans.get(configs) or self._kept(configs, configs)
-        key = (_frozen(defines), _frozen_one(num_warps), _frozen_one(num_stages))
-        plan = self._plans.get(key) or self._kept(
-            key, self._configs(defines_of(defines), num_warps, num_stages)
+            configs = definition.heuristics.applied(configs, names, arguments)
+            return self._plan_of(configs, configs)
+        key = key_of(defines, num_warps, num_stages)
+        plan = self._plans.get(key) or self._plan_of(
+            key, definition.configs(defines_of(defines), num_warps, num_stages)
         )
         self._recent.put(plan, defines, num_warps, num_stages)
         return plan
@@ -266,21 +245,15 @@ class Kernel:
     def traced_plan(self, configs: tuple[Config, ...]) -> Plan:
         """The plan under a tracer, where a new size alone calls for no new tuning."""
         if len(configs) == 1:
-            return self._kept(configs, configs)
-        return self._kept(("traced", configs), configs, replace(self._settings, only_named_key=True))
+            return self._plan_of(configs, configs)
+        return self._plan_of(("traced", configs), configs, only_named_key=True)
 
-    def _kept(self, key: Any, configs: tuple[Config, ...], settings: PlanSettings | None = None) -> Plan:
-        """The plan for these configs, made once."""
+    def _plan_of(self, key: Any, configs: tuple[Config, ...], **changed: Any) -> Plan:
+        """The plan for these configs, made once; ``changed`` are settings of it alone."""
         with self._lock:
             if key not in self._plans:
-                plan = Plan(
-                    self._text,
-                    configs,
-                    settings or self._settings,
-                    self._constants,
-                    self._promises,
-                    self._tell,
-                )
+                text, settings = self._definition.text, replace(self._definition.settings, **changed)
+                plan = Plan(text, configs, settings, self._constants, self._promises, self._tell)
                 if not self._plans:
                     translation = plan.first.translation
                     self._constants.check(translation.buffers, translation.kernel)
@@ -290,19 +263,10 @@ class Kernel:
     def _parameter_names(self, config: Config) -> tuple[str, ...]:
         """The kernel's parameters, by which heuristics know the arguments."""
         if self._names is None:
-            assert self._heuristics is not None
-            translation = self._text.translate(self._heuristics.placeholders(config))
-            self._names = tuple(one.name for one in translation.parameters)
+            definition = self._definition
+            translation = definition.text.translate(definition.heuristics.placeholders(config))
+            self._names = tuple(parameter.name for parameter in translation.parameters)
         return self._names
-
-    def _configs(self, defines: Mapping[str, Any], num_warps: Any, num_stages: Any) -> tuple[Config, ...]:
-        """All points of the sweep; what a call gives wins over what the constructor was given."""
-        if num_warps is None and not self._points:
-            num_warps = self._num_warps
-        if num_stages is None:
-            num_stages = self._num_stages
-        precision = self._settings.precision
-        return product({**self._defines, **defines}, num_warps, num_stages, self._points, precision)
 
     def _tell(self, message: str, code: str, help: str) -> None:
         """A warning about a call, which is given once."""
@@ -317,25 +281,12 @@ class Kernel:
         time = plan.bench(arguments, grid, count, within)
         if time is not None:
             binder = plan.first.binder
-            named = [binder.position(name) for name in self._outputs]
+            named = [binder.position(name) for name in self._definition.outputs]
             keys = [arguments[at] for at in named if at is not None] or plan.written(arguments)
             for tensor in keys[:1]:
                 if isinstance(tensor, torch.Tensor):
                     bench_registry[tensor] = time
         return time
-
-
-def _frozen(defines: Mapping[str, Any] | None) -> Any:
-    """A hashable key that tells 1, True, 1.0 and '1' apart, and 0.0 and -0.0."""
-    if not defines:
-        return None
-    return tuple((name, *_frozen_one(value)) for name, value in defines.items())
-
-
-def _frozen_one(value: Any) -> tuple[Any, ...]:
-    if isinstance(value, (list, tuple)):
-        return (list, tuple(_frozen_one(one) for one in value))
-    return (value.__class__, value if isinstance(value, (str, int)) else repr(value))
 
 
 def kernel(
@@ -380,18 +331,18 @@ def kernel(
         autotune_key=(autotune_key,) if isinstance(autotune_key, str) else tuple(autotune_key or ()),
         outputs=tuple(outputs),
     )
-    made = Kernel(
-        KernelText(read_source(src, name), _asked(kernel, include_dirs, strict_literals)),
+    folders = tuple(os.fspath(folder) for folder in include_dirs)
+    definition = Definition(
+        KernelText(read_source(src, name), Settings(kernel, folders, strict_literals)),
         defines_of(given.defines),
         given.num_warps,
         num_stages,
         configs_of(given.autotune_configs),
         _settings(given, tune_budget, tune, precision, strict_promises),
         given.outputs,
-        Heuristics(heuristics) if heuristics else None,
+        Heuristics(heuristics or {}),
     )
-    made.check_now()
-    return made
+    return _checked(Kernel(definition))
 
 
 def _settings(
@@ -399,31 +350,23 @@ def _settings(
 ) -> PlanSettings:
     precisions = precision if isinstance(precision, str) else tuple(precision)
     device = device_of(given.device)
-    legacy = from_legacy()
+    if tune not in (None, "full"):
+        raise refusal(f"tune is {tune!r}", "TC517", "give 'full', or leave it out")
     return PlanSettings(
-        tuple(given.autotune_key), budget, device, _fully(tune), precisions, strict, legacy=legacy
+        given.autotune_key, budget, device, tune == "full", precisions, strict, legacy=from_legacy()
     )
-
-
-def _asked(
-    kernel: str | None, include_dirs: Iterable[str | os.PathLike[str]], strict_literals: bool
-) -> Settings:
-    return Settings(kernel, tuple(os.fspath(folder) for folder in include_dirs), strict_literals)
 
 
 def unpickled(state: Mapping[str, Any]) -> Kernel:
     """The kernel that was pickled, checked now; raises LaunchError where another version did, unreadably."""
-    made = Kernel(*parts_of(state))
-    made.check_now()
-    return made
+    return _checked(Kernel(*from_state(state)))
 
 
-def _fully(tune: str | None) -> bool:
-    if tune not in (None, "full"):
-        raise refusal(f"tune is {tune!r}", "TC517", "give 'full', or leave it out")
-    return tune == "full"
+def _checked(kernel: Kernel) -> Kernel:
+    kernel.check_now()
+    return kernel
 
 
 def heuristics(functions: Mapping[str, Heuristic]) -> Callable[[Kernel], Kernel]:
     """A decorator of kernels: ``pytriton.heuristics({'EVEN_K': fn})(kernel)`` is a kernel with these."""
-    return lambda made: made.with_heuristics(functions)
+    return lambda kernel: kernel.with_heuristics(functions)

@@ -31,9 +31,9 @@ class Renewed(Protocol):
 _all: Final[weakref.WeakSet[Renewed]] = weakref.WeakSet()
 
 
-def renew_in_children(one: Renewed) -> None:
+def renew_in_children(holder: Renewed) -> None:
     """Call its ``renew`` in each forked child, as long as it lives."""
-    _all.add(one)
+    _all.add(holder)
 
 
 def check_not_forked(kernel: str) -> None:
@@ -72,8 +72,8 @@ class Lock:
 
 
 def _renew_all() -> None:
-    for one in list(_all):
-        one.renew()
+    for holder in list(_all):
+        holder.renew()
 
 
 if hasattr(os, "register_at_fork"):

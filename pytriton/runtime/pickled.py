@@ -8,7 +8,7 @@ would misunderstand.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, Final
 
@@ -17,78 +17,67 @@ import torch
 from pytriton import __version__
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.launch.constants import Constants
-from pytriton.runtime.options.defines import Config
-from pytriton.runtime.options.heuristics import Heuristic, Heuristics
+from pytriton.runtime.options.defines import _config_of, state_of_config
+from pytriton.runtime.options.definition import Definition, PlanSettings
+from pytriton.runtime.options.heuristics import Heuristics
 from pytriton.runtime.options.source_text import KernelText
-from pytriton.runtime.tune.search import PlanSettings
 from pytriton.settings import Settings
 from pytriton.source import Source
 
-__all__ = ["parts_of", "state_of"]
+__all__ = ["from_state", "state_of"]
 
 FORMAT: Final = 1
 
 
-def state_of(
-    text: KernelText,
-    defines: Mapping[str, Any],
-    num_warps: Any,
-    num_stages: Any,
-    points: Sequence[Config],
-    settings: PlanSettings,
-    outputs: Sequence[str],
-    heuristics: Heuristics | None,
-    constants: Constants,
-) -> dict[str, Any]:
-    """The data; ``parts_of`` gives the arguments back, in this order."""
-    source, asked = text.source, text.settings
+def state_of(definition: Definition, constants: Constants) -> dict[str, Any]:
+    """The data; ``from_state`` reads it."""
+    source, asked = definition.text.source, definition.text.settings
+    settings = definition.settings
     return {
         "format": FORMAT,
         "version": __version__,
         "source": [source.text, source.name, source.origin],
         "text": [asked.kernel, list(asked.include_dirs), asked.strict_literals],
-        "defines": dict(defines),
-        "num_warps": num_warps,
-        "num_stages": num_stages,
-        "points": [_fields_of(point) for point in points],
+        "defines": dict(definition.defines),
+        "num_warps": definition.num_warps,
+        "num_stages": definition.num_stages,
+        "points": [state_of_config(point) for point in definition.points],
         "settings": {
-            **_fields_of(settings),
+            **_settings_of(settings),
             "device": None if settings.device is None else str(settings.device),
         },
-        "outputs": list(outputs),
-        "heuristics": None if heuristics is None else dict(heuristics.functions),
+        "outputs": list(definition.outputs),
+        "heuristics": dict(definition.heuristics.functions) or None,
         "constants": constants.state(),
     }
 
 
-def _fields_of(made: Any) -> dict[str, Any]:
-    """What a dataclass says, without what it says by default: a younger version may have more fields."""
-    found = {one.name: getattr(made, one.name) for one in fields(made)}
-    usual = type(made)()
-    plain = {name: dict(value) if isinstance(value, Mapping) else value for name, value in found.items()}
-    return {name: value for name, value in plain.items() if value != getattr(usual, name)}
+def _settings_of(settings: PlanSettings) -> dict[str, Any]:
+    """What the settings say, without what they say by default: a younger version may have more fields."""
+    usual = PlanSettings()
+    values = {setting.name: getattr(settings, setting.name) for setting in fields(settings)}
+    return {name: value for name, value in values.items() if value != getattr(usual, name)}
 
 
-def parts_of(state: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The arguments of ``Kernel``; raises LaunchError for data of a version that this one cannot read."""
+def from_state(state: Mapping[str, Any]) -> tuple[Definition, Constants]:
+    """What a kernel is made of; raises LaunchError for data of a version that this one cannot read."""
     try:
         if state["format"] != FORMAT:
             raise ValueError(f"its format is {state['format']}")
-        given: Mapping[str, Heuristic] | None = state["heuristics"]
         kernel, include_dirs, strict = state["text"]
         device = state["settings"].get("device")
         settings = {**state["settings"], "device": None if device is None else torch.device(device)}
-        return (
+        definition = Definition(
             KernelText(Source(*state["source"]), Settings(kernel, tuple(include_dirs), strict)),
             state["defines"],
             state["num_warps"],
             state["num_stages"],
-            [Config(**point) for point in state["points"]],
+            tuple(_config_of(point) for point in state["points"]),
             PlanSettings(**settings),
-            state["outputs"],
-            None if given is None else Heuristics(given),
-            Constants(state["constants"]),
+            tuple(state["outputs"]),
+            Heuristics(state["heuristics"] or {}),
         )
+        return definition, Constants(state["constants"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         version = state.get("version") if isinstance(state, Mapping) else None
         raise refusal(

@@ -1,10 +1,14 @@
 """The sweep that one set of defines means, and the way of a call through it.
 
 A kernel object makes one plan for each set of defines, ``num_warps`` and ``num_stages`` that it is called
-with, and keeps it. A call on a known plan goes *the long way* at first: it binds its arguments, picks the candidate
-(the only one, or the one that was tuned for these argument values), evaluates the grid and launches. On a GPU the
-second call of a form finds a generated launcher (``launch/fast_path.py``), and the third one its record: that is
-the fast path, and all that is not proved there comes back here.
+with, and keeps it. A call on a known plan takes the *slow path* at first: it binds its arguments, picks the
+candidate (the only one, or the one that the tuner chose for these argument values), evaluates the grid and
+launches. On a GPU the second call of a form finds a generated launcher (``launch/fast_path.py``), and the third one
+its record: that is the fast path, and all that is not proved there comes back here.
+
+Input: the arguments of a call, and its grid. Output: one launch. From here to the stopwatch there are three layers:
+``Plan`` (whose call is it, and how does the next one become fast), ``Tuner`` (which candidate serves it), and the
+functions of ``tune/measure.py`` and ``tune/benchmark.py`` (how long does each candidate take).
 """
 
 from __future__ import annotations
@@ -28,15 +32,17 @@ from pytriton.runtime.launch.promises import Promises
 from pytriton.runtime.launch.strides import tell_of_strides, unexplained
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, number_of
+from pytriton.runtime.options.definition import PlanSettings
 from pytriton.runtime.options.source_text import KernelText
 from pytriton.runtime.sweep.candidate import CPU, Candidate
 from pytriton.runtime.sweep.sweep import Sweep
 from pytriton.runtime.tune.benchmark import Launch, bench
-from pytriton.runtime.tune.choose import Chooser, PlanSettings, grid_of, written_by
+from pytriton.runtime.tune.measure import grid_of, save_written, written_by
+from pytriton.runtime.tune.tuner import Tuner
 
-__all__ = ["Plan", "PlanSettings"]
+__all__ = ["Plan"]
 
-_MOST_FORMS: Final = 16
+MAX_FORMS: Final = 16
 
 _Bound = tuple[list[Any], tuple[int, ...], int]  # ``Bound`` on a device that is known
 
@@ -68,24 +74,22 @@ class Plan:
         for warning in self.first.translation.warnings:
             warn_once(warning.render())
         self._key_positions = self._positions_of_key()
-        self._chooser = Chooser(self._sweep, settings, self._constants, self._key_positions, self._bind)
-        self._only = self._chooser.only
-        self._best = self._chooser.known
+        self._tuner = Tuner(self._sweep, settings, self._constants, self._key_positions, self._bind)
         self._lock = Lock()
         self._launchers: dict[tuple[bool, Form], Launcher] = {}
         self._others: dict[tuple[int, ...], Plan] = {}  # by the parameters whose promises they do without
-        self._latest: Plan = self  # of these and this one, what the last call on the long way took
-        self.call: Call = self._long_way
-        """Launch once: takes the arguments and the grid. The shortest way that is known."""
-        self.call_within: Call = partial(self._long_way, within=True)
+        self._latest: Plan = self  # of these and this one, what the last call on the slow path took
+        self.call: Call = self._slow_path
+        """Launch once: takes the arguments and the grid. The fastest path that is known."""
+        self.call_within: Call = partial(self._slow_path, within=True)
         """The same within an operator, whose business are gradients, and versions of what is written."""
         renew_in_children(self)
 
     def renew(self) -> None:
-        """In a forked child the short ways lead to the parent's GPUs: forget them."""
+        """In a forked child the launchers lead to the parent's GPUs: forget them."""
         self._launchers = {}
-        self.call = self._long_way
-        self.call_within = partial(self._long_way, within=True)
+        self.call = self._slow_path
+        self.call_within = partial(self._slow_path, within=True)
 
     def bench(
         self, arguments: Sequence[Any], grid: Any, repetitions: int, within: bool = False
@@ -94,57 +98,64 @@ class Plan:
         plan, bound = self._bound(arguments)
         if plan is not self:
             return plan.bench(arguments, grid, repetitions, within)
-        ready = self._checked(bound, arguments, grid, within)
-        if ready is None:
+        launch = self._checked(bound, arguments, grid, within)
+        if launch is None:
             return None
-        saved = self._chooser.save_written([ready.candidate], arguments, ready.device)
-        return bench(ready, saved, repetitions)
+        saved = save_written([launch.candidate], arguments, launch.device, self._constants)
+        return bench(launch, saved, repetitions)
 
-    # The long way, and what shortens it.
+    # The slow path, and what makes the next call a fast one.
 
-    def _long_way(self, arguments: Sequence[Any], grid: Any, within: bool = False) -> None:
-        """Launch once, where no launcher of the fast path is known."""
+    def _slow_path(
+        self,
+        arguments: Sequence[Any],
+        grid: Any,
+        within: bool = False,
+        missed: tuple[Form, tuple[Any, ...]] | None = None,
+    ) -> None:
+        """Launch once, where no launcher could. ``missed``: the form and the key of a call whose launcher knew no
+        record of that key."""
         plan, bound = self._bound(arguments)
         if plan is not self:
             return (plan.call_within if within else plan.call)(arguments, grid)
-        ready = self._checked(bound, arguments, grid, within)
-        if ready is not None:
-            ready()
-            self._shorten(ready, arguments, within)
+        launch = self._checked(bound, arguments, grid, within)
+        if launch is None:
+            return None
+        launch()
+        if missed is None:
+            return self._make_launcher(launch, arguments, within)
+        form, key = missed
+        direct = launch.candidate.direct_on(launch.device, launch.specialization)
+        if direct is not None and key[0] == launch.device and self._is_final(launch):
+            launcher = self._launchers[within, form]
+            launcher.keep(key, launch.specialization, launch.candidate.options, direct)
+        return None
 
     def _missed(
-        self, kind: tuple[bool, Form], arguments: Sequence[Any], grid: Any, key: tuple[Any, ...] | None = None
+        self,
+        within: bool,
+        form: Form,
+        arguments: Sequence[Any],
+        grid: Any,
+        key: tuple[Any, ...] | None = None,
     ) -> None:
-        """Launch once, after a launcher for calls of this kind (whether ``within``, and the form) could not;
-        ``key`` if that alone was not known."""
-        within, form = kind
-        if key is None:
-            actual = form_of(self.first.binder.parameters, arguments)
-            other = None if actual is None or actual == form else self._launchers.get((within, actual))
-            if other is not None:
-                return other.call(arguments, grid)
-            return self._long_way(arguments, grid, within)
-        plan, bound = self._bound(arguments)
-        if plan is not self:
-            return (plan.call_within if within else plan.call)(arguments, grid)
-        ready = self._checked(bound, arguments, grid, within)
-        if ready is not None:
-            ready()
-            direct = ready.candidate.direct_on(ready.device, ready.facts)
-            if direct is not None and key[0] == ready.device and self._is_final(ready):
-                self._launchers[kind].keep(key, ready.facts, ready.candidate.options, direct)
-        return None
+        """Launch once, after the launcher for this form could not; ``key`` if that alone was not known."""
+        if key is not None:
+            return self._slow_path(arguments, grid, within, (form, key))
+        actual = form_of(self.first.binder.parameters, arguments)
+        other = None if actual is None or actual == form else self._launchers.get((within, actual))
+        return self._slow_path(arguments, grid, within) if other is None else other.call(arguments, grid)
 
     def _bound(self, arguments: Sequence[Any]) -> tuple[Plan, _Bound]:
         """The arguments checked, and the plan that serves them: none whose promises they break."""
-        values, facts, device = self._bind(self.first, arguments)
+        values, specialization, device = self._bind(self.first, arguments)
         if device is None:
             device = self._device_without_tensors()
         broken: dict[int, int] = {}
-        for binder in (self.first.binder,) if self._only or device == CPU else self._binders:
+        for binder in (self.first.binder,) if self._tuner.only or device == CPU else self._binders:
             broken |= binder.broken(values)
         self._latest = self.without(broken, values) if broken else self
-        return self._latest, (values, facts, device)
+        return self._latest, (values, specialization, device)
 
     @cached_property
     def _binders(self) -> tuple[Binder, ...]:
@@ -163,7 +174,7 @@ class Plan:
             return plan
         binder = self.first.binder
         for at, number in broken.items():
-            if any(reads_parameter(each.translation, at) for each in self._sweep.translated()):
+            if any(reads_parameter(candidate.translation, at) for candidate in self._sweep.translated()):
                 self._promises.tell(binder.place(at), number, None if values is None else values[at])
         settings = self.text.settings
         names = {binder.parameters[at].name for at in broken}.union(settings.without_promises)
@@ -172,68 +183,69 @@ class Plan:
         return self._others.setdefault(tuple(broken), plan)
 
     def _checked(self, bound: _Bound, arguments: Sequence[Any], grid: Any, within: bool) -> Launch | None:
-        """The launch that a call means; what gradients and strides say against it is said, and the change of
-        what it writes is counted."""
-        ready = self._ready(bound, arguments, grid)
-        if ready is not None:
-            binder, written = ready.candidate.binder.own, ready.candidate.written
-            if not within:
-                check_gradients(binder, arguments, written, self._settings.legacy, self._tell)
-            at = unexplained(
-                arguments, self._numbers.union(each for each in ready.values if type(each) is int)
-            )
-            if at is not None:
-                tell_of_strides(str(binder.place(at)), arguments[at], self._tell)
-            if not within and not self._settings.legacy:
-                count_changes(arguments, written)
-        return ready
+        """The launch that a call means. Warns of gradients and strides, and counts the change of what it writes."""
+        launch = self._launch_of(bound, arguments, grid)
+        if launch is None:
+            return None
+        binder, written, legacy = launch.candidate.binder.own, launch.candidate.written, self._settings.legacy
+        if not within:
+            check_gradients(binder, arguments, written, legacy, self._tell)
+        integers = self._numbers.union(value for value in launch.values if type(value) is int)
+        at = unexplained(arguments, integers)
+        if at is not None:
+            tell_of_strides(str(binder.place(at)), arguments[at], self._tell)
+        if not within and not legacy:
+            count_changes(arguments, written)
+        return launch
 
-    def _ready(self, bound: _Bound, arguments: Sequence[Any], grid: Any) -> Launch | None:
+    def _launch_of(self, bound: _Bound, arguments: Sequence[Any], grid: Any) -> Launch | None:
         """The launch that a call means, all decided; None where the grid has a zero in it."""
-        values, facts, device = bound
-        candidate = self._only
+        values, specialization, device = bound
+        candidate = self._candidate_known(device, values)
         if candidate is None:
-            key = self._tuned_for(device, values)
-            candidate = self._best.get(key) or self._chooser.choose(key, device, arguments, grid)
+            candidate = self._tuner.choose(self._tuning_key(device, values), device, arguments, grid)
             if candidate is None:
                 return None
-            if candidate.binder is not self.first.binder:
-                values, facts, _ = self._bind(candidate, arguments)
+        if candidate.binder is not self.first.binder:
+            values, specialization, _ = self._bind(candidate, arguments)
         sizes = grid_of(candidate, grid)
-        return None if sizes is None else Launch(candidate, device, sizes, values, facts)
+        return None if sizes is None else Launch(candidate, device, sizes, values, specialization)
 
-    def _tuned_for(self, device: int, values: Sequence[Any]) -> tuple[Any, ...]:
+    def _candidate_known(self, device: int, values: Sequence[Any]) -> Candidate | None:
+        return self._tuner.only or self._tuner.known.get(self._tuning_key(device, values))
+
+    def _tuning_key(self, device: int, values: Sequence[Any]) -> tuple[Any, ...]:
         return device, *(values[position] for position in self._key_positions)
 
-    def _is_final(self, ready: Launch) -> bool:
+    def _is_final(self, launch: Launch) -> bool:
         """Whether the next such call would get the same candidate, with arguments of the same
         declarations."""
-        if ready.candidate.binder is not self.first.binder or ready.candidate.written != self.first.written:
+        candidate = launch.candidate
+        if candidate.binder is not self.first.binder or candidate.written != self.first.written:
             return False
-        known = self._only or self._best.get(self._tuned_for(ready.device, ready.values))
-        return known is ready.candidate
+        return self._candidate_known(launch.device, launch.values) is candidate
 
-    def _shorten(self, ready: Launch, arguments: Sequence[Any], within: bool) -> None:
+    def _make_launcher(self, launch: Launch, arguments: Sequence[Any], within: bool) -> None:
         """Make a launcher for calls of this form, if there can be one."""
         binder = self.first.binder
-        if ready.device == CPU or binder.buffers or len(self._launchers) >= _MOST_FORMS:
+        if launch.device == CPU or binder.buffers or len(self._launchers) >= MAX_FORMS:
             return
-        direct = ready.candidate.direct_on(ready.device, ready.facts)
+        direct = launch.candidate.direct_on(launch.device, launch.specialization)
         form = form_of(binder.parameters, arguments)
         if direct is None or form is None or (within, form) in self._launchers:
             return
         shape = self._shape(form, direct.style, direct.extra, within)
-        made = Launcher(shape, partial(self._missed, (within, form)))
+        launcher = Launcher(shape, partial(self._missed, within, form))
         with self._lock:
-            first = not any(kind[0] == within for kind in self._launchers)
-            if self._launchers.setdefault((within, form), made) is made and first:
+            is_first = not any(other == within for other, _ in self._launchers)
+            if self._launchers.setdefault((within, form), launcher) is launcher and is_first:
                 if within:
-                    self.call_within = made.call
+                    self.call_within = launcher.call
                 else:
-                    self.call = made.call
+                    self.call = launcher.call
 
     def _shape(self, form: Form, style: Style, extra: int, within: bool) -> Shape:
-        binder, tuned = self.first.binder, () if self._only else self._key_positions
+        binder, tuned = self.first.binder, () if self._tuner.only else self._key_positions
         given = self._settings.device
         current = given is None or (given.type != "cpu" and given.index is None)
         device = None if current else self._device_without_tensors()
@@ -249,37 +261,42 @@ class Plan:
         if self._launchers:
             return "\n\n".join(launcher.text for launcher in self._launchers.values())
         parameters = self.first.binder.parameters
-        form: Form = tuple("tensor" for each in parameters if isinstance(each.type, PointerType))
+        form: Form = tuple("tensor" for parameter in parameters if isinstance(parameter.type, PointerType))
         extra = len(self.first.translation.constexprs)
         return launcher_text(self._shape(form, style_here() or "packed", extra, within=False))
 
     @property
     def chosen(self) -> Candidate:
         """What the last sweep chose; the first candidate where nothing was chosen yet."""
-        best = self._latest._chooser.best_config
-        return self._latest.first if best is None else self._latest._sweep.made(best)
+        best = self._latest._tuner.best_config
+        return self._latest.first if best is None else self._latest._sweep.candidate(best)
 
     @property
     def best_config(self) -> Config | None:
         """The config of that; None before anything was chosen."""
-        return self._latest._chooser.best_config
+        return self._latest._tuner.best_config
 
     @property
     def timings(self) -> Mapping[Config, float | str]:
         """Each config that was tried: its milliseconds, or the reason why it has none."""
-        return self._latest._chooser.timings
+        return self._latest._tuner.timings
 
     def written(self, arguments: Sequence[Any]) -> list[Any]:
         """The arguments through which the first candidate writes."""
-        return written_by([self.first], arguments)
+        return [written.argument for written in written_by([self.first], arguments)]
 
     def check_traced(self, at: int, tensor: torch.Tensor, wanting: bool, leaf: bool) -> None:
         """What is said against a tensor of a traced call, and against the gradient that it may require."""
         binder = self.first.binder.own
         binder.check_bits(at, tensor)
         if wanting:
-            found = {at: "a leaf" if leaf else ""}
-            judge(binder, found, self.written_positions, self._settings.legacy, self._tell)
+            judge(
+                binder,
+                {at: "a leaf" if leaf else ""},
+                self.written_positions,
+                self._settings.legacy,
+                self._tell,
+            )
 
     @cached_property
     def written_positions(self) -> tuple[int, ...]:
@@ -323,16 +340,18 @@ class Plan:
         return tuple(sorted(positions))
 
     def _bind(self, candidate: Candidate, arguments: Sequence[Any]) -> Bound:
-        """The arguments checked, with the constant buffers of the call's device behind them."""
+        """The arguments checked, with the constant buffers of the call's device after them."""
         binder = candidate.binder
         if not binder.buffers:
             return binder.bind(arguments)
         device = binder.own.bind(arguments)[2]
         if device is None:
             device = self._device_without_tensors()
-        supplied = [self._constants.on(device, each.name, each.buffer).data_ptr() for each in binder.buffers]
-        values, facts, _ = binder.bind([*arguments, *supplied])
-        return values, facts, device
+        supplied = [
+            self._constants.on(device, buffer.name, buffer.buffer).data_ptr() for buffer in binder.buffers
+        ]
+        values, specialization, _ = binder.bind([*arguments, *supplied])
+        return values, specialization, device
 
     def _device_without_tensors(self) -> int:
         """Where a call runs that passes no tensor: the constructor's device, else the current GPU."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["allclose", "do_bench", "mask_tensor", "sparsify_tensor"]
+__all__ = ["allclose", "do_bench", "mask_tensor", "milliseconds_on_gpu", "sparsify_tensor"]
 
 _CACHE_BYTES = 1 << 28  # more than any level-2 cache: writing it evicts everything else
 
@@ -36,19 +36,28 @@ def do_bench(
     estimate = max(sum(measure(fn, cleared, 3)) / 3, 1e-6)
     measure(fn, cleared, max(1, int(warmup / estimate)))
     times = torch.tensor(measure(fn, cleared, max(1, int(rep / estimate))), dtype=torch.float64)
-    found = torch.quantile(times, torch.tensor([0.5, *(percentiles or ())], dtype=torch.float64)).tolist()
-    return tuple(found) if percentiles else found[0]
+    quantiles = torch.quantile(times, torch.tensor([0.5, *(percentiles or ())], dtype=torch.float64)).tolist()
+    return tuple(quantiles) if percentiles else quantiles[0]
 
 
 def _on_gpu(fn: Callable[[], Any], cleared: Iterable[torch.Tensor], count: int) -> list[float]:
     cache = torch.empty(_CACHE_BYTES, dtype=torch.uint8, device="cuda")
-    make: Callable[..., torch.cuda.Event] = torch.cuda.Event
-    pairs = []
-    for _ in range(count):
+
+    def prepare() -> None:
         for tensor in cleared:
             tensor.grad = None
         cache.zero_()
-        start, end = make(enable_timing=True), make(enable_timing=True)
+
+    return milliseconds_on_gpu(fn, prepare, count)
+
+
+def milliseconds_on_gpu(fn: Callable[[], Any], prepare: Callable[[], Any], count: int) -> list[float]:
+    """The time of each of some calls on the current device. All are queued before the first is read."""
+    new_event: Callable[..., torch.cuda.Event] = torch.cuda.Event
+    pairs = []
+    for _ in range(count):
+        prepare()
+        start, end = new_event(enable_timing=True), new_event(enable_timing=True)
         start.record()
         fn()
         end.record()
@@ -86,8 +95,8 @@ def mask_tensor(x: torch.Tensor, mask: torch.Tensor, block: int, value: float = 
     Raises ValueError for sizes that do not fit.
     """
     _check_sizes(x, mask, block)
-    kept = mask.to(x.device).bool().repeat_interleave(block, 1).repeat_interleave(block, 2)
-    return torch.where(kept, x, torch.full_like(x, value))
+    shown = mask.to(x.device).bool().repeat_interleave(block, 1).repeat_interleave(block, 2)
+    return torch.where(shown, x, torch.full_like(x, value))
 
 
 def sparsify_tensor(x: torch.Tensor, mask: torch.Tensor, block: int) -> torch.Tensor:

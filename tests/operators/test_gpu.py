@@ -281,8 +281,8 @@ __global__ void f(float* y, float* x, double a, int n) {
         for n in (300, 400, 500):
             x = random(n)
             torch.testing.assert_close(function(x), 2 * x)
-        plan = kernel.traced_plan(kernel._configs({}, None, None))
-        assert len(plan._chooser.known) == 1
+        plan = kernel.traced_plan(kernel._definition.configs({}, None, None))
+        assert len(plan._tuner.known) == 1
 
     def test_accumulator_is_tuned_without_traces(self) -> None:
         """Inductor measures on copies, as it is told which arguments are written."""

@@ -26,7 +26,7 @@ def own_candidates(plan: Plan) -> list[Candidate]:
     """The candidates that tuning adds to those of the user."""
     sweep = plan._sweep
     points = (point for each in sweep.translated() for point in own_points(each.config, each.translation))
-    return [made for point in points if (made := sweep.candidate(point)) is not None]
+    return [made for point in points if (made := sweep.candidate_or_drop(point)) is not None]
 
 
 def test_own_points_have_the_users_grids() -> None:

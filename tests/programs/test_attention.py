@@ -124,5 +124,5 @@ def test_a_single_key_compiles() -> None:
     source = Source(SOURCE, "attention.c")
     translation = pytriton.translate(source, given)
     known = {"M": ONE, "N": ONE, "scale": PLAIN}
-    facts = [known.get(parameter.name, BY_16) for parameter in translation.parameters]
-    assert compile_kernel(translation, facts, Config(), parse_target("cuda:90"), source)
+    specialization = [known.get(parameter.name, BY_16) for parameter in translation.parameters]
+    assert compile_kernel(translation, specialization, Config(), parse_target("cuda:90"), source)

@@ -112,5 +112,5 @@ def test_tuned_again_when_a_named_size_changes() -> None:
             grid=lambda opt, m=m, n=n: (triton.cdiv(m, opt.TM) * triton.cdiv(n, opt.TN),),
         )
         assert torch.equal(c.double(), a.double() @ b.double())
-        users = [each for each in kernel.timings if each.remap == 0 and each.num_stages is None]
+        users = [each for each in kernel.timings if each.swizzle == 0 and each.num_stages is None]
         assert len(users) == len(matmul_grouped.CONFIGS)

@@ -29,7 +29,7 @@ from triton.runtime.driver import driver
 from pytriton.runtime import plan
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.sweep import candidate
-from pytriton.runtime.tune import choose
+from pytriton.runtime.tune import tuner
 from tests.work import PATIENCE
 
 HERE = Path(__file__).parent
@@ -145,7 +145,7 @@ def standing_in(patch: pytest.MonkeyPatch, folder: Path, devices: int) -> Iterat
     active.get_current_target = lambda: GPUTarget("cuda", 90, 32)
     active.get_current_device = lambda: DEVICE
     active.get_current_stream = lambda device: made.stream
-    for module in (candidate, choose, plan):
+    for module in (candidate, tuner, plan):
         patch.setattr(module, "CPU", NO_DEVICE)
     patch.setattr(torch.cuda, "current_device", lambda: made.current)
     patch.setattr(torch.cuda, "is_available", lambda: True)

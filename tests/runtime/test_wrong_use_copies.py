@@ -67,8 +67,8 @@ def test_pickled(protocol: int) -> None:
     assert other is not kernel
     assert other.source({"FACTOR": 2}) == kernel.source({"FACTOR": 2})
     assert repr(other) == repr(kernel) == "<pytriton.kernel scale>"
-    assert other._configs({}, None, None) == kernel._configs({}, None, None)
-    assert other._settings == kernel._settings
+    assert other._definition.configs({}, None, None) == kernel._definition.configs({}, None, None)
+    assert other._definition.settings == kernel._definition.settings
     assert pickle.dumps(other, protocol) == pickle.dumps(kernel, protocol)
 
 
@@ -176,8 +176,8 @@ def test_what_an_older_version_pickled_is_read() -> None:
     """If this fails, the form of the data has changed: read the old one too, or count FORMAT up."""
     kernel = pickle.loads(base64.b64decode(RECORDED))
     wanted = recorded()
-    assert kernel._settings == wanted._settings
-    assert kernel._configs({}, None, None) == wanted._configs({}, None, None)
+    assert kernel._definition.settings == wanted._definition.settings
+    assert kernel._definition.configs({}, None, None) == wanted._definition.configs({}, None, None)
     assert kernel._constants.state() == wanted._constants.state()
     assert kernel.source() == wanted.source()
     works(kernel)
@@ -208,7 +208,9 @@ def test_what_a_newer_version_pickled_is_refused(change: dict[str, Any], said: s
 )
 def test_configs(again: Any) -> None:
     """What tuning chose can be kept by the user, too."""
-    config = Config({"TILE": 16, "TYPE": torch.half, "MODE": "a b"}, 8, 3, "tf32", remap=8, descriptors=True)
+    config = Config(
+        {"TILE": 16, "TYPE": torch.half, "MODE": "a b"}, 8, 3, "tf32", swizzle=8, descriptors=True
+    )
     other = again(config)
     assert other == config
     assert repr(other) == repr(config)

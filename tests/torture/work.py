@@ -16,7 +16,7 @@ import pytriton
 from pytriton.errors import LaunchError, TuneError
 from pytriton.runtime.compile.module_cache import module_name
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.tune import record, replay
+from pytriton.runtime.tune import record
 
 TEXT = """\
 __global__ void torture(int* z, int* x, int n) {
@@ -76,7 +76,7 @@ def choose(luck: random.Random, faulty: bool) -> None:
     """A pinned choice must be the one right choice for its arguments."""
     n = luck.randrange(20)
     try:
-        choice = replay.pinned(question(n), POINTS)
+        choice = record.pinned(question(n), POINTS)
     except TuneError as error:
         # The user named this file, so one that cannot be read is refused; a line that is none would be our fault.
         if not faulty or "cannot be read: [Errno" not in str(error):
@@ -84,7 +84,7 @@ def choose(luck: random.Random, faulty: bool) -> None:
         return
     assert choice in (None, POINTS[n % len(POINTS)]), f"a wrong choice: {choice}"
     if choice is None:
-        replay.pin(question(n), POINTS[n % len(POINTS)])
+        record.pin(question(n), POINTS[n % len(POINTS)])
 
 
 def whole(place: Path) -> dict[str, Any]:

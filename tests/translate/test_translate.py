@@ -36,7 +36,7 @@ from triton.compiler import ASTSource
 import pytriton
 from pytriton.lang.tree.types import INT
 from pytriton.runtime.compile.load import load as loaded
-from pytriton.runtime.compile.specialize import common_facts, specialize
+from pytriton.runtime.compile.specialize import common_specialization, specialize
 from pytriton.runtime.interpret.interpreter import Interpreted
 
 ROOT = Path(__file__).parent
@@ -164,14 +164,14 @@ def test_ones_are_constants(case: str) -> None:
 
 def compiled_with_ones(function: Any, translation: pytriton.Translation, ones: list[int]) -> Any:
     """What Triton makes of a kernel with the constant 1 for those parameters."""
-    facts = common_facts(translation.parameters)
-    known = specialize(translation.parameters, translation.constexprs, facts, function.arg_names)
+    specialization = common_specialization(translation.parameters)
+    known = specialize(translation.parameters, translation.constexprs, specialization, function.arg_names)
     names = [function.arg_names[place] for place in ones]
     source = ASTSource(
         fn=function,
-        signature=dict(known.signature) | dict.fromkeys(names, "constexpr"),
-        constexprs=dict(known.constants) | {(place,): 1 for place in ones},
-        attrs={place: found for place, found in known.attributes.items() if place[0] not in ones},
+        signature=known["signature"] | dict.fromkeys(names, "constexpr"),
+        constexprs=known["constexprs"] | {(place,): 1 for place in ones},
+        attrs={place: found for place, found in known["attrs"].items() if place[0] not in ones},
     )
     return triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["ptx"]
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from pytriton.errors import CompileError, Diagnostic
+from pytriton.lang.open_defines import only_promises, stands_for_type
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Translation, translate_as
 from pytriton.port.jobs.gather import Job, Use
@@ -26,7 +27,7 @@ from pytriton.port.read.values import Unknown
 from pytriton.settings import Settings
 from pytriton.source import Source
 
-__all__ = ["Failure", "Numbers", "Point", "Ported", "Variant", "is_power", "only_promises", "translate_all"]
+__all__ = ["Failure", "Numbers", "Point", "Ported", "Variant", "is_power", "translate_all"]
 
 _TYPES: Final = ("half", "float")  # what programs of the time were called with
 _MORE_TYPES: Final = ("bfloat16", "double")  # served where their text is that of one of these
@@ -245,12 +246,6 @@ def _points(use: Use, text: str, translator: _Translator) -> Iterator[Point]:
                         yield Point(use, merged, tuned, opened, count, stages)
 
 
-def only_promises(name: str, text: str) -> bool:
-    """Whether a define is only the argument of a promise: the weakest promise, 1, is then always true."""
-    rest = re.sub(rf"\b(?:__multipleof|multipleof|__aligned|aligned)\s*\(\s*{name}\s*\)", "", text)
-    return rest != text and not re.search(rf"\b{name}\b", rest)
-
-
 def _chosen(use: Use, text: str, translator: _Translator) -> Iterator[dict[str, Any]]:
     """Values for the open defines: all types and flags, and one number for the rest."""
     groups: dict[str, list[str]] = {}
@@ -308,10 +303,7 @@ def _kind(name: str, value: Unknown, text: str) -> str:
         return "type"
     if value.kind == "bool":
         return "flag"
-    heads = "".join(match[1] for match in re.finditer(r"\bvoid\s+\w+\s*\(([^{]*)\{", text))
-    declares = rf"(?:^|[;{{}}])\s*(?:const\s+)?{name}\s*\*?\s*[A-Za-z_]\w*\s*[\[=;]"
-    takes = rf"(?:^|,)\s*(?:const\s+)?{name}\b(?!\s*[,)])"
-    if value.kind is None and (re.search(declares, text) or re.search(takes, heads)):
+    if value.kind is None and stands_for_type(name, text):
         return "type"
     return "number"
 

@@ -19,10 +19,11 @@ from typing import Any, Final
 
 from pytriton.errors import Diagnostic
 from pytriton.errors import Report as Findings
+from pytriton.lang.open_defines import only_promises
 from pytriton.lang.tokens import Kind, tokenize
 from pytriton.port.jobs.gather import Job, Use, gather
 from pytriton.port.jobs.launcher import POWER, Plan, ShapesDifferError, plan
-from pytriton.port.jobs.variants import Failure, Ported, only_promises, translate_all
+from pytriton.port.jobs.variants import Failure, Ported, translate_all
 from pytriton.port.read.extract import Found
 from pytriton.port.write.module import Written, comments_of, write
 from pytriton.source import Source, Span

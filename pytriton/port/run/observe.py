@@ -55,17 +55,17 @@ def _said(kernel: Kernel, named: dict[str, Any]) -> dict[str, Any]:
     """What the constructor and the keywords of one call say together."""
     words = ("grid", "bench", "num_warps", "num_stages", "defines")
     more = {name: value for name, value in named.items() if name not in words}
-    defines = {**kernel._defines, **(named.get("defines") or {}), **more}
+    defines = {**kernel._definition.defines, **(named.get("defines") or {}), **more}
     warps, stages = (named.get(one) for one in ("num_warps", "num_stages"))
     return {
-        "text": kernel._text.source.text,
-        "kernel": kernel._text.settings.kernel,
-        "strict": kernel._text.settings.strict_literals,
+        "text": kernel._definition.text.source.text,
+        "kernel": kernel._definition.text.settings.kernel,
+        "strict": kernel._definition.text.settings.strict_literals,
         "defines": {name: _plain(value) for name, value in defines.items()},
-        "num_warps": _plain(kernel._num_warps if warps is None else warps),
-        "num_stages": _plain(kernel._num_stages if stages is None else stages),
-        "points": [_point(one) for one in kernel._points],
-        "key": list(kernel._settings.tune_key),
+        "num_warps": _plain(kernel._definition.num_warps if warps is None else warps),
+        "num_stages": _plain(kernel._definition.num_stages if stages is None else stages),
+        "points": [_point(one) for one in kernel._definition.points],
+        "key": list(kernel._definition.settings.tune_key),
     }
 
 

@@ -46,15 +46,15 @@ def parse_target(text: object) -> Any:
 
 
 def compile_kernel(
-    translation: Translation, facts: Sequence[int], config: Config, target: Any, source: Source
+    translation: Translation, specialization: Sequence[int], config: Config, target: Any, source: Source
 ) -> Any:
-    """Triton's ``CompiledKernel`` for arguments of which ``facts`` hold.
+    """Triton's ``CompiledKernel`` for arguments of a ``specialization`` (a kind for each parameter, arguments.py).
 
     Raises UnsupportedError if Triton refuses the code; ``source`` is quoted then.
     """
-    looser = tuple(PLAIN if fact == ONE else fact for fact in facts)
-    attempts = [_Attempt(translation, config, tuple(facts))]
-    if looser != attempts[0].facts:
+    looser = tuple(PLAIN if kind == ONE else kind for kind in specialization)
+    attempts = [_Attempt(translation, config, tuple(specialization))]
+    if looser != attempts[0].specialization:
         # Triton 3.6 fails on a load in a loop that it can tell is never entered, as where a bound is 1; its ptxas
         # crashes on attention to a single key.
         attempts.append(_Attempt(translation, config, looser))
@@ -72,18 +72,13 @@ def compile_kernel(
 class _Attempt:
     """A kernel with everything that Triton's compiler is told about it."""
 
-    def __init__(self, translation: Translation, config: Config, facts: tuple[int, ...]) -> None:
-        self.facts = facts
-        self._pinned = pin_ones(translation, facts)
+    def __init__(self, translation: Translation, config: Config, specialization: tuple[int, ...]) -> None:
+        self.specialization = specialization
+        self._pinned = pin_ones(translation, specialization)
         self._module = load(self._pinned.function, self._pinned.text)
         self._options = _options(translation, config)
         names = self._module.compiled.arg_names
-        special = specialize(self._pinned.parameters, self._pinned.constexprs, facts, names)
-        self._source = {
-            "signature": special.signature,
-            "constexprs": special.constants,
-            "attrs": special.attributes,
-        }
+        self._source = specialize(self._pinned.parameters, self._pinned.constexprs, specialization, names)
 
     def compiled(self, target: Any) -> Any:
         source = ASTSource(fn=self._module.compiled, **self._source)

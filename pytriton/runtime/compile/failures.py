@@ -34,20 +34,20 @@ class Generated:
     def refused(self, error: Exception, heard: Complaint | None = None) -> CompileError:
         """For an error of Triton's compiler; ``heard`` is what MLIR printed beside it."""
         line = heard.line if heard else None
-        said = heard.words if heard else f"{type(error).__name__}: {error}"
+        words = heard.words if heard else f"{type(error).__name__}: {error}"
         while isinstance(error, CompilationError):
             # The outermost one stands in the kernel, the innermost says what is wrong.
             if line is None and hasattr(error.node, "lineno"):
                 line = error.node.lineno + self._line_of_kernel() - 1
-            said = error.error_message or said
+            words = error.error_message or words
             if not isinstance(error.__cause__, Exception):
                 break
             error = error.__cause__
-            said = str(error).strip() or said
+            words = str(error).strip() or words
         problem = "Triton refuses the generated code"
         if line is None:
             problem += f" of {self.translation.kernel}"
-        return UnsupportedError((self._diagnostic(problem, "TC530", said, line),))
+        return UnsupportedError((self._diagnostic(problem, "TC530", words, line),))
 
     def stopped(self, error: Exception) -> CompileError:
         """For an error that Triton's interpreter raised while it ran a program of the kernel."""
@@ -55,20 +55,20 @@ class Generated:
             error = error.__cause__
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if frame.filename == str(self.path)]
-        said = f"{type(error).__name__}: {error}"
+        words = f"{type(error).__name__}: {error}"
         problem = "Triton's interpreter stopped"
         line = lines[0] if lines else None
-        return CompileError((self._diagnostic(problem, "TC532", said, line),))
+        return CompileError((self._diagnostic(problem, "TC532", words, line),))
 
-    def _diagnostic(self, problem: str, code: str, said: str, line: int | None) -> Diagnostic:
-        first, *rest = said.strip().splitlines() or ["nothing"]
+    def _diagnostic(self, problem: str, code: str, words: str, line: int | None) -> Diagnostic:
+        first, *details = words.strip().splitlines() or ["nothing"]
         place = str(self.path) if line is None else f"{self.path}:{line}"
         return Diagnostic(
             "error",
             code,
             f"{problem}: {first}",
             self._origin_of(line) or self.source,
-            (*rest[:12], f"the generated code is {place}"),
+            (*details[:12], f"the generated code is {place}"),
             "report this with the source: pytriton should refuse the text or translate it otherwise",
         )
 

@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 _PREFIX: Final = ".writing-"
 _DAY: Final = 86400.0  # seconds
 _PAUSES: Final = (0.001, 0.004, 0.016)  # seconds
-_LONGEST_LINE: Final = 1 << 16
+MAX_LINE_BYTES: Final = 1 << 16
 # What may be gone a moment later: somebody removed our temporary file, a server moved or was busy, a signal came.
 _PASSING: Final = frozenset(
     {errno.ENOENT, errno.EBUSY, errno.ESTALE, errno.EINTR, errno.EAGAIN, errno.ETXTBSY}
@@ -86,9 +86,9 @@ def _append_line(path: Path, line: bytes, is_whole: Callable[[bytes], bool]) -> 
     with open(path, "a+b", buffering=0) as file:
         _lock(file.fileno(), wait=True)
         end = file.seek(0, os.SEEK_END)
-        start = max(0, end - _LONGEST_LINE)
+        start = max(0, end - MAX_LINE_BYTES)
         file.seek(start)
-        tail = (file.read(_LONGEST_LINE) or b"").rpartition(b"\n")[2]
+        tail = (file.read(MAX_LINE_BYTES) or b"").rpartition(b"\n")[2]
         if tail and is_whole(tail):
             line = b"\n" + line
         elif tail:

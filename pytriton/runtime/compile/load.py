@@ -35,9 +35,9 @@ class LoadedModule:
     @property
     def compiled(self) -> Any:
         """The kernel as Triton's compiler takes it, a ``JITFunction``."""
-        found = getattr(self.module, self.function)
+        kernel = getattr(self.module, self.function)
         # With TRITON_INTERPRET set, @triton.jit makes something that cannot be compiled.
-        return found if isinstance(found, JITFunction) else JITFunction(found.fn)
+        return kernel if isinstance(kernel, JITFunction) else JITFunction(kernel.fn)
 
     @property
     def python(self) -> Any:
@@ -52,10 +52,10 @@ _loaded: Final[dict[tuple[str, str], LoadedModule]] = {}
 def load(function: str, text: str) -> LoadedModule:
     """The module of a generated text; raises LaunchError for text that the gate refuses."""
     with _lock:
-        found = _loaded.get((function, text))
-        if found is None:
-            found = _loaded[function, text] = _execute(function, text)
-        return found
+        module = _loaded.get((function, text))
+        if module is None:
+            module = _loaded[function, text] = _execute(function, text)
+        return module
 
 
 def _execute(function: str, text: str) -> LoadedModule:

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 __all__ = ["Complaint", "complaint", "understood"]
 
-_LONGEST: Final = 300  # seconds
+MAX_SECONDS: Final = 300
 
 _AGAIN: Final = """
 import importlib.util, pickle, sys
@@ -68,7 +68,7 @@ def complaint(
             input=pickle.dumps((str(path), name, dict(source), target, dict(options))),
             capture_output=True,
             env=environment,
-            timeout=_LONGEST,
+            timeout=MAX_SECONDS,
         )
     except (OSError, ValueError, subprocess.SubprocessError):
         return None  # no interpreter to start, or no end of it
@@ -77,9 +77,9 @@ def complaint(
 
 def understood(printed: str, path: Path) -> Complaint | None:
     """The first error of what was printed that names a line of the module, or else what failed in which pass."""
-    for found in _PLACED.finditer(printed):
-        if found["path"] == str(path) and found["words"] != _PIPELINE:
-            return Complaint(found["words"], int(found["line"]))
+    for error in _PLACED.finditer(printed):
+        if error["path"] == str(path) and error["words"] != _PIPELINE:
+            return Complaint(error["words"], int(error["line"]))
     assertion, stage = _ASSERTION.search(printed), _PASS.search(printed)
     what = assertion[0] if assertion else ""
     if stage:

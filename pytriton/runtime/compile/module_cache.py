@@ -122,13 +122,13 @@ def _check_private(place: Path) -> None:
     """Refuse a directory that belongs to somebody else or that others can write."""
     if not hasattr(os, "geteuid"):
         return  # no owners and modes here
-    found = place.lstat()
-    if found.st_uid != os.geteuid():
+    status = place.lstat()
+    if status.st_uid != os.geteuid():
         raise refusal(f"the cache directory {place} belongs to another user", "TC520", _CURE)
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(status.st_mode):
         raise refusal(f"{place} is no directory", "TC520", _CURE)
-    if found.st_mode & 0o022:
-        mode = stat.S_IMODE(found.st_mode)
+    if status.st_mode & 0o022:
+        mode = stat.S_IMODE(status.st_mode)
         raise refusal(f"other users can write to the cache directory {place} ({mode:o})", "TC520", _CURE)
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from pytriton.lang.tree.types import PointerType, ScalarType
@@ -24,8 +24,7 @@ from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.launch.arguments import BY_8, BY_16, ONE, PLAIN
 
 __all__ = [
-    "Specialization",
-    "common_facts",
+    "common_specialization",
     "pin_ones",
     "pin_types",
     "reads_parameter",
@@ -58,25 +57,17 @@ def signature_type(type_: ScalarType | PointerType) -> str:
     return "u1" if type_.kind == "bool" else _TYPE_CODES[type_.triton]
 
 
-@dataclass(frozen=True, slots=True)
-class Specialization:
-    """The arguments of ``triton.compiler.ASTSource``, beside the function."""
-
-    signature: Mapping[str, str]
-    constants: Mapping[tuple[int, ...], Any]
-    attributes: Mapping[tuple[int, ...], list[list[Any]]]
-
-
 _DIVISORS: Final = {BY_16: 16, BY_8: 8}
 
 
 def specialize(
     parameters: Sequence[Parameter],
     constexprs: Mapping[str, int | float],
-    facts: Sequence[int],
+    specialization: Sequence[int],
     argument_names: Sequence[str],
-) -> Specialization:
-    """What to compile for arguments of which these facts hold.
+) -> dict[str, Any]:
+    """The arguments of ``triton.compiler.ASTSource`` beside the function, for a specialization (a kind for each
+    parameter).
 
     ``argument_names`` are those of the generated function: the parameters in order, then the constexprs.
     """
@@ -90,11 +81,11 @@ def specialize(
         if position >= len(parameters)
     }
     attributes: dict[tuple[int, ...], list[list[Any]]] = {}
-    for position, (parameter, fact) in enumerate(zip(parameters, facts, strict=True)):
-        divisor = max(_DIVISORS.get(fact, 1), _promised(parameter))
+    for position, (parameter, kind) in enumerate(zip(parameters, specialization, strict=True)):
+        divisor = max(_DIVISORS.get(kind, 1), _promised(parameter))
         if divisor > 1:
             attributes[position,] = [["tt.divisibility", divisor]]
-    return Specialization(signature, constants, attributes)
+    return {"signature": signature, "constexprs": constants, "attrs": attributes}
 
 
 def _promised(parameter: Parameter) -> int:
@@ -103,17 +94,17 @@ def _promised(parameter: Parameter) -> int:
     return min(16, promise & -promise)
 
 
-def common_facts(parameters: Sequence[Parameter]) -> tuple[int, ...]:
-    """The facts of the common call: aligned pointers, and nothing known about integers."""
+def common_specialization(parameters: Sequence[Parameter]) -> tuple[int, ...]:
+    """The specialization of the common call: aligned pointers, and nothing known about integers."""
     return tuple(BY_16 if isinstance(p.type, PointerType) else PLAIN for p in parameters)
 
 
-def pin_ones(translation: Translation, facts: Sequence[int]) -> Translation:
+def pin_ones(translation: Translation, specialization: Sequence[int]) -> Translation:
     """The translation with the integers that are 1 fixed at the top of the kernel's body."""
     pinned = [
         f"    {param.identifier} = tl.full((), 1, tl.{param.type.triton})\n"
-        for param, fact in zip(translation.parameters, facts, strict=True)
-        if fact == ONE and isinstance(param.type, ScalarType) and _is_wide_integer(param.type)
+        for param, kind in zip(translation.parameters, specialization, strict=True)
+        if kind == ONE and isinstance(param.type, ScalarType) and _is_wide_integer(param.type)
     ]
     return _begun_with(pinned, translation) if pinned else translation
 

@@ -1,7 +1,7 @@
 """Triton's own cache directory, moved into ours where it cannot be written.
 
 Triton stores what it compiles, and the C code with which it launches, and stops where it cannot: in a read-only
-home, on a full disk. The first use of a GPU looks whether its directory can be written at all (``usable_cache``);
+home, on a full disk. Each compilation looks whether its directory can be written at all (``usable_cache``);
 a disk that fills up later is met where it stops the compiler (``move_cache``).
 """
 
@@ -18,15 +18,10 @@ from pytriton.runtime.errors import warn_once
 
 __all__ = ["move_cache", "usable_cache"]
 
-_seen: set[str] = set()
-
 
 def usable_cache() -> None:
-    """Move the cache if its directory cannot be made or written; looked at once."""
+    """Move the cache if its directory cannot be made or written."""
     place = str(knobs.cache.dir)
-    if place in _seen:
-        return
-    _seen.add(place)
     try:
         Path(place).mkdir(parents=True, exist_ok=True)
         if not os.access(place, os.W_OK | os.X_OK):

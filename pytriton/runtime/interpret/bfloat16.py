@@ -1,21 +1,22 @@
 """bfloat16 on Triton's interpreter: NumPy has no such type, and the interpreter falls back to uint16.
 
-It then adds, compares and sums the *bit patterns*, and cuts digits off where a GPU rounds. ``exact_bfloat16``
-wraps the few methods through which all arithmetic goes: operands become float, the result is rounded to
+It then adds, compares and sums the *bit patterns*, and cuts digits off where a GPU rounds. ``EXACT_BFLOAT16``
+mends the few methods through which all arithmetic goes: operands become float, the result is rounded to
 nearest, ties to even, as on a GPU. Moving values (loads, stores, selects, reshapes) needs no help.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy
 import triton.language as tl
 from triton.runtime.interpreter import InterpreterBuilder, ReduceOps, TensorHandle
 
-__all__ = ["bits_of", "exact_bfloat16"]
+from pytriton.runtime.interpret.patches import Mends
+
+__all__ = ["EXACT_BFLOAT16", "bits_of"]
 
 Method = Callable[..., Any]
 
@@ -66,10 +67,10 @@ def _narrowed(handle: Any) -> Any:
 def _in_float(method: Method) -> Method:
     """Arithmetic in float; the result has the type of the first operand."""
 
-    def wrapped(self: Any, first: Any, *rest: Any) -> Any:
+    def wrapped(self: Any, first: Any, *others: Any) -> Any:
         if not _is_bfloat16(first):
-            return method(self, first, *rest)
-        return _narrowed(method(self, _widened(first), *map(_widened, rest)))
+            return method(self, first, *others)
+        return _narrowed(method(self, _widened(first), *map(_widened, others)))
 
     return wrapped
 
@@ -78,12 +79,12 @@ _FLOATS: Final = {tl.float16: numpy.float16, tl.float32: numpy.float32, tl.float
 
 
 def _cast_through_float(method: Method) -> Method:
-    def wrapped(self: Any, source: Any, target: Any, *rest: Any) -> Any:
+    def wrapped(self: Any, source: Any, target: Any, *others: Any) -> Any:
         wide = _widened(source)
         if target.scalar is not tl.bfloat16:
             if wide is not source and target.scalar in _FLOATS:
                 return TensorHandle(wide.data.astype(_FLOATS[target.scalar]), target.scalar)
-            return method(self, wide, target, *rest)
+            return method(self, wide, target, *others)
         source = wide
         return TensorHandle(bits_of(source.data).reshape(source.data.shape), tl.bfloat16)
 
@@ -93,8 +94,8 @@ def _cast_through_float(method: Method) -> Method:
 def _dot_in_float(method: Method) -> Method:
     """A product of bfloat16 blocks; the accumulator has a type of its own."""
 
-    def wrapped(self: Any, a: Any, b: Any, *rest: Any) -> Any:
-        return method(self, _widened(a), _widened(b), *rest)
+    def wrapped(self: Any, a: Any, b: Any, *others: Any) -> Any:
+        return method(self, _widened(a), _widened(b), *others)
 
     return wrapped
 
@@ -114,36 +115,18 @@ def _reduce_in_float(method: Method) -> Method:
     return wrapped
 
 
-_WRAPPERS: Final = {
+def _constant(_: Method) -> Method:
+    """A bfloat16 constant; Triton's own came with 3.9."""
+    return lambda self, value: TensorHandle(bits_of([value]), tl.bfloat16)
+
+
+EXACT_BFLOAT16: Final[Mends] = {
     (InterpreterBuilder, "binary_op"): _in_float,
     (InterpreterBuilder, "unary_op"): _in_float,
     (InterpreterBuilder, "create_fma"): _in_float,
     (InterpreterBuilder, "cast_impl"): _cast_through_float,
     (InterpreterBuilder, "create_fp_to_fp"): _cast_through_float,
     (InterpreterBuilder, "create_dot"): _dot_in_float,
+    (InterpreterBuilder, "get_bf16"): _constant,
     (ReduceOps, "apply_impl"): _reduce_in_float,
 }
-
-
-def _constant(self: Any, value: float) -> Any:
-    """A bfloat16 constant; Triton's own came with 3.9."""
-    return TensorHandle(bits_of([value]), tl.bfloat16)
-
-
-@contextmanager
-def exact_bfloat16() -> Iterator[None]:
-    """While the body runs, the interpreter computes bfloat16 as a GPU does."""
-    before = {(kind, name): kind.__dict__[name] for kind, name in _WRAPPERS}
-    constant = InterpreterBuilder.__dict__.get("get_bf16")
-    try:
-        for (kind, name), wrap in _WRAPPERS.items():
-            setattr(kind, name, wrap(before[kind, name]))
-        InterpreterBuilder.get_bf16 = _constant
-        yield
-    finally:
-        for (kind, name), method in before.items():
-            setattr(kind, name, method)
-        if constant is None:
-            del InterpreterBuilder.get_bf16
-        else:
-            InterpreterBuilder.get_bf16 = constant

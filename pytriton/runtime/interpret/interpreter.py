@@ -9,8 +9,7 @@ absent tensor is a null pointer, all as on a GPU. It needs no environment variab
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, Final
 
@@ -24,18 +23,8 @@ from pytriton.pipeline import Parameter
 from pytriton.runtime.compile.exclusion import interpreting
 from pytriton.runtime.compile.load import LoadedModule
 from pytriton.runtime.errors import warn_once
-from pytriton.runtime.interpret.bfloat16 import bits_of, exact_bfloat16
-from pytriton.runtime.interpret.patches import (
-    LIBDEVICE,
-    all_ones_fit,
-    atomics_lie_flat,
-    counted,
-    integers_wrap,
-    scalars_index,
-    sums_wrap,
-    truth_values_spread,
-    zeros_given,
-)
+from pytriton.runtime.interpret.bfloat16 import EXACT_BFLOAT16, bits_of
+from pytriton.runtime.interpret.patches import LIBDEVICE, MENDS, counted, mended
 
 __all__ = ["Interpreted"]
 
@@ -57,26 +46,16 @@ class Interpreted:
             self._function.rewriter.ast_transformer = _Assigned()
         self._wrap = tuple(_wrapper(parameter.type) for parameter in parameters)
         self._ones = {
-            place: one.identifier for place, one in enumerate(parameters) if ones and one.type == INT
+            place: parameter.identifier
+            for place, parameter in enumerate(parameters)
+            if ones and parameter.type == INT
         }
         self._constexprs = dict(constexprs)
 
     def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> None:
         """Run all programs of the grid; raises what Triton's interpreter raises."""
         warn_once(_NOTICE)
-        with (
-            interpreting(),
-            _callable_jit_functions(),
-            exact_bfloat16(),
-            truth_values_spread(),
-            scalars_index(),
-            atomics_lie_flat(),
-            all_ones_fit(),
-            sums_wrap(),
-            integers_wrap(),
-            zeros_given(),
-            numpy.errstate(all="ignore"),
-        ):
+        with interpreting(), mended(_ALL_MENDS), numpy.errstate(all="ignore"):
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
             self._make_ones_constants(values, wrapped)
             self._function[grid](*wrapped, **self._constexprs)
@@ -116,8 +95,7 @@ def _twin(function: Any, **replaced: Any) -> FunctionType:
 _helpers: Final[dict[Any, Any]] = {}
 
 
-@contextmanager
-def _callable_jit_functions() -> Iterator[None]:
+def _callable(_: Any) -> Any:
     """Let ``@triton.jit`` functions be called while a kernel is interpreted.
 
     Helpers of the kernel, and much of ``tl`` itself (``tl.zeros``, ``tl.sum``), are such functions; without
@@ -130,12 +108,10 @@ def _callable_jit_functions() -> Iterator[None]:
             _helpers[plain] = InterpretedFunction(_twin(plain)).rewrite()
         return _helpers[plain](*arguments, **keywords)
 
-    refuse = JITFunction.__call__
-    JITFunction.__call__ = call
-    try:
-        yield
-    finally:
-        JITFunction.__call__ = refuse
+    return call
+
+
+_ALL_MENDS: Final = {**MENDS, **EXACT_BFLOAT16, (JITFunction, "__call__"): _callable}
 
 
 def _wrapper(type_: ScalarType | PointerType) -> Callable[[Any], Any]:

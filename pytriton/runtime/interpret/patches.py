@@ -1,20 +1,12 @@
-"""Mends of Triton's interpreter, in force while a kernel runs on it.
+"""Mends of Triton's interpreter, in force while a kernel runs on it (``mended``).
 
-A comparison's handle bears the type of its operands, so a scalar truth value that is spread over a block comes
-out as int32 or worse and no longer serves as a mask. Up to Triton 3.7 a scalar becomes an index by way of an
-array of one element, which NumPy 2.4 refuses. A load asks ``if other`` where it means ``is not None``, and a
-scalar zero is false there, so that -0.0 became 0.0. Up to Triton 3.8 an atomic reads its operands as if their
-elements lay side by side, which those of a broadcast block do not: it read what lies behind. ``~x`` of an
-unsigned integer asks NumPy for -1, which NumPy 2 refuses. A sum of int32 is one of int64 to NumPy, and what did
-not fit was refused, too. Sums, differences and products of integers are done twice, in int64 to see whether
-they wrap around, which C's may. ``range`` would count in Python's integers, which never wrap around. And the
-functions of ``libdevice`` exist only as machine code; NumPy has the same.
+Each function here takes a method of the interpreter and gives the one that stands in for it; ``MENDS`` says where.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any, Final
@@ -25,58 +17,58 @@ from triton.language.semantic import TritonSemantic
 from triton.runtime import interpreter
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 
-__all__ = [
-    "LIBDEVICE",
-    "all_ones_fit",
-    "atomics_lie_flat",
-    "counted",
-    "integers_wrap",
-    "scalars_index",
-    "sums_wrap",
-    "truth_values_spread",
-    "zeros_given",
-]
+__all__ = ["LIBDEVICE", "MENDS", "Mends", "counted", "mended"]
+
+Mends = Mapping[
+    tuple[Any, str], Callable[[Any], Any]
+]  # owner and name -> what makes the mended of the original
 
 
 @contextmanager
-def truth_values_spread() -> Iterator[None]:
-    """Let a block made of a truth value be one of truth values."""
-    splat = InterpreterBuilder.create_splat
+def mended(mends: Mends) -> Iterator[None]:
+    """While the body runs, the methods are the mended ones."""
+    absent = object()
+    before = {(owner, name): vars(owner).get(name, absent) for owner, name in mends}
+    try:
+        for (owner, name), mend in mends.items():
+            setattr(owner, name, mend(getattr(owner, name, None)))
+        yield
+    finally:
+        for (owner, name), original in before.items():
+            if original is absent:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, original)
 
-    def mended(self: Any, type_: Any, scalar: Any) -> Any:
+
+def _truth_values_spread(splat: Any) -> Any:
+    """A comparison's handle bears the type of its operands, so a scalar truth value that is spread over a block
+    comes out as int32 or worse, and no longer serves as a mask. Here the block is one of truth values."""
+
+    def create_splat(self: Any, type_: Any, scalar: Any) -> Any:
         if scalar.data.dtype != numpy.bool_:
             return splat(self, type_, scalar)
         return TensorHandle(numpy.full(type_.shape, scalar.data.item()), tl.int1)
 
-    InterpreterBuilder.create_splat = mended
-    try:
-        yield
-    finally:
-        InterpreterBuilder.create_splat = splat
+    return create_splat
 
 
-@contextmanager
-def scalars_index() -> Iterator[None]:
-    """Let a scalar be a bound of ``range``."""
-    patch = interpreter._patch_lang_tensor
+def _scalars_index(patch: Any) -> Any:
+    """Up to Triton 3.7 a scalar becomes an index, as for ``range``, by way of an array of one element, which
+    NumPy 2.4 refuses."""
 
-    def mended(tensor: Any, *rest: Any) -> None:
-        patch(tensor, *rest)
+    def patch_lang_tensor(tensor: Any, *others: Any) -> None:
+        patch(tensor, *others)
         tensor.__index__ = lambda self: int(self.handle.data.item())
 
-    interpreter._patch_lang_tensor = mended
-    try:
-        yield
-    finally:
-        interpreter._patch_lang_tensor = patch
+    return patch_lang_tensor
 
 
-@contextmanager
-def zeros_given() -> Iterator[None]:
-    """Let a scalar zero be given for what the mask of a load leaves out."""
-    load = TritonSemantic.load
+def _zeros_given(load: Any) -> Any:
+    """A load asks ``if other`` where it means ``is not None``, and a scalar zero is false there, so that -0.0
+    became 0.0."""
 
-    def mended(self: Any, *arguments: Any) -> Any:
+    def mended_load(self: Any, *arguments: Any) -> Any:
         truth = tl.tensor.__bool__
         tl.tensor.__bool__ = lambda _: True
         try:
@@ -84,84 +76,70 @@ def zeros_given() -> Iterator[None]:
         finally:
             tl.tensor.__bool__ = truth
 
-    TritonSemantic.load = mended
-    try:
-        yield
-    finally:
-        TritonSemantic.load = load
+    return mended_load
 
 
-@contextmanager
-def atomics_lie_flat() -> Iterator[None]:
-    """Let the operands of an atomic be broadcast blocks."""
-    kept = InterpreterBuilder.create_atomic_rmw, InterpreterBuilder.create_atomic_cas
+def _atomics_lie_flat(create: Any) -> Any:
+    """Up to Triton 3.8 an atomic reads its operands as if their elements lay side by side, which those of a
+    broadcast block do not: it read what lies after them."""
 
     def flat(operand: Any) -> Any:
         if not isinstance(operand, TensorHandle):
             return operand
         return TensorHandle(numpy.ascontiguousarray(operand.data), operand.dtype)
 
-    def mended(create: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda self, *operands: create(self, *map(flat, operands))
-
-    InterpreterBuilder.create_atomic_rmw, InterpreterBuilder.create_atomic_cas = map(mended, kept)
-    try:
-        yield
-    finally:
-        InterpreterBuilder.create_atomic_rmw, InterpreterBuilder.create_atomic_cas = kept
+    return lambda self, *operands: create(self, *map(flat, operands))
 
 
-@contextmanager
-def sums_wrap() -> Iterator[None]:
-    """Let a sum of integers wrap around in their own width."""
-    kept = interpreter.ReduceOps.sum
+def _sums_wrap(reduce: Any) -> Any:
+    """A sum of int32 is one of int64 to NumPy, and what did not fit was refused; it wraps around in its width."""
 
-    def mended(self: Any, operand: Any) -> Any:
+    def mended_sum(self: Any, operand: Any) -> Any:
         data = operand.handle.data
         if data.dtype.kind not in "iu":
-            return kept(self, operand)
+            return reduce(self, operand)
         total = numpy.sum(data, axis=self.axis, keepdims=self.keep_dims, dtype=data.dtype)
         return self.to_tensor(total, operand.dtype)
 
-    interpreter.ReduceOps.sum = mended
-    try:
-        yield
-    finally:
-        interpreter.ReduceOps.sum = kept
+    return mended_sum
 
 
-@contextmanager
-def all_ones_fit() -> Iterator[None]:
-    """Let an unsigned integer be inverted."""
-    kept = InterpreterBuilder.get_all_ones_value
+def _all_ones_fit(all_ones: Any) -> Any:
+    """``~x`` of an unsigned integer asks NumPy for -1, which NumPy 2 refuses."""
 
-    def mended(self: Any, type_: Any) -> Any:
+    def get_all_ones_value(self: Any, type_: Any) -> Any:
         bits = type_.scalar.primitive_bitwidth
         if bits == 1 or not type_.scalar.is_int_unsigned():
-            return kept(self, type_)
+            return all_ones(self, type_)
         dtype = numpy.dtype(f"u{bits // 8}")
         return TensorHandle(numpy.full(1, numpy.iinfo(dtype).max, dtype), type_.scalar)
 
-    InterpreterBuilder.get_all_ones_value = mended
-    try:
-        yield
-    finally:
-        InterpreterBuilder.get_all_ones_value = kept
+    return get_all_ones_value
 
 
-@contextmanager
-def integers_wrap() -> Iterator[None]:
-    """Let sums, differences and products of integers wrap around, unasked."""
-    check = TritonSemantic.binary_op_sanitize_overflow_impl
-    TritonSemantic.binary_op_sanitize_overflow_impl = lambda *_: None
-    try:
-        yield
-    finally:
-        TritonSemantic.binary_op_sanitize_overflow_impl = check
+def _integers_wrap(_: Any) -> Any:
+    """Sums, differences and products of integers are done twice, in int64 to see whether they wrap around, which
+    C's may: nobody need look."""
+    return lambda *_: None
+
+
+MENDS: Final[Mends] = {
+    (InterpreterBuilder, "create_splat"): _truth_values_spread,
+    (InterpreterBuilder, "create_atomic_rmw"): _atomics_lie_flat,
+    (InterpreterBuilder, "create_atomic_cas"): _atomics_lie_flat,
+    (InterpreterBuilder, "get_all_ones_value"): _all_ones_fit,
+    (TritonSemantic, "load"): _zeros_given,
+    (TritonSemantic, "binary_op_sanitize_overflow_impl"): _integers_wrap,
+    (interpreter, "_patch_lang_tensor"): _scalars_index,
+    (interpreter.ReduceOps, "sum"): _sums_wrap,
+}
 
 
 def counted(*bounds: Any) -> Iterator[Any]:
-    """``range`` whose numbers are scalars of the kernel: int64 if a bound is, else int32, as in compiled code."""
+    """``range`` whose numbers are scalars of the kernel: int64 if a bound is, else int32, as in compiled code.
+
+    Python's own integers would never wrap around.
+    """
     long = any(isinstance(bound, tl.tensor) and bound.dtype == tl.int64 for bound in bounds)
     type_ = tl.int64 if long else tl.int32
     dtype = numpy.dtype(numpy.int64 if long else numpy.int32)
@@ -183,4 +161,5 @@ def _elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
+# Functions that exist only as machine code; NumPy has the same.
 LIBDEVICE: Final = SimpleNamespace(tanh=_elementwise(numpy.tanh), pow=_elementwise(numpy.power))

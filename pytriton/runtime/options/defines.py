@@ -31,7 +31,9 @@ __all__ = [
     "define_of",
     "defines_of",
     "number_of",
+    "present_words",
     "product",
+    "state_of_config",
 ]
 
 Define = int | bool | float | str | torch.dtype
@@ -66,7 +68,7 @@ def defines_of(given: Mapping[str, object] | None) -> dict[str, Define | tuple[D
         if isinstance(value, (list, tuple)):
             if not value:
                 raise refusal(f"define '{name}' is an empty list", "TC513", "give it a value")
-            swept = tuple(define_of(name, one) for one in value)
+            swept = tuple(define_of(name, item) for item in value)
             checked[name] = swept if len(swept) > 1 else swept[0]
         else:
             checked[name] = define_of(name, value)
@@ -150,16 +152,16 @@ class Options:
 class Config:
     """One point of a sweep. Equal configs give the same code: 1, True, 1.0 and '1' are all different.
 
-    ``precision`` is that of ``float @ float``; ``remap`` the size of the groups in which tuning takes the program
-    ids of its own accord, 0 for their order; with ``descriptors`` tiles are loaded through tensor descriptors where
-    that is exact. None of them shows in ``Options``.
+    ``precision`` is that of ``float @ float``; ``swizzle`` the size of the groups in which tuning takes the
+    program ids of its own accord, 0 for their order; with ``descriptors`` tiles are loaded through tensor
+    descriptors where that is exact. None of them shows in ``Options``.
     """
 
     defines: Mapping[str, Define] = field(default_factory=dict)
     num_warps: int = DEFAULT_NUM_WARPS
     num_stages: int | None = None
     precision: str = "ieee"
-    remap: int = 0
+    swizzle: int = 0
     descriptors: bool = False
 
     def __post_init__(self) -> None:
@@ -172,7 +174,7 @@ class Config:
     @cached_property
     def _key(self) -> tuple[object, ...]:
         defines = tuple(sorted((name, repr(value)) for name, value in self.defines.items()))
-        return defines, self.num_warps, self.num_stages, self.precision, self.remap, self.descriptors
+        return defines, self.num_warps, self.num_stages, self.precision, self.swizzle, self.descriptors
 
     def __eq__(self, other: object) -> bool:
         return self._key == other._key if isinstance(other, Config) else NotImplemented
@@ -181,24 +183,45 @@ class Config:
         return hash(self._key)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        told = {one.name: getattr(self, one.name) for one in fields(self)}
-        return _config_of, ({**told, "defines": dict(self.defines)},)
+        return _config_of, (state_of_config(self),)
 
     def __repr__(self) -> str:
         defines = ", ".join(f"{name}={value!r}" for name, value in self.defines.items())
         tail = "" if self.num_stages is None else f", num_stages={self.num_stages}"
         tail += "" if self.precision == "ieee" else f", precision={self.precision!r}"
-        tail += f", remap={self.remap}" if self.remap else ""
+        tail += f", swizzle={self.swizzle}" if self.swizzle else ""
         tail += ", descriptors=True" if self.descriptors else ""
         return f"Config({defines + ', ' if defines else ''}num_warps={self.num_warps}{tail})"
 
 
-def _config_of(told: Mapping[str, Any]) -> Config:
-    """A config that was pickled or copied."""
-    return Config(**told)
+def state_of_config(config: Config) -> dict[str, Any]:
+    """What a config says, without what it says by default, as every version can read it: plain data under the
+    names that were always in use. (A younger version may have more fields.)"""
+    usual = Config()
+    state = {setting.name: getattr(config, setting.name) for setting in fields(config)}
+    state = {name: value for name, value in state.items() if value != getattr(usual, name)}
+    if config.defines:
+        state["defines"] = dict(config.defines)
+    if "swizzle" in state:
+        state[_OLD_SWIZZLE] = state.pop("swizzle")
+    return state
+
+
+def _config_of(state: Mapping[str, Any]) -> Config:
+    """A config that was pickled or copied; ``state`` as ``state_of_config`` or an earlier version made it."""
+    return Config(**{"swizzle" if name == _OLD_SWIZZLE else name: value for name, value in state.items()})
 
 
 _config_of.__module__ = "pytriton.runtime.options"  # what pickles name, wherever this file stands
+
+_OLD_SWIZZLE: Final = (
+    "remap"  # what ``swizzle`` was called, in pickles, in stored times, and in users' programs
+)
+
+
+def present_words(shown: str) -> str:
+    """The ``repr`` of a config that an earlier version wrote, as this one writes it."""
+    return re.sub(rf", {_OLD_SWIZZLE}=(\d+)(, descriptors=True)?\)\Z", r", swizzle=\1\2)", shown)
 
 
 def config(
@@ -206,9 +229,9 @@ def config(
 ) -> Config:
     """One point for ``autotune_configs``, as ``triton.config`` of 2021 made it.
 
-    ``more`` are other fields of ``Config``, as in the line with which tuning ends.
+    ``more`` are other fields of ``Config``, as in the line with which tuning ends, or ended in an earlier version.
     """
-    return Config(dict(defines or {}), num_warps, **more)
+    return _config_of({"defines": dict(defines or {}), "num_warps": num_warps, **more})
 
 
 def _warps(value: object) -> int:

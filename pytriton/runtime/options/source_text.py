@@ -29,7 +29,7 @@ class KernelText:
         settings = replace(
             self.settings,
             precision=config.precision,
-            swizzle=config.remap,
+            swizzle=config.swizzle,
             num_stages=config.num_stages,
             descriptors=config.descriptors,
         )

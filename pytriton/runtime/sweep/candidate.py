@@ -1,4 +1,10 @@
-"""One point of a sweep: translated once, loaded once, compiled once a device and kind of arguments."""
+"""One point of a sweep: translated once, loaded once, compiled once a device and specialization.
+
+Input: a text and a config; then launches, all decided: device, grid, values and their specialization (a kind for
+each parameter, ``launch/arguments.py``). Output: those launches, on a GPU or by the interpreter. Invariants: of
+threads that want the same code one compiles and the others wait, but not those whose code is there; a forked child
+forgets what its parent loaded.
+"""
 
 from __future__ import annotations
 
@@ -56,14 +62,14 @@ class Candidate:
         own = self.binder.own.parameters
         return tuple(at for at, parameter in enumerate(own) if parameter.name in self.translation.writes)
 
-    def launch(self, device: int, grid: Grid, values: Sequence[Any], facts: tuple[int, ...]) -> None:
+    def launch(self, device: int, grid: Grid, values: Sequence[Any], specialization: tuple[int, ...]) -> None:
         """Run it once. The arguments are checked, the grid has no zero."""
         if not self.suits(grid, values):
-            self._plain.launch(device, grid, values, facts)
+            self._plain.launch(device, grid, values, specialization)
         elif device == CPU:
             self._interpret(grid, values)
         else:
-            self.kernel_on(device, facts)(grid, values)
+            self.kernel_on(device, specialization)(grid, values)
 
     def suits(self, grid: Grid, values: Sequence[Any]) -> bool:
         """Whether its descriptors, if it has any, reach what the text says in such a launch."""
@@ -74,30 +80,30 @@ class Candidate:
         """The same point without descriptors, for launches that those do not suit."""
         return Candidate(self._text, replace(self.config, descriptors=False), lambda _: self.binder)
 
-    def kernel_on(self, device: int, facts: tuple[int, ...]) -> DeviceKernel:
+    def kernel_on(self, device: int, specialization: tuple[int, ...]) -> DeviceKernel:
         """The compiled kernel; raises UnsupportedError or LaunchError where there can be none."""
-        found = self._kernels.get((device, facts))
-        if found is not None:
-            return found
+        kernel = self._kernels.get((device, specialization))
+        if kernel is not None:
+            return kernel
         with self._lock:
-            if (device, facts) not in self._kernels:
-                self._kernels[device, facts] = self._compile_on(device, facts)
-            return self._kernels[device, facts]
+            if (device, specialization) not in self._kernels:
+                self._kernels[device, specialization] = self._compile_on(device, specialization)
+            return self._kernels[device, specialization]
 
-    def direct_on(self, device: int, facts: tuple[int, ...]) -> Direct | None:
+    def direct_on(self, device: int, specialization: tuple[int, ...]) -> Direct | None:
         """The C function of a kernel that was launched there; None where there is no calling it directly."""
-        found = self._kernels.get((device, facts))
-        if found is None or found.direct is None or self._fits is None:
-            return None if found is None else found.direct
+        kernel = self._kernels.get((device, specialization))
+        if kernel is None or kernel.direct is None or self._fits is None:
+            return None if kernel is None else kernel.direct
 
         def otherwise(grid: Grid, values: Sequence[Any]) -> None:
-            self._plain.launch(device, grid, values, facts)
+            self._plain.launch(device, grid, values, specialization)
 
-        return guarded(found.direct, len(self.translation.parameters), self._fits, otherwise)
+        return guarded(kernel.direct, len(self.translation.parameters), self._fits, otherwise)
 
-    def compile_for(self, facts: tuple[int, ...], target: Any) -> Any:
+    def compile_for(self, specialization: tuple[int, ...], target: Any) -> Any:
         """Triton's ``CompiledKernel`` for a target; raises UnsupportedError."""
-        return compile_kernel(self.translation, facts, self.config, target, self._text.source)
+        return compile_kernel(self.translation, specialization, self.config, target, self._text.source)
 
     def shared_memory(self, device: int) -> int | None:
         """Bytes that a kernel needs which was compiled for a device; None where none was."""
@@ -109,11 +115,11 @@ class Candidate:
         kernels = list(self._kernels.values())
         return kernels[-1].compiled if kernels else None
 
-    def _compile_on(self, device: int, facts: tuple[int, ...]) -> DeviceKernel:
+    def _compile_on(self, device: int, specialization: tuple[int, ...]) -> DeviceKernel:
         check_not_forked(self.translation.kernel)
         usable_cache()
         with torch.cuda.device(device):
-            compiled = self.compile_for(facts, driver.active.get_current_target())
+            compiled = self.compile_for(specialization, driver.active.get_current_target())
         constexprs = self.translation.constexprs
         names = compiled.src.fn.arg_names[len(self.translation.parameters) :]
         try:

@@ -32,23 +32,23 @@ class Sweep:
         self.dropped: dict[Config, PytritonError] = {}
         self._binders: dict[tuple[object, ...], Binder] = {}
         self._candidates: dict[Config, Candidate] = {}
-        self.first = self._first_legal(configs)
+        self.configs = tuple(configs)
+        self.first = self._first_legal()
         self.configs = _distinct(configs, self.first)
-        self._candidates[self.first.config] = self.first
 
-    def made(self, config: Config) -> Candidate:
+    def candidate(self, config: Config) -> Candidate:
         """The candidate of a point; raises CompileError. A grid sees one of pytriton's own as the user's."""
         if config not in self._candidates:
-            made = Candidate(self.text, config, self._binder_for)
+            candidate = Candidate(self.text, config, self._binder_for)
             if config not in self.configs:
-                made.options = Options(users_point(config, self.configs))
-            self._candidates[config] = made
+                candidate.options = Options(users_point(config, self.configs))
+            self._candidates[config] = candidate
         return self._candidates[config]
 
-    def candidate(self, config: Config) -> Candidate | None:
+    def candidate_or_drop(self, config: Config) -> Candidate | None:
         """The candidate of a point; None if it cannot be translated, so that it is dropped."""
         try:
-            return self.made(config)
+            return self.candidate(config)
         except CompileError as error:
             self.dropped[config] = error
             return None
@@ -57,27 +57,27 @@ class Sweep:
         """Every candidate of the user's that can be translated; the others are dropped."""
         for config in self.configs:
             if config not in self._candidates and config not in self.dropped:
-                self.candidate(config)
+                self.candidate_or_drop(config)
         return [self._candidates[config] for config in self.configs if config in self._candidates]
 
     def all_translated(self) -> list[Candidate]:
         """The same; raises CompileError if one cannot be translated."""
-        found = self.translated()
-        if len(found) < len(self.configs):
+        candidates = self.translated()
+        if len(candidates) < len(self.configs):
             raise next(error for error in self.dropped.values() if isinstance(error, CompileError))
-        return found
+        return candidates
 
     def every_point(self) -> list[Config]:
         """The points of the user's sweep, and those that tuning may add on some GPU."""
         shape = self.first.translation
         describes = shape.traits.pipelined  # if they can be tried depends on the tiles, too
-        every = (point for config in self.configs for point in own_points(config, shape, describes))
-        return [*self.configs, *every]
+        own = (point for config in self.configs for point in own_points(config, shape, describes))
+        return [*self.configs, *own]
 
     def shared_memory(self, device: int) -> dict[Config, int]:
         """Bytes of shared memory of those points that were compiled for a device."""
-        found = {config: candidate.shared_memory(device) for config, candidate in self._candidates.items()}
-        return {config: shared for config, shared in found.items() if shared is not None}
+        needs = {config: candidate.shared_memory(device) for config, candidate in self._candidates.items()}
+        return {config: shared for config, shared in needs.items() if shared is not None}
 
     def reasons(self) -> dict[Config, float | str]:
         """Why each dropped point was dropped, in a line."""
@@ -95,14 +95,13 @@ class Sweep:
             headline(f"no candidate of the sweep is left\n{listed}", "TC601", "try smaller tiles")
         )
 
-    def _first_legal(self, configs: Sequence[Config]) -> Candidate:
-        for config in configs:
-            try:
-                return Candidate(self.text, config, self._binder_for)
-            except CompileError as error:
-                self.dropped[config] = error
+    def _first_legal(self) -> Candidate:
+        for config in self.configs:
+            candidate = self.candidate_or_drop(config)
+            if candidate is not None:
+                return candidate
         if len({str(error) for error in self.dropped.values()}) == 1:
-            raise self.dropped[configs[0]]  # what is wrong is not the sweep
+            raise self.dropped[self.configs[0]]  # what is wrong is not the sweep
         self.refuse_all()
 
     def _binder_for(self, translation: Translation) -> Binder:

@@ -35,9 +35,9 @@ def own_points(config: Config, translation: Translation, describes: bool = False
     elif config.num_stages is None and translation.traits.streams:
         stages += _STREAM_STAGES
     groups = (0, _GROUP) if translation.traits.swizzles else (0,)
-    points = [replace(config, num_stages=count, remap=group) for group in groups for count in stages]
+    points = [replace(config, num_stages=count, swizzle=group) for group in groups for count in stages]
     if describes:
-        points += [replace(config, remap=group, descriptors=True) for group in groups]
+        points += [replace(config, swizzle=group, descriptors=True) for group in groups]
     return tuple(point for point in points if point != config)
 
 
@@ -48,5 +48,5 @@ def best_few(times: Mapping[_T, float]) -> Sequence[_T]:
 
 def users_point(config: Config, users: Sequence[Config]) -> Config:
     """The point of the user's sweep of which one of these is a variant."""
-    plain = replace(config, remap=0, descriptors=False)
+    plain = replace(config, swizzle=0, descriptors=False)
     return plain if plain in users else replace(plain, num_stages=None)

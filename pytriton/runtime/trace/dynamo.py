@@ -96,9 +96,9 @@ def call_traced(
     given = {} if defines is None else {name: _fixed(value) for name, value in defines.items()}
     warps, stages = _fixed(num_warps), _fixed(num_stages)
     computed: list[dict[str, Any]] = []
-    if kernel._heuristics is not None:
+    if kernel._definition.heuristics.functions:
         points = getattr(ROUTES, _points(kernel.token, given, warps, stages))
-        computed = points.computed(kernel._heuristics.functions, arguments)
+        computed = points.computed(kernel._definition.heuristics.functions, arguments)
     planned = getattr(ROUTES, _planned(kernel.token, given, warps, stages, computed))
     if len(arguments) != planned.count:
         planned.refuse_count(arguments)
@@ -199,7 +199,7 @@ class Planned:
         self.kernel = kernel
         # What constant buffers hold belongs to the kernel object; all else shows in the text.
         owner = kernel.token if plan.first.translation.buffers else ""
-        self.identity = f"{plan.text!r} {kernel._settings!r} {owner} {plan.configs}"
+        self.identity = f"{plan.text!r} {kernel._definition.settings!r} {owner} {plan.configs}"
         self.count = len(plan.first.binder.own.parameters)
         self.options = [_TracedOptions(config) for config in plan.configs]
         sweeps = len(plan.configs) > 1
@@ -229,7 +229,7 @@ def _kept(key: Any, make: Callable[[str], Any]) -> str:
 @_constant
 def _points(token: str, defines: Mapping[str, Any], num_warps: Any, num_stages: Any) -> str:
     kernel = _kernels[token]
-    configs = kernel._configs(defines_of(defines), num_warps, num_stages)
+    configs = kernel._definition.configs(defines_of(defines), num_warps, num_stages)
     names = kernel._parameter_names(configs[0])
     return _kept(("points", token, configs), lambda _: Points(names, configs))
 
@@ -243,7 +243,7 @@ def _planned(
     computed: Sequence[Mapping[str, Any]],
 ) -> str:
     kernel = _kernels[token]
-    configs = kernel._configs(defines_of(defines), num_warps, num_stages)
+    configs = kernel._definition.configs(defines_of(defines), num_warps, num_stages)
     if computed:
         configs = tuple(
             replace(config, defines={**config.defines, **values})

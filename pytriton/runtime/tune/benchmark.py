@@ -1,46 +1,48 @@
-"""Choosing the fastest candidate by measuring it on the real arguments.
+"""The stopwatch: launches, all decided, in; the milliseconds of each, or the reason why it has none, out.
 
-Candidates are compiled in parallel; one that cannot be compiled or does not fit the device is dropped, with
-its reason. Each of the rest is launched once, and one that computes something else than the others is
-dropped (``cross_check.py``). Then they are timed with events on the GPU, one by one, the level-2 cache cleared
-before each launch. What the kernel writes is put back before each launch, outside the timed stretch, and
-once more at the end. Near ties are timed again in turns, as clocks drift from one candidate to the next.
-One sweep is measured at a time.
+Each launch runs once, and one that computes something else than the others is out (``cross_check.py``). Then
+they are timed with events on the GPU, one by one, the level-2 cache cleared before each launch. What the kernel
+writes is put back before each launch, outside the timed stretch, and once more at the end. Near ties are timed
+again in rounds, as clocks drift from one candidate to the next. One sweep is measured at a time.
 """
 
 from __future__ import annotations
 
 import os
 import statistics
-import sys
-import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
 
-from pytriton.errors import PytritonError
 from pytriton.runtime.launch.device import Grid
 from pytriton.runtime.locks import Lock
 from pytriton.runtime.sweep.candidate import CPU, Candidate
-from pytriton.runtime.tune.cross_check import Agreement, may_compare
+from pytriton.runtime.testing import milliseconds_on_gpu
+from pytriton.runtime.tune.cross_check import disagreeing
 from pytriton.runtime.tune.snapshot import Saved
 
-__all__ = ["WRONG", "Launch", "bench", "compile_all", "may_measure", "time_all"]
+__all__ = ["WRONG", "Launch", "bench", "may_measure", "time_all"]
 
 NO_TUNE_VARIABLE: Final = "PYTRITON_NO_TUNE"
 
+WRONG: Final = "TC603"  # the code with which a candidate is dropped that computes something else
+
+_LATE: Final = "over the budget"
 # One candidate is measured for about so long, but at least and at most so often.
-_SECONDS: Final = 0.03
-_FEWEST, _MOST = 5, 100
+_MILLISECONDS: Final = 30.0
+_MIN_LAUNCHES: Final = 5
+_MAX_LAUNCHES: Final = 100
 # A candidate whose first time is so many times the best is not measured again.
 _HOPELESS: Final = 2.0
-# Candidates within this factor of the best are near ties: at most so many of them are timed in so many turns.
+# Candidates within this factor of the best are near ties: at most so many of them are timed in so many rounds.
 _NEAR: Final = 1.06
-_TIED, _TURNS = 6, 5
+_MAX_FINALISTS: Final = 6
+_ROUNDS: Final = 5
+
+_measuring: Final = Lock()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,10 +53,10 @@ class Launch:
     device: int
     grid: Grid
     values: Sequence[Any]
-    facts: tuple[int, ...]
+    specialization: tuple[int, ...]
 
     def __call__(self) -> None:
-        self.candidate.launch(self.device, self.grid, self.values, self.facts)
+        self.candidate.launch(self.device, self.grid, self.values, self.specialization)
 
 
 def may_measure() -> bool:
@@ -63,41 +65,16 @@ def may_measure() -> bool:
     return not forbidden and not torch.cuda.is_current_stream_capturing()
 
 
-def compile_all(
-    work: Iterable[tuple[Candidate, Callable[[], object]]],
-) -> dict[Candidate, PytritonError | None]:
-    """Run each candidate's compilation in a thread; None, or why it must be dropped."""
-
-    def attempt(compile_: Callable[[], object]) -> PytritonError | None:
-        try:
-            compile_()
-        except PytritonError as error:
-            return error
-        return None
-
-    jobs = list(work)
-    functions = [compile_ for _, compile_ in jobs]
-    workers = max(1, min(len(jobs), os.cpu_count() or 1))
-    with ThreadPoolExecutor(workers, thread_name_prefix="pytriton-compile") as pool:
-        try:
-            outcomes = list(pool.map(attempt, functions))
-        except RuntimeError:  # the interpreter shuts down: there are no new threads
-            if not sys.is_finalizing() and threading.main_thread().is_alive():
-                raise
-            outcomes = [attempt(compile_) for compile_ in functions]
-    return dict(zip([candidate for candidate, _ in jobs], outcomes, strict=True))
-
-
 def time_all(
     launches: Sequence[Launch],
     saved: Saved,
     budget: float | None,
-    told: Callable[[Candidate, float | str], None] = lambda candidate, found: None,
+    tell: Callable[[Candidate, float | str], None] = lambda candidate, result: None,
     users: Callable[[Launch], bool] = lambda launch: True,
 ) -> dict[Candidate, float | str]:
     """Milliseconds of each launch, or the reason why it has none.
 
-    ``budget`` (seconds) ends the measuring; the first launch is measured in any case. ``told`` hears of
+    ``budget`` (seconds) ends the measuring; the first launch is measured in any case. ``tell`` hears of
     each as soon as it is measured. ``users`` says which launches are points of the user's, by which the
     others are judged.
     """
@@ -105,22 +82,17 @@ def time_all(
     with _measuring, torch.cuda.device(launches[0].device):
         cache = _level_2_cache(launches[0].device)
         try:
-            found = _first_launches(launches, saved, deadline, users)
-            for candidate, reason in found.items():
-                told(candidate, reason)
-            left = [launch for launch in launches if launch.candidate not in found]
-            times = _one_by_one(left, saved, cache, deadline, told)
+            excluded = _first_launches(launches, saved, deadline, users)
+            for candidate, reason in excluded.items():
+                tell(candidate, reason)
+            left = [launch for launch in launches if launch.candidate not in excluded]
+            times = _one_by_one(left, saved, cache, deadline, tell)
             if len(times) == len(left) and time.perf_counter() <= deadline:
-                times |= _in_turns(_near_ties(left, times), saved, cache, min(times.values()))
+                times |= _in_rounds(_finalists(left, times), saved, cache, min(times.values()))
         finally:
             saved.restore()
-    every: dict[Candidate, float | str] = {**found, **times}
-    return {launch.candidate: every.get(launch.candidate, _LATE) for launch in launches}
-
-
-_measuring: Final = Lock()
-WRONG: Final = "TC603"  # the code with which a candidate is dropped that computes something else
-_LATE: Final = "over the budget"
+    results: dict[Candidate, float | str] = {**excluded, **times}
+    return {launch.candidate: results.get(launch.candidate, _LATE) for launch in launches}
 
 
 def _first_launches(
@@ -132,17 +104,18 @@ def _first_launches(
         saved.restore()
         launch()
 
-    out: dict[Candidate, str] = {}
-    agreement: Agreement[Launch] = Agreement(saved, run, may_compare())
-    for launch in launches:
-        if launch is not launches[0] and time.perf_counter() > deadline:
-            out[launch.candidate] = _LATE
-        else:
-            agreement.add(launch)
-    wrong = agreement.wrong(users)
-    for launch, differs in wrong.items():
-        out[launch.candidate] = f"computes something else than the others: {differs} [{WRONG}]"
-    return out
+    excluded: dict[Candidate, str] = {}
+
+    def in_time() -> Iterator[Launch]:
+        for launch in launches:
+            if launch is not launches[0] and time.perf_counter() > deadline:
+                excluded[launch.candidate] = _LATE
+            else:
+                yield launch
+
+    for launch, differs in disagreeing(in_time(), saved, run, users).items():
+        excluded[launch.candidate] = f"computes something else than the others: {differs} [{WRONG}]"
+    return excluded
 
 
 def _one_by_one(
@@ -150,39 +123,40 @@ def _one_by_one(
     saved: Saved,
     cache: torch.Tensor | None,
     deadline: float,
-    told: Callable[[Candidate, float | str], None],
+    tell: Callable[[Candidate, float | str], None],
 ) -> dict[Candidate, float]:
     """The median of each; those that the deadline left unmeasured are missing."""
     times: dict[Candidate, float] = {}
     best = float("inf")
     for launch in launches:
         if times and time.perf_counter() > deadline:
-            told(launch.candidate, _LATE)
+            tell(launch.candidate, _LATE)
             continue
         times[launch.candidate] = _median(launch, saved, cache, best)
         best = min(best, times[launch.candidate])
-        told(launch.candidate, times[launch.candidate])
+        tell(launch.candidate, times[launch.candidate])
     return times
 
 
-def _near_ties(launches: Sequence[Launch], times: dict[Candidate, float]) -> list[Launch]:
-    known = {launch: times[launch.candidate] for launch in launches}
-    best = min(known.values())
-    return sorted((each for each, t in known.items() if t <= _NEAR * best), key=known.__getitem__)[:_TIED]
+def _finalists(launches: Sequence[Launch], times: dict[Candidate, float]) -> list[Launch]:
+    """The near ties, fastest first."""
+    near = _NEAR * min(times.values())
+    tied = [launch for launch in launches if times[launch.candidate] <= near]
+    return sorted(tied, key=lambda launch: times[launch.candidate])[:_MAX_FINALISTS]
 
 
-def _in_turns(
+def _in_rounds(
     launches: Sequence[Launch], saved: Saved, cache: torch.Tensor | None, best: float
 ) -> dict[Candidate, float]:
     """The medians of some launches that take turns; nothing where only one is left."""
     if len(launches) < 2:
         return {}
     times: dict[Candidate, list[float]] = {launch.candidate: [] for launch in launches}
-    count = min(_MOST, max(_FEWEST, int(_SECONDS * 1000 / max(best, 1e-3))) // _TURNS + 1)
-    for _ in range(_TURNS):
+    count = _launches_within(best) // _ROUNDS + 1
+    for _ in range(_ROUNDS):
         for launch in launches:
             times[launch.candidate] += _milliseconds(launch, saved, cache, count)
-    return {candidate: statistics.median(found) for candidate, found in times.items()}
+    return {candidate: statistics.median(measured) for candidate, measured in times.items()}
 
 
 def _median(launch: Launch, saved: Saved, cache: torch.Tensor | None, best: float) -> float:
@@ -190,29 +164,23 @@ def _median(launch: Launch, saved: Saved, cache: torch.Tensor | None, best: floa
     first = min(_milliseconds(launch, saved, cache, 2))
     if first > _HOPELESS * best:
         return first
-    count = int(_SECONDS * 1000 / max(first, 1e-3))
-    return statistics.median(_milliseconds(launch, saved, cache, min(_MOST, max(_FEWEST, count))))
+    return statistics.median(_milliseconds(launch, saved, cache, _launches_within(first)))
+
+
+def _launches_within(milliseconds: float) -> int:
+    """How often a launch that takes so long is measured."""
+    return min(_MAX_LAUNCHES, max(_MIN_LAUNCHES, int(_MILLISECONDS / max(milliseconds, 1e-3))))
 
 
 def _milliseconds(launch: Launch, saved: Saved, cache: torch.Tensor | None, count: int) -> list[float]:
-    """Times of ``count`` launches on the current device. All are queued before the first is read."""
-    pairs = []
-    for _ in range(count):
+    """Times of ``count`` launches on the current device."""
+
+    def prepare() -> None:
         saved.restore()
         if cache is not None:
             cache.zero_()
-        start, end = _event(), _event()
-        start.record()
-        launch()
-        end.record()
-        pairs.append((start, end))
-    torch.cuda.synchronize()
-    return [start.elapsed_time(end) for start, end in pairs]
 
-
-def _event() -> torch.cuda.Event:
-    make: Callable[..., torch.cuda.Event] = torch.cuda.Event
-    return make(enable_timing=True)
+    return milliseconds_on_gpu(launch, prepare, count)
 
 
 def _level_2_cache(device: int) -> torch.Tensor | None:
@@ -233,11 +201,11 @@ def bench(launch: Launch, saved: Saved | None, repetitions: int) -> int:
     if launch.device == CPU:
         return _bench_on_cpu(launch, saved, repetitions)
     with torch.cuda.device(launch.device):
-        launch.candidate.kernel_on(launch.device, launch.facts)
+        launch.candidate.kernel_on(launch.device, launch.specialization)
         if saved is None:
             times = _milliseconds(launch, Saved(()), None, 1)
         else:
-            times = _milliseconds(launch, saved, None, max(10, min(repetitions, _MOST)))
+            times = _milliseconds(launch, saved, None, max(10, min(repetitions, _MAX_LAUNCHES)))
     return max(1, round(min(times) * 1e6))
 
 

@@ -14,7 +14,7 @@ something else with each point, as into scratch memory whose layout is the tile'
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -22,11 +22,11 @@ import torch
 
 from pytriton.runtime.tune.snapshot import Memory, Saved
 
-__all__ = ["Agreement", "may_compare"]
+__all__ = ["disagreeing", "may_compare"]
 
 NO_COMPARE_VARIABLE: Final = "PYTRITON_NO_COMPARE"
 
-_One = TypeVar("_One")
+Member = TypeVar("Member")
 
 _CHUNK: Final = 1 << 24  # bytes that are compared as numbers at a time
 _TOLERANCE: Final = {
@@ -43,82 +43,77 @@ def may_compare() -> bool:
 
 
 @dataclass
-class _Group(Generic[_One]):
+class _Group(Generic[Member]):
     """Candidates that agree, and what the first of them wrote."""
 
-    members: list[_One]
+    members: list[Member]
     written: tuple[torch.Tensor, ...]
     differs: str = ""  # from the first group, and where
 
 
-class Agreement(Generic[_One]):
-    """Sorts candidates into groups that agree. ``run`` restores the memory and launches one of them."""
+def disagreeing(
+    members: Iterable[Member],
+    saved: Saved,
+    run: Callable[[Member], None],
+    votes: Callable[[Member], bool] = lambda member: True,
+) -> dict[Member, str]:
+    """Launch all candidates; who writes something else than the largest group of those that vote, and where.
 
-    def __init__(self, saved: Saved, run: Callable[[_One], None], judging: bool = True) -> None:
-        self._saved = saved
-        self._run = run
-        self._groups: list[_Group[_One]] = []
-        self._can_judge = judging
+    ``run`` restores the memory and launches one of them. Each is launched, also where nobody can be judged.
+    """
+    groups: list[_Group[Member]] = []
+    can_judge = may_compare()
+    for member in members:
+        run(member)
+        if can_judge:
+            try:
+                can_judge = _sort_in(member, groups, saved, run)
+            except torch.cuda.OutOfMemoryError:
+                can_judge = False
+    if not can_judge or len(groups) < 2:
+        return {}
+    counts = [sum(map(votes, group.members)) for group in groups]
+    right = groups[counts.index(max(counts))]
+    wrong: dict[Member, str] = {}
+    for group in groups:
+        if group is not right:
+            wrong |= dict.fromkeys(group.members, group.differs or right.differs)
+    return wrong
 
-    def add(self, one: _One) -> None:
-        """Launch a candidate, and find its group."""
-        self._run(one)
-        if not self._can_judge:
-            return
-        try:
-            self._sort_in(one)
-        except torch.cuda.OutOfMemoryError:
-            self._give_up()
 
-    def _sort_in(self, one: _One) -> None:
-        differs = ""
-        for group in self._groups:
-            found = self._difference(group.written)
-            if not found:
-                group.members.append(one)
-                return
-            differs = differs or found
-        written = self._snapshot()
-        if self._groups and not (self._repeats(one, written) and self._repeats_first()):
-            self._give_up()
-            return
-        self._groups.append(_Group([one], written, differs))
+def _sort_in(
+    member: Member, groups: list[_Group[Member]], saved: Saved, run: Callable[[Member], None]
+) -> bool:
+    """Find the group of what was launched last, or open one; False where results depend on luck."""
+    differs = ""
+    for group in groups:
+        difference = _difference(saved, group.written)
+        if not difference:
+            group.members.append(member)
+            return True
+        differs = differs or difference
+    written = _copies(saved)
+    if groups:
+        first = groups[0]
+        for again, before in ((member, written), (first.members[0], first.written)):
+            run(again)
+            if _difference(saved, before):
+                return False
+    groups.append(_Group([member], written, differs))
+    return True
 
-    def _snapshot(self) -> tuple[torch.Tensor, ...]:
-        return tuple(each.memory.clone() for each in self._saved.memories)
 
-    def _repeats(self, one: _One, written: Sequence[torch.Tensor]) -> bool:
-        """Whether a candidate writes the same when it is launched again."""
-        self._run(one)
-        return not self._difference(written)
+def _copies(saved: Saved) -> tuple[torch.Tensor, ...]:
+    return tuple(memory.memory.clone() for memory in saved.memories)
 
-    def _repeats_first(self) -> bool:
-        return self._repeats(self._groups[0].members[0], self._groups[0].written)
 
-    def _give_up(self) -> None:
-        self._can_judge = False
-        self._groups = []
-
-    def wrong(self, voters: Callable[[_One], bool]) -> dict[_One, str]:
-        """Who disagrees with the largest group of voters, and how."""
-        if len(self._groups) < 2:
-            return {}
-        votes = [sum(map(voters, group.members)) for group in self._groups]
-        right = self._groups[votes.index(max(votes))]
-        found: dict[_One, str] = {}
-        for group in self._groups:
-            if group is not right:
-                differs = group.differs or right.differs
-                found |= dict.fromkeys(group.members, differs)
-        return found
-
-    def _difference(self, written: Sequence[torch.Tensor]) -> str:
-        """How the present memory differs from what was written before; empty if it does not."""
-        for each, other in zip(self._saved.memories, written, strict=True):
-            count = _count_of_others(each, other)
-            if count:
-                return f"{count} elements of '{each.name}'" if each.name else f"{count} elements"
-        return ""
+def _difference(saved: Saved, written: Sequence[torch.Tensor]) -> str:
+    """How the present memory differs from what was written before; empty if it does not."""
+    for memory, other in zip(saved.memories, written, strict=True):
+        count = _count_of_others(memory, other)
+        if count:
+            return f"{count} elements of '{memory.name}'" if memory.name else f"{count} elements"
+    return ""
 
 
 def _count_of_others(memory: Memory, other: torch.Tensor) -> int:
@@ -129,12 +124,12 @@ def _count_of_others(memory: Memory, other: torch.Tensor) -> int:
     tolerance = _TOLERANCE.get(memory.dtype) if memory.dtype is not None else None
     width = 1 if memory.dtype is None else memory.dtype.itemsize
     if tolerance is None or memory.dtype is None or now.numel() % width:
-        whole = now.numel() // width * width
-        return int((now != other)[:whole].view(-1, width).any(1).sum()) or 1
+        complete = now.numel() // width * width
+        return int((now != other)[:complete].view(-1, width).any(1).sum()) or 1
     size = tolerance * _mean_size(other, memory.copy, memory.dtype)
     count = 0
     for start in range(0, now.numel(), _CHUNK):
-        a, b = (each[start : start + _CHUNK].view(memory.dtype).double() for each in (now, other))
+        a, b = (data[start : start + _CHUNK].view(memory.dtype).double() for data in (now, other))
         near = b.isfinite() & ((a - b).abs() <= tolerance * b.abs() + size)
         count += int((~(near | (a == b) | (a.isnan() & b.isnan()))).sum())
     return count
@@ -144,7 +139,7 @@ def _mean_size(written: torch.Tensor, before: torch.Tensor, dtype: torch.dtype) 
     """The mean magnitude of the finite elements that a launch changed."""
     total, count = 0.0, 0
     for start in range(0, written.numel(), _CHUNK):
-        new, old = (each[start : start + _CHUNK].view(dtype).double() for each in (written, before))
+        new, old = (data[start : start + _CHUNK].view(dtype).double() for data in (written, before))
         changed = new[(new != old) & new.isfinite()].abs()
         total += float(changed.sum())
         count += changed.numel()

@@ -49,21 +49,21 @@ class Progress:
         self._done += 1
         if isinstance(time_or_reason, float):
             self._best = min(self._best, time_or_reason)
-            found = f"{time_or_reason:.3f} ms"
+            shown = f"{time_or_reason:.3f} ms"
         else:
-            found = time_or_reason
+            shown = time_or_reason
         best = f" best {self._best:.3f} ms" if self._best < float("inf") else ""
-        line = f"[{self._done}/{self._total}] {self._named(point)} ... {found}{best}"
+        line = f"[{self._done}/{self._total}] {self._named(point)} ... {shown}{best}"
         self._write(f"{_CLEAR}{line[:_WIDTH]}" if self._live else f"{line}\n")
 
     def end(self, best: Config, milliseconds: float, question: Question | None) -> None:
         """Show the line that pins the winner."""
         took = time.perf_counter() - self._started
-        told = f"{self._kernel}: {milliseconds:.3f} ms, best of {self._done} in {took:.1f} s"
+        summary = f"{self._kernel}: {milliseconds:.3f} ms, best of {self._done} in {took:.1f} s"
         if question is not None:
             values = "".join(f", {name}={value}" for name, value in question.arguments.items())
-            told += f", {question.device}{values}"
-        self._write(f"{_CLEAR if self._live else ''}{pinning(best)}  # {told}\n")
+            summary += f", {question.device}{values}"
+        self._write(f"{_CLEAR if self._live else ''}{pinning(best)}  # {summary}\n")
 
     def _named(self, point: Config) -> str:
         """The settings by which the points differ, and those that tuning adds of its own accord."""
@@ -97,7 +97,9 @@ def pinning(config: Config) -> str:
 
 def _settings(config: Config) -> dict[str, object]:
     """All that a config says, by name."""
-    own = {one.name: getattr(config, one.name) for one in fields(config) if one.name != "defines"}
+    own = {
+        setting.name: getattr(config, setting.name) for setting in fields(config) if setting.name != "defines"
+    }
     return {**config.defines, **own}
 
 
@@ -116,4 +118,4 @@ def _varied(points: Sequence[Config]) -> frozenset[str]:
     """The names by which the points differ."""
     every = [_settings(point) for point in points]
     names = {name for settings in every for name in settings}
-    return frozenset(name for name in names if len({repr(each.get(name)) for each in every}) > 1)
+    return frozenset(name for name in names if len({repr(settings.get(name)) for settings in every}) > 1)

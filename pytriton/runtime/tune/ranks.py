@@ -52,16 +52,16 @@ def _asked(question: Question, points: Iterable[Config], choice: Config | None) 
         store = _distributed.distributed_c10d._get_default_store()
         if choice is not None:
             # Sets it if nothing is there, in one step, and gives what is there then.
-            found = store.compare_set(key, "", repr(choice))
+            answer = store.compare_set(key, "", repr(choice))
         else:
-            found = store.get(key) if store.check([key]) else b""
+            answer = store.get(key) if store.check([key]) else b""
     except (RuntimeError, ValueError) as error:  # the rank that keeps the store has ended
         warn_once(f"pytriton cannot ask the other ranks what they chose: {error}")
         return None
-    return named.get(bytes(found).decode())
+    return named.get(bytes(answer).decode())
 
 
 def _key(question: Question, named: Iterable[str]) -> str:
     """The same on all ranks: neither the GPU's name nor the alignment of a rank's tensors is part of it."""
-    told = [question.kernel, question.text, dict(question.fixed), dict(question.arguments), sorted(named)]
-    return f"pytriton/{hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()}"
+    parts = [question.kernel, question.text, dict(question.fixed), dict(question.arguments), sorted(named)]
+    return f"pytriton/{hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()}"

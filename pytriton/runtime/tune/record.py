@@ -1,13 +1,17 @@
-"""What tuning found, kept for the next process, point by point.
+"""What tuning found, on disk: times for the next process, point by point, and choices that the user pins.
 
 The *question* says all that a time depends on beside the point itself: the text, the GPU, the versions, the
 values of the arguments that call for new tuning, and what is compiled into the kernel of all others
-(alignment, ones). One file answers one question. It maps each point, in words (``Config(TM=64,
-num_warps=4)``), to what was found: milliseconds and a digest of the code that took them, or why the point
-was dropped. So a sweep that grew measures its new points only. A file that is torn, foreign or changed is a
-miss: it costs a measurement and can do nothing else.
+(alignment, ones). Points are written in words (``Config(TM=64, num_warps=4)``).
 
+*Times.* One file in the cache directory answers one question. It maps each point to what was found: milliseconds
+and a digest of the code that took them, or why the point was dropped. So a sweep that grew measures its new
+points only. A file that is torn, foreign or changed is a miss: it costs a measurement and can do nothing else.
 ``PYTRITON_FORCE_TUNE=1`` measures anew, and stores that.
+
+*Pins.* ``PYTRITON_REPLAY=FILE`` holds one choice a line, as JSON. What it answers is never measured. What it
+lacks is tuned as usual and added, so that one run writes the file and others replay it; a line may be edited by
+hand.
 """
 
 from __future__ import annotations
@@ -15,30 +19,39 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import torch
 import triton
 
 from pytriton import __version__
+from pytriton.errors import TuneError
+from pytriton.runtime.compile.files import append_line, insisting
 from pytriton.runtime.compile.module_cache import load_bytes, store_bytes
-from pytriton.runtime.options.defines import Config
+from pytriton.runtime.errors import headline, warn_once
+from pytriton.runtime.options.defines import Config, present_words
 from pytriton.runtime.options.source_text import KernelText
 
-__all__ = ["Found", "Question", "ask", "code_of", "device_name", "keep", "recall"]
+__all__ = [
+    *("Found", "Question", "ask", "code_of", "device_name"),
+    *("keep", "recall"),
+    *("pin", "pinned", "replaying"),
+]
 
 FORCE_VARIABLE: Final = "PYTRITON_FORCE_TUNE"
+REPLAY_VARIABLE: Final = "PYTRITON_REPLAY"
 
-_LARGEST_FILE: Final = 1 << 24
+_MAX_FILE_BYTES: Final = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """Which kernel, where, for which arguments.
 
-    ``text`` is a digest; ``fixed`` is what all points of the sweep have in common; ``facts`` is what the
+    ``text`` is a digest; ``fixed`` is what all points of the sweep have in common; ``specialization`` is what the
     code may depend on, a letter for each parameter: ``a`` plain, ``b`` a multiple of 16, ``c`` a 1.
     """
 
@@ -47,12 +60,21 @@ class Question:
     fixed: Mapping[str, str]
     device: str
     arguments: Mapping[str, int | float]
-    facts: str = ""
+    specialization: str = ""
 
     def stored_by(self) -> dict[str, Any]:
         """What times are found by. The sweep around a point is no part of it, but the versions are."""
-        told = {name: value for name, value in asdict(self).items() if name != "fixed"}
-        return {**told, "versions": [__version__, triton.__version__, torch.__version__]}
+        return {**self._words("fixed"), "versions": [__version__, triton.__version__, torch.__version__]}
+
+    def pinned_by(self) -> dict[str, Any]:
+        """What a pinned choice is found by: versions, alignment and the rest of the sweep may change around
+        it."""
+        return self._words("specialization")
+
+    def _words(self, omitted: str) -> dict[str, Any]:
+        """All but one of these, under the names that files have."""
+        values = {name: value for name, value in asdict(self).items() if name != omitted}
+        return {"facts" if name == "specialization" else name: value for name, value in values.items()}
 
     @property
     def file_name(self) -> str:
@@ -74,19 +96,21 @@ def ask(
     points: Sequence[Config],
     device: int,
     arguments: Mapping[str, Any],
-    facts: Sequence[int],
+    specialization: Sequence[int],
 ) -> Question:
     """The question that a call with these arguments poses on a GPU."""
-    settings = [_settings(point) for point in points]
+    first, *others = [_settings(point) for point in points]
     asked = text.settings
-    told = text.source.text, asked.kernel, asked.include_dirs, asked.strict_literals
+    asked_of = text.source.text, asked.kernel, asked.include_dirs, asked.strict_literals
     return Question(
         kernel=kernel,
-        text=_digest([*told, *([asked.without_promises] if asked.without_promises else [])]),
-        fixed={name: one for name, one in settings[0].items() if all(s.get(name) == one for s in settings)},
+        text=_digest([*asked_of, *([asked.without_promises] if asked.without_promises else [])]),
+        fixed={
+            name: value for name, value in first.items() if all(other.get(name) == value for other in others)
+        },
         device=device_name(device),
         arguments=arguments,
-        facts="".join("abcd"[fact] for fact in facts),
+        specialization="".join("abcd"[kind] for kind in specialization),
     )
 
 
@@ -96,9 +120,9 @@ def _settings(point: Config) -> dict[str, str]:
     return {**defines, **{name: repr(getattr(point, name)) for name in words}}
 
 
-def _digest(told: object) -> str:
+def _digest(value: object) -> str:
     """A short name for what can be written as JSON."""
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def code_of(text: str) -> str:
@@ -108,8 +132,11 @@ def code_of(text: str) -> str:
 
 def device_name(index: int) -> str:
     """The model of a GPU, by which times can be compared."""
-    found = torch.cuda.get_device_properties(index)
-    return f"{found.name}, {found.multi_processor_count} multiprocessors"
+    properties = torch.cuda.get_device_properties(index)
+    return f"{properties.name}, {properties.multi_processor_count} multiprocessors"
+
+
+# Times.
 
 
 def recall(question: Question, points: Sequence[Config]) -> dict[Config, Found]:
@@ -126,23 +153,115 @@ def keep(question: Question, found: Mapping[Config, Found]) -> None:
 
     Of two processes that store at the same moment one may lose: its points are measured again some day.
     """
-    entries = {**_entries(question), **{repr(point): one for point, one in found.items()}}
-    body = {**question.stored_by(), "points": {name: asdict(one) for name, one in entries.items()}}
+    entries = {**_entries(question), **{repr(point): entry for point, entry in found.items()}}
+    body = {**question.stored_by(), "points": {name: asdict(entry) for name, entry in entries.items()}}
     store_bytes(question.file_name, json.dumps({"check": _digest(body), **body}, indent=1).encode())
 
 
 def _entries(question: Question) -> dict[str, Found]:
-    """What the file of a question holds; nothing if it is not whole."""
-    content = load_bytes(question.file_name, _LARGEST_FILE)
+    """What the file of a question holds; nothing if it is not complete."""
+    content = load_bytes(question.file_name, _MAX_FILE_BYTES)
     try:
         body = json.loads(content or b"")
         if body.pop("check") != _digest(body) or body["text"] != question.text:
             return {}
-        found = {name: Found(one["time"], one["code"]) for name, one in body["points"].items()}
+        entries = {
+            present_words(name): Found(entry["time"], entry["code"]) for name, entry in body["points"].items()
+        }
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
         return {}
-    return {name: one for name, one in found.items() if isinstance(one.time, str) or _is_time(one.time)}
+    return {name: entry for name, entry in entries.items() if _is_result(entry.time)}
 
 
-def _is_time(value: object) -> bool:
-    return isinstance(value, float) and 0 < value < float("inf")
+def _is_result(time: object) -> bool:
+    return isinstance(time, str) or (isinstance(time, float) and 0 < time < float("inf"))
+
+
+# Pins.
+
+
+def replaying() -> bool:
+    """Whether there is a file of pinned choices."""
+    return bool(os.environ.get(REPLAY_VARIABLE))
+
+
+def pinned(question: Question, points: Sequence[Config]) -> Config | None:
+    """The choice that the file pins; raises TuneError for one that is no point of the sweep."""
+    if not replaying():
+        return None
+    path = Path(os.environ[REPLAY_VARIABLE])
+    wanted = question.pinned_by()
+    shown = json.dumps(wanted, sort_keys=True)
+    choice = None
+    for number, entry in _pins(path):
+        if json.dumps({key: entry.get(key) for key in wanted}, sort_keys=True) == shown:
+            choice = number, present_words(str(entry["choice"]))  # the last line wins
+    if choice is None:
+        return None
+    number, shown = choice
+    for point in points:
+        if repr(point) == shown:
+            return point
+    raise TuneError(
+        headline(
+            f"{os.environ[REPLAY_VARIABLE]}:{number}: {question.kernel} is pinned to {shown}, "
+            "which is no point of its sweep",
+            "TC602",
+            f"write one of {', '.join(map(repr, points))}, or delete the line",
+        )
+    )
+
+
+def pin(question: Question, choice: Config) -> None:
+    """Add a choice to the file, if there is one; warns where it cannot be written."""
+    if not replaying():
+        return
+    name = os.environ[REPLAY_VARIABLE]
+    line = json.dumps({**question.pinned_by(), "choice": repr(choice)}) + "\n"
+    try:
+        append_line(Path(name), line.encode(), lambda tail: _choice_of(tail) is not None)
+    except OSError as error:
+        warn_once(f"pytriton cannot add to {REPLAY_VARIABLE}={name}: {error.strerror}")
+
+
+def _pins(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number and content of each pinned choice; raises TuneError for what is none."""
+    try:
+        lines = insisting(lambda: _read(path)).split("\n")
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        raise TuneError(headline(f"{REPLAY_VARIABLE}={path} cannot be read: {error}", "TC602")) from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        entry = _choice_of(line)
+        if entry is None and number == len(lines):
+            return  # it has no end: somebody is writing it, or was killed while he did
+        if entry is None:
+            raise TuneError(
+                headline(
+                    f"{path}:{number}: this line pins no choice",
+                    "TC602",
+                    f"delete it; a run with {REPLAY_VARIABLE} adds lines of the right form",
+                )
+            )
+        yield number, entry
+
+
+def _choice_of(line: str | bytes) -> dict[str, Any] | None:
+    """What a line says; None if it pins no choice."""
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) and isinstance(entry.get("choice"), str) else None
+
+
+def _read(path: Path) -> str:
+    """A file's text; raises OSError, or ValueError for one that is too large or no text."""
+    with open(path, "rb") as file:  # not read_bytes: /dev/zero has no end
+        content = file.read(_MAX_FILE_BYTES + 1)
+    if len(content) > _MAX_FILE_BYTES:
+        raise ValueError("it is too large")
+    return content.decode("utf-8")

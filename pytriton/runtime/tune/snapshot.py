@@ -58,21 +58,21 @@ class Saved:
 
     def restore(self) -> None:
         """Put everything back, in order with the other work of the current stream."""
-        for each in self.memories:
-            each.memory.copy_(each.copy)
+        for memory in self.memories:
+            memory.memory.copy_(memory.copy)
 
 
 def save(written: Iterable[Written], device: int) -> Saved | None:
     """A copy of the memory behind these arguments; None if some of it cannot be found or copied."""
     memories: dict[int, Memory] = {}
     try:
-        for one in written:
-            memory = _memory_of(one.argument, device)
+        for target in written:
+            memory = _memory_of(target.argument, device)
             if memory is None:
                 return None
             if memory.numel() and memory.data_ptr() not in memories:
-                name = "" if one.parameter is None else one.parameter.name
-                memories[memory.data_ptr()] = Memory(memory, memory.clone(), one.dtype, name)
+                name = "" if target.parameter is None else target.parameter.name
+                memories[memory.data_ptr()] = Memory(memory, memory.clone(), target.dtype, name)
         return Saved(tuple(memories.values()))
     except torch.cuda.OutOfMemoryError:
         return None
@@ -114,7 +114,7 @@ def _allocated_block(address: int) -> torch.Tensor | None:
             continue
         for block in segment["blocks"]:
             if start <= address < start + block["size"]:
-                found = torch.as_tensor(_Block(start, block["size"]), device=f"cuda:{segment['device']}")
-                return found if found.data_ptr() == start else None
+                memory = torch.as_tensor(_Block(start, block["size"]), device=f"cuda:{segment['device']}")
+                return memory if memory.data_ptr() == start else None
             start += block["size"]
     return None

@@ -9,8 +9,9 @@ import torch
 
 from pytriton.pipeline import Translation
 from pytriton.runtime.options.defines import Config
+from pytriton.runtime.options.definition import PlanSettings
 from pytriton.runtime.options.source_text import KernelText
-from pytriton.runtime.plan import Plan, PlanSettings
+from pytriton.runtime.plan import Plan
 from pytriton.source import Source
 from tests.translating import translate
 
@@ -301,7 +302,7 @@ def test_two_blocks_of_one_base() -> None:
     assert torch.equal(product(text, True), product(text, False))
 
 
-def test_with_remapped_programs() -> None:
+def test_with_swizzled_programs() -> None:
     """The ids of a tile are those of its program, in whatever order these start."""
     found = translate(TEXT, DEFINES, swizzle=8, descriptors=True)
     assert "pm = pid_0" in found.text

@@ -19,7 +19,7 @@ import pytest
 import triton
 
 from pytriton.runtime.compile.compiler import compile_kernel, parse_target
-from pytriton.runtime.compile.specialize import common_facts
+from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.launch.arguments import BY_16
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.source_text import KernelText
@@ -60,10 +60,10 @@ def _compiled(
     source = Source(written.replace(less, "") if less else written, f"{example}.c")
     text = KernelText(source, Settings(kernel))
     translation = text.translate(config)
-    facts = common_facts(translation.parameters)
+    specialization = common_specialization(translation.parameters)
     if aligned:  # sizes and strides are multiples of 16, as a rule
-        facts = (BY_16,) * len(facts)
-    return compile_kernel(translation, facts, config, parse_target(target), source)
+        specialization = (BY_16,) * len(specialization)
+    return compile_kernel(translation, specialization, config, parse_target(target), source)
 
 
 def compiled(
@@ -112,9 +112,9 @@ def stack(machine_code: bytes, tmp_path: Path) -> int:
 class TestDot:
     """Half product of the benchmarks: everything wide, everything ahead, nothing spilt."""
 
-    @pytest.mark.parametrize("remap", [0, 8])
-    def test_as_by_hand(self, remap: int, tmp_path: Path) -> None:
-        ptx, code = compiled("dot", defines_of("dot"), 8, 3, remap=remap)
+    @pytest.mark.parametrize("swizzle", [0, 8])
+    def test_as_by_hand(self, swizzle: int, tmp_path: Path) -> None:
+        ptx, code = compiled("dot", defines_of("dot"), 8, 3, swizzle=swizzle)
         assert count(r"wgmma\.mma_async", ptx) == 4
         assert count(r"cp\.async\.cg\.shared\.global .*0x10", ptx) == 36
         assert count(r"ld\.global", ptx) == 0
@@ -144,15 +144,15 @@ class TestDot:
         b = module.B_TRANSPOSED if bt else module.B_PLAIN
         return {"AT": at, "BT": bt, **a, **b}
 
-    @pytest.mark.parametrize("remap", [0, 8])
+    @pytest.mark.parametrize("swizzle", [0, 8])
     @pytest.mark.parametrize(("columns", "warps", "products"), [(128, 4, 8), (256, 8, 4)])
     @pytest.mark.parametrize("at", [0, 1])
     def test_tiles_by_descriptors(
-        self, at: int, columns: int, warps: int, products: int, remap: int, tmp_path: Path
+        self, at: int, columns: int, warps: int, products: int, swizzle: int, tmp_path: Path
     ) -> None:
         """One copy of each operand a stage, started by one thread; no address is computed in the loop."""
         defines = {**defines_of("dot", TN=columns), **self.form(at, 1)}
-        ptx, code = compiled("dot", defines, warps, 3, remap=remap, descriptors=True)
+        ptx, code = compiled("dot", defines, warps, 3, swizzle=swizzle, descriptors=True)
         assert count(r"cp\.async\.bulk\.tensor", ptx) == 2 * 3
         assert count(r"cp\.async\.c[ag]|ld\.global", ptx) == 0
         assert count(r"wgmma\.mma_async", ptx) == products

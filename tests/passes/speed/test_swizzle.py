@@ -7,8 +7,9 @@ import torch
 
 import pytriton
 from pytriton.runtime.options.defines import Config
+from pytriton.runtime.options.definition import PlanSettings
 from pytriton.runtime.options.source_text import KernelText
-from pytriton.runtime.plan import Plan, PlanSettings
+from pytriton.runtime.plan import Plan
 from pytriton.source import Source
 from tests.translating import translate
 
@@ -26,7 +27,7 @@ void places(int *Y, int w) {
 @pytest.mark.parametrize("grid", [(1, 1), (5, 3), (8, 2), (17, 4, 2), (2, 9), (20, 1), (1, 20)])
 def test_every_program_once(grid: tuple[int, ...], group: int) -> None:
     y = torch.zeros(2000, dtype=torch.int32)
-    plan = Plan(KernelText(Source(PLACES, "places.c")), [Config(remap=group)], PlanSettings())
+    plan = Plan(KernelText(Source(PLACES, "places.c")), [Config(swizzle=group)], PlanSettings())
     plan.call([y, grid[0]], grid)
     count = torch.Size(grid).numel()
     assert torch.equal(y[:count], torch.ones(count, dtype=torch.int32))
@@ -74,6 +75,6 @@ def test_precision(precision: str) -> None:
     assert generated.count(f'input_precision="{precision}"') == 1
     assert "ieee" not in generated
     kernel = pytriton.kernel(text, precision=["ieee", precision])
-    assert [config.precision for config in kernel._configs({}, None, None)] == ["ieee", precision]
+    assert [config.precision for config in kernel._definition.configs({}, None, None)] == ["ieee", precision]
     with pytest.raises(pytriton.LaunchError, match=r"precision is 'fp32'.*\[TC517\]"):
         pytriton.kernel(text, precision="fp32")

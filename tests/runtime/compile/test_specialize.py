@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytriton.runtime.compile.compiler import compile_kernel, parse_target
-from pytriton.runtime.compile.specialize import common_facts, pin_ones, signature_type, specialize
+from pytriton.runtime.compile.specialize import common_specialization, pin_ones, signature_type, specialize
 from pytriton.runtime.launch.arguments import BY_8, BY_16, ONE, PLAIN
 from pytriton.runtime.options.defines import Config
 from pytriton.source import Source
@@ -57,7 +57,7 @@ def test_types(declared: str, wanted: str) -> None:
 
 def attributes(parameter_: Any, fact: int) -> Any:
     special = specialize([parameter_], {}, [fact], ["x"])
-    return special.attributes.get((0,))
+    return special["attrs"].get((0,))
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_promises_of_pointers() -> None:
 
 def test_constants() -> None:
     special = specialize([parameter("int n")], {"T": 4, "S": 0.5}, [PLAIN], ["n", "T", "S"])
-    assert special.signature == {"n": "i32", "T": "constexpr", "S": "constexpr"}
-    assert special.constants == {(1,): 4, (2,): 0.5}
+    assert special["signature"] == {"n": "i32", "T": "constexpr", "S": "constexpr"}
+    assert special["constexprs"] == {(1,): 4, (2,): 0.5}
 
 
 @pytest.mark.parametrize("names", [["m"], ["n", "T"], ["T", "n"], []])
@@ -102,7 +102,7 @@ def test_a_function_with_other_arguments_is_a_bug(names: list[str]) -> None:
 
 
 def test_common_facts() -> None:
-    assert common_facts([parameter("int n"), parameter("half* x")]) == (PLAIN, BY_16)
+    assert common_specialization([parameter("int n"), parameter("half* x")]) == (PLAIN, BY_16)
 
 
 class TestOnes:
@@ -165,8 +165,10 @@ def test_multiples_of_8() -> None:
     translation = handmade(text, "half* z", "half* x", "int n", "int stride")
     widest = {}
     for fact in (PLAIN, BY_8, BY_16):
-        facts = (BY_16, BY_16, fact, fact)
-        ptx = compile_kernel(translation, facts, Config(), parse_target("cuda:90"), Source("")).asm["ptx"]
+        specialization = (BY_16, BY_16, fact, fact)
+        ptx = compile_kernel(translation, specialization, Config(), parse_target("cuda:90"), Source("")).asm[
+            "ptx"
+        ]
         widest[fact] = "ld.global.v4.b32" in ptx and "st.global.v4.b32" in ptx
     assert widest == {PLAIN: False, BY_8: True, BY_16: True}
 
@@ -188,7 +190,7 @@ def test_scalars_of_every_type_compile() -> None:
         "float* z",
         *(f"{kind} {name}" for kind, name in zip(kinds, names, strict=True)),
     )
-    facts = (BY_16, *[PLAIN] * len(kinds))
+    specialization = (BY_16, *[PLAIN] * len(kinds))
     for target in ("cuda:80", "cuda:90", "hip:gfx942"):
-        compiled = compile_kernel(translation, facts, Config(), parse_target(target), Source(""))
+        compiled = compile_kernel(translation, specialization, Config(), parse_target(target), Source(""))
         assert compiled.asm["ttir"].count("tt.store") == len(kinds)

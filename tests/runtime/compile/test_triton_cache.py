@@ -11,13 +11,11 @@ from triton import knobs
 
 import pytriton
 from pytriton.runtime.compile import compiler as compile_module
-from pytriton.runtime.compile import triton_cache
 from tests.runtime.kernels import ADD
 
 
 @pytest.fixture(autouse=True)
 def _restored(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(triton_cache, "_seen", set())
     monkeypatch.setattr("pytriton.runtime.errors._told", set())
     with knobs.cache.scope():
         yield

@@ -17,17 +17,17 @@ from pytriton.errors import LaunchError
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch import descriptors
 from pytriton.runtime.launch import device as launch
+from pytriton.runtime.launch.constants import Constants
 from pytriton.runtime.launch.descriptors import fits_of
 from pytriton.runtime.options.defines import Config
+from pytriton.runtime.options.definition import PlanSettings
 from pytriton.runtime.options.source_text import KernelText
-from pytriton.runtime.plan import Plan, PlanSettings
+from pytriton.runtime.plan import Plan
 from pytriton.runtime.sweep.candidate import Candidate
 from pytriton.runtime.sweep.sweep import Sweep
 from pytriton.runtime.sweep.variants import own_points, users_point
-from pytriton.runtime.tune import search
-from pytriton.runtime.tune.record import Question
-from pytriton.runtime.tune.replay import pin, pinned
-from pytriton.runtime.tune.search import Tuning
+from pytriton.runtime.tune import tuner
+from pytriton.runtime.tune.record import Question, pin, pinned
 from pytriton.source import Source
 from tests.passes.speed.test_descriptors import DEFINES, PLAIN_B, TEXT, TRANSPOSED_A, changed
 from tests.runtime.stand_in import StandIn
@@ -145,8 +145,8 @@ class TestLaunch:
     def test_memory(self, gpu: StandIn, memory: list[torch.Tensor], monkeypatch: pytest.MonkeyPatch) -> None:
         """Each launch has its own, of 256 bytes a program, by the long way and by the short one."""
         kernel, (a, b, c) = self.linear(), matrices()
-        ready, long = Plan._ready, []
-        monkeypatch.setattr(Plan, "_ready", lambda *given: long.append(given) or ready(*given))
+        ready, long = Plan._launch_of, []
+        monkeypatch.setattr(Plan, "_launch_of", lambda *given: long.append(given) or ready(*given))
         for _ in range(5):
             kernel(a, b, c, 64, 48, 64, 80, grid=(3, 2))
         assert len(long) == 2
@@ -209,7 +209,7 @@ class TestPoints:
     def test_offered(self) -> None:
         found = translate(TEXT, DEFINES)
         points = own_points(self.CONFIG, found, True)
-        assert [point.remap for point in points if point.descriptors] == [0, 8]
+        assert [point.swizzle for point in points if point.descriptors] == [0, 8]
         assert {point.num_stages for point in points if point.descriptors} == {3}
         assert not any(point.descriptors for point in own_points(self.CONFIG, found, False))
 
@@ -226,12 +226,12 @@ class TestPoints:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         """Whether tiles suit is asked once a point, and on no other GPU."""
-        monkeypatch.setattr(search, "describes", lambda: hopper)
+        monkeypatch.setattr(tuner, "describes", lambda: hopper)
         sweep = Sweep(KernelText(Source(changed(*changes), "linear.c")), [self.CONFIG])
-        asked = Tuning(sweep, PlanSettings(tune_fully=True), None, lambda *_: [])
+        asked = tuner.Tuner(sweep, PlanSettings(tune_fully=True), Constants(), (), lambda *_: ([], (), None))
         for _ in range(2):
-            points = asked._missing_variants()
-            assert [point.remap for point in points if point.descriptors] == groups
+            points = asked._missing_variants(tuner.Record())
+            assert [point.swizzle for point in points if point.descriptors] == groups
         assert len(sweep._candidates) == 1 + hopper
         assert set(points) <= set(sweep.every_point())
 
@@ -240,7 +240,7 @@ class TestPoints:
         sweep = Sweep(KernelText(Source(TEXT, "linear.c")), [self.CONFIG])
         question = Question("linear", "digest", {}, "a GPU", {"N": 64})
         monkeypatch.setenv("PYTRITON_REPLAY", str(tmp_path / "pins"))
-        for choice in (self.CONFIG, replace(self.CONFIG, remap=8, descriptors=True)):
+        for choice in (self.CONFIG, replace(self.CONFIG, swizzle=8, descriptors=True)):
             pin(question, choice)
             assert pinned(question, sweep.every_point()) == choice
         assert "descriptors" not in (tmp_path / "pins").read_text().splitlines()[0]
@@ -273,14 +273,14 @@ class TestPoints:
         ],
     )
     def test_a_config_is_kept(self, again: Any) -> None:
-        config = Config({"TM": 16}, 8, 3, remap=8, descriptors=True)
+        config = Config({"TM": 16}, 8, 3, swizzle=8, descriptors=True)
         assert again(config) == config
         assert (
             repr(again(config))
             == repr(config)
-            == "Config(TM=16, num_warps=8, num_stages=3, remap=8, descriptors=True)"
+            == "Config(TM=16, num_warps=8, num_stages=3, swizzle=8, descriptors=True)"
         )
-        assert config != Config({"TM": 16}, 8, 3, remap=8)
+        assert config != Config({"TM": 16}, 8, 3, swizzle=8)
 
     def test_a_candidate_of_a_text_without_any(self) -> None:
         """Asked for where nothing can be described: the plain kernel."""

@@ -166,7 +166,7 @@ class TestLaunch:
         want = launched(kernel, a, b)
         for _ in range(3):
             assert torch.equal(launched(kernel, a, b), want)
-        monkeypatch.setattr("pytriton.runtime.plan.Plan._ready", None)  # the long way
+        monkeypatch.setattr("pytriton.runtime.plan.Plan._launch_of", None)  # the long way
         for scale in (2, 4):
             assert torch.equal(launched(kernel, a * scale, b), want * scale)
 
@@ -228,7 +228,7 @@ class TestTuning:
         found = launched(kernel, a, b)
         assert torch.equal(found, launched(kernel_of(False), a, b))
         tried = [config for config in kernel.timings if config.descriptors]
-        assert {config.remap for config in tried} == {0, 8}
+        assert {config.swizzle for config in tried} == {0, 8}
         assert all(isinstance(kernel.timings[config], float) for config in tried)
 
     def test_not_for_what_does_not_suit(self) -> None:

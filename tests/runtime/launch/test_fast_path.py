@@ -401,10 +401,10 @@ class TestPlans:
 
         def choose(key: tuple[Any, ...], *rest: Any) -> Any:
             (found,) = [each for each in plan.every_candidate() if by_size[key[1]] == each.options.TILE]
-            plan._best[key] = found
+            plan._tuner.known[key] = found
             return found
 
-        monkeypatch.setattr(plan._chooser, "choose", choose)
+        monkeypatch.setattr(plan._tuner, "choose", choose)
         z, x, y = (torch.zeros(512) for _ in range(3))
         for size in [*by_size] * 4:
             kernel(z, x, y, size, grid=lambda opt: (opt.TILE,))

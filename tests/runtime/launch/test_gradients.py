@@ -82,8 +82,8 @@ def test_what_goes_the_long_way(native: str, monkeypatch: pytest.MonkeyPatch, bu
     """Each kind of call does so at first, as other code has served the others. Only a refused one always does."""
     monkeypatch.setenv("PYTRITON_NO_NATIVE", "1" if native == "Python" else "0")
     went: list[int] = []
-    ready = Plan._ready
-    monkeypatch.setattr(Plan, "_ready", lambda *given: went.append(1) or ready(*given))  # type: ignore[func-returns-value]
+    ready = Plan._launch_of
+    monkeypatch.setattr(Plan, "_launch_of", lambda *given: went.append(1) or ready(*given))  # type: ignore[func-returns-value]
     with standing_in(monkeypatch, built, 1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made, y, x = kernel(), vector("cpu"), vector("cpu")
@@ -205,10 +205,10 @@ class TestVersions:
         def choose(key: tuple[Any, ...], *rest: Any) -> Any:
             wanted = 3 if key[1] == N else 2
             (found,) = [each for each in plan.every_candidate() if wanted == each.options.W]
-            plan._best[key] = found
+            plan._tuner.known[key] = found
             return found
 
-        monkeypatch.setattr(plan._chooser, "choose", choose)
+        monkeypatch.setattr(plan._tuner, "choose", choose)
         for count in range(1, CALLS + 1):
             y, x = vector(device), vector(device)
             made(y, x, N, grid=(2,))

@@ -196,8 +196,10 @@ class TestLaunches:
                 for _ in range(3):
                     kernel(x, n, grid=(1,))
         went: list[Plan] = []
-        ready = Plan._ready
-        monkeypatch.setattr(Plan, "_ready", lambda self, *given: (went.append(self), ready(self, *given))[1])
+        ready = Plan._launch_of
+        monkeypatch.setattr(
+            Plan, "_launch_of", lambda self, *given: (went.append(self), ready(self, *given))[1]
+        )
         for n in (8, 9, 24, 11):
             kernel(x, n, grid=(1,))
             assert stand_in.last().integer(1) == n

@@ -9,7 +9,7 @@ import pytest
 import pytriton
 from pytriton.pipeline import Translation
 from pytriton.runtime.compile.compiler import compile_kernel, parse_target
-from pytriton.runtime.compile.specialize import common_facts
+from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.feasibility import Limits, spills, too_large
 from pytriton.source import Source
@@ -101,8 +101,8 @@ def test_never_more_than_the_compiler_takes(
     }
     translation = pytriton.translate(text, defines)
     config = Config(defines, 4, stages)
-    facts = common_facts(translation.parameters)
-    compiled = compile_kernel(translation, facts, config, parse_target("cuda:90"), Source(text))
+    specialization = common_specialization(translation.parameters)
+    compiled = compile_kernel(translation, specialization, config, parse_target("cuda:90"), Source(text))
     said = least(translation, config)
     assert 0 < said <= compiled.metadata.shared
 
@@ -131,7 +131,7 @@ def test_stages_count_where_loads_run_ahead() -> None:
     five = Config({"TM": 64}, 8, 5)
     for other, shared, said in (
         (Config({"TM": 64}, 8), 2 * tile, True),
-        (Config({"TM": 64}, 8, 4, remap=8), 3 * tile, True),
+        (Config({"TM": 64}, 8, 4, swizzle=8), 3 * tile, True),
         (Config({"TM": 64}, 8), tile, False),
         (Config({"TM": 64}, 8, 2), 2 * tile, False),
         (Config({"TM": 64}, 4), 2 * tile, False),
@@ -178,7 +178,7 @@ class TestSweep:
         dropped = {
             config.defines["TM"]: why
             for config, why in kernel.timings.items()
-            if isinstance(why, str) and config.num_stages is None and not config.remap
+            if isinstance(why, str) and config.num_stages is None and not config.swizzle
         }
         assert dropped == {
             256: "dot: it needs at least 163840 of shared memory, but the device has 131072 [TC531]"
@@ -187,7 +187,7 @@ class TestSweep:
 
     def test_what_spills_is_left_out(self, gpu: FakeGpu) -> None:
         kernel = self.call({"TM": [128, 256], "TN": 128, "TK": 16})
-        assert isinstance(kernel.timings[kernel._configs({}, None, None)[1]], str)
+        assert isinstance(kernel.timings[kernel._definition.configs({}, None, None)[1]], str)
         assert 256 not in {config.defines["TM"] for config in gpu.compiled}
 
     def test_unless_all_do(self, gpu: FakeGpu) -> None:

@@ -24,9 +24,10 @@ import pytriton
 from pytriton.runtime.compile.compiler import parse_target
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.candidate import Candidate
-from pytriton.runtime.tune.choose import Chooser, _Call
+from pytriton.runtime.tune.measure import Call
 from pytriton.runtime.tune.ranks import agree, agreed
 from pytriton.runtime.tune.record import Found, Question, code_of, keep
+from pytriton.runtime.tune.tuner import Tuner
 
 SCALE = """\
 __global__ void scale(float *y, float *x, int n) {
@@ -46,25 +47,25 @@ def on_no_gpu() -> None:
     properties = SimpleNamespace(name=f"GPU of rank {torch.distributed.get_rank()}", multi_processor_count=1)
     torch.cuda.get_device_properties = lambda _: properties  # type: ignore[assignment]
     torch.cuda.is_current_stream_capturing = lambda: False
-    Candidate.kernel_on = lambda self, device, facts: self.compile_for(  # type: ignore[method-assign]
-        facts, parse_target("cuda:90")
+    Candidate.kernel_on = lambda self, device, specialization: self.compile_for(  # type: ignore[method-assign]
+        specialization, parse_target("cuda:90")
     )
 
 
-def chooser_of(kernel: Any) -> Chooser:
-    chooser: Chooser = kernel._plan((), None, None, None)._chooser
-    return chooser
+def tuner_of(kernel: Any) -> Tuner:
+    tuner: Tuner = kernel._plan((), None, None, None)._tuner
+    return tuner
 
 
-def question_of(chooser: Chooser, n: int, arguments: Sequence[Any]) -> Question:
-    question = chooser._question(_Call((0, n), 0, arguments, None))
+def question_of(tuner: Tuner, n: int, arguments: Sequence[Any]) -> Question:
+    question = tuner._question((0, n), Call(0, arguments, None, tuner._constants, tuner._bind))
     assert question is not None
     return question
 
 
-def record(chooser: Chooser, question: Question, times: Mapping[Config, float]) -> Config:
+def record(tuner: Tuner, question: Question, times: Mapping[Config, float]) -> Config:
     """Leave these times for this rank alone; gives its choice."""
-    code = {config: code_of(chooser._sweep.made(config).translation.text) for config in times}
+    code = {config: code_of(tuner._sweep.candidate(config).translation.text) for config in times}
     keep(question, {config: Found(time, code[config]) for config, time in times.items()})
     return min(times, key=times.__getitem__)
 
@@ -75,20 +76,20 @@ def from_records(rank: int) -> Report:
     if device == "cpu":
         on_no_gpu()
     kernel = pytriton.kernel(SCALE, {"TILE": [32, 64, 128]}, [1, 2])
-    chooser = chooser_of(kernel)
+    tuner = tuner_of(kernel)
     found: Report = {"local": [], "chosen": []}
     for n in (100, 200):
         arguments = [torch.ones(n, device=device), torch.ones(n, device=device), n]
-        points = chooser._sweep.every_point()
+        points = tuner._sweep.every_point()
         times = {point: 1.0 + (at * 5 + rank * 3 + n) % len(points) for at, point in enumerate(points)}
-        local = record(chooser, question_of(chooser, n, arguments), times)
+        local = record(tuner, question_of(tuner, n, arguments), times)
         torch.distributed.barrier()
         if device == "cuda":
             kernel(*arguments, grid=blocks(n))
             assert torch.equal(arguments[0], 2 * arguments[1])
             chosen = kernel.best_config
         else:
-            candidate = chooser.choose((0, n), 0, arguments, (1,))
+            candidate = tuner.choose((0, n), 0, arguments, (1,))
             assert candidate is not None
             chosen = candidate.config
         found["local"].append(repr(local))
@@ -104,8 +105,8 @@ def late(rank: int) -> Report:
     torch.distributed.barrier()
     torch.distributed.barrier()
     on_no_gpu()
-    chooser = chooser_of(pytriton.kernel(SCALE, {"TILE": [32, 64, 128]}, [1, 2]))
-    chosen = [chooser.choose((0, n), 0, [torch.ones(n), torch.ones(n), n], (1,)) for n in (100, 200)]
+    tuner = tuner_of(pytriton.kernel(SCALE, {"TILE": [32, 64, 128]}, [1, 2]))
+    chosen = [tuner.choose((0, n), 0, [torch.ones(n), torch.ones(n), n], (1,)) for n in (100, 200)]
     return {"chosen": [repr(one.config) for one in chosen if one is not None]}
 
 
@@ -137,7 +138,9 @@ def measured(rank: int) -> Report:
     compiled = torch.compile(lambda x: doubled(kernel, x), fullgraph=True)
     x = torch.randn(300, device="cuda")
     torch.testing.assert_close(compiled(x), 2 * x)
-    return {"chosen": [*chosen, repr(kernel.traced_plan(kernel._configs({}, None, None)).best_config)]}
+    return {
+        "chosen": [*chosen, repr(kernel.traced_plan(kernel._definition.configs({}, None, None)).best_config)]
+    }
 
 
 def doubled(kernel: Any, x: torch.Tensor) -> torch.Tensor:

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from pytriton.runtime.tune import cross_check
-from pytriton.runtime.tune.cross_check import Agreement, may_compare
+from pytriton.runtime.tune.cross_check import disagreeing, may_compare
 from pytriton.runtime.tune.snapshot import Saved, Written, save
 from tests.runtime.kernels import parameter
 
@@ -36,10 +36,7 @@ class Runs:
         self.launched.append(name)
 
     def wrong(self, users: Callable[[str], bool] = lambda name: True) -> dict[str, str]:
-        agreement: Agreement[str] = Agreement(self.saved, self.run)
-        for name in self.functions:
-            agreement.add(name)
-        return agreement.wrong(users)
+        return disagreeing(self.functions, self.saved, self.run, users)
 
 
 def plus(value: float, at: int | slice = slice(None)) -> Callable[[torch.Tensor], Any]:
@@ -173,7 +170,7 @@ class TestNotJudged:
         def full(*_: Any) -> None:
             raise torch.cuda.OutOfMemoryError
 
-        monkeypatch.setattr(Agreement, "_snapshot", full)
+        monkeypatch.setattr(cross_check, "_copies", full)
         runs = Runs(torch.zeros(N), "float* z", a=plus(1), b=plus(2))
         assert runs.wrong() == {}
         assert runs.launched == ["a", "b"]
@@ -182,6 +179,9 @@ class TestNotJudged:
         assert may_compare()
         monkeypatch.setenv(cross_check.NO_COMPARE_VARIABLE, "1")
         assert not may_compare()
+        runs = Runs(torch.zeros(N), "float* z", a=plus(1), b=plus(2))
+        assert runs.wrong() == {}
+        assert runs.launched == ["a", "b"]
 
 
 def test_several_memories() -> None:
@@ -197,9 +197,5 @@ def test_several_memories() -> None:
         {"x": x, "y": y, "z": z}.get(name, x)[1:3] += 1
 
     for name, wanted in (("y", "2 elements of 'y'"), ("z", "2 elements"), ("x", "2 elements of 'x'")):
-        agreement: Agreement[str] = Agreement(saved, run)
-        for one in ("x", name, "w"):
-            agreement.add(one)
-        assert agreement.wrong(lambda one: True) == ({} if name == "x" else {name: "2 elements of 'x'"}), (
-            wanted
-        )
+        found = disagreeing(("x", name, "w"), saved, run)
+        assert found == ({} if name == "x" else {name: "2 elements of 'x'"}), wanted

@@ -95,8 +95,8 @@ __global__ void f(TYPE* z, int n) {
         Config({"TILE": 32, "TYPE": "float"}, 2),
         Config({"TILE": "32", "TYPE": "float", "X": 1.5, "Y": True}, 8, 3),
         Config({"TILE": 32, "TYPE": "float"}, 8, 3, "bf16x6"),
-        Config({"TILE": 32, "TYPE": "float"}, remap=8),
-        Config({"TILE": 32, "TYPE": "float"}, 8, 5, "tf32", remap=8),
+        Config({"TILE": 32, "TYPE": "float"}, swizzle=8),
+        Config({"TILE": 32, "TYPE": "float"}, 8, 5, "tf32", swizzle=8),
         Config({"TILE": 32, "TYPE": "float"}, 4, 3, descriptors=True),
     ],
     ids=repr,
@@ -104,7 +104,7 @@ __global__ void f(TYPE* z, int n) {
 def test_the_line_pins(config: Config) -> None:
     """Executed, it makes a kernel whose only point is the winner."""
     made: Any = eval(pinning(config), {"pytriton": pytriton, "src": TEXT})
-    assert made._configs({}, None, None) == (config,)
+    assert made._definition.configs({}, None, None) == (config,)
 
 
 def test_a_dtype_is_python_too() -> None:
@@ -112,4 +112,4 @@ def test_a_dtype_is_python_too() -> None:
 
     config = Config({"TILE": 16, "TYPE": torch.float16})
     made = eval(pinning(config), {"pytriton": pytriton, "src": TEXT, "torch": torch})
-    assert made._configs({}, None, None) == (config,)
+    assert made._definition.configs({}, None, None) == (config,)

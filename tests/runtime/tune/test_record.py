@@ -22,7 +22,7 @@ from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.candidate import Candidate
-from pytriton.runtime.tune import choose, record, replay
+from pytriton.runtime.tune import measure, record
 from tests.runtime.tune.test_tune import ADD, ADDRESSES, FakeGpu, gpu, grid, make
 
 __all__ = ["gpu"]
@@ -139,7 +139,7 @@ class TestRecall:
             }
 
         with monkeypatch.context() as patch:
-            patch.setattr(choose, "time_all", stingy)
+            patch.setattr(measure, "time_all", stingy)
             first = call(make())
         assert first.timings[Config({"TILE": 64})] == "over the budget"
         gpu.times[64] = 0.5
@@ -150,7 +150,7 @@ class TestRecall:
         """The translation changed since: what was measured is not believed."""
         call(make())
         (path,) = entries(tmp_path)
-        question = record.ask(make()._text, "add", [BEST], 0, {"n": 100}, (1, 1, 1, 0))
+        question = record.ask(make()._definition.text, "add", [BEST], 0, {"n": 100}, (1, 1, 1, 0))
         assert question.file_name == path.name
         old = record.recall(question, [BEST])[BEST]
         record.keep(question, {BEST: record.Found(old.time, "another")})
@@ -248,7 +248,7 @@ class TestRecall:
         self, gpu: FakeGpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         call(make())
-        monkeypatch.setattr(record, "_LARGEST_FILE", 100)
+        monkeypatch.setattr(record, "_MAX_FILE_BYTES", 100)
         call(make())
         assert len(gpu.measured) == 2
 
@@ -267,7 +267,7 @@ class TestReplay:
     @pytest.fixture
     def file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path = tmp_path / "pinned.jsonl"
-        monkeypatch.setenv(replay.REPLAY_VARIABLE, str(path))
+        monkeypatch.setenv(record.REPLAY_VARIABLE, str(path))
         return path
 
     def test_it_is_written_and_replayed(self, gpu: FakeGpu, file: Path, tmp_path: Path) -> None:
@@ -286,9 +286,9 @@ class TestReplay:
     def test_what_is_recalled_is_written_too(
         self, gpu: FakeGpu, file: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.delenv(replay.REPLAY_VARIABLE)
+        monkeypatch.delenv(record.REPLAY_VARIABLE)
         call(make())
-        monkeypatch.setenv(replay.REPLAY_VARIABLE, str(file))
+        monkeypatch.setenv(record.REPLAY_VARIABLE, str(file))
         call(make())
         assert len(gpu.measured) == 1
         assert json.loads(file.read_text())["choice"] == "Config(TILE=32, num_warps=4)"
@@ -363,14 +363,14 @@ class TestReplay:
         def refuse(*_: Any) -> None:
             raise PermissionError(13, "Permission denied")
 
-        monkeypatch.setattr(replay, "append_line", refuse)
+        monkeypatch.setattr(record, "append_line", refuse)
         with pytest.warns(RuntimeWarning, match="cannot add to PYTRITON_REPLAY=.*: Permission denied"):
             assert call(make()).best_config == BEST
 
     @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no such device here")
     def test_a_file_without_end(self, gpu: FakeGpu, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv(replay.REPLAY_VARIABLE, "/dev/zero")
-        monkeypatch.setattr(replay, "_LARGEST_FILE", 1 << 16)
+        monkeypatch.setenv(record.REPLAY_VARIABLE, "/dev/zero")
+        monkeypatch.setattr(record, "_MAX_FILE_BYTES", 1 << 16)
         with pytest.raises(TuneError, match=r"/dev/zero cannot be read: it is too large \[TC602\]"):
             call(make())
 

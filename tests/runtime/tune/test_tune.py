@@ -25,9 +25,7 @@ from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.candidate import Candidate
 from pytriton.runtime.sweep.feasibility import Limits
-from pytriton.runtime.tune import benchmark, record
-from pytriton.runtime.tune import choose as choose_module
-from pytriton.runtime.tune import search as tuning_module
+from pytriton.runtime.tune import benchmark, measure, record, tuner
 from pytriton.runtime.tune.benchmark import NO_TUNE_VARIABLE, Launch
 from pytriton.runtime.tune.snapshot import Saved
 from tests.runtime.kernels import ADD
@@ -50,7 +48,7 @@ class FakeGpu:
     shared: int = 1 << 17
     capturing: bool = False
 
-    def kernel_on(self, candidate: Candidate, device: int, facts: Any) -> Callable[..., None]:
+    def kernel_on(self, candidate: Candidate, device: int, specialization: Any) -> Callable[..., None]:
         tile = candidate.options.TILE
         if tile in self.broken:
             raise refusal(f"tile {tile} does not fit", "TC531")
@@ -82,10 +80,10 @@ def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeGpu:
     monkeypatch.setattr(record, "device_name", lambda index: "a GPU")
     fake = FakeGpu(times={16: 3.0, 32: 1.0, 64: 2.0})
     monkeypatch.setattr(Candidate, "kernel_on", lambda *arguments: fake.kernel_on(*arguments))
-    monkeypatch.setattr(choose_module, "time_all", fake.time_all)
-    monkeypatch.setattr(choose_module, "limits_of", lambda device: Limits(fake.shared))
-    monkeypatch.setattr(tuning_module, "describes", lambda: False)
-    monkeypatch.setattr(choose_module, "save", lambda arguments, device: Saved(()) if fake.can_save else None)
+    monkeypatch.setattr(measure, "time_all", fake.time_all)
+    monkeypatch.setattr(measure, "limits_of", lambda device: Limits(fake.shared))
+    monkeypatch.setattr(tuner, "describes", lambda: False)
+    monkeypatch.setattr(measure, "save", lambda arguments, device: Saved(()) if fake.can_save else None)
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: fake.capturing)
     monkeypatch.delenv(NO_TUNE_VARIABLE, raising=False)
     return fake
@@ -393,7 +391,7 @@ def test_memory_is_put_back_outside_the_timed_stretch(monkeypatch: pytest.Monkey
     class Event:
         count = 0
 
-        def __init__(self) -> None:
+        def __init__(self, enable_timing: bool) -> None:
             Event.count += 1
             self.name = "start" if Event.count % 2 else "end"
 
@@ -411,7 +409,7 @@ def test_memory_is_put_back_outside_the_timed_stretch(monkeypatch: pytest.Monkey
         def zero_(self) -> None:
             order.append("clear")
 
-    monkeypatch.setattr(benchmark, "_event", Event)
+    monkeypatch.setattr(torch.cuda, "Event", Event)
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: order.append("wait"))
     found = benchmark._milliseconds(lambda: order.append("launch"), Memory(), Cache(), 2)  # type: ignore[arg-type]
     assert found == [1.0, 1.0]
@@ -423,29 +421,29 @@ class TestCompileAll:
     def test_side_by_side(self) -> None:
         """Two compilations that wait for each other both end."""
         meeting = threading.Barrier(2)
-        outcomes = benchmark.compile_all([(name, lambda: meeting.wait(PATIENCE)) for name in "ab"])  # type: ignore[misc]
+        outcomes = measure.compile_all([(name, lambda: meeting.wait(PATIENCE)) for name in "ab"])  # type: ignore[misc]
         assert list(outcomes.values()) == [None, None]
 
     def test_no_new_threads_while_python_shuts_down(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(*_: Any) -> Any:
             raise RuntimeError("cannot schedule new futures after interpreter shutdown")
 
-        monkeypatch.setattr(benchmark.ThreadPoolExecutor, "map", refuse)
-        monkeypatch.setattr(benchmark.sys, "is_finalizing", lambda: True)
+        monkeypatch.setattr(measure.ThreadPoolExecutor, "map", refuse)
+        monkeypatch.setattr(measure.sys, "is_finalizing", lambda: True)
         done: list[int] = []
-        assert benchmark.compile_all([("a", lambda: done.append(1))]) == {"a": None}  # type: ignore[list-item]
+        assert measure.compile_all([("a", lambda: done.append(1))]) == {"a": None}  # type: ignore[list-item]
         assert done == [1]
 
     def test_errors_of_ours_are_collected(self) -> None:
         def fail() -> None:
             raise refusal("too large", "TC531")
 
-        outcomes = benchmark.compile_all([("a", lambda: 1), ("b", fail)])  # type: ignore[list-item]
+        outcomes = measure.compile_all([("a", lambda: 1), ("b", fail)])  # type: ignore[list-item]
         assert [str(error) for error in outcomes.values()] == ["None", "too large [TC531]"]
 
     def test_errors_of_others_are_not(self) -> None:
         with pytest.raises(ZeroDivisionError):
-            benchmark.compile_all([("a", lambda: 1 // 0)])  # type: ignore[list-item]
+            measure.compile_all([("a", lambda: 1 // 0)])  # type: ignore[list-item]
 
 
 class TestOwnPoints:
@@ -466,9 +464,9 @@ __global__ void f(float* X, float* Y, int n) {
         kernel(4096, 8192, 100, grid=lambda opt: (1, 1))
         assert len(gpu.measured) == 2
         assert gpu.measured[0] == [16, 32, 64]
-        added = [config for config in kernel.timings if config.remap or config.num_stages]
+        added = [config for config in kernel.timings if config.swizzle or config.num_stages]
         assert len(added) == 3 * 5
-        assert {config.remap for config in added} == {0, 8}
+        assert {config.swizzle for config in added} == {0, 8}
         assert {config.num_stages for config in added} == {None, 3, 4}
 
     def test_not_where_the_user_has_no_sweep(self, gpu: FakeGpu) -> None:

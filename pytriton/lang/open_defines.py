@@ -1,8 +1,13 @@
-"""May a text be right, although it cannot be translated yet? In 2019 the defines came with the call.
+"""Guesses about *open* defines: names that a text needs and that nobody has given yet.
 
-A kernel object checks its text when it is made. A define that is still to come shows as an unknown name, and
-one that stands for a type or for half an expression breaks the syntax around it. So an error is believed at
-once only if the statement in which it stands has no unknown name; it waits for the call otherwise.
+Input: a text, and a name or an error. Two questions are answered, and nobody else answers them:
+
+* May a text be right, although it cannot be translated yet? In 2019 the defines came with the call, but a kernel
+  object checks its text when it is made. A define that is still to come shows as an unknown name, and one that
+  stands for a type or for half an expression breaks the syntax around it. So an error is believed at once only if
+  the statement in which it stands has no unknown name; it waits for the call otherwise (``may_lack_defines``).
+* What can an open define be, by its place in the text: a type, a number that only a promise asks for, any number
+  (``stands_for_type``, ``only_promises``)? ``port`` then tries values of that kind.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ from pytriton.lang.tokens import Kind, Token, tokenize
 from pytriton.lang.tree.types import TYPE_WORDS
 from pytriton.source import Source, Span
 
-__all__ = ["may_lack_defines"]
+__all__ = ["may_lack_defines", "only_promises", "stands_for_type"]
 
 _UNDECLARED: Final = "TC301"
 _LEXICAL: Final = "TC0"
@@ -31,11 +36,11 @@ def may_lack_defines(error: CompileError, source: Source, given: Iterable[str]) 
     """Whether the errors of a translation may go away with more defines than the given ones."""
     tokens = [token for token in tokenize(source, Report()) if token.kind is not Kind.END]
     unknown = _unknown_names(tokens).difference(given)
-    errors = [found for found in error.diagnostics if found.severity == "error"]
+    errors = [diagnostic for diagnostic in error.diagnostics if diagnostic.severity == "error"]
     if errors and errors[0].code.startswith(_SYNTAX):
         errors = errors[:1]  # what breaks the first statement may well break others
-    return any(found.code == _UNDECLARED for found in errors) or all(
-        _waits(found, source, tokens, unknown) for found in errors
+    return any(diagnostic.code == _UNDECLARED for diagnostic in errors) or all(
+        _waits(diagnostic, source, tokens, unknown) for diagnostic in errors
     )
 
 
@@ -55,13 +60,13 @@ def _unknown_names(tokens: list[Token]) -> frozenset[str]:
     return frozenset(used - bound)
 
 
-def _waits(found: Diagnostic, source: Source, tokens: list[Token], unknown: frozenset[str]) -> bool:
-    """Whether one error stands in a statement that has an unknown name, or behind a condition on one."""
-    if found.code.startswith(_LEXICAL):
+def _waits(diagnostic: Diagnostic, source: Source, tokens: list[Token], unknown: frozenset[str]) -> bool:
+    """Whether one error stands in a statement that has an unknown name, or after a condition on one."""
+    if diagnostic.code.startswith(_LEXICAL):
         return False
-    if not isinstance(found.where, Span) or found.where.source is not source:
+    if not isinstance(diagnostic.where, Span) or diagnostic.where.source is not source:
         return bool(unknown)
-    here = found.where.start
+    here = diagnostic.where.start
     first = max((t.span.end for t in tokens if t.span.end <= here and t.text in _BOUNDARIES), default=0)
     last = min(
         (t.span.end for t in tokens if t.span.start >= here and t.text in _BOUNDARIES),
@@ -85,3 +90,17 @@ def _condition_names(tokens: list[Token], end: int) -> set[str]:
         elif conditional:
             names.add(token.text)
     return names
+
+
+def only_promises(name: str, text: str) -> bool:
+    """Whether a define is only the argument of a promise: the weakest promise, 1, is then always true."""
+    outside = re.sub(rf"\b(?:__multipleof|multipleof|__aligned|aligned)\s*\(\s*{name}\s*\)", "", text)
+    return outside != text and not re.search(rf"\b{name}\b", outside)
+
+
+def stands_for_type(name: str, text: str) -> bool:
+    """Whether a define stands where only a type can: before a variable that is declared, or before a parameter."""
+    heads = "".join(match[1] for match in re.finditer(r"\bvoid\s+\w+\s*\(([^{]*)\{", text))
+    declares = rf"(?:^|[;{{}}])\s*(?:const\s+)?{name}\s*\*?\s*[A-Za-z_]\w*\s*[\[=;]"
+    takes = rf"(?:^|,)\s*(?:const\s+)?{name}\b(?!\s*[,)])"
+    return bool(re.search(declares, text) or re.search(takes, heads))
