@@ -34,11 +34,11 @@ from pytriton.emit.names import identifier
 from pytriton.emit.templates import render
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
+from pytriton.runtime.gate import check_launcher
 from pytriton.runtime.launch.arguments import DIVISIBLE, accepted_dtypes, range_of, rounding_of
 from pytriton.runtime.launch.device import LARGEST_GRID, MOST_PROGRAMS, Direct, Style, signed_bytes
 from pytriton.runtime.launch.fast_path_c import Row, native_launcher, packed_dtypes
 from pytriton.runtime.launch.gradients import increment_version
-from pytriton.runtime.launch.launcher_gate import check_launcher
 
 __all__ = ["Call", "Form", "Launcher", "Shape", "form_of", "launcher_text"]
 
