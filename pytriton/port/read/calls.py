@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import PurePath
 from typing import Any, Final
 
 from pytriton.port.read import library, texts
@@ -57,7 +58,7 @@ class Caller(Evaluator):
         """What is called; a method of a known value is a pair of the value and the name."""
         if isinstance(node, ast.Attribute):
             base = self.value(node.value, frame)
-            if isinstance(base, (str, list, dict, tuple, Traced)):
+            if isinstance(base, (str, list, dict, tuple, PurePath)):
                 return base, node.attr
             return self.attribute(base, node.attr)
         return self.value(node, frame)
@@ -128,6 +129,8 @@ class Caller(Evaluator):
     def _method(self, base: Any, name: str, arguments: list[Any], named: dict[str, Any], rest: Any) -> Any:
         if isinstance(base, str):
             return self._text_method(base, name, arguments, named)
+        if isinstance(base, PurePath):
+            return self._path_method(base, name, arguments)
         if isinstance(base, dict):
             return self._dict_method(base, name, arguments, named, rest)
         if isinstance(base, list) and arguments:
@@ -150,19 +153,24 @@ class Caller(Evaluator):
             return NOTHING if made is None else made
         if name == "join" and arguments and isinstance(arguments[0], (list, tuple)):
             return texts.join(base, arguments[0], self.hole)
-        if name in ("read_text", "read", "resolve", "absolute", "as_posix", "with_suffix", "joinpath"):
-            if isinstance(base, Traced) and base.path is not None:
-                return base  # open(path).read()
-            if name in ("with_suffix", "joinpath"):
-                parts = (
-                    [base.rsplit(".", 1)[0] + arguments[0]] if name == "with_suffix" else [base, *arguments]
-                )
-                return library.call("pathlib.Path", parts, {}, self.root)
-            return library.call("open", [base], {}, self.root) if name.startswith("read") else base
+        if name == "read" and isinstance(base, Traced) and base.path is not None:
+            return base  # open(path).read()
         if name == "replace" and len(arguments) >= 2 and isinstance(arguments[1], Unknown):
             arguments = [arguments[0], texts.spelled(arguments[1], self.hole)]
         made = texts.method(base, name, arguments)
         return NOTHING if made == () else made
+
+    def _path_method(self, base: PurePath, name: str, arguments: list[Any]) -> Any:
+        if name in ("read_text", "open"):
+            return library.call("open", [base], {}, self.root)
+        if name in ("resolve", "absolute"):
+            return base
+        if name in ("as_posix", "joinpath", "with_name", "with_suffix") and literal(arguments):
+            try:
+                return getattr(base, name)(*arguments)
+            except (TypeError, ValueError):
+                return NOTHING
+        return NOTHING
 
     def _dict_method(
         self, base: dict[Any, Any], name: str, arguments: list[Any], named: dict[str, Any], rest: Any

@@ -10,6 +10,7 @@ import ast
 import copy
 import operator
 from collections.abc import Callable
+from pathlib import PurePath
 from typing import Any, Final
 
 from pytriton.port.read import library, texts
@@ -26,7 +27,6 @@ from pytriton.port.read.values import (
     Instance,
     KernelObject,
     Library,
-    Traced,
     Unknown,
     Usual,
     leaf,
@@ -183,11 +183,9 @@ class Evaluator(Binder):
 
     def attribute(self, base: Any, name: str) -> Any:
         """``base.name``."""
-        if isinstance(base, Traced) and base.is_path and name == "parent":
-            return library.call(
-                "pathlib.Path", [library.call("os.path.dirname", [base], {}, self.root)], {}, self.root
-            )
         match base:
+            case PurePath() if name in ("parent", "name", "stem", "suffix"):
+                return getattr(base, name)
             case Library():
                 return library.attribute(base, name)
             case Options():
@@ -266,8 +264,13 @@ class Evaluator(Binder):
             return texts.add(left, texts.spelled(right, self.hole))
         if isinstance(op, ast.Add) and isinstance(right, str) and isinstance(left, Unknown):
             return texts.add(texts.spelled(left, self.hole), right)
-        if isinstance(op, ast.Div) and isinstance(left, str) and isinstance(right, str) and literal(left):
-            return library.call("pathlib.Path", [left, right], {}, self.root)
+        if (
+            isinstance(op, ast.Div)
+            and isinstance(left, PurePath)
+            and isinstance(right, str)
+            and literal(right)
+        ):
+            return left / right
         if isinstance(op, ast.BitOr) and isinstance(left, dict) and isinstance(right, dict):
             return {**left, **right}
         made = self._computed(op, left, right)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 __all__ = [
@@ -45,7 +45,6 @@ class Traced(str):
 
     pieces: tuple[tuple[str, int], ...]
     path: Path | None = None  # where the whole text was read from
-    is_path: bool = False  # a pathlib.Path
     kernels: tuple[str, ...] = ()  # the kernels that ``triton.read`` was asked for
 
     def line_at(self, offset: int) -> int:
@@ -261,7 +260,7 @@ def node_of(value: Any) -> ast.expr:
         return ast.Name(value.name, ast.Load())
     if isinstance(value, Dtype):
         return ast.Name(f"torch.{value.name}", ast.Load())
-    if isinstance(value, str):
+    if isinstance(value, (str, PurePath)):
         return ast.Constant(str(value))
     if value is None or isinstance(value, (bool, int, float, bytes)):
         return ast.Constant(value)
