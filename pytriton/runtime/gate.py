@@ -2,8 +2,8 @@
 
 The translator and the fast path write modules from names and numbers that come from a user's source. Should they
 ever let a piece of that source through as Python, this gate stops it: it knows the few forms that their templates
-and the emitter use and refuses all others. (The interpreter runs a kernel as Python, so the bodies of functions matter
-too.) One walk serves both; what may stand in a kernel and in a launcher are two tables.
+and the emitter use and refuses all others. (The interpreter runs a kernel as Python, so the bodies of functions
+matter too.) One walk serves both; what may stand in a kernel and in a launcher are two tables.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Options:
         return Unknown(ast.Subscript(ast.Name("meta", ast.Load()), ast.Constant(name), ast.Load()), "int")
 
 
-_BINARY: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
+_OPERATORS: Final[dict[type[ast.operator] | type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -57,14 +57,9 @@ _BINARY: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.BitAnd: operator.and_,
     ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
-}
-_POWERS: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Pow: operator.pow,
     ast.LShift: operator.lshift,
     ast.RShift: operator.rshift,
-}
-_MOST_ELEMENTS: Final = 1024
-_COMPARE: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -72,6 +67,9 @@ _COMPARE: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+MAX_ELEMENTS: Final = 1024  # of a comprehension
+MAX_REPEATED: Final = 4096  # elements of ``[0] * n``
+MAX_BITS: Final = 256  # of a number
 
 
 class Evaluator(Binder):
@@ -114,7 +112,7 @@ class Evaluator(Binder):
 
     def on_constant(self, node: ast.Constant, frame: Frame) -> Any:
         if isinstance(node.value, str):
-            text = traced(((node.value, _text_line(node)),))
+            text = traced(((node.value, node.lineno),))
             if "\n" in text and frame.module not in (None, self.path):
                 text.path = frame.module  # a kernel's text in a module that this one imports
             return text
@@ -126,8 +124,6 @@ class Evaluator(Binder):
             return self.choices.refined.get(value.text, value)
         if found:
             return value
-        if node.id in ("True", "False", "None"):
-            return {"True": True, "False": False, "None": None}[node.id]
         return Library(node.id)
 
     def on_joinedstr(self, node: ast.JoinedStr, frame: Frame) -> Any:
@@ -164,9 +160,8 @@ class Evaluator(Binder):
     on_tuple = on_list
 
     def on_set(self, node: ast.Set, frame: Frame) -> Any:
-        found = self.on_list(node, frame)
-        known = library.call("set", [found], {}, self.root)
-        return found if known is NOTHING else known
+        elements = self.on_list(node, frame)
+        return list(dict.fromkeys(elements)) if literal(elements) else elements
 
     def on_dict(self, node: ast.Dict, frame: Frame) -> Any:
         found: dict[Any, Any] = {}
@@ -284,21 +279,19 @@ class Evaluator(Binder):
     def _computed(self, op: ast.operator, left: Any, right: Any) -> Any:
         numbers = all(isinstance(one, (bool, int, float)) for one in (left, right))
         lists = type(left) is type(right) and isinstance(left, (list, tuple)) and isinstance(op, ast.Add)
-        if numbers and isinstance(op, (ast.Pow, ast.LShift, ast.RShift)):
-            if isinstance(left, int) and isinstance(right, int) and 0 <= right <= 64 and abs(left) < 1 << 32:
-                return _POWERS[type(op)](left, right)
-            return NOTHING
+        if isinstance(op, (ast.Pow, ast.LShift, ast.RShift)):
+            numbers = isinstance(left, int) and isinstance(right, int)
+            numbers = numbers and 0 <= right <= 64 and abs(left) < 1 << 32
         repeated = isinstance(left, (list, str)) and isinstance(right, int) and isinstance(op, ast.Mult)
-        if repeated and len(left) * max(right, 0) > 4096:
-            return NOTHING
-        function = _BINARY.get(type(op))
-        if function is None or not (numbers or lists or repeated):
+        repeated = repeated and len(left) * right <= MAX_REPEATED
+        if type(op) not in _OPERATORS or not (numbers or lists or repeated):
             return NOTHING
         try:
-            made = function(left, right)
+            result = _OPERATORS[type(op)](left, right)
         except (ArithmeticError, TypeError, ValueError):
             return NOTHING
-        return NOTHING if isinstance(made, int) and made.bit_length() > 256 else made
+        power = isinstance(op, (ast.Pow, ast.LShift))
+        return NOTHING if isinstance(result, int) and not power and result.bit_length() > MAX_BITS else result
 
     def on_unaryop(self, node: ast.UnaryOp, frame: Frame) -> Any:
         value = self.value(node.operand, frame)
@@ -357,11 +350,10 @@ class Evaluator(Binder):
             )
             for one in (left, right)
         )
-        function = _COMPARE.get(type(op))
-        if not known or function is None:
+        if not known or type(op) not in _OPERATORS:
             return None
         try:
-            return bool(function(left, right))
+            return bool(_OPERATORS[type(op)](left, right))
         except TypeError:
             return None
 
@@ -400,7 +392,7 @@ class Evaluator(Binder):
         inner = Frame(around=frame, module=frame.module)
 
         def put() -> None:
-            if len(found) >= _MOST_ELEMENTS:
+            if len(found) >= MAX_ELEMENTS:
                 raise StopPath
             found.append(self.value(node.elt, inner))
 
@@ -434,7 +426,7 @@ class Evaluator(Binder):
         values = self.value(first.iter, frame)
         if isinstance(values, dict) or (isinstance(values, str) and literal(values)):
             values = list(values)
-        if not isinstance(values, (list, tuple)) or len(values) > _MOST_ELEMENTS:
+        if not isinstance(values, (list, tuple)) or len(values) > MAX_ELEMENTS:
             return False
         for value in values:
             self.bind(first.target, value, frame)
@@ -467,11 +459,6 @@ def _unsliced(base: Any, key: Any) -> ast.expr:
         case ast.Subscript(value=whole, slice=ast.Slice(lower=None, step=None)):
             return whole if isinstance(key, int) and key >= 0 else node
     return node
-
-
-def _text_line(node: ast.Constant) -> int:
-    """The line of the first character of a text: adjacent literals are one node, so this is the first's."""
-    return node.lineno
 
 
 def _lines_set_right(node: ast.JoinedStr, pieces: list[tuple[str, int]]) -> list[tuple[str, int]]:

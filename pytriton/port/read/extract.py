@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from pytriton.port.read.interpret import follow
-from pytriton.port.read.values import KernelObject, Launch, Traced, Unknown, traced
+from pytriton.port.read.values import Launch, Traced, Unknown, traced
 
 __all__ = ["Found", "extract", "looks_like"]
 
@@ -262,8 +262,3 @@ def _notebook(path: Path, text: str, root: Path) -> list[Found]:
             ]
         line += source.count("\n") + 1
     return found + _python_blocks(path, python, root, place)
-
-
-def kernel_objects(found: Found) -> list[KernelObject]:
-    """The kernel objects made of a text, each once."""
-    return list(dict.fromkeys(launch.kernel for launch in found.launches))

@@ -24,8 +24,9 @@ MAX_WIDTH: Final = 4096  # of a padded text
 Hole = Callable[[Any], str]
 
 _METHODS: Final = frozenset(
-    "strip lstrip rstrip replace upper lower title capitalize split splitlines startswith endswith isdigit "
-    "isalnum isalpha isidentifier count find rfind index zfill partition rpartition rsplit removeprefix removesuffix".split()
+    "strip lstrip rstrip replace upper lower title capitalize split rsplit splitlines partition rpartition zfill "
+    "removeprefix removesuffix startswith endswith isdigit isalnum isalpha isidentifier count find rfind "
+    "index".split()
 )
 _MARK: Final = re.compile("\ue002(\\d+)\ue003")
 

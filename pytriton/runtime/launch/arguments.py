@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-import struct
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn
 
@@ -25,6 +24,7 @@ import torch
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.runtime.errors import refusal
+from pytriton.runtime.launch.rules import rule_of
 
 __all__ = [
     "BY_8",
@@ -35,9 +35,6 @@ __all__ = [
     "Binder",
     "Bound",
     "Place",
-    "accepted_dtypes",
-    "range_of",
-    "rounding_of",
 ]
 
 PLAIN: Final = 0
@@ -153,36 +150,21 @@ def _checker(parameter: Parameter, place: Place) -> Checker:
         case PointerType():
             return _pointer(parameter, place)
         case ScalarType(kind="float"):
-            return _floating(parameter.type, place)
+            return _floating(parameter, place)
         case ScalarType(kind="bool"):
             return lambda value: (bool(_number(value, place)), PLAIN, None)
         case _:
-            return _integer(parameter.type, place)
+            return _integer(parameter, place)
 
 
 # Pointers: tensors, addresses, and what is absent.
 
-_INTEGER_DTYPES: Final = {
-    8: (torch.int8, torch.uint8, torch.bool),
-    16: (torch.int16, torch.uint16),
-    32: (torch.int32, torch.uint32),
-    64: (torch.int64, torch.uint64),
-}
 _ABSENT: Final[Checked] = (0, BY_16, None)
-
-
-def accepted_dtypes(element: ScalarType | PointerType) -> frozenset[torch.dtype]:
-    """Width and kind must match; signedness need not, and a bool is an 8-bit integer."""
-    if isinstance(element, PointerType):
-        return frozenset(_INTEGER_DTYPES[64])
-    if element.is_float:
-        return frozenset({getattr(torch, element.torch)})
-    return frozenset(_INTEGER_DTYPES[max(8, element.bits)])
 
 
 def _pointer(parameter: Parameter, place: Place) -> Checker:
     assert isinstance(parameter.type, PointerType)
-    accepted = accepted_dtypes(parameter.type.element)
+    accepted = frozenset(rule_of(parameter).dtypes)
 
     def check(value: Any) -> Checked:
         if isinstance(value, torch.Tensor):
@@ -256,14 +238,11 @@ def _refuse_dtype(tensor: torch.Tensor, type_: object, place: Place) -> NoReturn
 # Scalars: Python and NumPy numbers, and tensors without axes.
 
 
-def range_of(type_: ScalarType) -> tuple[int, int]:
-    """The least and the largest number that may be passed; a negative one for an unsigned is taken as C does."""
-    low = -(1 << type_.bits - 1)
-    return low, (1 << type_.bits) - 1 if type_.kind == "uint" else -low - 1
-
-
-def _integer(type_: ScalarType, place: Place) -> Checker:
-    low, high = range_of(type_)
+def _integer(parameter: Parameter, place: Place) -> Checker:
+    type_ = parameter.type
+    assert isinstance(type_, ScalarType)
+    rule = rule_of(parameter)
+    low, high = rule.low, rule.high
     modulus = 1 << type_.bits
 
     def check(value: Any) -> Checked:
@@ -283,13 +262,8 @@ def _integer(type_: ScalarType, place: Place) -> Checker:
     return check
 
 
-def rounding_of(type_: ScalarType) -> Callable[[float], float] | None:
-    """What a floating number must go through before it is passed; None for float and double."""
-    return {"half": _to_half, "bfloat16": _to_bfloat16}.get(type_.word)
-
-
-def _floating(type_: ScalarType, place: Place) -> Checker:
-    rounded = rounding_of(type_)
+def _floating(parameter: Parameter, place: Place) -> Checker:
+    rounded = rule_of(parameter).rounding
 
     def check(value: Any) -> Checked:
         if type(value) is not float:
@@ -297,7 +271,7 @@ def _floating(type_: ScalarType, place: Place) -> Checker:
             try:
                 value = float(number)
             except OverflowError:
-                place.refuse(f"is {_shown(value)}, which does not fit in a {type_}", "TC506")
+                place.refuse(f"is {_shown(value)}, which does not fit in a {parameter.type}", "TC506")
         return (rounded(value) if rounded else value), PLAIN, None
 
     return check
@@ -331,25 +305,6 @@ def _whole(value: int | float, place: Place) -> int:
     if not value.is_integer():
         place.refuse(f"is {value}, which has a fraction", "TC507", "pass an integer, for example by a // b")
     return int(value)
-
-
-def _to_half(value: float) -> float:
-    """Rounded to half as C does; what is too large becomes infinite."""
-    try:
-        return float(struct.unpack("<e", struct.pack("<e", value))[0])
-    except OverflowError:
-        return math.copysign(math.inf, value)
-
-
-def _to_bfloat16(value: float) -> float:
-    """Rounded to nearest, ties to even. (Triton's launchers cut the low bits off.)"""
-    try:
-        (bits,) = struct.unpack("<I", struct.pack("<f", value))
-    except OverflowError:
-        return math.copysign(math.inf, value)
-    if value == value:
-        bits = bits + 0x7FFF + (bits >> 16 & 1)
-    return float(struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0])
 
 
 def _shown(value: object) -> str:

@@ -19,7 +19,7 @@ handles that it takes. Invariants:
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -35,10 +35,11 @@ from pytriton.emit.templates import render
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.runtime.gate import check_launcher
-from pytriton.runtime.launch.arguments import DIVISIBLE, accepted_dtypes, range_of, rounding_of
+from pytriton.runtime.launch.arguments import DIVISIBLE
 from pytriton.runtime.launch.device import LARGEST_GRID, MOST_PROGRAMS, Direct, Style, signed_bytes
 from pytriton.runtime.launch.fast_path_c import Row, native_launcher, packed_dtypes
 from pytriton.runtime.launch.gradients import increment_version
+from pytriton.runtime.launch.rules import rule_of
 
 __all__ = ["Call", "Form", "Launcher", "Shape", "form_of", "launcher_text"]
 
@@ -145,16 +146,17 @@ def _surroundings(shape: Shape) -> dict[str, Any]:
         "tensors": frozenset({torch.Tensor, torch.nn.Parameter}),
         "numbers": frozenset({int, float}),
         "sequences": frozenset({tuple, list}),
-        **{_rounding(type_): rounding_of(type_) for type_ in _scalars(shape) if rounding_of(type_)},
+        **{
+            _rounding(each.type): rule_of(each).rounding
+            for each in shape.parameters
+            if rule_of(each).rounding
+        },
     }
 
 
-def _scalars(shape: Shape) -> Iterator[ScalarType]:
-    return (each.type for each in shape.parameters if isinstance(each.type, ScalarType))
-
-
-def _rounding(type_: ScalarType) -> str:
-    return f"to_{type_.word}"
+def _rounding(type_: ScalarType | PointerType) -> str:
+    """The name of what rounds to ``half`` or ``bfloat16``."""
+    return f"to_{type_}"
 
 
 _numbers: Final = count(1)
@@ -276,7 +278,7 @@ def _arguments(shape: Shape) -> list[_Argument]:
             taken.add(address)
             found.append(_pointer(position, parameter, name, address, next(form)))
         else:
-            found.append(_scalar(position, parameter, parameter.type, name, position in unsigned))
+            found.append(_scalar(position, parameter, name, position in unsigned))
     return found
 
 
@@ -284,15 +286,14 @@ def _pointer(position: int, parameter: Parameter, name: str, address: str, kind:
     assert isinstance(parameter.type, PointerType)
     if kind == "absent":
         return _Argument(position, name, f"{name} is None", "0")
-    where, most = (address if kind == "tensor" else name), (1 << 64) - 1
-    promise = [f"not {where} % {parameter.aligned}"] if parameter.aligned > 1 else []
-    fact = "" if parameter.aligned % 16 == 0 else f"divisible[{where} & 15]"
-    accepted = sorted(accepted_dtypes(parameter.type.element), key=str)
-    row: Row = (kind[0], bool(fact), False, 0, most, max(1, parameter.aligned), packed_dtypes(accepted))
+    rule, where = rule_of(parameter), address if kind == "tensor" else name
+    promise = [f"not {where} % {rule.divisor}"] if rule.divisor > 1 else []
+    fact = "" if rule.divisor % 16 == 0 else f"divisible[{where} & 15]"
+    row: Row = (kind[0], bool(fact), False, 0, rule.high, rule.divisor, packed_dtypes(rule.dtypes))
     if kind == "address":
-        checks = (f"0 <= {name} <= {most}", *promise)
+        checks = (f"0 <= {name} <= {rule.high}", *promise)
         return _Argument(position, name, f"type({name}) is int", name, (), checks, fact, (), row)
-    dtypes = [str(each).removeprefix("torch.") for each in accepted]
+    dtypes = [str(each).removeprefix("torch.") for each in rule.dtypes]
     dtype = f"{name}.dtype is {dtypes[0]}" if len(dtypes) == 1 else f"{name}.dtype in ({', '.join(dtypes)})"
     there = f"{dtype} and {name}.get_device() == device and not {name}.is_neg()"
     return _Argument(
@@ -308,23 +309,25 @@ def _pointer(position: int, parameter: Parameter, name: str, address: str, kind:
     )
 
 
-def _scalar(position: int, parameter: Parameter, type_: ScalarType, name: str, unsigned: bool) -> _Argument:
-    if type_.kind == "bool":
+def _scalar(position: int, parameter: Parameter, name: str, unsigned: bool) -> _Argument:
+    rule = rule_of(parameter)
+    if rule.kind == "bool":
         row: Row = ("b", False, False, 0, 0, 1, 0)
         return _Argument(position, name, f"type({name}) is bool", name, row=row)
-    if type_.kind == "float":
-        rounding, row = rounding_of(type_), ("f", False, False, 0, 0, 1, 0)
-        line = f"{name} = {_rounding(type_)}(float({name}))" if rounding else f"{name} = float({name})"
+    if rule.kind == "float":
+        rounding, row = rule.rounding, ("f", False, False, 0, 0, 1, 0)
+        line = (
+            f"{name} = {_rounding(parameter.type)}(float({name}))" if rounding else f"{name} = float({name})"
+        )
         kind = f"type({name}) in numbers"
         return _Argument(position, name, kind, name, (line,), row=row, detail=rounding)
-    low, high = range_of(type_)
-    low = low if type_.kind == "int" else 0
-    checks, fact = [f"{low} <= {name} <= {high}"], f"divisible[{name} & 15]"
-    if parameter.multiple_of > 1:
-        checks.append(f"not {name} % {parameter.multiple_of}")
-        fact = "" if parameter.multiple_of % 16 == 0 else fact
+    low = rule.low if rule.kind == "int" else 0
+    checks, fact = [f"{low} <= {name} <= {rule.high}"], f"divisible[{name} & 15]"
+    if rule.divisor > 1:
+        checks.append(f"not {name} % {rule.divisor}")
+        fact = "" if rule.divisor % 16 == 0 else fact
     else:
         fact = f"2 if {name} == 1 else {fact}"
-    row = (type_.kind[0], bool(fact), unsigned, low, high, max(1, parameter.multiple_of), 0)
+    row = (rule.kind[0], bool(fact), unsigned, low, rule.high, rule.divisor, 0)
     value = f"{name} & 255" if unsigned else name
     return _Argument(position, name, f"type({name}) is int", value, (), tuple(checks), fact, (), row)

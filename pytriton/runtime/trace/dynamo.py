@@ -31,10 +31,11 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.compile.load import load
 from pytriton.runtime.errors import refusal
+from pytriton.runtime.launch.rules import rule_of
 from pytriton.runtime.options.defines import Config, Options, defines_of
 from pytriton.runtime.plan import Plan
 from pytriton.runtime.trace.native import native_modules, with_point
@@ -453,13 +454,11 @@ def _is_open(condition: Any) -> bool:
 
 def _limits(at: int, parameter: Parameter) -> tuple[int, int, int, int, str] | None:
     """Position, least and largest value, the number that must divide it, and how messages show it."""
-    type_ = parameter.type
-    if not isinstance(type_, ScalarType) or type_.kind not in ("int", "uint"):
+    rule = rule_of(parameter)
+    if rule.kind not in ("int", "uint"):
         return None
-    low = -(1 << type_.bits - 1)
-    high = (1 << type_.bits) - 1 if type_.kind == "uint" else -low - 1
     shown = f"argument {at + 1} '{parameter.name}' ({parameter.declaration})"
-    return at, low, high, parameter.multiple_of, shown
+    return at, rule.low, rule.high, rule.divisor, shown
 
 
 def _launch_options(config: Config) -> dict[str, int]:
