@@ -113,12 +113,12 @@ def perf_report(benchmarks: Benchmark | Iterable[Benchmark]) -> Callable[[Callab
 def _row(fn: Callable[..., Any], benchmark: Benchmark, x: Any) -> list[Measured]:
     row: list[Measured] = []
     for y in benchmark.y_vals:
-        found = fn(**benchmark.arguments(x), **{benchmark.y_name: y}, **benchmark.args)
-        if isinstance(found, (tuple, list)):
-            mean, low, high = found
+        measured = fn(**benchmark.arguments(x), **{benchmark.y_name: y}, **benchmark.args)
+        if isinstance(measured, (tuple, list)):
+            mean, low, high = measured
             row.append((float(mean), float(low), float(high)))
         else:
-            row.append((float(found), None, None))
+            row.append((float(measured), None, None))
     return row
 
 

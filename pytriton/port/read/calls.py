@@ -42,17 +42,17 @@ class Caller(Evaluator):
         function = self.callee(node.func, frame)
         arguments = self.on_list(ast.Tuple(node.args, ast.Load()), frame)
         named: dict[str, Any] = {}
-        rest: Any = None
+        unnamed: Any = None
         for keyword in node.keywords:
             value = self.value(keyword.value, frame)
             if keyword.arg is not None:
                 named[keyword.arg] = value
             elif isinstance(value, dict):
-                rest = value.pop(None, rest) if None in value else rest
-                named.update({str(key): one for key, one in value.items()})
+                unnamed = value.pop(None, unnamed) if None in value else unnamed
+                named.update({str(key): item for key, item in value.items()})
             else:
-                rest = value
-        return self._called(function, list(arguments), named, rest, node, frame)
+                unnamed = value
+        return self._called(function, list(arguments), named, unnamed, node, frame)
 
     def callee(self, node: ast.expr, frame: Frame) -> Any:
         """What is called; a method of a known value is a pair of the value and the name."""
@@ -64,18 +64,24 @@ class Caller(Evaluator):
         return self.value(node, frame)
 
     def _called(
-        self, function: Any, arguments: list[Any], named: dict[str, Any], rest: Any, node: Any, frame: Frame
+        self,
+        function: Any,
+        arguments: list[Any],
+        named: dict[str, Any],
+        unnamed: Any,
+        node: Any,
+        frame: Frame,
     ) -> Any:
         unknown = Unknown(
             ast.Call(
                 node_of(function) if not isinstance(function, tuple) else node.func,
-                [node_of(one) for one in arguments],
-                [ast.keyword(key, node_of(one)) for key, one in named.items()],
+                [node_of(argument) for argument in arguments],
+                [ast.keyword(key, node_of(argument)) for key, argument in named.items()],
             )
         )
         match function:
             case KernelObject():
-                return self.launched(function, arguments, named, rest, node.lineno)
+                return self.launched(function, arguments, named, unnamed, node.lineno)
             case Options():
                 return (
                     function.entry(arguments[0]) if arguments and isinstance(arguments[0], str) else unknown
@@ -85,22 +91,22 @@ class Caller(Evaluator):
             case Class():
                 return self.make(function, arguments, named)
             case Library(name="triton.kernel"):
-                if rest is not None:
-                    named["defines"] = {**(named.get("defines") or {}), None: rest}
+                if unnamed is not None:
+                    named["defines"] = {**(named.get("defines") or {}), None: unnamed}
                 return self.launched(
                     library.kernel_object(arguments, named, node.lineno, self.root), None, {}, None, 0
                 )
             case Library(name=name) if name in _IMPORTS:
-                made = self._imported(arguments, named, frame, top=name != "importlib.import_module")
-                return unknown if made is NOTHING else made
+                result = self._imported(arguments, named, frame, top=name != "importlib.import_module")
+                return unknown if result is NOTHING else result
             case Library():
-                made = library.call(function.name, arguments, named, self.root)
-                if type(made) is int and any(isinstance(one, Usual) for one in arguments):
-                    return usual(made, unknown.node)
-                return self._fresh(function.name, unknown) if made is NOTHING else made
+                result = library.call(function.name, arguments, named, self.root)
+                if type(result) is int and any(isinstance(argument, Usual) for argument in arguments):
+                    return usual(result, unknown.node)
+                return self._fresh(function.name, unknown) if result is NOTHING else result
             case (base, str(name)):
-                made = self._method(base, name, arguments, named, rest)
-                return unknown if made is NOTHING else made
+                result = self._method(base, name, arguments, named, unnamed)
+                return unknown if result is NOTHING else result
         if isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES:
             self.changed(node.func.value, frame)
             return self._fresh(node.func.attr, unknown)
@@ -126,13 +132,13 @@ class Caller(Evaluator):
         self.count += 1
         return leaf(f"{name}_{self.count}")
 
-    def _method(self, base: Any, name: str, arguments: list[Any], named: dict[str, Any], rest: Any) -> Any:
+    def _method(self, base: Any, name: str, arguments: list[Any], named: dict[str, Any], unnamed: Any) -> Any:
         if isinstance(base, str):
             return self._text_method(base, name, arguments, named)
         if isinstance(base, PurePath):
             return self._path_method(base, name, arguments)
         if isinstance(base, dict):
-            return self._dict_method(base, name, arguments, named, rest)
+            return self._dict_method(base, name, arguments, named, unnamed)
         if isinstance(base, list) and arguments:
             if name == "append":
                 base.append(arguments[0])
@@ -149,16 +155,16 @@ class Caller(Evaluator):
 
     def _text_method(self, base: str, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
         if name == "format":
-            made = texts.format_fields(base, arguments, named, self.hole)
-            return NOTHING if made is None else made
+            result = texts.format_fields(base, arguments, named, self.hole)
+            return NOTHING if result is None else result
         if name == "join" and arguments and isinstance(arguments[0], (list, tuple)):
             return texts.join(base, arguments[0], self.hole)
         if name == "read" and isinstance(base, Traced) and base.path is not None:
             return base  # open(path).read()
         if name == "replace" and len(arguments) >= 2 and isinstance(arguments[1], Unknown):
             arguments = [arguments[0], texts.spelled(arguments[1], self.hole)]
-        made = texts.method(base, name, arguments)
-        return NOTHING if made == () else made
+        result = texts.method(base, name, arguments)
+        return NOTHING if result == () else result
 
     def _path_method(self, base: PurePath, name: str, arguments: list[Any]) -> Any:
         if name in ("read_text", "open"):
@@ -173,23 +179,23 @@ class Caller(Evaluator):
         return NOTHING
 
     def _dict_method(
-        self, base: dict[Any, Any], name: str, arguments: list[Any], named: dict[str, Any], rest: Any
+        self, base: dict[Any, Any], name: str, arguments: list[Any], named: dict[str, Any], unnamed: Any
     ) -> Any:
         if name == "update":
-            for one in arguments:
-                base.update(one if isinstance(one, dict) else {None: one})
+            for argument in arguments:
+                base.update(argument if isinstance(argument, dict) else {None: argument})
             base.update(named)
-            if rest is not None:
-                base[None] = rest
+            if unnamed is not None:
+                base[None] = unnamed
             return None
         if name in ("get", "setdefault", "pop") and arguments:
             key = hashed(arguments[0])
-            found = base.get(key, arguments[1] if len(arguments) > 1 else None)
+            entry = base.get(key, arguments[1] if len(arguments) > 1 else None)
             if name == "setdefault":
-                base[key] = found
+                base[key] = entry
             if name == "pop":
                 base.pop(key, None)
-            return found
+            return entry
         if name == "copy":
             return dict(base)
         if name in ("items", "keys", "values"):

@@ -119,10 +119,10 @@ class Evaluator(Binder):
         return node.value
 
     def on_name(self, node: ast.Name, frame: Frame) -> Any:
-        found, value = frame.find(node.id)
+        bound, value = frame.find(node.id)
         if isinstance(value, Unknown) and self.choices.refined:
             return self.choices.refined.get(value.text, value)
-        if found:
+        if bound:
             return value
         return Library(node.id)
 
@@ -141,21 +141,21 @@ class Evaluator(Binder):
 
     def _form(self, part: ast.FormattedValue) -> str:
         spec = part.format_spec
-        if isinstance(spec, ast.JoinedStr) and all(isinstance(one, ast.Constant) for one in spec.values):
-            return "".join(str(one.value) for one in spec.values)  # type: ignore[attr-defined]
+        if isinstance(spec, ast.JoinedStr) and all(isinstance(value, ast.Constant) for value in spec.values):
+            return "".join(str(value.value) for value in spec.values)  # type: ignore[attr-defined]
         return ""
 
     def on_list(self, node: ast.List | ast.Tuple | ast.Set, frame: Frame) -> Any:
-        found: list[Any] = []
-        for one in node.elts:
-            value = self.value(one.value if isinstance(one, ast.Starred) else one, frame)
-            if not isinstance(one, ast.Starred):
-                found.append(value)
+        elements: list[Any] = []
+        for element in node.elts:
+            value = self.value(element.value if isinstance(element, ast.Starred) else element, frame)
+            if not isinstance(element, ast.Starred):
+                elements.append(value)
             elif isinstance(value, (list, tuple)):
-                found += value
+                elements += value
             else:
-                found.append(Unknown(ast.Starred(node_of(value), ast.Load())))
-        return tuple(found) if isinstance(node, ast.Tuple) else found
+                elements.append(Unknown(ast.Starred(node_of(value), ast.Load())))
+        return tuple(elements) if isinstance(node, ast.Tuple) else elements
 
     on_tuple = on_list
 
@@ -164,14 +164,14 @@ class Evaluator(Binder):
         return list(dict.fromkeys(elements)) if literal(elements) else elements
 
     def on_dict(self, node: ast.Dict, frame: Frame) -> Any:
-        found: dict[Any, Any] = {}
+        entries: dict[Any, Any] = {}
         for key, item in zip(node.keys, node.values, strict=True):
             value = self.value(item, frame)
             if key is not None:
-                found[hashed(self.value(key, frame))] = value
+                entries[hashed(self.value(key, frame))] = value
             else:
-                found.update(value if isinstance(value, dict) else {None: value})
-        return found
+                entries.update(value if isinstance(value, dict) else {None: value})
+        return entries
 
     def on_attribute(self, node: ast.Attribute, frame: Frame) -> Any:
         return self.attribute(self.value(node.value, frame), node.attr)
@@ -187,15 +187,15 @@ class Evaluator(Binder):
                 return base.entry(name) if name not in ("d", "D", "defines") else base
             case Instance():
                 own = name in base.names  # a function among these is no method
-                found = base.names[name] if own else base.kind.find(name)
-                method = isinstance(found, Function) and not own
-                bound = Function(found.node, found.around, base) if method else found
+                member = base.names[name] if own else base.kind.find(name)
+                method = isinstance(member, Function) and not own
+                bound = Function(member.node, member.around, base) if method else member
                 return leaf(f"{base.label}.{name}") if bound is None and name not in base.names else bound
             case Class():
-                found = base.find(name)
-                if found is None and name == "apply" and isinstance(base.find("forward"), Function):
+                member = base.find(name)
+                if member is None and name == "apply" and isinstance(base.find("forward"), Function):
                     return _applied(base.find("forward"))
-                return leaf(f"{base.name}.{name}") if found is None and name not in base.names else found
+                return leaf(f"{base.name}.{name}") if member is None and name not in base.names else member
             case ConfigPoint() if name in ("defines", "num_warps"):
                 return getattr(base, name)
             case _:
@@ -229,21 +229,21 @@ class Evaluator(Binder):
     def _chosen(self, base: dict[Any, Any], key: Unknown) -> Any:
         """An entry of a known dict under an unknown key: decided, one question a key."""
         *others, last = base
-        for one in others:
-            if one is not None and self.truth(
-                Unknown(ast.Compare(key.node, [ast.Eq()], [node_of(one)]), "bool")
+        for other in others:
+            if other is not None and self.truth(
+                Unknown(ast.Compare(key.node, [ast.Eq()], [node_of(other)]), "bool")
             ):
-                return base[one]
+                return base[other]
         return base[last]
 
     def _slice(self, base: Any, bounds: ast.Slice, frame: Frame) -> Any:
         given = [
             None if b is None else self.value(b, frame) for b in (bounds.lower, bounds.upper, bounds.step)
         ]
-        known = all(one is None or isinstance(one, int) for one in given)
+        known = all(item is None or isinstance(item, int) for item in given)
         if known and isinstance(base, (list, tuple, str)) and 0 not in given[2:]:
             return base[slice(*given)]
-        parts = [None if one is None else node_of(one) for one in given]
+        parts = [None if item is None else node_of(item) for item in given]
         return Unknown(ast.Subscript(node_of(base), ast.Slice(*parts), ast.Load()))
 
     def on_binop(self, node: ast.BinOp, frame: Frame) -> Any:
@@ -252,9 +252,9 @@ class Evaluator(Binder):
     def binary(self, op: ast.operator, left: Any, right: Any) -> Any:
         """``left op right``."""
         if isinstance(left, str) and isinstance(op, ast.Mod):
-            made = texts.interpolate(left, right, self.hole)
-            if made is not None:
-                return made
+            result = texts.interpolate(left, right, self.hole)
+            if result is not None:
+                return result
         if isinstance(op, ast.Add) and isinstance(left, str) and isinstance(right, (str, Unknown)):
             return texts.add(left, texts.spelled(right, self.hole))
         if isinstance(op, ast.Add) and isinstance(right, str) and isinstance(left, Unknown):
@@ -268,16 +268,16 @@ class Evaluator(Binder):
             return left / right
         if isinstance(op, ast.BitOr) and isinstance(left, dict) and isinstance(right, dict):
             return {**left, **right}
-        made = self._computed(op, left, right)
-        if type(made) is int and (isinstance(left, Usual) or isinstance(right, Usual)):
-            return usual(made, ast.BinOp(node_of(left), op, node_of(right)))
-        if made is not NOTHING:
-            return made
+        result = self._computed(op, left, right)
+        if type(result) is int and (isinstance(left, Usual) or isinstance(right, Usual)):
+            return usual(result, ast.BinOp(node_of(left), op, node_of(right)))
+        if result is not NOTHING:
+            return result
         kind = "int" if isinstance(op, (ast.FloorDiv, ast.Mod)) else None
         return Unknown(ast.BinOp(node_of(left), op, node_of(right)), kind)
 
     def _computed(self, op: ast.operator, left: Any, right: Any) -> Any:
-        numbers = all(isinstance(one, (bool, int, float)) for one in (left, right))
+        numbers = all(isinstance(operand, (bool, int, float)) for operand in (left, right))
         lists = type(left) is type(right) and isinstance(left, (list, tuple)) and isinstance(op, ast.Add)
         if isinstance(op, (ast.Pow, ast.LShift, ast.RShift)):
             numbers = isinstance(left, int) and isinstance(right, int)
@@ -313,15 +313,15 @@ class Evaluator(Binder):
             if position == len(node.values) - 1:
                 break
             if isinstance(value, Unknown):
-                rest = [self.value(one, frame) for one in node.values[position + 1 :]]
-                if all(isinstance(one, (Unknown, bool)) for one in rest):
-                    return Unknown(ast.BoolOp(node.op, [value.node, *map(node_of, rest)]), value.kind)
+                others = [self.value(operand, frame) for operand in node.values[position + 1 :]]
+                if all(isinstance(part_value, (Unknown, bool)) for part_value in others):
+                    return Unknown(ast.BoolOp(node.op, [value.node, *map(node_of, others)]), value.kind)
             if self.truth(value) is isinstance(node.op, ast.Or):
                 break
         return value
 
     def on_compare(self, node: ast.Compare, frame: Frame) -> Any:
-        values = [self.value(one, frame) for one in (node.left, *node.comparators)]
+        values = [self.value(operand, frame) for operand in (node.left, *node.comparators)]
         results = [
             self._compared(op, left, right)
             for op, left, right in zip(node.ops, values, values[1:], strict=False)
@@ -331,7 +331,7 @@ class Evaluator(Binder):
         if all(result is True for result in results):
             return True
         return Unknown(
-            ast.Compare(node_of(values[0]), node.ops, [node_of(one) for one in values[1:]]), "bool"
+            ast.Compare(node_of(values[0]), node.ops, [node_of(value) for value in values[1:]]), "bool"
         )
 
     def _compared(self, op: ast.cmpop, left: Any, right: Any) -> bool | None:
@@ -339,16 +339,16 @@ class Evaluator(Binder):
         if isinstance(op, (ast.Is, ast.IsNot)) and right is None:
             return None if isinstance(left, Unknown) else (left is None) is isinstance(op, ast.Is)
         if isinstance(op, (ast.In, ast.NotIn)):
-            found = self._contained(left, right)
-            return None if found is None else found is isinstance(op, ast.In)
+            contained = self._contained(left, right)
+            return None if contained is None else contained is isinstance(op, ast.In)
         known = all(
-            one is None
+            operand is None
             or (
-                isinstance(one, (str, int, float, list, tuple, Dtype))
-                and literal(one)
-                and not isinstance(one, Usual)
+                isinstance(operand, (str, int, float, list, tuple, Dtype))
+                and literal(operand)
+                and not isinstance(operand, Usual)
             )
-            for one in (left, right)
+            for operand in (left, right)
         )
         if not known or type(op) not in _OPERATORS:
             return None
@@ -372,7 +372,7 @@ class Evaluator(Binder):
     def on_ifexp(self, node: ast.IfExp, frame: Frame) -> Any:
         condition = self.value(node.test, frame)
         if isinstance(condition, Unknown):
-            arms = [self.value(one, frame) for one in (node.body, node.orelse)]
+            arms = [self.value(arm, frame) for arm in (node.body, node.orelse)]
             if all(isinstance(arm, Unknown) for arm in arms):
                 return Unknown(ast.IfExp(condition.node, arms[0].node, arms[1].node), arms[0].kind)
         return self.value(node.body if self.truth(condition) else node.orelse, frame)
@@ -388,28 +388,28 @@ class Evaluator(Binder):
         return Unknown(ast.Starred(node_of(self.value(node.value, frame)), ast.Load()))
 
     def on_listcomp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, frame: Frame) -> Any:
-        found = Filtered()
+        elements = Filtered()
         inner = Frame(around=frame, module=frame.module)
 
         def put() -> None:
-            if len(found) >= MAX_ELEMENTS:
+            if len(elements) >= MAX_ELEMENTS:
                 raise StopPath
-            found.append(self.value(node.elt, inner))
+            elements.append(self.value(node.elt, inner))
 
-        if self._each(node.generators, inner, put, found):
-            return found if found.condition else list(found)
+        if self._each(node.generators, inner, put, elements):
+            return elements if elements.condition else list(elements)
         return Unknown(closed(node, frame))
 
     on_generatorexp = on_setcomp = on_listcomp
 
     def on_dictcomp(self, node: ast.DictComp, frame: Frame) -> Any:
-        found: dict[Any, Any] = {}
+        entries: dict[Any, Any] = {}
         inner = Frame(around=frame, module=frame.module)
 
         def put() -> None:
-            found[hashed(self.value(node.key, inner))] = self.value(node.value, inner)
+            entries[hashed(self.value(node.key, inner))] = self.value(node.value, inner)
 
-        return found if self._each(node.generators, inner, put) else Unknown(closed(node, frame))
+        return entries if self._each(node.generators, inner, put) else Unknown(closed(node, frame))
 
     def _each(
         self,
@@ -418,11 +418,11 @@ class Evaluator(Binder):
         then: Callable[[], None],
         filtered: Filtered | None = None,
     ) -> bool:
-        """Run ``then`` for each turn of a comprehension; False where the turns are not known.
+        """Run ``then`` for each iteration of a comprehension; False where these are not known.
 
         Of a list whose filter is not known, every element stays, and ``filtered`` remembers the filter.
         """
-        first, *rest = generators
+        first, *inner = generators
         values = self.value(first.iter, frame)
         if isinstance(values, dict) or (isinstance(values, str) and literal(values)):
             values = list(values)
@@ -437,9 +437,9 @@ class Evaluator(Binder):
             if all(
                 (isinstance(test, Unknown) and filtered is not None) or self.truth(test) for test in tests
             ):
-                if rest and not self._each(rest, frame, then, filtered):
+                if inner and not self._each(inner, frame, then, filtered):
                     return False
-                if not rest:
+                if not inner:
                     then()
         return True
 

@@ -61,7 +61,7 @@ def attribute(library: Library, name: str) -> Any:
 def unknown_call(name: str, arguments: Sequence[Any], kind: str | None = None) -> Unknown:
     """A call that stays as it is written."""
     function = ast.Name(name, ast.Load())
-    return Unknown(ast.Call(function, [node_of(one) for one in arguments], []), kind)
+    return Unknown(ast.Call(function, [node_of(argument) for argument in arguments], []), kind)
 
 
 def call(name: str, arguments: list[Any], named: dict[str, Any], root: Path) -> Any:
@@ -74,12 +74,12 @@ def call(name: str, arguments: list[Any], named: dict[str, Any], root: Path) -> 
     if model is None:
         return NOTHING
     try:
-        made = model(*arguments, **named)
+        result = model(*arguments, **named)
     except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
         return NOTHING
-    if isinstance(made, Iterator):
-        made = list(itertools.islice(made, MAX_ELEMENTS + 1))
-    return NOTHING if isinstance(made, list) and len(made) > MAX_ELEMENTS else made
+    if isinstance(result, Iterator):
+        result = list(itertools.islice(result, MAX_ELEMENTS + 1))
+    return NOTHING if isinstance(result, list) and len(result) > MAX_ELEMENTS else result
 
 
 # triton
@@ -126,11 +126,11 @@ def configs(given: Any) -> Any:
     if not isinstance(given, (list, tuple)):
         return given
     points: list[Any] = []
-    for one in given:
-        if isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], dict):
-            points.append(ConfigPoint(one[0], one[1]))
+    for item in given:
+        if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], dict):
+            points.append(ConfigPoint(item[0], item[1]))
         else:
-            points.append(ConfigPoint(one) if isinstance(one, dict) else one)
+            points.append(ConfigPoint(item) if isinstance(item, dict) else item)
     return tuple(points)
 
 
@@ -183,8 +183,8 @@ def _read(arguments: list[Any], named: dict[str, Any], root: Path) -> Any:
 
 
 def _dedent(text: Any) -> Any:
-    made = texts.method(text, "dedent", []) if isinstance(text, str) else ()
-    return NOTHING if made == () else made
+    dedented = texts.method(text, "dedent", []) if isinstance(text, str) else ()
+    return NOTHING if dedented == () else dedented
 
 
 def _converted(kind: type) -> Callable[[Any], Any]:

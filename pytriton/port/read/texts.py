@@ -102,10 +102,10 @@ def interpolate(text: str, values: Any, hole: Hole) -> str | None:
         return _PERCENT.sub(converted, template)
 
     try:
-        made: str = _tracked(text, operation)
+        result: str = _tracked(text, operation)
     except (KeyError, TypeError, ValueError, OverflowError, StopIteration):
         return None
-    return made
+    return result
 
 
 class _Fields(string.Formatter):
@@ -132,10 +132,10 @@ def format_fields(text: str, arguments: Sequence[Any], named: dict[str, Any], ho
     """``text.format(...)`` with fields that are names or numbers; None for anything else."""
     fields = _Fields(hole)
     try:
-        made: str = _tracked(text, lambda template: fields.vformat(template, arguments, named))
+        result: str = _tracked(text, lambda template: fields.vformat(template, arguments, named))
     except (KeyError, IndexError, ValueError):
         return None
-    return made
+    return result
 
 
 def join(separator: str, parts: Sequence[Any], hole: Hole) -> str:
@@ -153,14 +153,15 @@ def join(separator: str, parts: Sequence[Any], hole: Hole) -> str:
 def method(text: str, name: str, arguments: Sequence[Any]) -> Any:
     """A method of ``str``, or ``dedent``, with known arguments; an empty tuple where it cannot be told."""
     if not all(
-        isinstance(one, (str, tuple)) or (isinstance(one, int) and one < MAX_WIDTH) for one in arguments
+        isinstance(argument, (str, tuple)) or (isinstance(argument, int) and argument < MAX_WIDTH)
+        for argument in arguments
     ):
         return ()
     if name == "dedent":
         return _tracked(text, textwrap.dedent)
     if name not in _METHODS:
         return ()
-    plain = [str(one) if isinstance(one, str) else one for one in arguments]
+    plain = [str(argument) if isinstance(argument, str) else argument for argument in arguments]
     try:
         if name == "replace" and text.count(plain[0]) * len(plain[1]) > MAX_LENGTH:
             return ()

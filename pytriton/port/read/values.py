@@ -59,10 +59,10 @@ class Traced(str):
 
 def traced(pieces: Iterable[tuple[str, int]]) -> Traced:
     """The text made of these pieces."""
-    kept = tuple(piece for piece in pieces if piece[0]) or (("", 0),)
-    made = Traced("".join(text for text, _ in kept))
-    made.pieces = kept
-    return made
+    parts = tuple(piece for piece in pieces if piece[0]) or (("", 0),)
+    whole_text = Traced("".join(text for text, _ in parts))
+    whole_text.pieces = parts
+    return whole_text
 
 
 class Filtered(list[Any]):
@@ -100,11 +100,11 @@ def text_of(node: ast.expr) -> str:
 
 
 TOO_LONG: Final = "a_long_expression"
-_LARGEST_NODE: Final = 300
+MAX_NODES: Final = 300
 
 
 def _is_large(node: ast.expr) -> bool:
-    return _size(node) > _LARGEST_NODE
+    return _size(node) > MAX_NODES
 
 
 def _size(node: ast.AST) -> int:
@@ -127,9 +127,9 @@ class Usual(int):
 
 def usual(value: int, node: ast.expr) -> Usual:
     """A number that an expression usually has."""
-    made = Usual(value)
-    made.node = node
-    return made
+    number = Usual(value)
+    number.node = node
+    return number
 
 
 @dataclass(frozen=True)
@@ -167,8 +167,8 @@ class Class:
         """A class attribute, also of a base; None if there is none."""
         if name in self.names:
             return self.names[name]
-        found = (base.find(name) for base in self.bases if isinstance(base, Class))
-        return next((value for value in found if value is not None), None)
+        inherited = (base.find(name) for base in self.bases if isinstance(base, Class))
+        return next((value for value in inherited if value is not None), None)
 
 
 @dataclass(eq=False)
@@ -232,7 +232,7 @@ def literal(value: Any) -> bool:
         return False
     if isinstance(value, str):
         return "\ue000" not in value
-    return all(literal(one) for one in _inside(value))
+    return all(literal(item) for item in _inside(value))
 
 
 def _inside(value: Any) -> Iterator[Any]:
@@ -252,10 +252,10 @@ def node_of(value: Any) -> ast.expr:
         name = getattr(value.node, "name", None) or f"lambda_{value.node.lineno}_{value.node.col_offset}"
         return ast.Name(name, ast.Load())
     if isinstance(value, dict):
-        return ast.Dict([node_of(key) for key in value], [node_of(one) for one in value.values()])
+        return ast.Dict([node_of(key) for key in value], [node_of(item) for item in value.values()])
     if isinstance(value, (list, tuple)):
         kind = ast.List if isinstance(value, list) else ast.Tuple
-        return kind([node_of(one) for one in value], ast.Load())
+        return kind([node_of(item) for item in value], ast.Load())
     if isinstance(value, Library):
         return ast.Name(value.name, ast.Load())
     if isinstance(value, Dtype):

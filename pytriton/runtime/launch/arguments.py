@@ -2,10 +2,10 @@
 
 Types come from the *source*: an ``int`` is 32 bits wide however Python spelled the number, and a pointer has
 the declared element type even if only an address was passed. For each parameter one closure is prepared
-once; it takes a value and gives ``(launch value, fact, device)``:
+once; it takes a value and gives ``(launch value, specialization, device)``:
 
 * the launch value is a Python int (pointers: the address), float or bool;
-* the *fact* is all that compiled code may depend on beside the declaration: one of ``PLAIN``, ``BY_16``
+* the *specialization* is all that compiled code may depend on beside the declaration: one of ``PLAIN``, ``BY_16``
   (the number or address is a multiple of 16), ``BY_8`` (of 8, but not of 16) and ``ONE`` (the integer is 1);
 * the device is a CUDA index, -1 for the CPU, or None for what lies on no device.
 """
@@ -43,7 +43,7 @@ ONE: Final = 2
 BY_8: Final = 3
 
 DIVISIBLE: Final = tuple(BY_16 if low == 0 else BY_8 if low == 8 else PLAIN for low in range(16))
-"""The fact of an address or integer, by its last four bits; 1 is a fact of its own."""
+"""The specialization of an address or integer, by its last four bits; 1 is a specialization of its own."""
 
 Checked = tuple[Any, int, int | None]
 Checker = Callable[[Any], Checked]
@@ -59,7 +59,10 @@ class Binder:
         self._checkers = tuple(
             _checker(parameter, self.place(position)) for position, parameter in enumerate(self.parameters)
         )
-        promised = ((at, max(one.multiple_of, one.aligned)) for at, one in enumerate(self.parameters))
+        promised = (
+            (at, max(parameter.multiple_of, parameter.aligned))
+            for at, parameter in enumerate(self.parameters)
+        )
         self._promised = tuple((at, number) for at, number in promised if number > 1)
         self._positions = {param.name: index for index, param in enumerate(self.parameters)}
         self.buffers = tuple(param for param in self.parameters if param.buffer)
@@ -67,24 +70,24 @@ class Binder:
         self.own = Binder(kernel, self.parameters[: -len(self.buffers)]) if self.buffers else self
 
     def bind(self, arguments: Sequence[Any]) -> Bound:
-        """Launch values, facts, and the one device that the tensors are on (None if there is none).
+        """Launch values, specializations, and the one device that the tensors are on (None if there is none).
 
         Raises LaunchError for whatever is wrong with the arguments.
         """
         if len(arguments) != len(self._checkers):
             self._refuse_count(len(arguments))
         values = []
-        facts = []
+        specializations = []
         device: int | None = None
         for check, argument in zip(self._checkers, arguments, strict=True):
-            value, fact, where = check(argument)
+            value, specialization, where = check(argument)
             values.append(value)
-            facts.append(fact)
+            specializations.append(specialization)
             if where is not None and where != device:
                 if device is not None:
                     self._refuse_devices(arguments)
                 device = where
-        return values, tuple(facts), device
+        return values, tuple(specializations), device
 
     def broken(self, values: Sequence[Any]) -> dict[int, int]:
         """Which launch values break a promise, by position, and what they were to be multiples of."""
@@ -256,8 +259,8 @@ def _integer(parameter: Parameter, place: Place) -> Checker:
             )
         if value < 0 and type_.kind == "uint":
             value += modulus
-        fact = ONE if value == 1 else DIVISIBLE[value & 15]
-        return value, fact, None
+        specialization = ONE if value == 1 else DIVISIBLE[value & 15]
+        return value, specialization, None
 
     return check
 

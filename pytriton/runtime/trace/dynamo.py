@@ -110,15 +110,15 @@ def call_traced(
             _check_tensor(planned.name, at, argument, wants, wants and argument.is_leaf)
     kinds = [_kind(argument) for argument in arguments]
     key = [operator.index(arguments[at]) for at in planned.key]
-    whole = all(is_whole(arguments[at]) for at in planned.tuned_writes)
-    route = getattr(ROUTES, _route(planned.name, kinds, key, whole))
+    may_be_copied = all(is_whole(arguments[at]) for at in planned.tuned_writes)
+    route = getattr(ROUTES, _route(planned.name, kinds, key, may_be_copied))
     route.launch(arguments, [_three(grid, options) for options in planned.options])
 
 
 def _fixed(value: Any) -> Any:
     """The value with symbols replaced by what they are now; a tracer guards on that."""
     if isinstance(value, (list, tuple)):
-        return [_fixed(one) for one in value]
+        return [_fixed(item) for item in value]
     if isinstance(value, (bool, torch.SymBool)):
         return True if value else False  # noqa: SIM210  (bool(x) would stay a symbol)
     if isinstance(value, (int, torch.SymInt)):
@@ -181,14 +181,14 @@ class Points:
         self, functions: Mapping[str, Callable[[dict[str, Any]], Any]], arguments: Sequence[Any]
     ) -> list[dict[str, Any]]:
         """The values of the heuristics for each config. Walked by Dynamo."""
-        found = []
+        results = []
         for defines in self.defines:
             known = {**dict(zip(self.names, arguments, strict=False)), **defines}
             values = {}
             for name, function in functions.items():
                 known[name] = values[name] = _fixed(function(known))
-            found.append(values)
-        return found
+            results.append(values)
+        return results
 
 
 class Planned:
@@ -265,19 +265,19 @@ def _check_tensor(planned: str, at: int, argument: torch.Tensor, wanting: bool, 
 @_constant
 def _route(planned: str, kinds: Sequence[Kind], key: Sequence[int], whole: bool) -> str:
     """The name of the route; ``whole``: Inductor may tune a sweep on copies of what is written."""
-    found: Planned = getattr(ROUTES, planned)
+    plan: Planned = getattr(ROUTES, planned)
     exporting = torch.compiler.is_exporting()
     # Each rank's Inductor would choose for itself.
-    may_tune = len(found.options) == 1 or (whole and not several_ranks())
+    may_tune = len(plan.options) == 1 or (whole and not several_ranks())
     asked = ("route", planned, tuple(kinds), tuple(key), may_tune, exporting)
-    return _kept(asked, lambda name: _make_route(name, found, kinds, key, may_tune, exporting))
+    return _kept(asked, lambda name: _make_route(name, plan, kinds, key, may_tune, exporting))
 
 
 @_constant
 def _route_without(route: str, broken: Sequence[tuple[int, int]]) -> str:
     """The name of the route for calls that break promises: positions, and what they are no multiples of."""
-    found: NativeRoute = getattr(ROUTES, route)
-    return _kept(("without", route, tuple(broken)), lambda name: found.without(name, dict(broken)))
+    native: NativeRoute = getattr(ROUTES, route)
+    return _kept(("without", route, tuple(broken)), lambda name: native.without(name, dict(broken)))
 
 
 def _make_route(
@@ -371,7 +371,7 @@ class NativeRoute:
         self.without = without
         self.kernel_name = modules[0].kernel
         limits = (_limits(at, param) for at, param in enumerate(modules[0].parameters))
-        self.integers = [each for each in limits if each is not None]
+        self.integers = [limit for limit in limits if limit is not None]
         self.wide = [at for at, _, high, _, _ in self.integers if high > _LARGEST]
         self.exporting = exporting
         self.opaque: Any = opaque() if self.wide or exporting else None
