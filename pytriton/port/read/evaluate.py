@@ -36,7 +36,7 @@ from pytriton.port.read.values import (
     usual,
 )
 
-__all__ = ["Evaluator", "Options"]
+__all__ = ["Evaluator", "Options", "items_of"]
 
 
 class Options:
@@ -423,12 +423,10 @@ class Evaluator(Binder):
         Of a list whose filter is not known, every element stays, and ``filtered`` remembers the filter.
         """
         first, *inner = generators
-        values = self.value(first.iter, frame)
-        if isinstance(values, dict) or (isinstance(values, str) and literal(values)):
-            values = list(values)
-        if not isinstance(values, (list, tuple)) or len(values) > MAX_ELEMENTS:
+        items = items_of(self.value(first.iter, frame), MAX_ELEMENTS)
+        if items is None:
             return False
-        for value in values:
+        for value in items:
             self.bind(first.target, value, frame)
             tests = [self.value(test, frame) for test in first.ifs]
             for test in tests:
@@ -442,6 +440,12 @@ class Evaluator(Binder):
                 if not inner:
                     then()
         return True
+
+
+def items_of(values: Any, most: int) -> list[Any] | None:
+    """What a loop over a value takes, one after the other; None where that is not known, or more than ``most``."""
+    known = isinstance(values, (dict, list, tuple)) or (isinstance(values, str) and literal(values))
+    return list(values) if known and len(values) <= most else None
 
 
 def _applied(forward: Function) -> Function:

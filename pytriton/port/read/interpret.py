@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from pytriton.port.read.bind import hashed, labelled, parameters
 from pytriton.port.read.calls import Caller
-from pytriton.port.read.evaluate import Options
+from pytriton.port.read.evaluate import Options, items_of
 from pytriton.port.read.frames import Choices, Frame, StopPath, paths
 from pytriton.port.read.values import (
     Class,
@@ -27,7 +27,6 @@ from pytriton.port.read.values import (
     Library,
     Unknown,
     leaf,
-    literal,
     node_of,
     text_of,
     usual,
@@ -35,7 +34,8 @@ from pytriton.port.read.values import (
 
 __all__ = ["follow"]
 
-MAX_DEPTH: Final = 12
+MAX_DEPTH: Final = 12  # of calls
+MAX_ITERATIONS: Final = 256  # of a loop that is unrolled
 _TRITON: Final = ("triton", "pytriton")
 
 
@@ -201,14 +201,12 @@ class Interpreter(Caller):
 
     def do_for(self, node: ast.For, frame: Frame) -> None:
         values = self.value(node.iter, frame)
-        known = True
-        if isinstance(values, dict) or (isinstance(values, str) and literal(values)):
-            values = list(values)
-        if not isinstance(values, (list, tuple)) or len(values) > 256:
-            values = [Unknown(ast.Call(ast.Name("next", ast.Load()), [node_of(values)], []))]
+        items = items_of(values, MAX_ITERATIONS)
+        known = items is not None
+        if items is None:
+            items = [Unknown(ast.Call(ast.Name("next", ast.Load()), [node_of(values)], []))]
             self.carried(node.body, frame)
-            known = False
-        for value in values:
+        for value in items:
             self.bind(node.target, value, frame)
             try:
                 self.body(node.body, frame)
@@ -260,16 +258,19 @@ class Interpreter(Caller):
     # Calls
 
     def call_function(
-        self, function: Function, arguments: list[Any], named: dict[str, Any], unknown: Unknown
+        self, function: Function, arguments: list[Any] | None, named: dict[str, Any], unknown: Unknown
     ) -> Any:
-        """The result of a function of the project."""
+        """The result of a function of the project; ``arguments`` None: called with unknown ones."""
         if self.depth >= MAX_DEPTH:
             return unknown
         node = function.node
         frame = Frame({}, function.around, getattr(node, "name", "lambda"), function.around.module)
-        if _bound(node, function.owner):
+        bound = _bound(node, function.owner)
+        if bound and arguments is not None:
             arguments = [function.owner, *arguments]
         self._bind_parameters(node.args, arguments, named, frame)
+        if bound:
+            frame.names[[*node.args.posonlyargs, *node.args.args][0].arg] = function.owner
         self.depth += 1
         try:
             if isinstance(node, ast.Lambda):
@@ -354,33 +355,14 @@ class Interpreter(Caller):
             kind, label=label or (f"{kind.name}_{self.count}" if arguments is not None else "self")
         )
         constructor = kind.find("__init__")
-        if isinstance(constructor, Function) and self.depth < MAX_DEPTH:
+        if isinstance(constructor, Function):
             if arguments is None:
                 for parameter in parameters(constructor.node):
                     if label or parameter in others:
                         named = {parameter: labelled(constructor.node, parameter, label or kind.name)} | named
-            self.run(Function(constructor.node, constructor.around, instance), arguments, named)
+            bound = Function(constructor.node, constructor.around, instance)
+            self.call_function(bound, arguments, named, leaf("_"))
         return instance
-
-    def run(self, function: Function, arguments: list[Any] | None, named: dict[str, Any]) -> None:
-        """Follow a function whose result is of no interest; ``arguments`` None: with unknown ones."""
-        if arguments is not None:
-            self.call_function(function, arguments, named, leaf("_"))
-            return
-        node = function.node
-        assert not isinstance(node, ast.Lambda)
-        frame = Frame({}, function.around, node.name, function.around.module)
-        self._bind_parameters(node.args, None, named, frame)
-        if _bound(node, function.owner):
-            first = [*node.args.posonlyargs, *node.args.args][0].arg
-            frame.names[first] = function.owner
-        self.depth += 1
-        try:
-            self.body(node.body, frame)
-        except (_Return, _Leave):
-            pass
-        finally:
-            self.depth -= 1
 
     def launched(
         self,
@@ -495,6 +477,8 @@ def _defined(body: list[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFuncti
 def _enter(run: Interpreter, frame: Frame, entry: tuple[str, ...]) -> None:
     """Follow one function with unknown parameters; a method gets an object made with unknown ones."""
     entered = frame.names.get(entry[0])
+    if isinstance(entered, Function) and len(entry) > 1:
+        return  # it has taken the place of a class
     if isinstance(entered, Class):
         method = entered.names.get(entry[-1])
         if not isinstance(method, Function):
@@ -505,6 +489,6 @@ def _enter(run: Interpreter, frame: Frame, entry: tuple[str, ...]) -> None:
             others = frozenset(parameters(method.node))
             owner = entered if "classmethod" in decorators else run.make(entered, None, {}, others=others)
         if entry[-1] != "__init__":
-            run.run(Function(method.node, method.around, owner), None, {})
-    elif isinstance(entered, Function) and len(entry) == 1:
-        run.run(entered, None, {})
+            entered = Function(method.node, method.around, owner)
+    if isinstance(entered, Function):
+        run.call_function(entered, None, {}, leaf("_"))

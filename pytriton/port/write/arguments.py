@@ -18,7 +18,7 @@ from pytriton.pipeline import Parameter
 from pytriton.port.jobs.launcher import POWER, Keyword, Plan, pointers
 from pytriton.port.jobs.variants import Variant
 
-__all__ = ["launcher", "torch_dtype"]
+__all__ = ["bracketed", "launcher", "torch_dtype"]
 
 _TORCH: Final = {"half": "float16", "float": "float32", "double": "float64", "bfloat16": "bfloat16"}
 
@@ -118,14 +118,14 @@ def _body(plan: Plan, kernels: Mapping[Variant, str], function: str) -> list[str
         lines += _default(one)
     if parts:
         table = f"{function.upper()}_KERNELS"
-        lines += _exploded("key = (", parts, ")")
+        lines += bracketed("key = (", parts, ")")
         lines += [f"if key not in {table}:", f"    known = list({table})"]
         lines.append('    raise ValueError(f"no kernel was ported for {key}: {known}")')
         lines.append(f"kernels = {table}[key]")
         lines += _details(plan, function)
     else:
         every = [kernels[variant] for variant in plan.entries[0].variants]
-        lines += _exploded("kernels = (", every, ")")
+        lines += bracketed("kernels = (", every, ")")
         for detail in plan.details:
             lines.append(f"{detail.name} = {torch_dtype(str(detail.of(plan.entries[0])))}")
     lines += _checks(plan)
@@ -140,8 +140,11 @@ def _body(plan: Plan, kernels: Mapping[Variant, str], function: str) -> list[str
     call = f"_launch(kernels, config, grid, device, {arguments}, {numbers})"
     if len(call) + 4 <= WIDTH:
         return [*lines, call]
-    lines += _exploded("arguments = (", passed, ")")
-    return [*lines, *_fitted_call("_launch", ["kernels", "config", "grid", "device", "arguments", numbers])]
+    lines += bracketed("arguments = (", passed, ")")
+    return [
+        *lines,
+        *bracketed("_launch(", ["kernels", "config", "grid", "device", "arguments", numbers], ")"),
+    ]
 
 
 def _fitted(before: str, listed: str, after: str) -> list[str]:
@@ -149,19 +152,16 @@ def _fitted(before: str, listed: str, after: str) -> list[str]:
     if len(before + listed + after) + 4 <= WIDTH:
         return [before + listed + after]
     items = listed.strip("()").rstrip(",").split(", ")
-    return [*_exploded("these = (", items, ")"), f"{before}these{after}"]
+    return [*bracketed("these = (", items, ")"), f"{before}these{after}"]
 
 
-def _exploded(head: str, items: Sequence[str], tail: str) -> list[str]:
+def bracketed(head: str, items: Sequence[str], tail: str) -> list[str]:
+    """A call, tuple or list in a body on one line, or with an item a line where that is too long.
+
+    One item in ``(`` is a tuple of one.
+    """
     line = f"{head}{', '.join(items)}{',' if len(items) == 1 and head.endswith('(') else ''}{tail}"
     return [line] if len(line) + 4 <= WIDTH else [head, *(f"    {item}," for item in items), tail]
-
-
-def _fitted_call(function: str, arguments: Sequence[str]) -> list[str]:
-    line = f"{function}({', '.join(arguments)})"
-    if len(line) + 4 <= WIDTH:
-        return [line]
-    return [f"{function}(", *(f"    {argument}," for argument in arguments), ")"]
 
 
 def _checks(plan: Plan) -> list[str]:
@@ -174,7 +174,7 @@ def _checks(plan: Plan) -> list[str]:
         if isinstance(parameter.type, PointerType):
             varying = "dtype" if len(plan.groups) == 1 else f"dtype_{groups.get(parameter.name)}"
             arguments += [varying if parameter.name in groups else torch_dtype(parameter.type), "device"]
-            lines += _fitted_call(f"{name} = _tensor", arguments)
+            lines += bracketed(f"{name} = _tensor(", arguments, ")")
         else:
             lines += _scalar(parameter, arguments, details)
     return lines
@@ -206,7 +206,7 @@ def _scalar(parameter: Parameter, arguments: list[str], details: dict[str, str])
         return [f"{name} = float({name})"]
     arguments += [f"bits={type_.bits}"] if type_.bits != 32 else []
     arguments += ["signed=False"] if type_.kind == "uint" else []
-    return _fitted_call(f"{name} = _integer", arguments)
+    return bracketed(f"{name} = _integer(", arguments, ")")
 
 
 def _default(keyword: Keyword) -> list[str]:
@@ -239,7 +239,7 @@ def _number(keyword: Keyword) -> list[str]:
 def _fitted_list(name: str, text: str) -> list[str]:
     if len(f"    {name} = {text}") <= WIDTH or text.startswith("["):
         return [f"{name} = {text}"]
-    return _exploded(f"{name} = (", text.strip("()").rstrip(",").split(", "), ")")
+    return bracketed(f"{name} = (", text.strip("()").rstrip(",").split(", "), ")")
 
 
 def _powers(values: Sequence[int]) -> str:

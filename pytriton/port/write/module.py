@@ -21,7 +21,7 @@ from pytriton.lang.tree.types import ScalarType
 from pytriton.port.jobs.launcher import POWER, Entry, Plan, Setting, pointers
 from pytriton.port.jobs.variants import Variant
 from pytriton.port.read.scan import MARK
-from pytriton.port.write.arguments import launcher, torch_dtype
+from pytriton.port.write.arguments import bracketed, launcher, torch_dtype
 from pytriton.source import Source
 
 __all__ = ["Written", "comments_of", "edited", "signed", "write"]
@@ -138,8 +138,7 @@ def _kernel(plan: Plan, variant: Variant, name: str, text: str, alone: bool) -> 
 
 def _named(name: str, values: Sequence[str]) -> list[str]:
     """A keyword with a list of names."""
-    line = f"{name}=[{', '.join(repr(value) for value in values)}],".replace("'", '"')
-    return [line] if len(line) + 4 <= WIDTH else [f"{name}=[", *(f'    "{value}",' for value in values), "],"]
+    return bracketed(f"{name}=[", [f'"{value}"' for value in values], "],")
 
 
 def _purpose(plan: Plan, variant: Variant) -> list[str]:
