@@ -10,12 +10,13 @@ from pytriton.port.read import library, texts
 from pytriton.port.read.bind import hashed
 from pytriton.port.read.evaluate import Evaluator, Options
 from pytriton.port.read.frames import Frame
-from pytriton.port.read.library import NOTHING
 from pytriton.port.read.values import (
+    FAILURES,
     Class,
     Function,
     KernelObject,
     Library,
+    NotKnown,
     Traced,
     Unknown,
     Usual,
@@ -42,17 +43,17 @@ class Caller(Evaluator):
         function = self.callee(node.func, frame)
         arguments = self.on_list(ast.Tuple(node.args, ast.Load()), frame)
         named: dict[str, Any] = {}
-        unnamed: Any = None
+        more: Any = None
         for keyword in node.keywords:
             value = self.value(keyword.value, frame)
             if keyword.arg is not None:
                 named[keyword.arg] = value
             elif isinstance(value, dict):
-                unnamed = value.pop(None, unnamed) if None in value else unnamed
+                more = value.pop(None, more) if None in value else more
                 named.update({str(key): item for key, item in value.items()})
             else:
-                unnamed = value
-        return self._called(function, list(arguments), named, unnamed, node, frame)
+                more = value
+        return self._called(function, list(arguments), named, more, node, frame)
 
     def callee(self, node: ast.expr, frame: Frame) -> Any:
         """What is called; a method of a known value is a pair of the value and the name."""
@@ -68,7 +69,7 @@ class Caller(Evaluator):
         function: Any,
         arguments: list[Any],
         named: dict[str, Any],
-        unnamed: Any,
+        more: Any,
         node: Any,
         frame: Frame,
     ) -> Any:
@@ -81,7 +82,7 @@ class Caller(Evaluator):
         )
         match function:
             case KernelObject():
-                return self.launched(function, arguments, named, unnamed, node.lineno)
+                return self.launched(function, arguments, named, more, node.lineno)
             case Options():
                 return (
                     function.entry(arguments[0]) if arguments and isinstance(arguments[0], str) else unknown
@@ -91,33 +92,40 @@ class Caller(Evaluator):
             case Class():
                 return self.make(function, arguments, named)
             case Library(name="triton.kernel"):
-                if unnamed is not None:
-                    named["defines"] = {**(named.get("defines") or {}), None: unnamed}
+                if more is not None:
+                    named["defines"] = {**(named.get("defines") or {}), None: more}
                 return self.launched(
                     library.kernel_object(arguments, named, node.lineno, self.root), None, {}, None, 0
                 )
             case Library(name=name) if name in _IMPORTS:
-                result = self._imported(arguments, named, frame, top=name != "importlib.import_module")
-                return unknown if result is NOTHING else result
-            case Library():
-                result = library.call(function.name, arguments, named, self.root)
+                top = name != "importlib.import_module"
+                return self._imported(arguments, named, frame, unknown, top=top)
+            case Library(name=name):
+                try:
+                    result = library.call(name, arguments, named, self.root)
+                except FAILURES:
+                    return self._fresh(name, unknown)
                 if type(result) is int and any(isinstance(argument, Usual) for argument in arguments):
                     return usual(result, unknown.node)
-                return self._fresh(function.name, unknown) if result is NOTHING else result
+                return result
             case (base, str(name)):
-                result = self._method(base, name, arguments, named, unnamed)
-                return unknown if result is NOTHING else result
+                try:
+                    return self._method(base, name, arguments, named, more)
+                except FAILURES:
+                    return unknown
         if isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES:
             self.changed(node.func.value, frame)
             return self._fresh(node.func.attr, unknown)
         return unknown
 
-    def _imported(self, arguments: list[Any], named: dict[str, Any], frame: Frame, top: bool) -> Any:
+    def _imported(
+        self, arguments: list[Any], named: dict[str, Any], frame: Frame, unknown: Unknown, top: bool
+    ) -> Any:
         """What ``importlib.import_module('.testing', 'triton')`` gives, or the ``top`` of what was named."""
         name = arguments[0] if arguments else named.get("name")
         package = arguments[1] if len(arguments) > 1 else named.get("package")
         if not isinstance(name, str):
-            return NOTHING
+            return unknown
         if top:
             return self.imported(name.split(".")[0], 0, frame)
         level = len(name) - len(name.lstrip("."))
@@ -132,13 +140,13 @@ class Caller(Evaluator):
         self.count += 1
         return leaf(f"{name}_{self.count}")
 
-    def _method(self, base: Any, name: str, arguments: list[Any], named: dict[str, Any], unnamed: Any) -> Any:
+    def _method(self, base: Any, name: str, arguments: list[Any], named: dict[str, Any], more: Any) -> Any:
         if isinstance(base, str):
             return self._text_method(base, name, arguments, named)
         if isinstance(base, PurePath):
             return self._path_method(base, name, arguments)
         if isinstance(base, dict):
-            return self._dict_method(base, name, arguments, named, unnamed)
+            return self._dict_method(base, name, arguments, named, more)
         if isinstance(base, list) and arguments:
             if name == "append":
                 base.append(arguments[0])
@@ -146,47 +154,41 @@ class Caller(Evaluator):
             if name in ("extend", "__iadd__") and isinstance(arguments[0], (list, tuple)):
                 base.extend(arguments[0])
                 return None
-        if name in ("index", "count") and isinstance(base, (list, tuple)) and literal([base, arguments]):
-            try:
-                return getattr(base, name)(*arguments)
-            except (TypeError, ValueError):
-                return NOTHING
-        return list(base) if name == "copy" else NOTHING
+        if name in ("index", "count") and literal([base, arguments]):
+            return getattr(base, name)(*arguments)
+        if name != "copy":
+            raise NotKnown
+        return list(base)
 
     def _text_method(self, base: str, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
         if name == "format":
-            result = texts.format_fields(base, arguments, named, self.hole)
-            return NOTHING if result is None else result
+            return texts.format_fields(base, arguments, named, self.hole)
         if name == "join" and arguments and isinstance(arguments[0], (list, tuple)):
             return texts.join(base, arguments[0], self.hole)
         if name == "read" and isinstance(base, Traced) and base.path is not None:
             return base  # open(path).read()
         if name == "replace" and len(arguments) >= 2 and isinstance(arguments[1], Unknown):
             arguments = [arguments[0], texts.spelled(arguments[1], self.hole)]
-        result = texts.method(base, name, arguments)
-        return NOTHING if result == () else result
+        return texts.method(base, name, arguments)
 
     def _path_method(self, base: PurePath, name: str, arguments: list[Any]) -> Any:
         if name in ("read_text", "open"):
             return library.call("open", [base], {}, self.root)
         if name in ("resolve", "absolute"):
             return base
-        if name in ("as_posix", "joinpath", "with_name", "with_suffix") and literal(arguments):
-            try:
-                return getattr(base, name)(*arguments)
-            except (TypeError, ValueError):
-                return NOTHING
-        return NOTHING
+        if name not in ("as_posix", "joinpath", "with_name", "with_suffix") or not literal(arguments):
+            raise NotKnown
+        return getattr(base, name)(*arguments)
 
     def _dict_method(
-        self, base: dict[Any, Any], name: str, arguments: list[Any], named: dict[str, Any], unnamed: Any
+        self, base: dict[Any, Any], name: str, arguments: list[Any], named: dict[str, Any], more: Any
     ) -> Any:
         if name == "update":
             for argument in arguments:
                 base.update(argument if isinstance(argument, dict) else {None: argument})
             base.update(named)
-            if unnamed is not None:
-                base[None] = unnamed
+            if more is not None:
+                base[None] = more
             return None
         if name in ("get", "setdefault", "pop") and arguments:
             key = hashed(arguments[0])
@@ -200,4 +202,4 @@ class Caller(Evaluator):
             return dict(base)
         if name in ("items", "keys", "values"):
             return [*map(tuple, base.items())] if name == "items" else [*getattr(base, name)()]
-        return NOTHING
+        raise NotKnown

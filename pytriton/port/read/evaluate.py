@@ -10,14 +10,15 @@ import ast
 import copy
 import operator
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import PurePath
 from typing import Any, Final
 
 from pytriton.port.read import library, texts
 from pytriton.port.read.bind import Binder, closed, hashed
 from pytriton.port.read.frames import Frame, StopPath
-from pytriton.port.read.library import NOTHING
 from pytriton.port.read.values import (
+    FAILURES,
     HOLE,
     Class,
     ConfigPoint,
@@ -27,6 +28,7 @@ from pytriton.port.read.values import (
     Instance,
     KernelObject,
     Library,
+    NotKnown,
     Unknown,
     Usual,
     leaf,
@@ -69,7 +71,7 @@ _OPERATORS: Final[dict[type[ast.operator] | type[ast.cmpop], Callable[[Any, Any]
 }
 MAX_ELEMENTS: Final = 1024  # of a comprehension
 MAX_REPEATED: Final = 4096  # elements of ``[0] * n``
-MAX_BITS: Final = 256  # of a number
+MAX_BITS: Final = 4096  # of two numbers together
 
 
 class Evaluator(Binder):
@@ -135,7 +137,8 @@ class Evaluator(Binder):
                 value = self.value(part.value, frame)
                 form = self._form(part)
                 if form and isinstance(value, (int, float)):
-                    value = texts.format_fields("{:" + form + "}", [value], {}, self.hole) or value
+                    with suppress(ValueError):
+                        value = texts.format_fields("{:" + form + "}", [value], {}, self.hole)
                 pieces.append((texts.spelled(value, self.hole), part.lineno))
         return traced(_lines_set_right(node, pieces))
 
@@ -251,47 +254,39 @@ class Evaluator(Binder):
 
     def binary(self, op: ast.operator, left: Any, right: Any) -> Any:
         """``left op right``."""
-        if isinstance(left, str) and isinstance(op, ast.Mod):
-            result = texts.interpolate(left, right, self.hole)
-            if result is not None:
-                return result
-        if isinstance(op, ast.Add) and isinstance(left, str) and isinstance(right, (str, Unknown)):
-            return texts.add(left, texts.spelled(right, self.hole))
-        if isinstance(op, ast.Add) and isinstance(right, str) and isinstance(left, Unknown):
-            return texts.add(texts.spelled(left, self.hole), right)
-        if (
-            isinstance(op, ast.Div)
-            and isinstance(left, PurePath)
-            and isinstance(right, str)
-            and literal(right)
-        ):
-            return left / right
-        if isinstance(op, ast.BitOr) and isinstance(left, dict) and isinstance(right, dict):
-            return {**left, **right}
-        result = self._computed(op, left, right)
+        try:
+            result = self._computed(op, left, right)
+        except FAILURES:
+            kind = "int" if isinstance(op, (ast.FloorDiv, ast.Mod)) else None
+            return Unknown(ast.BinOp(node_of(left), op, node_of(right)), kind)
         if type(result) is int and (isinstance(left, Usual) or isinstance(right, Usual)):
             return usual(result, ast.BinOp(node_of(left), op, node_of(right)))
-        if result is not NOTHING:
-            return result
-        kind = "int" if isinstance(op, (ast.FloorDiv, ast.Mod)) else None
-        return Unknown(ast.BinOp(node_of(left), op, node_of(right)), kind)
+        return result
 
     def _computed(self, op: ast.operator, left: Any, right: Any) -> Any:
-        numbers = all(isinstance(operand, (bool, int, float)) for operand in (left, right))
-        lists = type(left) is type(right) and isinstance(left, (list, tuple)) and isinstance(op, ast.Add)
-        if isinstance(op, (ast.Pow, ast.LShift, ast.RShift)):
-            numbers = isinstance(left, int) and isinstance(right, int)
-            numbers = numbers and 0 <= right <= 64 and abs(left) < 1 << 32
-        repeated = isinstance(left, (list, str)) and isinstance(right, int) and isinstance(op, ast.Mult)
-        repeated = repeated and len(left) * right <= MAX_REPEATED
-        if type(op) not in _OPERATORS or not (numbers or lists or repeated):
-            return NOTHING
-        try:
-            result = _OPERATORS[type(op)](left, right)
-        except (ArithmeticError, TypeError, ValueError):
-            return NOTHING
-        power = isinstance(op, (ast.Pow, ast.LShift))
-        return NOTHING if isinstance(result, int) and not power and result.bit_length() > MAX_BITS else result
+        """``left op right``, within bounds; raises one of ``FAILURES`` where it cannot be told."""
+        match op, left, right:
+            case ast.Mod(), str(), _:
+                return texts.interpolate(left, right, self.hole)
+            case (ast.Add(), str(), str() | Unknown()) | (ast.Add(), Unknown(), str()):
+                return texts.add(texts.spelled(left, self.hole), texts.spelled(right, self.hole))
+            case ast.Div(), PurePath(), str() if literal(right):
+                return left / right
+            case ast.BitOr(), dict(), dict():
+                return {**left, **right}
+            case ast.Pow() | ast.LShift() | ast.RShift(), int(), int():
+                known = 0 <= right <= 64 and abs(left) < 1 << 32
+            case _, int() | float(), int() | float():
+                known = _bits(left) + _bits(right) <= MAX_BITS
+            case ast.Mult(), list() | str(), int():
+                known = len(left) * right <= MAX_REPEATED
+            case ast.Add(), list() | tuple(), list() | tuple():
+                known = type(left) is type(right)
+            case _:
+                known = False
+        if not known:
+            raise NotKnown
+        return _OPERATORS[type(op)](left, right)
 
     def on_unaryop(self, node: ast.UnaryOp, frame: Frame) -> Any:
         value = self.value(node.operand, frame)
@@ -446,6 +441,10 @@ def items_of(values: Any, most: int) -> list[Any] | None:
     """What a loop over a value takes, one after the other; None where that is not known, or more than ``most``."""
     known = isinstance(values, (dict, list, tuple)) or (isinstance(values, str) and literal(values))
     return list(values) if known and len(values) <= most else None
+
+
+def _bits(number: float) -> int:
+    return number.bit_length() if isinstance(number, int) else 0
 
 
 def _applied(forward: Function) -> Function:

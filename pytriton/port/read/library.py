@@ -1,7 +1,7 @@
 """What calls of libraries give: triton's of every era, torch's dtypes, paths, and the built-in functions.
 
-Each model takes values and gives a value, or ``NOTHING`` where the call stays unknown. None of them has an
-effect outside: the only files read are Triton-C texts and modules inside the scanned project.
+Each model takes values and gives a value, or raises one of ``FAILURES`` where the call stays unknown. None of them
+has an effect outside: the only files read are Triton-C texts and modules inside the scanned project.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pytriton.port.read.values import (
     Filtered,
     KernelObject,
     Library,
+    NotKnown,
     Traced,
     Unknown,
     literal,
@@ -29,14 +30,8 @@ from pytriton.port.read.values import (
     traced,
 )
 
-__all__ = ["DTYPES", "NOTHING", "attribute", "call", "configs", "kernel_object", "unknown_call"]
+__all__ = ["DTYPES", "attribute", "call", "configs", "kernel_object", "unknown_call"]
 
-
-class _Nothing:
-    """Says that a model does not know."""
-
-
-NOTHING: Final = _Nothing()
 
 MAX_ELEMENTS: Final = 4096  # of a list that a function makes
 
@@ -65,21 +60,20 @@ def unknown_call(name: str, arguments: Sequence[Any], kind: str | None = None) -
 
 
 def call(name: str, arguments: list[Any], named: dict[str, Any], root: Path) -> Any:
-    """The value of a call of a library function, or ``NOTHING``."""
+    """The value of a call of a library function; raises one of ``FAILURES`` where it cannot be told."""
     if name in ("triton.read", "open", "builtins.open"):
         return _read(arguments, named, root)
     model = _MODELS.get(name)
     if model is None and literal([arguments, named]):
         model = _EXACT.get(name)
     if model is None:
-        return NOTHING
-    try:
-        result = model(*arguments, **named)
-    except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
-        return NOTHING
+        raise NotKnown
+    result = model(*arguments, **named)
     if isinstance(result, Iterator):
         result = list(itertools.islice(result, MAX_ELEMENTS + 1))
-    return NOTHING if isinstance(result, list) and len(result) > MAX_ELEMENTS else result
+    if isinstance(result, list) and len(result) > MAX_ELEMENTS:
+        raise NotKnown
+    return result
 
 
 # triton
@@ -89,8 +83,10 @@ def kernel_object(arguments: list[Any], named: dict[str, Any], line: int, root: 
     """``triton.kernel`` of any era; what stands after the source is told apart as the runtime does."""
     source, *positional = arguments or [named.get("src", "")]
     if isinstance(source, PurePosixPath):
-        text = _read([source], {}, root)
-        source = unknown_call("open", [str(source)]) if text is NOTHING else text
+        try:
+            source = _read([source], {}, root)
+        except NotKnown:
+            source = unknown_call("open", [str(source)])
     given = dict(zip(_order(positional), positional, strict=False))
     given = {**given, **{key: value for key, value in named.items() if value is not None}}
     defines = given.get("defines")
@@ -160,18 +156,18 @@ MAX_FILE: Final = 1 << 20  # bytes
 
 
 def _read(arguments: list[Any], named: dict[str, Any], root: Path) -> Any:
-    """The text of a file inside the project; anything else is not read."""
+    """The text of a file inside the project; raises NotKnown for anything else, which is not read."""
     name = arguments[0] if arguments else None
     if not isinstance(name, (str, PurePosixPath)) or not literal(name):
-        return NOTHING
+        raise NotKnown
     path = Path(os.path.normpath(name))
     try:
         resolved = path.resolve()
         if not resolved.is_relative_to(root.resolve()) or resolved.stat().st_size > MAX_FILE:
-            return NOTHING
+            raise NotKnown
         text = traced(((resolved.read_text(encoding="utf-8"), 1),))
     except (OSError, ValueError):
-        return NOTHING
+        raise NotKnown from None
     text.path = path
     names = named.get("kernel_names", arguments[1] if len(arguments) > 1 else None)
     if isinstance(names, (list, tuple)) and all(isinstance(kernel, str) for kernel in names):
@@ -182,11 +178,6 @@ def _read(arguments: list[Any], named: dict[str, Any], root: Path) -> Any:
 # built-in functions
 
 
-def _dedent(text: Any) -> Any:
-    dedented = texts.method(text, "dedent", []) if isinstance(text, str) else ()
-    return NOTHING if dedented == () else dedented
-
-
 def _converted(kind: type) -> Callable[[Any], Any]:
     """``int(x)``, ``float(x)``, ``bool(x)``: of an unknown value, an unknown one of that type."""
 
@@ -194,7 +185,9 @@ def _converted(kind: type) -> Callable[[Any], Any]:
         if isinstance(value, Unknown):
             return Unknown(value.node, kind.__name__)
         numeric = isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) < 64)
-        return kind(value) if numeric or (kind is bool and literal(value)) else NOTHING
+        if numeric or (kind is bool and literal(value)):
+            return kind(value)
+        raise NotKnown
 
     return convert
 
@@ -204,7 +197,7 @@ def _items(value: Any) -> list[Any]:
         return list(value)
     if isinstance(value, dict) and None not in value:
         return list(value)
-    raise TypeError("no known items")
+    raise NotKnown
 
 
 def _dict(given: Any = (), **named: Any) -> Any:
@@ -214,7 +207,7 @@ def _dict(given: Any = (), **named: Any) -> Any:
 def _next(value: Any, *default: Any) -> Any:
     """The first item; of a list that a condition filters, which one is not known."""
     if isinstance(value, Filtered):
-        return NOTHING
+        raise NotKnown
     return next(iter(_items(value)), *default)
 
 
@@ -232,7 +225,7 @@ _MODELS: Final[dict[str, Callable[..., Any]]] = {
     "triton.config": _config,
     "triton.cdiv": _cdiv,
     "triton.next_power_of_2": _next_power_of_2,
-    "textwrap.dedent": _dedent,
+    "textwrap.dedent": lambda text: texts.method(text, "dedent", []),
     "int": _converted(int),
     "float": _converted(float),
     "bool": _converted(bool),

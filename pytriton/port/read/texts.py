@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
-from pytriton.port.read.values import Traced, literal, traced
+from pytriton.port.read.values import NotKnown, Traced, literal, traced
 
 __all__ = ["add", "format_fields", "interpolate", "join", "method", "spelled"]
 
@@ -83,28 +83,25 @@ def spelled(value: Any, hole: Hole) -> str:
 _PERCENT: Final = re.compile(r"%(?:\((\w+)\))?([-+ 0#]*\d{0,3}(?:\.\d{1,3})?)([diuoxXeEfFgGcrs%])")
 
 
-def interpolate(text: str, values: Any, hole: Hole) -> str | None:
-    """``text % values``; None where the two do not fit."""
+def interpolate(text: str, values: Any, hole: Hole) -> str:
+    """``text % values``; raises one of ``FAILURES`` where the two do not fit."""
     named = values if isinstance(values, dict) else {}
 
     def operation(template: str) -> str:
-        positional = iter(values if isinstance(values, tuple) else () if named else (values,))
+        positional = list(values if isinstance(values, tuple) else () if named else (values,))
 
         def converted(match: re.Match[str]) -> str:
             name, form = match[1], match[2] + match[3]
             if match[3] == "%":
                 return "%"
-            value = next(positional) if name is None else named[name]
+            value = positional.pop(0) if name is None else named[name]
             if isinstance(value, (bool, int, float)) and form != "s":
                 return f"%{form}" % value
             return spelled(value, hole)
 
         return _PERCENT.sub(converted, template)
 
-    try:
-        result: str = _tracked(text, operation)
-    except (KeyError, TypeError, ValueError, OverflowError, StopIteration):
-        return None
+    result: str = _tracked(text, operation)
     return result
 
 
@@ -128,13 +125,10 @@ class _Fields(string.Formatter):
         return spelled(value, self.hole)
 
 
-def format_fields(text: str, arguments: Sequence[Any], named: dict[str, Any], hole: Hole) -> str | None:
-    """``text.format(...)`` with fields that are names or numbers; None for anything else."""
+def format_fields(text: str, arguments: Sequence[Any], named: dict[str, Any], hole: Hole) -> str:
+    """``text.format(...)`` with fields that are names or numbers; raises one of ``FAILURES`` for anything else."""
     fields = _Fields(hole)
-    try:
-        result: str = _tracked(text, lambda template: fields.vformat(template, arguments, named))
-    except (KeyError, IndexError, ValueError):
-        return None
+    result: str = _tracked(text, lambda template: fields.vformat(template, arguments, named))
     return result
 
 
@@ -150,21 +144,17 @@ def join(separator: str, parts: Sequence[Any], hole: Hole) -> str:
     return traced(joined)
 
 
-def method(text: str, name: str, arguments: Sequence[Any]) -> Any:
-    """A method of ``str``, or ``dedent``, with known arguments; an empty tuple where it cannot be told."""
-    if not all(
+def method(text: Any, name: str, arguments: Sequence[Any]) -> Any:
+    """A method of ``str``, or ``dedent``; raises one of ``FAILURES`` where its result cannot be told."""
+    known = all(
         isinstance(argument, (str, tuple)) or (isinstance(argument, int) and argument < MAX_WIDTH)
         for argument in arguments
-    ):
-        return ()
+    )
+    if not known or not isinstance(text, str):
+        raise NotKnown
     if name == "dedent":
         return _tracked(text, textwrap.dedent)
-    if name not in _METHODS:
-        return ()
     plain = [str(argument) if isinstance(argument, str) else argument for argument in arguments]
-    try:
-        if name == "replace" and text.count(plain[0]) * len(plain[1]) > MAX_LENGTH:
-            return ()
-        return _tracked(text, lambda subject: getattr(subject, name)(*plain))
-    except (TypeError, ValueError, OverflowError, IndexError):
-        return ()
+    if name not in _METHODS or (name == "replace" and text.count(plain[0]) * len(plain[1]) > MAX_LENGTH):
+        raise NotKnown
+    return _tracked(text, lambda subject: getattr(subject, name)(*plain))

@@ -14,6 +14,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 __all__ = [
+    "FAILURES",
     "HOLE",
     "TOO_LONG",
     "Class",
@@ -25,6 +26,7 @@ __all__ = [
     "KernelObject",
     "Launch",
     "Library",
+    "NotKnown",
     "Traced",
     "Unknown",
     "Usual",
@@ -35,6 +37,14 @@ __all__ = [
     "traced",
     "usual",
 ]
+
+
+class NotKnown(Exception):
+    """What is asked of a value cannot be told without running the code."""
+
+
+# What an operation on known values may raise: its result is unknown then.
+FAILURES: Final = (NotKnown, TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 
 # A part of a text that is not known: an index between two private characters, see ``Interpreter.holes``.
 HOLE: Final = "\ue000{}\ue001"

@@ -100,7 +100,7 @@ class Launcher:
         self.text = launcher_text(shape)
         self._shape = shape
         self._records: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-        self._keyed = [argument.position for argument in _arguments(shape) if argument.specialization]
+        self._keyed = [argument.position for argument in _arguments(shape) if argument.key]
         namespace = {**_surroundings(shape), "records": self._records, "missed": missed}
         self.call: Call = _native(shape, namespace) or _python(shape, self.text, namespace)
 
@@ -202,7 +202,7 @@ class _Argument:
     value: str  # what is launched
     reads: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
-    specialization: str = ""  # its entry of the key; empty if all that pass the checks are alike
+    key: str = ""  # its entry of the key; empty if all that pass the checks are alike
     dtypes: tuple[str, ...] = ()
     row: Row = ("n", False, False, 0, 0, 1, 0)
     detail: Any = None
@@ -230,7 +230,7 @@ def launcher_text(shape: Shape) -> str:
         changed=[arguments[at].name for at in _changed(shape, arguments)],
         key=[
             "device",
-            *(argument.specialization for argument in arguments if argument.specialization),
+            *(argument.key for argument in arguments if argument.key),
             *tuned,
         ],
         record=["options", "launch", *_HANDLES[shape.style]],
@@ -297,11 +297,11 @@ def _pointer(position: int, parameter: Parameter, name: str, address: str, kind:
         return _Argument(position, name, f"{name} is None", "0")
     rule, where = rule_of(parameter), address if kind == "tensor" else name
     promise = [f"not {where} % {rule.divisor}"] if rule.divisor > 1 else []
-    specialization = "" if rule.divisor % 16 == 0 else f"divisible[{where} & 15]"
-    row: Row = (kind[0], bool(specialization), False, 0, rule.high, rule.divisor, packed_dtypes(rule.dtypes))
+    key = "" if rule.divisor % 16 == 0 else f"divisible[{where} & 15]"
+    row: Row = (kind[0], bool(key), False, 0, rule.high, rule.divisor, packed_dtypes(rule.dtypes))
     if kind == "address":
         checks = (f"0 <= {name} <= {rule.high}", *promise)
-        return _Argument(position, name, f"type({name}) is int", name, (), checks, specialization, (), row)
+        return _Argument(position, name, f"type({name}) is int", name, (), checks, key, (), row)
     dtypes = [str(accepted).removeprefix("torch.") for accepted in rule.dtypes]
     dtype = f"{name}.dtype is {dtypes[0]}" if len(dtypes) == 1 else f"{name}.dtype in ({', '.join(dtypes)})"
     there = f"{dtype} and {name}.get_device() == device and not {name}.is_neg()"
@@ -312,7 +312,7 @@ def _pointer(position: int, parameter: Parameter, name: str, address: str, kind:
         address,
         (f"{address} = {name}.data_ptr()",),
         (f"({there} if {address} else not {name}.numel())", *promise),
-        specialization,
+        key,
         tuple(dtypes),
         row,
     )
@@ -331,14 +331,12 @@ def _scalar(position: int, parameter: Parameter, name: str, unsigned: bool) -> _
         kind = f"type({name}) in numbers"
         return _Argument(position, name, kind, name, (line,), row=row, detail=rounding)
     low = rule.low if rule.kind == "int" else 0
-    checks, specialization = [f"{low} <= {name} <= {rule.high}"], f"divisible[{name} & 15]"
+    checks, key = [f"{low} <= {name} <= {rule.high}"], f"divisible[{name} & 15]"
     if rule.divisor > 1:
         checks.append(f"not {name} % {rule.divisor}")
-        specialization = "" if rule.divisor % 16 == 0 else specialization
+        key = "" if rule.divisor % 16 == 0 else key
     else:
-        specialization = f"2 if {name} == 1 else {specialization}"
-    row = (rule.kind[0], bool(specialization), unsigned, low, rule.high, rule.divisor, 0)
+        key = f"2 if {name} == 1 else {key}"
+    row = (rule.kind[0], bool(key), unsigned, low, rule.high, rule.divisor, 0)
     value = f"{name} & 255" if unsigned else name
-    return _Argument(
-        position, name, f"type({name}) is int", value, (), tuple(checks), specialization, (), row
-    )
+    return _Argument(position, name, f"type({name}) is int", value, (), tuple(checks), key, (), row)
