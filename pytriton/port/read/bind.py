@@ -41,17 +41,17 @@ class Binder:
                 base.names[target.attr] = value
             elif isinstance(base, Unknown):
                 self.changed(target.value, frame)
-        elif isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
+        elif isinstance(target, ast.Subscript):
             base = self.value(target.value, frame)
-            key = self.value(target.slice, frame)
+            key = None if isinstance(target.slice, ast.Slice) else self.value(target.slice, frame)
             if isinstance(base, dict):
                 base[hashed(key)] = value
             elif isinstance(base, list) and isinstance(key, int) and -len(base) <= key < len(base):
                 base[key] = value
-            elif isinstance(base, Unknown):
+            elif isinstance(base, list):
+                self.disturbed(base)
+            else:
                 self.changed(target.value, frame)
-        elif isinstance(target, ast.Subscript):
-            self.changed(target.value, frame)
 
     def _part(self, value: Any, targets: list[ast.expr], position: int) -> Any:
         """What one of several targets gets; a starred one takes what the others leave."""
@@ -73,6 +73,27 @@ class Binder:
         if isinstance(node, ast.Name) and isinstance(frame.find(node.id)[1], Unknown):
             self.count += 1
             frame.names[node.id] = leaf(f"{node.id}_changed_{self.count}")
+
+    def disturbed(self, values: list[Any]) -> None:
+        """A known list was written to in a way that is not followed: from here on nothing is known of it."""
+        self.count += 1
+        values[:] = [Unknown(ast.Starred(ast.Name(f"list_changed_{self.count}", ast.Load()), ast.Load()))]
+
+    def deleted(self, target: ast.expr, frame: Frame) -> None:
+        """``del target``."""
+        if isinstance(target, ast.Name):
+            frame.names.pop(target.id, None)
+        elif isinstance(target, ast.Subscript):
+            base = self.value(target.value, frame)
+            key = None if isinstance(target.slice, ast.Slice) else self.value(target.slice, frame)
+            if isinstance(base, dict):
+                base.pop(hashed(key), None)
+            elif isinstance(base, list) and isinstance(key, int) and -len(base) <= key < len(base):
+                del base[key]
+            elif isinstance(base, list):
+                self.disturbed(base)
+            else:
+                self.changed(target.value, frame)
 
     def carried(self, body: list[ast.stmt], frame: Frame) -> None:
         """Names that the body of a loop assigns: after unknown iterations they stand for something else."""

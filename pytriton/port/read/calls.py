@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pytriton.port.read import library, texts
 from pytriton.port.read.bind import hashed
-from pytriton.port.read.evaluate import Evaluator, Options
+from pytriton.port.read.evaluate import Evaluator, Options, is_open
 from pytriton.port.read.frames import Frame
 from pytriton.port.read.values import (
     FAILURES,
@@ -100,6 +100,8 @@ class Caller(Evaluator):
             case Library(name=name) if name in _IMPORTS:
                 top = name != "importlib.import_module"
                 return self._imported(arguments, named, frame, unknown, top=top)
+            case Library(name="random.shuffle") if arguments and isinstance(arguments[0], list):
+                self.disturbed(arguments[0])
             case Library(name=name):
                 try:
                     result = library.call(name, arguments, named, self.root)
@@ -147,18 +149,28 @@ class Caller(Evaluator):
             return self._path_method(base, name, arguments)
         if isinstance(base, dict):
             return self._dict_method(base, name, arguments, named, more)
-        if isinstance(base, list) and arguments:
-            if name == "append":
-                base.append(arguments[0])
-                return None
-            if name in ("extend", "__iadd__") and isinstance(arguments[0], (list, tuple)):
-                base.extend(arguments[0])
-                return None
-        if name in ("index", "count") and literal([base, arguments]):
-            return getattr(base, name)(*arguments)
-        if name != "copy":
+        if isinstance(base, list):
+            return self._list_method(base, name, arguments, named)
+        if name not in ("index", "count") or not literal([base, arguments]):
             raise NotKnown
-        return list(base)
+        return getattr(base, name)(*arguments)
+
+    def _list_method(self, base: list[Any], name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
+        """A method of a list, done to the list itself."""
+        match name, arguments:
+            case ("append", [_]) | ("extend", [list() | tuple()]) | ("reverse" | "clear" | "copy", []):
+                known = True
+            case ("insert", [int(), _]) | ("pop", [int()] | []):
+                known = not is_open(base)
+            case (("index" | "count" | "sort" | "remove"), _):
+                known = not named and literal([base, arguments])
+            case _:
+                known = False
+        if known:
+            return getattr(base, name)(*arguments)
+        if name in _CHANGES:
+            self.disturbed(base)
+        raise NotKnown
 
     def _text_method(self, base: str, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
         if name == "format":
@@ -192,14 +204,16 @@ class Caller(Evaluator):
             return None
         if name in ("get", "setdefault", "pop") and arguments:
             key = hashed(arguments[0])
+            if None in base and key not in base:  # more entries than are known
+                raise NotKnown
             entry = base.get(key, arguments[1] if len(arguments) > 1 else None)
             if name == "setdefault":
                 base[key] = entry
             if name == "pop":
                 base.pop(key, None)
             return entry
-        if name == "copy":
-            return dict(base)
+        if name in ("copy", "clear"):
+            return getattr(base, name)()
         if name in ("items", "keys", "values"):
             return [*map(tuple, base.items())] if name == "items" else [*getattr(base, name)()]
         raise NotKnown

@@ -38,7 +38,7 @@ from pytriton.port.read.values import (
     usual,
 )
 
-__all__ = ["Evaluator", "Options", "items_of"]
+__all__ = ["Evaluator", "Options", "is_open", "items_of"]
 
 
 class Options:
@@ -222,11 +222,9 @@ class Evaluator(Binder):
                 return next(iter(base.values()))
             if isinstance(key, Unknown) and len(base) > 1:
                 return self._chosen(base, key)
-        elif isinstance(base, (list, tuple, str)) and isinstance(key, int):
-            try:
+        elif isinstance(base, (list, tuple, str)) and isinstance(key, int) and not is_open(base):
+            with suppress(IndexError):
                 return base[key]
-            except IndexError:
-                pass
         return Unknown(ast.Subscript(_unsliced(base, key), node_of(key), ast.Load()))
 
     def _chosen(self, base: dict[Any, Any], key: Unknown) -> Any:
@@ -244,7 +242,7 @@ class Evaluator(Binder):
             None if b is None else self.value(b, frame) for b in (bounds.lower, bounds.upper, bounds.step)
         ]
         known = all(item is None or isinstance(item, int) for item in given)
-        if known and isinstance(base, (list, tuple, str)) and 0 not in given[2:]:
+        if known and isinstance(base, (list, tuple, str)) and 0 not in given[2:] and not is_open(base):
             return base[slice(*given)]
         parts = [None if item is None else node_of(item) for item in given]
         return Unknown(ast.Subscript(node_of(base), ast.Slice(*parts), ast.Load()))
@@ -441,6 +439,11 @@ def items_of(values: Any, most: int) -> list[Any] | None:
     """What a loop over a value takes, one after the other; None where that is not known, or more than ``most``."""
     known = isinstance(values, (dict, list, tuple)) or (isinstance(values, str) and literal(values))
     return list(values) if known and len(values) <= most else None
+
+
+def is_open(values: Any) -> bool:
+    """Whether a list has a part ``*rest`` of which nobody knows how many elements it is."""
+    return any(isinstance(value, Unknown) and isinstance(value.node, ast.Starred) for value in values)
 
 
 def _bits(number: float) -> int:

@@ -124,6 +124,10 @@ class Interpreter(Caller):
         for target in node.targets:
             self.bind(target, value, frame)
 
+    def do_delete(self, node: ast.Delete, frame: Frame) -> None:
+        for target in node.targets:
+            self.deleted(target, frame)
+
     def do_annassign(self, node: ast.AnnAssign, frame: Frame) -> None:
         if node.value is not None:
             self.bind(node.target, self.value(node.value, frame), frame)
