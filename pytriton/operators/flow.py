@@ -432,5 +432,5 @@ def _schemas(called: Any) -> list[Any]:
     return _schemas(getattr(torch.ops.aten, getattr(called, "__name__", ""), None))
 
 
-def _overlap(one: Any, other: Any) -> bool:
-    return other is not None and bool(set(one.before_set) & (set(other.before_set) | set(other.after_set)))
+def _overlap(alias: Any, other: Any) -> bool:
+    return other is not None and bool(set(alias.before_set) & (set(other.before_set) | set(other.after_set)))

@@ -155,6 +155,6 @@ def _applied(name: str, forward: Callable[..., Any], backward: Callable[..., Any
         "forward": staticmethod(lambda ctx, *args: forward(ctx, *args)),
         "backward": staticmethod(lambda ctx, *grads: backward(ctx, *grads)),
     }
-    made = type(name, (_Function,), members)
-    applied: Callable[..., Any] = super(_Function, made).apply
+    class_ = type(name, (_Function,), members)
+    applied: Callable[..., Any] = super(_Function, class_).apply
     return applied

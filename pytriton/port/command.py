@@ -107,9 +107,9 @@ def _all(
     rows: list[Row] = []
     written: list[_File] = []
     taken: set[str] = set()
-    kept = joined([one.result for some in every for one in some])
+    remaining = joined([one.result for some in every for one in some])
     for one in (one for some in every for one in some):
-        if one.result not in kept:
+        if one.result not in remaining:
             continue
         module = None
         if one.result.written is not None:

@@ -156,7 +156,7 @@ def plan(ported: Ported) -> Plan:
 
 
 def _details(ported: Ported) -> list[Detail]:
-    """The facts of parameters that differ between the variants; raises ShapesDifferError."""
+    """The types of parameters that differ between the variants; raises ShapesDifferError."""
     columns = [variant.translation.parameters for variant in ported.variants]
     if len({tuple(entry.name for entry in row) for row in columns}) > 1:
         raise ShapesDifferError("its parameters depend on its defines")

@@ -182,13 +182,16 @@ def _distinct(points: Sequence[Point]) -> list[Point]:
     firsts = {point.use: point for point in reversed(points)}
     seen: set[Any] = set()
     others: list[Point] = []
-    for one in points:
+    for candidate in points:
         key = (
-            *(_key_of(one.values, one.use.kernel, one.use.strict), repr(one.use.decisions)),
-            *(one.tuned, one.opened, one.warps, one.stages),
+            *(
+                _key_of(candidate.values, candidate.use.kernel, candidate.use.strict),
+                repr(candidate.use.decisions),
+            ),
+            *(candidate.tuned, candidate.opened, candidate.warps, candidate.stages),
         )
-        if key not in seen and firsts[one.use] is not one:
-            others.append(one)
+        if key not in seen and firsts[candidate.use] is not candidate:
+            others.append(candidate)
         seen.add(key)
     return [*dict.fromkeys(firsts[point.use] for point in points), *others]
 
@@ -196,12 +199,12 @@ def _distinct(points: Sequence[Point]) -> list[Point]:
 def _place(groups: dict[str, Ported], translation: Translation, point: Point) -> None:
     ported = groups.setdefault(translation.kernel, Ported(translation.kernel, [], []))
     key = _without_types(translation.text)
-    found = next((variant for variant in ported.variants if variant.key == key), None)
-    if found is None:
-        found = Variant(key, translation, [])
-        ported.variants.append(found)
-    found.points.append(point)
-    _add_types(found, translation, point)
+    placed = next((variant for variant in ported.variants if variant.key == key), None)
+    if placed is None:
+        placed = Variant(key, translation, [])
+        ported.variants.append(placed)
+    placed.points.append(point)
+    _add_types(placed, translation, point)
 
 
 def _add_types(variant: Variant, translation: Translation, point: Point) -> None:

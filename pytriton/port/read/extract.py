@@ -195,13 +195,13 @@ def _document(path: Path, text: str, root: Path) -> list[Found]:
     else:
         blocks = [(match[2] or "", match[3], match.start(3)) for match in _DIRECTIVE.finditer(text)]
     rows = [(word.lower(), _dedented(code), text.count("\n", 0, start) + 1) for word, code, start in blocks]
-    found = [
+    texts = [
         Found(path, _whole(code, line))
         for word, code, line in rows
         if word not in _PYTHON and looks_like(code)
     ]
     python = [(code, line) for word, code, line in rows if word in _PYTHON]
-    return found + _python_blocks(path, python, root, Found.place)
+    return texts + _python_blocks(path, python, root, Found.place)
 
 
 def _dedented(code: str) -> str:

@@ -117,13 +117,13 @@ def _functions(variant: Variant) -> list[str]:
 
 
 def _kernel(plan: Plan, variant: Variant, name: str, text: str, alone: bool) -> dict[str, Any]:
-    head, _, rest = text.partition("@triton.jit\n")
+    head, _, definition = text.partition("@triton.jit\n")
     above = [line.removeprefix("#").strip() for line in head.splitlines()]
     if not alone:
         above += _purpose(plan, variant)
     old = f"def {variant.translation.function}("
-    assert rest.startswith(old), rest[:40]
-    body = f"@triton.jit\ndef {name}({rest.removeprefix(old)}"
+    assert definition.startswith(old), definition[:40]
+    body = f"@triton.jit\ndef {name}({definition.removeprefix(old)}"
     settings = plan.settings[variant]
     restored = _restored(plan, variant)
     return {

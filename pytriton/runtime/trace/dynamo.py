@@ -263,12 +263,12 @@ def _check_tensor(planned: str, at: int, argument: torch.Tensor, wanting: bool, 
 
 
 @_constant
-def _route(planned: str, kinds: Sequence[Kind], key: Sequence[int], whole: bool) -> str:
-    """The name of the route; ``whole``: Inductor may tune a sweep on copies of what is written."""
+def _route(planned: str, kinds: Sequence[Kind], key: Sequence[int], may_be_copied: bool) -> str:
+    """The name of the route; ``may_be_copied``: Inductor may tune a sweep on copies of what is written."""
     plan: Planned = getattr(ROUTES, planned)
     exporting = torch.compiler.is_exporting()
     # Each rank's Inductor would choose for itself.
-    may_tune = len(plan.options) == 1 or (whole and not several_ranks())
+    may_tune = len(plan.options) == 1 or (may_be_copied and not several_ranks())
     asked = ("route", planned, tuple(kinds), tuple(key), may_tune, exporting)
     return _kept(asked, lambda name: _make_route(name, plan, kinds, key, may_tune, exporting))
 
