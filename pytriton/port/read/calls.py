@@ -190,7 +190,7 @@ class Caller(Evaluator):
             return base
         if name not in ("as_posix", "joinpath", "with_name", "with_suffix") or not literal(arguments):
             raise NotKnown
-        return getattr(base, name)(*arguments)
+        return getattr(base, name)(*map(str, arguments))
 
     def _dict_method(
         self, base: dict[Any, Any], name: str, arguments: list[Any], named: dict[str, Any], more: Any

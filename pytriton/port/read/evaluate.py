@@ -269,7 +269,7 @@ class Evaluator(Binder):
             case (ast.Add(), str(), str() | Unknown()) | (ast.Add(), Unknown(), str()):
                 return texts.add(texts.spelled(left, self.hole), texts.spelled(right, self.hole))
             case ast.Div(), PurePath(), str() if literal(right):
-                return left / right
+                return left / str(right)
             case ast.BitOr(), dict(), dict():
                 return {**left, **right}
             case ast.Pow() | ast.LShift() | ast.RShift(), int(), int():

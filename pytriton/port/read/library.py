@@ -250,7 +250,7 @@ _EXACT: Final[dict[str, Callable[..., Any]]] = {
     "os.path.join": posixpath.join,
     "os.path.dirname": posixpath.dirname,
     **dict.fromkeys(("os.path.realpath", "os.path.abspath", "os.path.normpath", "os.fspath"), str),
-    "pathlib.Path": PurePosixPath,
+    "pathlib.Path": lambda *parts: PurePosixPath(*map(str, parts)),
     "set": _set,
     "frozenset": _set,
     "range": lambda *bounds: iter(range(*bounds)),
