@@ -113,11 +113,11 @@ def _name_of(head: Sequence[Token]) -> str | None:
 
 def _blanked(text: str, start: int, end: int, lines: Iterable[list[Token]]) -> str:
     """The directives of a stretch of text, each on the line where it stood."""
-    kept: list[str] = []
+    directives: list[str] = []
     at = start
     for tokens in lines:
         first, last = tokens[0].span.start, tokens[-1].span.end
         if tokens[0].text == "#" and start <= first < end:
-            kept += ["\n" * text.count("\n", at, first), text[first:last]]
+            directives += ["\n" * text.count("\n", at, first), text[first:last]]
             at = last
-    return "".join([*kept, "\n" * text.count("\n", at, end)])
+    return "".join([*directives, "\n" * text.count("\n", at, end)])

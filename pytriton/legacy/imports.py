@@ -111,8 +111,8 @@ class _Loader:
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         create = getattr(self._loader, "create_module", None)
-        made: ModuleType | None = None if create is None else create(spec)
-        return made
+        module: ModuleType | None = None if create is None else create(spec)
+        return module
 
     def exec_module(self, module: ModuleType) -> None:
         vars(module)["__builtins__"] = legacy_builtins(module.__name__)
@@ -142,8 +142,8 @@ def _is_legacy(module: object) -> bool:
     if not isinstance(module, ModuleType):
         return False
     # Past the module's own __getattribute__, which would load a lazy one.
-    found = object.__getattribute__(module, "__dict__").get("__builtins__")
-    return isinstance(found, dict) and _MARK in found
+    builtins_ = object.__getattribute__(module, "__dict__").get("__builtins__")
+    return isinstance(builtins_, dict) and _MARK in builtins_
 
 
 def legacy_builtins(module: str) -> dict[str, Any]:
@@ -182,8 +182,8 @@ def legacy_builtins(module: str) -> dict[str, Any]:
         _View(builtins, __import__=legacy_import),
     )
 
-    def seen(found: Any) -> Any:
-        return next((view for view in views if view._module is found), found)
+    def seen(imported: Any) -> Any:
+        return next((view for view in views if view._module is imported), imported)
 
     return {**vars(builtins), "__import__": legacy_import, _MARK: True}
 
@@ -225,11 +225,11 @@ def _pytriton_as(name: str, wanted: tuple[str, ...], module: str) -> ModuleType:
     for full in [f"{name}.{word}" for word in wanted if word != "*"] or [name]:
         if full.split(".")[1:2] and full.split(".")[1] in PACKAGES:
             raise ImportError(explain(full), name=name)
-    found: Any = package
+    inner: Any = package
     for word in name.split(".")[1:]:
-        found = getattr(found, word, None)
-        if not isinstance(found, ModuleType):
+        inner = getattr(inner, word, None)
+        if not isinstance(inner, ModuleType):
             raise ModuleNotFoundError(
                 f"there is no '{name}': inside '{module}', triton means pytriton (legacy_imports)", name=name
             )
-    return found if wanted else package
+    return inner if wanted else package

@@ -113,12 +113,12 @@ def perf_report(benchmarks: Benchmark | Iterable[Benchmark]) -> Callable[[Callab
 def _row(fn: Callable[..., Any], benchmark: Benchmark, x: Any) -> list[Measured]:
     row: list[Measured] = []
     for y in benchmark.y_vals:
-        found = fn(**benchmark.arguments(x), **{benchmark.y_name: y}, **benchmark.args)
-        if isinstance(found, (tuple, list)):
-            mean, low, high = found
+        measured = fn(**benchmark.arguments(x), **{benchmark.y_name: y}, **benchmark.args)
+        if isinstance(measured, (tuple, list)):
+            mean, low, high = measured
             row.append((float(mean), float(low), float(high)))
         else:
-            row.append((float(found), None, None))
+            row.append((float(measured), None, None))
     return row
 
 
@@ -136,14 +136,14 @@ class _Table:
 
     def cells(self) -> list[list[Any]]:
         """Numbers as measured; an empty cell where there is none."""
-        found = []
+        row_cells = []
         for x, row in zip(self.benchmark.x_vals, self.rows, strict=True):
             cells: list[Any] = [self.benchmark.arguments(x)[name] for name in self._x_names()]
             cells += [mean for mean, _, _ in row]
             if self._has_spread():
                 cells += ["" if end is None else end for _, low, high in row for end in (low, high)]
-            found.append(cells)
-        return found
+            row_cells.append(cells)
+        return row_cells
 
     def write_csv(self, path: Path) -> None:
         with path.open("w", newline="", encoding="utf-8") as file:

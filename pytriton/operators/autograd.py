@@ -52,9 +52,9 @@ class function:
             result = _bridge(cls).apply(*args)
         finally:
             _calls.keywords, _calls.contexts = outer
-        for one in result if isinstance(result, tuple) else (result,):
-            if isinstance(one, torch.Tensor):
-                ctx_registry[one] = contexts[0]
+        for tensor in result if isinstance(result, tuple) else (result,):
+            if isinstance(tensor, torch.Tensor):
+                ctx_registry[tensor] = contexts[0]
         return result
 
 
@@ -72,6 +72,6 @@ def _bridge(cls: type[function]) -> Any:
         return cls.backward(ctx, *grads)
 
     members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
-    made = type(cls.__name__, (torch.autograd.Function,), members)
-    cls._bridge = made  # type: ignore[attr-defined]
-    return made
+    bridge = type(cls.__name__, (torch.autograd.Function,), members)
+    cls._bridge = bridge  # type: ignore[attr-defined]
+    return bridge

@@ -41,7 +41,9 @@ class Body:
         self.function = function
         self.parameters = tuple(parameters)
         self.written = written
-        self.written_positions = tuple(at for at, one in enumerate(self.parameters) if one in written)
+        self.written_positions = tuple(
+            at for at, parameter in enumerate(self.parameters) if parameter in written
+        )
         self.keywords = keywords
         self.launch = self._launch()
 
@@ -109,7 +111,7 @@ class Body:
             if isinstance(value, torch.Tensor):
                 yield name, value
             elif isinstance(value, (list, tuple)):
-                yield from ((name, one) for one in value if isinstance(one, torch.Tensor))
+                yield from ((name, item) for item in value if isinstance(item, torch.Tensor))
 
     def _check(
         self, frame: Frame, args: Sequence[Any], kwargs: dict[str, Any], result: Any, outer: Frame | None
@@ -138,8 +140,10 @@ class Body:
         tensors: Sequence[tuple[str, torch.Tensor]],
         allowed: Sequence[torch.Tensor],
     ) -> None:
-        touched = sorted({name for name, one in tensors if name not in self.written and _meet(one, written)})
-        if touched and not any(_meet(one, written) for one in allowed):
+        touched = sorted(
+            {name for name, tensor in tensors if name not in self.written and _meet(tensor, written)}
+        )
+        if touched and not any(_meet(tensor, written) for tensor in allowed):
             raise refusal(
                 f"{self.name}: a kernel wrote argument '{touched[0]}', which the operator's schema "
                 "calls unwritten",
@@ -150,9 +154,9 @@ class Body:
 
 def _among(written: Frame, known: Sequence[Any]) -> bool:
     """Whether each written object is one of the known ones."""
-    for one in written:
+    for tensor in written:
         for other in known:
-            if one is other:
+            if tensor is other:
                 break
         else:
             return False

@@ -40,7 +40,7 @@ Roots = frozenset[str]
 
 _NONE: Final[Roots] = frozenset()
 _MISSING: Final = object()
-_MOST_FUNCTIONS: Final = 200
+MAX_FUNCTIONS: Final = 200
 _OPTIONS: Final = frozenset("grid defines num_warps num_stages bench".split())  # of a kernel call; no defines
 # Attributes of a tensor that do not lead to its memory.
 _PLAIN_ATTRIBUTES: Final = frozenset(
@@ -68,7 +68,7 @@ def effects_of(function: Callable[..., Any]) -> Effects:
 
 def _effects(function: Callable[..., Any], known: dict[object, Effects]) -> Effects:
     """``known`` holds what was found of other functions; one that calls itself counts as harmless there."""
-    if not isinstance(function, FunctionType) or len(known) > _MOST_FUNCTIONS:
+    if not isinstance(function, FunctionType) or len(known) > MAX_FUNCTIONS:
         return Effects()
     if function in known:
         return known[function]
@@ -135,9 +135,9 @@ class _Walk:
                 self.block([*other, *last])
             case ast.With(items=items, body=body):
                 for item in items:
-                    found = self.roots(item.context_expr)
+                    roots = self.roots(item.context_expr)
                     if item.optional_vars is not None:
-                        self.assign(item.optional_vars, None, found)
+                        self.assign(item.optional_vars, None, roots)
                 self.block(body)
             case ast.FunctionDef(args=given, body=body, name=name):
                 self.nested([argument.arg for argument in given.args], body)
@@ -149,29 +149,29 @@ class _Walk:
                     elif isinstance(child, ast.match_case):
                         self.branches(child.body, [])
 
-    def assign(self, target: ast.expr, value: ast.expr | None, found: Roots) -> None:
+    def assign(self, target: ast.expr, value: ast.expr | None, roots: Roots) -> None:
         match target:
             case ast.Name(id=name):
-                self.names[name] = found
+                self.names[name] = roots
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 pair = isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(targets)
-                for at, one in enumerate(targets):
+                for at, element in enumerate(targets):
                     if pair and isinstance(value, (ast.Tuple, ast.List)):
-                        self.assign(one, value.elts[at], self.roots(value.elts[at]))
+                        self.assign(element, value.elts[at], self.roots(value.elts[at]))
                     else:
-                        self.assign(one, None, found)
+                        self.assign(element, None, roots)
             case ast.Starred(value=inner):
-                self.assign(inner, None, found)
+                self.assign(inner, None, roots)
             case ast.Subscript(value=base):
                 self.written |= self.roots(base)  # x[i] = y of a tensor writes it
-                self.absorb(base, found)
+                self.absorb(base, roots)
             case ast.Attribute(value=base):
-                self.absorb(base, found)
+                self.absorb(base, roots)
 
-    def absorb(self, base: ast.expr, found: Roots) -> None:
+    def absorb(self, base: ast.expr, roots: Roots) -> None:
         """Something was put into a container that has a name."""
         if isinstance(base, ast.Name):
-            self.names[base.id] = self.names.get(base.id, _NONE) | found
+            self.names[base.id] = self.names.get(base.id, _NONE) | roots
 
     def branches(self, *blocks: Sequence[ast.stmt]) -> None:
         before = self.names
@@ -194,13 +194,13 @@ class _Walk:
         """A function within the function; its parameters lead nowhere."""
         outer, returned = dict(self.names), set(self.returned)
         self.names.update(dict.fromkeys(parameters, _NONE))
-        found = _NONE
+        roots = _NONE
         if isinstance(body, ast.expr):
-            found = self.roots(body)
+            roots = self.roots(body)
         else:
             self.block(body)
         self.names, self.returned = outer, returned
-        return found
+        return roots
 
     # Expressions.
 
@@ -222,21 +222,21 @@ class _Walk:
                 self.nested([argument.arg for argument in given.args], body)
                 return _NONE
             case ast.NamedExpr(target=target, value=value):
-                found = self.roots(value)
-                self.assign(target, value, found)
-                return found
+                roots = self.roots(value)
+                self.assign(target, value, roots)
+                return roots
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 return self.comprehension(node)
         return self.children(node)
 
     def children(self, node: ast.AST) -> Roots:
-        found = _NONE
+        roots = _NONE
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
-                found |= self.roots(child)
+                roots |= self.roots(child)
             elif isinstance(child, ast.keyword):
-                found |= self.roots(child.value)
-        return found
+                roots |= self.roots(child.value)
+        return roots
 
     def comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Roots:
         outer = dict(self.names)
@@ -244,15 +244,15 @@ class _Walk:
             self.assign(part.target, None, self.roots(part.iter))
             for condition in part.ifs:
                 self.roots(condition)
-        made = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-        found = _NONE.union(*(self.roots(one) for one in made))
+        results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        roots = _NONE.union(*(self.roots(result) for result in results))
         self.names = outer
-        return found
+        return roots
 
     # Calls.
 
     def call(self, node: ast.Call) -> Roots:
-        positional = [self.roots(one) for one in _flat(node.args)]
+        positional = [self.roots(argument) for argument in _flat(node.args)]
         keywords = {word.arg: self.roots(word.value) for word in node.keywords}
         everything = _NONE.union(*positional, *keywords.values())
         called = self.resolve(node.func)
@@ -270,7 +270,9 @@ class _Walk:
         if isinstance(node.func, ast.Attribute):
             receiver = self.roots(node.func.value)
             schemas = _schemas(getattr(torch.ops.aten, node.func.attr, None))
-            of_tensors = [one for one in schemas if one.arguments and str(one.arguments[0].type) == "Tensor"]
+            of_tensors = [
+                schema for schema in schemas if schema.arguments and str(schema.arguments[0].type) == "Tensor"
+            ]
             if of_tensors:
                 return self.by_schemas(of_tensors, [receiver, *positional], keywords)
             self.absorb(node.func.value, everything)  # things.append(x)
@@ -282,13 +284,13 @@ class _Walk:
             sure = may = written_positions(kernel, *self.shown_defines(node))
         except Undecided as undecided:
             sure, may = undecided.stores.sure, undecided.stores.may
-        starred = [at for at, one in enumerate(_flat(node.args)) if isinstance(one, ast.Starred)]
-        known = starred[0] if starred else len(positional)  # behind f(*some) positions are anybody's guess
-        for at, found in enumerate(positional):
+        starred = [at for at, argument in enumerate(_flat(node.args)) if isinstance(argument, ast.Starred)]
+        known = starred[0] if starred else len(positional)  # after f(*some) positions are anybody's guess
+        for at, roots in enumerate(positional):
             if at < known and at in sure:
-                self.written |= found
+                self.written |= roots
             elif at in may if at < known else max(may, default=-1) >= known:
-                self.doubtful |= dict.fromkeys(found, kernel.name)
+                self.doubtful |= dict.fromkeys(roots, kernel.name)
 
     def user_function(
         self, function: FunctionType, positional: list[Roots], keywords: dict[str | None, Roots]
@@ -320,13 +322,13 @@ class _Walk:
         for schema, names in fitting:
             given: dict[str | None, Roots] = {**dict(zip(names, positional, strict=False)), **keywords}
             for argument in schema.arguments:
-                found = given.get(argument.name, _NONE)
+                roots = given.get(argument.name, _NONE)
                 if argument.alias_info is None:
                     continue
                 if argument.alias_info.is_write:
-                    self.written |= found
+                    self.written |= roots
                 if any(_overlap(argument.alias_info, returned.alias_info) for returned in schema.returns):
-                    result |= found
+                    result |= roots
         return result
 
     def shown_defines(self, node: ast.Call) -> tuple[dict[str, Any], frozenset[str], bool]:
@@ -336,25 +338,29 @@ class _Walk:
         shown: dict[str, Any] = {}
         more = False
         for name, value in _given_defines(node):
-            found = self.constant(value)
+            known = self.constant(value)
             if name is not None:
-                shown[name] = found
-            elif isinstance(found, Mapping):
-                shown |= {key: each if _is_define(each) else _MISSING for key, each in found.items()}
-            elif found is not None:
+                shown[name] = known
+            elif isinstance(known, Mapping):
+                shown |= {key: define if _is_define(define) else _MISSING for key, define in known.items()}
+            elif known is not None:
                 more, shown = True, {}  # what stood before may be replaced
-        unknown = frozenset(key for key, each in shown.items() if each is _MISSING)
-        return {key: each for key, each in shown.items() if each is not _MISSING}, unknown, more
+        unknown = frozenset(key for key, define in shown.items() if define is _MISSING)
+        return {key: define for key, define in shown.items() if define is not _MISSING}, unknown, more
 
     def constant(self, node: ast.expr) -> Any:
         """The value of an expression that can be a define, or a dictionary of them; else _MISSING."""
         if isinstance(node, ast.Attribute) and node.attr == "dtype":
             return torch.float32  # no type changes what is written
         try:
-            found = ast.literal_eval(node)
+            constant = ast.literal_eval(node)
         except ValueError:
-            found = self.resolve(node)
-        return found if found is None or isinstance(found, Mapping) or _is_define(found) else _MISSING
+            constant = self.resolve(node)
+        return (
+            constant
+            if constant is None or isinstance(constant, Mapping) or _is_define(constant)
+            else _MISSING
+        )
 
     def resolve(self, node: ast.expr) -> Any:
         """The object that a name means outside the function: global, of an enclosing function, builtin."""
@@ -374,16 +380,18 @@ class _Walk:
 
 def _given_defines(node: ast.Call) -> list[tuple[str | None, ast.expr]]:
     """Name and value of each define of a kernel call; no name for a dictionary of them. Later ones win."""
-    found: list[tuple[str | None, ast.expr]] = []
+    defines: list[tuple[str | None, ast.expr]] = []
     for word in node.keywords:
         if word.arg == "defines" and isinstance(word.value, ast.Dict):
             for key, value in zip(word.value.keys, word.value.values, strict=True):
                 known = isinstance(key, ast.Constant) and isinstance(key.value, str)
-                found.append((key.value, value) if known else (None, key or value))  # type: ignore[union-attr]
+                defines.append((key.value, value) if known else (None, key or value))  # type: ignore[union-attr]
         elif word.arg == "defines":
-            found.append((None, word.value))
-    found += [(None, word.value) for word in node.keywords if word.arg is None]
-    return found + [(word.arg, word.value) for word in node.keywords if word.arg and word.arg not in _OPTIONS]
+            defines.append((None, word.value))
+    defines += [(None, word.value) for word in node.keywords if word.arg is None]
+    return defines + [
+        (word.arg, word.value) for word in node.keywords if word.arg and word.arg not in _OPTIONS
+    ]
 
 
 def _is_define(value: object) -> bool:
@@ -394,11 +402,11 @@ def _is_define(value: object) -> bool:
 
 def _enclosing(function: FunctionType) -> dict[str, Any]:
     """The variables of enclosing functions, as far as they have values yet."""
-    found = {}
+    variables = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with suppress(ValueError):
-            found[name] = cell.cell_contents
-    return found
+            variables[name] = cell.cell_contents
+    return variables
 
 
 def _flat(arguments: Sequence[ast.expr]) -> Iterator[ast.expr]:
@@ -424,5 +432,5 @@ def _schemas(called: Any) -> list[Any]:
     return _schemas(getattr(torch.ops.aten, getattr(called, "__name__", ""), None))
 
 
-def _overlap(one: Any, other: Any) -> bool:
-    return other is not None and bool(set(one.before_set) & (set(other.before_set) | set(other.after_set)))
+def _overlap(alias: Any, other: Any) -> bool:
+    return other is not None and bool(set(alias.before_set) & (set(other.before_set) | set(other.after_set)))

@@ -46,9 +46,9 @@ class Gradient:
         self._backward_fn: Callable[..., Any] | None = None  # the names that torch's autograd kernel reads
         self._setup_context_fn: Callable[..., Any] | None = None
         schema = overload._schema
-        self._keywords = any(one.kwarg_only for one in schema.arguments)
-        self._lists = any(_is_list(one.type) for one in (*schema.arguments, *schema.returns))
-        self._written = [at for at, one in enumerate(schema.arguments) if one.is_write]
+        self._keywords = any(argument.kwarg_only for argument in schema.arguments)
+        self._lists = any(_is_list(value.type) for value in (*schema.arguments, *schema.returns))
+        self._written = [at for at, argument in enumerate(schema.arguments) if argument.is_write]
         name = f"{overload._opname}_backward"
         applied = _applied(name, self._forward, self._backward)
         self.eager: Callable[..., Any] = overload if self._lists else applied
@@ -123,10 +123,10 @@ class Gradient:
         needs = ctx.needs_input_grad
         ctx.needs_input_grad = needs[:-1]
         try:
-            found = self._backward(ctx, *grads)
+            gradients = self._backward(ctx, *grads)
         finally:
             ctx.needs_input_grad = needs
-        return (*found, None) if isinstance(found, tuple) else (found, None)
+        return (*gradients, None) if isinstance(gradients, tuple) else (gradients, None)
 
     def _refuse_written(self, args: Any) -> None:
         """Autograd would keep the gradient of the values before."""
@@ -140,8 +140,8 @@ class Gradient:
 
     def _refuse_tangents(self, args: Any, kwargs: Any) -> None:
         """There is no formula for forward mode to register, and a tangent of zero would be wrong."""
-        for one in (*args, *kwargs.values()):
-            for tensor in one if isinstance(one, (list, tuple)) else (one,):
+        for argument in (*args, *kwargs.values()):
+            for tensor in argument if isinstance(argument, (list, tuple)) else (argument,):
                 if isinstance(tensor, torch.Tensor) and _unpack_dual(tensor).tangent is not None:
                     raise NotImplementedError(
                         f"{self.overload._schema.name} has no formula for forward-mode derivatives"
@@ -155,6 +155,6 @@ def _applied(name: str, forward: Callable[..., Any], backward: Callable[..., Any
         "forward": staticmethod(lambda ctx, *args: forward(ctx, *args)),
         "backward": staticmethod(lambda ctx, *grads: backward(ctx, *grads)),
     }
-    made = type(name, (_Function,), members)
-    applied: Callable[..., Any] = super(_Function, made).apply
+    class_ = type(name, (_Function,), members)
+    applied: Callable[..., Any] = super(_Function, class_).apply
     return applied

@@ -69,9 +69,9 @@ class Operator:
         self._lib.define(self._short + schema, tags=tags)
         self.overload: Any = getattr(getattr(torch.ops, space), self._short).default
         self._schema = self.overload._schema
-        names = [one.name for one in self._schema.arguments]
-        written = frozenset(one.name for one in self._schema.arguments if _is_written(one))
-        keywords = any(one.kwarg_only for one in self._schema.arguments)
+        names = [argument.name for argument in self._schema.arguments]
+        written = frozenset(argument.name for argument in self._schema.arguments if _is_written(argument))
+        keywords = any(argument.kwarg_only for argument in self._schema.arguments)
         self.body = Body(name, function, names, written, keywords)
         self._addresses = effects.addresses
         self._traceable = not effects.addresses
@@ -190,11 +190,11 @@ class Operator:
 
     def _decompose(self, mode: Any, called: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Trace into the body under functionalisation."""
-        device_types = {one.device.type for one in args if isinstance(one, torch.Tensor)}
+        device_types = {argument.device.type for argument in args if isinstance(argument, torch.Tensor)}
         if not self._traceable or device_types & self._own_kernels or _exporting():
             return mode.__torch_dispatch__(called, types, args, kwargs)
         known = (torch.Tensor, FunctionalTensor)
-        if any(one not in known and not issubclass(one, FakeTensor) for one in types):
+        if any(type_ not in known and not issubclass(type_, FakeTensor) for type_ in types):
             return NotImplemented
         with mode:
             return self.body.trace(*args, **kwargs)
@@ -303,7 +303,7 @@ def _refuse_doubts(name: str, doubtful: Mapping[str, str]) -> None:
 
 def _tensor_parameters(schema: str) -> frozenset[str]:
     arguments = _C.parse_schema(f"f{schema}").arguments
-    return frozenset(one.name for one in arguments if "Tensor" in str(one.type))
+    return frozenset(argument.name for argument in arguments if "Tensor" in str(argument.type))
 
 
 def _is_written(argument: Any) -> bool:

@@ -63,7 +63,7 @@ class Override:
             result = self.operator.body.launch(*args, **kwargs)
         finally:
             self._running.now = False
-        kinds = tuple(one.dtype for one in tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor))
+        kinds = tuple(leaf.dtype for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor))
         if kinds not in self._compared:
             self._compare(result, args, kwargs)
             self._compared.add(kinds)
@@ -71,7 +71,9 @@ class Override:
 
     def _compare(self, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Refuse results of other shapes or dtypes than PyTorch's, once for each combination of dtypes."""
-        meta = tree_map_only(torch.Tensor, lambda one: torch.empty_like(one, device="meta"), (args, kwargs))
+        meta = tree_map_only(
+            torch.Tensor, lambda tensor: torch.empty_like(tensor, device="meta"), (args, kwargs)
+        )
         wanted = tree_leaves(_native(self.name)(*meta[0], **meta[1]))
         for mine, theirs in zip(tree_leaves(result), wanted, strict=True):
             if (mine.shape, mine.dtype) != (theirs.shape, theirs.dtype):
@@ -133,12 +135,12 @@ def _native(name: str) -> Any:
     """The overload that a name like ``aten::sin`` or ``aten::add.Tensor`` stands for."""
     space, _, short = name.partition("::")
     base, _, overload = short.partition(".")
-    found = getattr(getattr(getattr(torch.ops, space, None), base, None), overload or "default", None)
-    if found is None:
+    native = getattr(getattr(getattr(torch.ops, space, None), base, None), overload or "default", None)
+    if native is None:
         raise refusal(
             f"override: PyTorch has no operator '{name}'", "TC544", "write 'aten::sin' or 'aten::add.Tensor'"
         )
-    return found
+    return native
 
 
 def _suffix(overload: Any) -> str:
@@ -148,8 +150,11 @@ def _suffix(overload: Any) -> str:
 
 def _shape(schema: Any) -> str:
     """Types of arguments and results, and which are written."""
-    written = (one.alias_info is not None and one.alias_info.is_write for one in schema.arguments)
-    taken = ", ".join(
-        f"{one.type}{'!' if write else ''}" for one, write in zip(schema.arguments, written, strict=True)
+    written = (
+        argument.alias_info is not None and argument.alias_info.is_write for argument in schema.arguments
     )
-    return f"({taken}) -> ({', '.join(str(one.type) for one in schema.returns)})"
+    taken = ", ".join(
+        f"{argument.type}{'!' if write else ''}"
+        for argument, write in zip(schema.arguments, written, strict=True)
+    )
+    return f"({taken}) -> ({', '.join(str(returned.type) for returned in schema.returns)})"

@@ -74,11 +74,12 @@ class Shortcut:
         self._kernels: dict[str, Callable[..., Any]] = dict.fromkeys(_DEVICES, body.launch)
         self._written = body.written
         self._casts = False
-        types = [str(one.real_type) for one in self._arguments]
+        types = [str(argument.real_type) for argument in self._arguments]
         self._open = "Tensor" in types and all(
-            one in ("Tensor", "Optional[Tensor]", "int", "SymInt", "float", "bool", "str") for one in types
+            type_ in ("Tensor", "Optional[Tensor]", "int", "SymInt", "float", "bool", "str")
+            for type_ in types
         )
-        self._open = self._open and not any(one.kwarg_only for one in self._arguments)
+        self._open = self._open and not any(argument.kwarg_only for argument in self._arguments)
 
     def add(self, device_type: str, kernel: Callable[..., Any]) -> None:
         """Note what runs on a device."""
@@ -97,36 +98,42 @@ class Shortcut:
         overload = self._overload
         if not self._open:
             return lambda self, *args, **kwargs: overload(*args, **kwargs)
-        names = [one.name for one in self._arguments]
+        names = [argument.name for argument in self._arguments]
         prefix = "_"
         while any(name.startswith(prefix) for name in names):
             prefix += "_"
         known = {**_NAMES, "overload": overload, "gradient": overload if self._written else gradient}
         known |= {f"on_{device}": kernel for device, kernel in self._kernels.items()}
-        known |= {f"default_{one.name}": one.default_value for one in self._arguments}
+        known |= {f"default_{argument.name}": argument.default_value for argument in self._arguments}
         known = {prefix + name: value for name, value in known.items()}
         text = "\n".join(self._lines(prefix))
         # Closures are read faster than globals; and tracebacks show the lines.
-        whole = f"def make({', '.join(known)}):\n{text}\n    return {overload._opname}\n"
+        module = f"def make({', '.join(known)}):\n{text}\n    return {overload._opname}\n"
         file = f"<pytriton.op {overload._schema.name}>"
-        linecache.cache[file] = (len(whole), None, whole.splitlines(keepends=True), file)
+        linecache.cache[file] = (len(module), None, module.splitlines(keepends=True), file)
         namespace: dict[str, Any] = {"__name__": __name__}
-        exec(compile(whole, file, "exec"), namespace)
-        made: Callable[..., Any] = namespace["make"](**known)
-        made.__qualname__ = made.__name__
-        return made
+        exec(compile(module, file, "exec"), namespace)
+        caller: Callable[..., Any] = namespace["make"](**known)
+        caller.__qualname__ = caller.__name__
+        return caller
 
     def _lines(self, p: str) -> list[str]:
         """The text of the function, with ``p`` before all names that are not the user's."""
-        tensors = [one.name for one in self._arguments if str(one.real_type).endswith("Tensor")]
-        optional = [one.name for one in self._arguments if str(one.real_type) == "Optional[Tensor]"]
+        tensors = [
+            argument.name for argument in self._arguments if str(argument.real_type).endswith("Tensor")
+        ]
+        optional = [
+            argument.name for argument in self._arguments if str(argument.real_type) == "Optional[Tensor]"
+        ]
         tensors += optional
-        given = ", ".join(one.name for one in self._arguments)
+        given = ", ".join(argument.name for argument in self._arguments)
 
         def some(test: str) -> str:
             """Whether a test is true of some tensor that is there; ``$`` stands for the tensor."""
-            found = [(name, test.replace("$", name)) for name in tensors]
-            return " or ".join(f"{n} is not None and ({one})" if n in optional else one for n, one in found)
+            tests = [(name, test.replace("$", name)) for name in tensors]
+            return " or ".join(
+                f"{n} is not None and ({asked})" if n in optional else asked for n, asked in tests
+            )
 
         def every(test: str) -> str:
             return " and ".join(
@@ -134,9 +141,13 @@ class Shortcut:
             )
 
         state = [*_STATE, *["autocast()"] * self._casts, "forward_ad._current_level >= 0"]
-        numbers = [(one.name, str(one.real_type)) for one in self._arguments if one.name not in tensors]
+        numbers = [
+            (argument.name, str(argument.real_type))
+            for argument in self._arguments
+            if argument.name not in tensors
+        ]
         doubts = [
-            " or ".join(p + one for one in state),
+            " or ".join(p + call for call in state),
             some(f"($.__class__ is not {p}Tensor and $.__class__ is not {p}Parameter)"),
             " or ".join(f"{name}.__class__ is not {p}{type_}" for name, type_ in numbers),
             some("$.is_neg()"),
@@ -167,8 +178,8 @@ class Shortcut:
 
     def _parameters(self, p: str) -> str:
         return ", ".join(
-            f"{one.name}={p}default_{one.name}" if one.has_default_value() else one.name
-            for one in self._arguments
+            f"{argument.name}={p}default_{argument.name}" if argument.has_default_value() else argument.name
+            for argument in self._arguments
         )
 
 
@@ -179,8 +190,8 @@ def _only_dense(kernel: Callable[..., Any], overload: Any, device_type: str) -> 
     usual = _bits(key, f"Autocast{key}", "ADInplaceOrView", f"Autograd{key}")
 
     def call(*args: Any) -> Any:
-        for one in args:
-            if isinstance(one, torch.Tensor) and _keys(one).raw_repr() not in (usual, inference):
+        for argument in args:
+            if isinstance(argument, torch.Tensor) and _keys(argument).raw_repr() not in (usual, inference):
                 return overload(*args)
         return kernel(*args)
 

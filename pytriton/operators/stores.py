@@ -27,8 +27,8 @@ from pytriton.source import Source
 
 __all__ = ["Stores", "stores"]
 
-MOST_CONDITIONS: Final = 6  # that are tried both ways, so 64 texts
-MOST_PARAMETERS: Final = 256  # where a text stores to is anybody's guess: at all these positions
+MAX_CONDITIONS: Final = 6  # that are tried both ways, so 64 texts
+MAX_PARAMETERS: Final = 256  # where a text stores to is anybody's guess: at all these positions
 
 _TYPES: Final = frozenset(word for words in TYPE_WORDS for word in words)
 _QUALIFIERS: Final = frozenset("const restrict __restrict__ volatile static __constant__ signed".split())
@@ -54,14 +54,15 @@ def stores(
     ways = list(_ways(source, known, unknown, more))
     if not ways:
         return _anything()
-    found = [_of_one_way(Source(text, source.name), kernel, known) for text in ways]
+    results = [_of_one_way(Source(text, source.name), kernel, known) for text in ways]
     return Stores(
-        frozenset.intersection(*(each.sure for each in found)), frozenset.union(*(each.may for each in found))
+        frozenset.intersection(*(result.sure for result in results)),
+        frozenset.union(*(result.may for result in results)),
     )
 
 
 def _anything() -> Stores:
-    return Stores(frozenset(), frozenset(range(MOST_PARAMETERS)))
+    return Stores(frozenset(), frozenset(range(MAX_PARAMETERS)))
 
 
 # The arms of #if.
@@ -83,23 +84,23 @@ def _ways(source: Source, known: Mapping[str, object], unknown: Set[str], more: 
     more = more or includes
     decided: dict[_Condition, bool] = {}
     undecided: dict[tuple[str, ...], list[_Condition]] = {}
-    for each in conditions:
-        if each.word in ("ifdef", "ifndef"):
-            name = each.tokens[0] if each.tokens else ""
+    for condition in conditions:
+        if condition.word in ("ifdef", "ifndef"):
+            name = condition.tokens[0] if condition.tokens else ""
             if name in unknown:
-                decided[each] = each.word == "ifdef"
+                decided[condition] = condition.word == "ifdef"
             elif more and name not in known and name not in macros:
-                undecided.setdefault(("defined", name), []).append(each)
-        elif any(_is_unknown(name, known, unknown, macros, more) for name in each.tokens):
-            undecided.setdefault(each.tokens, []).append(each)
-    if len(undecided) > MOST_CONDITIONS:
+                undecided.setdefault(("defined", name), []).append(condition)
+        elif any(_is_unknown(name, known, unknown, macros, more) for name in condition.tokens):
+            undecided.setdefault(condition.tokens, []).append(condition)
+    if len(undecided) > MAX_CONDITIONS:
         return
     for answers in itertools.product([False, True], repeat=len(undecided)):
         way = dict(decided)
         for answer, alike in zip(answers, undecided.values(), strict=True):
             way |= {each: answer != (each.word == "ifndef") for each in alike}
         text = source.text
-        for each in sorted(way, key=lambda one: one.start, reverse=True):
+        for each in sorted(way, key=lambda asked: asked.start, reverse=True):
             word = "elif" if each.word == "elif" else "if"
             text = f"{text[: each.start]}{word} {int(way[each])}{text[each.end :]}"
         yield text
@@ -114,13 +115,13 @@ def _directives(source: Source) -> tuple[list[_Condition], dict[str, set[str]], 
     for at, token in enumerate(tokens):
         if token.text != "#" or not token.newline:
             continue
-        line = list(itertools.takewhile(lambda one: not one.newline, tokens[at + 1 :]))
+        line = list(itertools.takewhile(lambda later: not later.newline, tokens[at + 1 :]))
         word = line[0].text if line else ""
         if word in ("if", "ifdef", "ifndef", "elif"):
-            rest = tuple(one.text for one in line[1:])
-            conditions.append(_Condition(line[0].span.start, line[-1].span.end, word, rest))
+            words = tuple(later.text for later in line[1:])
+            conditions.append(_Condition(line[0].span.start, line[-1].span.end, word, words))
         elif word == "define" and len(line) > 1:
-            macros.setdefault(line[1].text, set()).update(one.text for one in line[2:])
+            macros.setdefault(line[1].text, set()).update(later.text for later in line[2:])
         includes |= word == "include"
     return conditions, macros, includes
 
@@ -131,14 +132,14 @@ def _is_unknown(
     """Whether a word of a condition depends on a define without a value, by itself or through macros."""
     reached, left = set[str](), {name}
     while left:
-        each = left.pop()
-        reached.add(each)
-        if each in unknown:
+        word = left.pop()
+        reached.add(word)
+        if word in unknown:
             return True
-        if each not in known:
-            if more and each.isidentifier() and each not in macros and each != "defined":
+        if word not in known:
+            if more and word.isidentifier() and word not in macros and word != "defined":
                 return True
-            left |= macros.get(each, set()) - reached
+            left |= macros.get(word, set()) - reached
     return False
 
 
@@ -167,9 +168,9 @@ def _of_one_way(source: Source, kernel: str | None, known: Mapping[str, object])
     except _Unclear:
         return _anything()
     positions = {name: at for at, (name, _) in enumerate(parameters)}
-    may = frozenset(positions[name] for each in roots for name in each if name in positions)
+    may = frozenset(positions[name] for root in roots for name in root if name in positions)
     sure = frozenset(
-        positions[name] for each in roots if len(each) == 1 for name in each if name in positions
+        positions[name] for root in roots if len(root) == 1 for name in root if name in positions
     )
     return Stores(sure, may)
 
@@ -198,8 +199,8 @@ def _kernel(
 def _buffers(before: Sequence[Token]) -> set[str]:
     """The constant buffers: ``char __constant__* table = calloc(64);``."""
     return {
-        one.text
-        for one, equals, call in zip(before, before[1:], before[2:], strict=False)
+        buffer.text
+        for buffer, equals, call in zip(before, before[1:], before[2:], strict=False)
         if equals.text == "=" and call.text == "calloc"
     }
 
@@ -254,16 +255,16 @@ class _Walk:
 
     def followed(self, names: Set[str]) -> set[str]:
         """The parameters and buffers that pointers may come from; raises _Unclear if there are none."""
-        reached, left, found = set[str](), set(names), set[str]()
+        reached, left, origins = set[str](), set(names), set[str]()
         while left:
             name = left.pop()
             reached.add(name)
             left |= self.leads.get(name, set()) - reached
             if name in self.given:
-                found.add(name)
-        if not found:
+                origins.add(name)
+        if not origins:
             raise _Unclear
-        return found
+        return origins
 
     def block(self, tokens: Sequence[Token]) -> None:
         start = at = 0
@@ -302,10 +303,10 @@ class _Walk:
     def declaration(self, tokens: Sequence[Token]) -> None:
         hole = self.is_hole(tokens[0])
         for part in _split(tokens, ","):
-            equals = next((at for at, one in enumerate(part) if one.text == "="), len(part))
-            left = list(itertools.takewhile(lambda one: one.text != "[", part[:equals]))
-            name = next((one.text for one in reversed(left) if _is_word(one)), "")
-            pointer = any(one.text == "*" for one in left)
+            equals = next((at for at, token in enumerate(part) if token.text == "="), len(part))
+            left = list(itertools.takewhile(lambda token: token.text != "[", part[:equals]))
+            name = next((token.text for token in reversed(left) if _is_word(token)), "")
+            pointer = any(token.text == "*" for token in left)
             if not name or (hole and self.names.get(name)):  # HOLE *p = 1; where p is known: no type?
                 raise _Unclear
             self.names[name] = pointer
@@ -319,7 +320,8 @@ class _Walk:
             if token.text in _ASSIGNMENTS:
                 self.assignment(_left_of(tokens, at), token.text, _right_of(tokens, at))
             elif token.text in ("++", "--") and any(
-                one.text in ("*", ")", "(") for one in (*tokens[at - 1 : at], *tokens[at + 1 : at + 2])
+                neighbour.text in ("*", ")", "(")
+                for neighbour in (*tokens[at - 1 : at], *tokens[at + 1 : at + 2])
             ):
                 raise _Unclear
             elif _is_word(token) and tokens[at + 1 : at + 2] and tokens[at + 1].text == "(":
@@ -330,7 +332,7 @@ class _Walk:
             left = left[1:-1]
         if left and left[0].text == "*":
             start = 1
-            if [one.text for one in left[1:3]] == ["?", "("]:
+            if [token.text for token in left[1:3]] == ["?", "("]:
                 start = _close(left, 2) + 1
             self.stored.append(self.bases(left[start:]))
         elif len(left) == 1 and left[0].text in self.names:
@@ -347,13 +349,15 @@ class _Walk:
         if atomic_add_name(name.text) or name.text in ("atomic_cas", "atomic_xchg"):
             self.stored.append(self.bases(arguments[0] if arguments else []))
         elif name.text not in _FUNCTIONS | _CONTROL and any(
-            self.names.get(one) or one in self.given for each in arguments for one in self.bases(each)
+            self.names.get(base) or base in self.given
+            for argument in arguments
+            for base in self.bases(argument)
         ):
             raise _Unclear  # an unknown define may be an atomic
 
     def bases(self, tokens: Sequence[Token]) -> set[str]:
         """The names that a pointer may be made of: not what is loaded, asked or indexed on the way."""
-        found: set[str] = set()
+        names: set[str] = set()
         at = 0
         while at < len(tokens):
             token = tokens[at]
@@ -364,16 +368,17 @@ class _Walk:
                 at = _close(tokens, at)
             elif _is_word(token):
                 if self.is_hole(token) and any(
-                    _is_operand(one) for one in (*tokens[max(at - 1, 0) : at], *tokens[at + 1 : at + 2])
+                    _is_operand(neighbour)
+                    for neighbour in (*tokens[max(at - 1, 0) : at], *tokens[at + 1 : at + 2])
                 ):
                     raise _Unclear
-                found.add(token.text)
+                names.add(token.text)
             at += 1
-        return found
+        return names
 
     def _after_operand(self, tokens: Sequence[Token], at: int) -> int:
         """Where the operand of a load ends: ``*p``, ``*?(m)(p + i)``, ``**p``."""
-        if [one.text for one in tokens[at : at + 2]] == ["?", "("]:
+        if [token.text for token in tokens[at : at + 2]] == ["?", "("]:
             at = _close(tokens, at + 1) + 1
         while at < len(tokens) and tokens[at].text == "*":
             at += 1

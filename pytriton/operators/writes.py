@@ -21,9 +21,9 @@ __all__ = ["Undecided", "written_positions"]
 class Undecided(Exception):
     """What a call writes depends on defines that do not show. ``stores``: what is known all the same."""
 
-    def __init__(self, found: Stores) -> None:
-        super().__init__(found)
-        self.stores = found
+    def __init__(self, known: Stores) -> None:
+        super().__init__(known)
+        self.stores = known
 
 
 def written_positions(
@@ -45,13 +45,13 @@ def written_positions(
         unknown, known = unknown | (known.keys() - shown.keys()), dict(shown)
     swept = {name for name in known if any(config.defines.get(name) != known[name] for config in configs)}
     known = {name: value for name, value in known.items() if name not in swept}
-    found = stores(text.source, text.settings.kernel, known, unknown | swept, more)
-    if found.sure == found.may:
-        return found.sure
-    every = None if first is None else _exact(kernel, configs)
-    if every is None:
-        raise Undecided(found)
-    return every
+    by_tokens = stores(text.source, text.settings.kernel, known, unknown | swept, more)
+    if by_tokens.sure == by_tokens.may:
+        return by_tokens.sure
+    by_translation = None if first is None else _exact(kernel, configs)
+    if by_translation is None:
+        raise Undecided(by_tokens)
+    return by_translation
 
 
 def _exact(kernel: Kernel, configs: tuple[Config, ...]) -> frozenset[int] | None:
@@ -59,8 +59,10 @@ def _exact(kernel: Kernel, configs: tuple[Config, ...]) -> frozenset[int] | None
     written = set[int]()
     try:
         for config in configs:
-            found = kernel._definition.text.translate(config)
-            written.update(at for at, param in enumerate(found.parameters) if param.name in found.writes)
+            translation = kernel._definition.text.translate(config)
+            written.update(
+                at for at, param in enumerate(translation.parameters) if param.name in translation.writes
+            )
     except CompileError:
         return None
     return frozenset(written)

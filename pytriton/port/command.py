@@ -72,7 +72,7 @@ def port(options: argparse.Namespace) -> int:
     except ProgramError as error:
         return _usage(str(error))
     rows, written = _all(_merged(_texts(paths, root)), seen, root, options)
-    states = {one.name: _state(options.out / one.name, one.text) for one in written}
+    states = {file.name: _state(options.out / file.name, file.text) for file in written}
     rows = [Row(row.file, row.result, row.module, states.get(row.module or "", "")) for row in rows]
     _output(rows, written, states, options)
     if options.report is not None:
@@ -107,9 +107,9 @@ def _all(
     rows: list[Row] = []
     written: list[_File] = []
     taken: set[str] = set()
-    kept = joined([one.result for some in every for one in some])
+    remaining = joined([one.result for some in every for one in some])
     for one in (one for some in every for one in some):
-        if one.result not in kept:
+        if one.result not in remaining:
             continue
         module = None
         if one.result.written is not None:
@@ -128,7 +128,7 @@ def _made(texts: Sequence[Found], root: Path, options: argparse.Namespace) -> li
 
     def work(found: Found) -> list[_Made]:
         shown = _relative(found.path, root)
-        return [_with_test(shown, one, options.with_tests) for one in results(found, given, shown)]
+        return [_with_test(shown, result, options.with_tests) for result in results(found, given, shown)]
 
     return each(work, texts)
 
@@ -148,15 +148,15 @@ def _completed(
     options: argparse.Namespace,
 ) -> list[list[_Made]]:
     """The same, with what a run made of texts that need a person otherwise; each text once."""
-    kept: list[list[_Made]] = []
+    completed_texts: list[list[_Made]] = []
     fresh: dict[str, Found] = {}
     for found, some in zip(texts, every, strict=True):
         person = any(one.result.grade is Grade.PERSON for one in some)
         better = completed(found, seen, options.run) if person else []
-        kept.append([] if better else some)
+        completed_texts.append([] if better else some)
         for one in better:
             fresh.setdefault(str(one.text), one)
-    return kept + _made(list(fresh.values()), root, options)
+    return completed_texts + _made(list(fresh.values()), root, options)
 
 
 def _texts(paths: Sequence[Path], root: Path) -> Iterator[Found]:
@@ -191,12 +191,12 @@ def _module_name(shown: str, function: str, taken: set[str]) -> str:
     stem = re.sub(r"\W+", "_", path.stem)
     name = stem if stem == function else f"{stem}_{function}"
     folder = "" if path.parent == Path(".") else f"{path.parent.as_posix()}/"
-    number, made = 1, f"{folder}{name}.py"
-    while made in taken:
+    number, module = 1, f"{folder}{name}.py"
+    while module in taken:
         number += 1
-        made = f"{folder}{name}_{number}.py"
-    taken.add(made)
-    return made
+        module = f"{folder}{name}_{number}.py"
+    taken.add(module)
+    return module
 
 
 def _given(pairs: Sequence[str]) -> dict[str, Any]:
@@ -224,20 +224,20 @@ def _output(
     rows: Sequence[Row], written: Sequence[_File], states: dict[str, str], options: argparse.Namespace
 ) -> None:
     if options.diff:
-        for one in written:
-            sys.stdout.write(_diff(options.out / one.name, one.text))
+        for file in written:
+            sys.stdout.write(_diff(options.out / file.name, file.text))
     elif not options.check:
-        for one in written:
-            if states[one.name] in ("new", "changed"):
-                path = options.out / one.name
+        for tensor in written:
+            if states[tensor.name] in ("new", "changed"):
+                path = options.out / tensor.name
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(one.text, encoding="utf-8")
+                path.write_text(tensor.text, encoding="utf-8")
     if not rows:
         print("no Triton-C was found")
         return
-    said = sys.stderr if options.diff else sys.stdout
-    print(table(rows), file=said)
-    print(summary(rows), file=said)
+    stream = sys.stderr if options.diff else sys.stdout
+    print(table(rows), file=stream)
+    print(summary(rows), file=stream)
     counts = {
         state: list(states.values()).count(state) for state in ("new", "changed", "unchanged", "edited")
     }
@@ -245,7 +245,7 @@ def _output(
     line = f"{counts['new'] + counts['changed']} files {done}, {counts['unchanged']} unchanged"
     if counts["edited"]:
         line += f", {counts['edited']} edited by hand and left alone (remove them to port them again)"
-    print(f"{options.out}: {line}", file=said)
+    print(f"{options.out}: {line}", file=stream)
 
 
 def _diff(path: Path, text: str) -> str:

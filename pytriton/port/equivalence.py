@@ -46,7 +46,7 @@ from pytriton.runtime.kernel import kernel as old_kernel
 
 __all__ = ["Case", "Machine", "compare", "load_ported"]
 
-_ARENA: Final = 1 << 18  # elements before and behind each pointer
+_ARENA: Final = 1 << 18  # elements before and after each pointer
 _SHAPE: Final = (2,) * 6  # of every tensor, since a grid may ask for any of its axes
 _LARGEST_GRID: Final = 4  # per axis: the interpreter takes a millisecond a program
 _LARGEST_OF_MULTIPLES: Final = 2  # the same where integers in memory, and so loops, are large
@@ -106,20 +106,23 @@ def compare(
     """
     if machine is None and torch.cuda.is_available():
         machine = Machine("on the GPU, ", "cuda", _compiled)
-    made = translate(source, case.defines, kernel=kernel, strict_literals=case.strict_literals)
+    translation = translate(source, case.defines, kernel=kernel, strict_literals=case.strict_literals)
     given = None if grid is None else tuple(grid)
-    promised = _promised(made, case.config) if machine else 1
+    promised = _promised(translation, case.config) if machine else 1
     for step in dict.fromkeys((1, promised)):
         largest = _LARGEST_GRID if step == 1 else _LARGEST_OF_MULTIPLES
-        launch = _Launch(source, kernel, launcher, case, given, made, largest)
+        launch = _Launch(source, kernel, launcher, case, given, translation, largest)
         _compare(launch, sizes, step, machine if step == promised else None)
 
 
 def _compare(launch: _Launch, sizes: Mapping[str, int] | int, step: int, machine: Machine | None) -> None:
     """Compare once. ``step``: of what memory of integers holds."""
-    made, kernel = launch.made, launch.kernel
+    translation, kernel = launch.made, launch.kernel
     seed = zlib.crc32(f"{kernel}{launch.case}{sizes}".encode())
-    arguments = [_argument(one, made, sizes, seed + place, step) for place, one in enumerate(made.parameters)]
+    arguments = [
+        _argument(one, translation, sizes, seed + place, step)
+        for place, one in enumerate(translation.parameters)
+    ]
     launch, watch = _interpreted_both(launch, arguments, alone=False)
     if watch.waits:
         warnings.warn(f"{kernel}: a lock stays closed with {sizes}: one program is compared", stacklevel=3)
@@ -129,9 +132,11 @@ def _compare(launch: _Launch, sizes: Mapping[str, int] | int, step: int, machine
         why = "divides an integer by zero" if watch.by_zero else "reads what one store wrote twice"
         warnings.warn(f"{kernel} {why} with {sizes}: not compared on the GPU", stacklevel=3)
     elif machine:
-        there = [one.on(machine.device) if isinstance(one, Arena) else one for one in arguments]
+        there = [
+            argument.on(machine.device) if isinstance(argument, Arena) else argument for argument in arguments
+        ]
         new, old = launch.both(there, machine.running)
-        for parameter, one, mine, wanted in zip(made.parameters, arguments, new, old, strict=True):
+        for parameter, one, mine, wanted in zip(translation.parameters, arguments, new, old, strict=True):
             if isinstance(one, Arena):
                 told = watch.several(one)
                 mine[told] = wanted[told] = 0
@@ -144,7 +149,7 @@ def _interpreted_both(launch: _Launch, arguments: Sequence[Any], alone: bool) ->
     A lock that stays closed is an error only if the program is alone.
     """
     launch = replace(launch, largest=1) if alone else launch
-    arenas = [one for one in arguments if isinstance(one, Arena)]
+    arenas = [argument for argument in arguments if isinstance(argument, Arena)]
     watch = Watch(arenas, _uses_old_values(launch.made.text))
     try:
         new, old = launch.both(arguments, _interpreted, watch.looking())
@@ -196,7 +201,7 @@ class _Launch:
         try:
             with running(self.made, self.largest) as grids, watching or nullcontext():
                 self.launcher(
-                    *(_passed(one) for one in arguments),
+                    *(_passed(argument) for argument in arguments),
                     config=triton.Config(dict(self.case.config), **given),
                     **keywords,
                 )
@@ -211,37 +216,37 @@ class _Launch:
 
 def _copies(arguments: Sequence[Any]) -> list[Any]:
     """What the arenas hold, on the CPU; None for numbers."""
-    return [one.whole.cpu().clone() if isinstance(one, Arena) else None for one in arguments]
+    return [argument.whole.cpu().clone() if isinstance(argument, Arena) else None for argument in arguments]
 
 
 def _restore(arguments: Sequence[Any], before: Sequence[Any]) -> None:
-    for one, start in zip(arguments, before, strict=True):
-        if isinstance(one, Arena):
-            one.whole.copy_(start)
+    for argument, start in zip(arguments, before, strict=True):
+        if isinstance(argument, Arena):
+            argument.whole.copy_(start)
 
 
 # Arguments
 
 
-def _passed(one: Any) -> Any:
-    return one.tensor if isinstance(one, Arena) else one
+def _passed(argument: Any) -> Any:
+    return argument.tensor if isinstance(argument, Arena) else argument
 
 
-def _promised(made: Translation, config: Mapping[str, Any]) -> int:
+def _promised(translation: Translation, config: Mapping[str, Any]) -> int:
     """What integers in memory must be multiples of, as the text promises it; 1 if it promises nothing."""
-    found = re.findall(r"\btl\.multiple_of\(.*\btl\.load\(.*, (\w+)\)", made.text)
-    return math.lcm(*(int(one) if one.isdigit() else int(config[one]) for one in found))
+    divisors = re.findall(r"\btl\.multiple_of\(.*\btl\.load\(.*, (\w+)\)", translation.text)
+    return math.lcm(*(int(divisor) if divisor.isdigit() else int(config[divisor]) for divisor in divisors))
 
 
 def _argument(
-    parameter: Parameter, made: Translation, sizes: Mapping[str, int] | int, seed: int, step: int
+    parameter: Parameter, translation: Translation, sizes: Mapping[str, int] | int, seed: int, step: int
 ) -> Any:
     if parameter.buffer:
         return _buffer(parameter.buffer, seed)
     if isinstance(parameter.type, PointerType):
         element = parameter.type.element
         dtype = torch.int64 if isinstance(element, PointerType) else getattr(torch, element.torch)
-        return _arena(dtype, parameter.name in made.writes, seed, step)
+        return _arena(dtype, parameter.name in translation.writes, seed, step)
     return _scalar(parameter, parameter.type, sizes)
 
 
@@ -249,8 +254,8 @@ def _buffer(size: int, seed: int) -> Arena:
     """A constant buffer: so many bytes, small integers if it is read as ``int``."""
     random = torch.Generator().manual_seed(seed)
     words = torch.randint(0, 4, (-(-size // 4),), generator=random, dtype=torch.int32)
-    whole = words.view(torch.int8)[:size]
-    return Arena(whole, whole)
+    padded = words.view(torch.int8)[:size]
+    return Arena(padded, padded)
 
 
 def _arena(dtype: torch.dtype, written: bool, seed: int, step: int) -> Arena:
@@ -258,13 +263,13 @@ def _arena(dtype: torch.dtype, written: bool, seed: int, step: int) -> Arena:
     random = torch.Generator().manual_seed(seed)
     total = (2 * _ARENA,)
     if dtype.is_floating_point:
-        whole = torch.randn(total, generator=random).to(dtype)
+        memory = torch.randn(total, generator=random).to(dtype)
     elif written:
-        whole = torch.zeros(total, dtype=dtype)
+        memory = torch.zeros(total, dtype=dtype)
     else:
-        most = 4 if step == 1 else 2  # multiples may be how often a loop turns
-        whole = (step * torch.randint(0, most, total, generator=random)).to(dtype)
-    return Arena(whole, whole[_ARENA : _ARENA + 2 ** len(_SHAPE)].view(_SHAPE))
+        most = 4 if step == 1 else 2  # multiples may be how many iterations a loop has
+        memory = (step * torch.randint(0, most, total, generator=random)).to(dtype)
+    return Arena(memory, memory[_ARENA : _ARENA + 2 ** len(_SHAPE)].view(_SHAPE))
 
 
 def _scalar(parameter: Parameter, type_: ScalarType, sizes: Mapping[str, int] | int) -> Any:
@@ -280,7 +285,7 @@ def _scalar(parameter: Parameter, type_: ScalarType, sizes: Mapping[str, int] | 
 
 
 @contextmanager
-def _interpreted(made: Translation, largest: int) -> Iterator[_Grids]:
+def _interpreted(translation: Translation, largest: int) -> Iterator[_Grids]:
     """While the body runs, ``@triton.jit`` kernels are interpreted. Gives the grids that were launched."""
     grids: _Grids = []
 
@@ -288,16 +293,16 @@ def _interpreted(made: Translation, largest: int) -> Iterator[_Grids]:
         options = ("num_warps", "num_stages", "num_ctas", "maxnreg", "ir_override")
         numbers = {name: value for name, value in named.items() if name not in options}
         grids.append(_cut(grid, function, values, named, largest))
-        plain = [one.data_ptr() if isinstance(one, torch.Tensor) else one for one in values]
+        plain = [value.data_ptr() if isinstance(value, torch.Tensor) else value for value in values]
         module: Any = SimpleNamespace(python=function.fn)
-        Interpreted(module, made.parameters, numbers, ones=True).run(grids[-1], plain)
+        Interpreted(module, translation.parameters, numbers, ones=True).run(grids[-1], plain)
 
     with _instead(run):
         yield grids
 
 
 @contextmanager
-def _compiled(made: Translation, largest: int) -> Iterator[_Grids]:
+def _compiled(translation: Translation, largest: int) -> Iterator[_Grids]:
     """While the body runs, ``@triton.jit`` kernels run on the GPU, with a grid that is cut."""
     grids: _Grids = []
     compiled = JITFunction.run
@@ -325,8 +330,8 @@ def _cut(
 ) -> tuple[int, int, int]:
     """The grid that the launcher asks for, with few programs an axis."""
     meta = {**dict(zip(function.arg_names, values, strict=False)), **named}
-    found = tuple(grid(meta) if callable(grid) else grid)
-    x, y, z = (max(1, min(size, largest)) for size in (*found, 1, 1)[:3])
+    axes = tuple(grid(meta) if callable(grid) else grid)
+    x, y, z = (max(1, min(size, largest)) for size in (*axes, 1, 1)[:3])
     return x, y, z
 
 
@@ -337,7 +342,7 @@ def _run_old(
     source: str,
     kernel: str,
     case: Case,
-    made: Translation,
+    translation: Translation,
     arguments: Sequence[Any],
     grid: tuple[int, int, int],
 ) -> None:
@@ -349,11 +354,11 @@ def _run_old(
         strict_literals=case.strict_literals,
     )
     given = []
-    for parameter, one in zip(made.parameters, arguments, strict=True):
+    for parameter, argument in zip(translation.parameters, arguments, strict=True):
         if parameter.buffer:
-            old.set_constant(parameter.name, one.whole.cpu().numpy())
+            old.set_constant(parameter.name, argument.whole.cpu().numpy())
         else:
-            given.append(_passed(one))
+            given.append(_passed(argument))
     old(*given, grid=grid)
 
 

@@ -27,7 +27,7 @@ def each(function: Callable[[Item], Made], items: Sequence[Item]) -> list[Made]:
     count = min(len(items), len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
     forks = "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
     if count < 2 or not forks:
-        return [function(one) for one in items]
+        return [function(item) for item in items]
     _work[:] = [function, items]
     try:
         with warnings.catch_warnings():

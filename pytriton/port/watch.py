@@ -24,7 +24,7 @@ from triton.runtime.interpreter import InterpreterBuilder
 
 __all__ = ["Arena", "Watch"]
 
-_MOST_TRIES: Final = 1000  # of a lock, while no other program runs
+MAX_TRIES: Final = 1000  # of a lock, while no other program runs
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +46,8 @@ class Arena:
 
     def on(self, device: str) -> Arena:
         """A copy of it there."""
-        whole = self.whole.to(device, copy=True)
-        return Arena(whole, whole[self.first : self.first + self.tensor.numel()].view(self.tensor.shape))
+        memory = self.whole.to(device, copy=True)
+        return Arena(memory, memory[self.first : self.first + self.tensor.numel()].view(self.tensor.shape))
 
 
 class _Marks:
@@ -69,7 +69,7 @@ class Watch:
     """
 
     def __init__(self, arenas: Sequence[Arena], old_values: bool) -> None:
-        self._arenas = [(one, _Marks(one.whole.nbytes)) for one in arenas]
+        self._arenas = [(arena, _Marks(arena.whole.nbytes)) for arena in arenas]
         self._old_values = old_values
         self._lock: tuple[int, ...] = ()
         self._tries = 0  # of this lock, in vain
@@ -77,7 +77,7 @@ class Watch:
 
     def several(self, arena: Arena) -> torch.Tensor:
         """True for each element of an arena that was stored to more than once."""
-        (marks,) = (marks for one, marks in self._arenas if one is arena)
+        (marks,) = (marks for known, marks in self._arenas if known is arena)
         met = marks.stored.reshape(-1, arena.whole.element_size()).max(axis=1)
         return torch.from_numpy(met > 1)
 
@@ -97,13 +97,13 @@ class Watch:
         """While the body runs, every access of the interpreter is looked at."""
         patches = {name: self._accessing(name, masked, what) for name, masked, what in _ACCESSES}
         patches |= {name: self._dividing(name) for name in _DIVISIONS}
-        kept = {name: getattr(InterpreterBuilder, name) for name in patches}
+        originals = {name: getattr(InterpreterBuilder, name) for name in patches}
         for name, patch in patches.items():
             setattr(InterpreterBuilder, name, patch)
         try:
             yield
         finally:
-            for name, original in kept.items():
+            for name, original in originals.items():
                 setattr(InterpreterBuilder, name, original)
 
     def _accessing(self, name: str, masked: int, what: str) -> Callable[..., Any]:
@@ -112,17 +112,19 @@ class Watch:
 
         def call(builder: Any, *given: Any) -> Any:
             # ``create_atomic_rmw`` has an operation in front
-            at = next(place for place, one in enumerate(given) if hasattr(one, "get_element_ty"))
+            at = next(place for place, item in enumerate(given) if hasattr(item, "get_element_ty"))
             addresses = numpy.asarray(given[at].data).astype(numpy.int64)
             mask = numpy.asarray(given[masked].data, dtype=bool) if masked >= 0 else True
             met = numpy.broadcast_to(mask, addresses.shape)
             width = max(1, given[at].get_element_ty().primitive_bitwidth // 8)
             values = None if what in ("load", "compare") else given[at + 1].data
             self._access(what, addresses, met, width, values, reads, _program(builder))
-            found = original(builder, *given)
+            result = original(builder, *given)
             if what == "compare":
-                self._compared((found.data == given[at + 1].data).all(), (_program(builder), *addresses.flat))
-            return found
+                self._compared(
+                    (result.data == given[at + 1].data).all(), (_program(builder), *addresses.flat)
+                )
+            return result
 
         return call
 
@@ -154,7 +156,7 @@ class Watch:
         """A compare-and-swap that found what it wanted, or not. ``lock``: the program and the addresses."""
         self._tries = 0 if equal or lock != self._lock else self._tries + 1
         self._lock = lock
-        if self._tries > _MOST_TRIES:
+        if self._tries > MAX_TRIES:
             self.waits = True
             raise AssertionError("a lock stays closed with the memory of the test: give it other sizes")
 

@@ -94,7 +94,9 @@ def gather(found: Found, given: Mapping[str, Any]) -> Job:
         job.notes += [(use.line, text) for text in _usual(launch, use)]
         key = repr(list(_shown(use)))
         if key in seen:
-            use.decisions.extend(one for one in seen[key].decisions if one not in use.decisions)
+            use.decisions.extend(
+                decision for decision in seen[key].decisions if decision not in use.decisions
+            )
         if key not in seen or use.line or not seen[key].line:
             seen[key] = use
     uses = [use for use in seen.values() if use.line] or list(seen.values())
@@ -127,10 +129,10 @@ def _filled(found: Found) -> tuple[str, dict[str, Unknown], str | None]:
 
     def fill(match: re.Match[str]) -> str:
         value = found.holes[int(match[1])]
-        before, behind = found.text[: match.start()][-1:], found.text[match.end() :][:1]
+        before, after = found.text[: match.start()][-1:], found.text[match.end() :][:1]
         line = found.place(found.text.line_at(match.start()))
         shown = value.text if len(value.text) < 60 else value.text[:57] + "..."
-        if re.match(r"[\w\ue001]", before) or re.match(r"[\w\ue000]", behind):
+        if re.match(r"[\w\ue001]", before) or re.match(r"[\w\ue000]", after):
             problem.append(f"{line}: the part {{{shown}}} of a name is only known when the program runs")
         name = re.sub(r"\W+", "_", shown).strip("_") or "hole"
         name = name if not name[0].isdigit() else f"hole_{name}"
@@ -171,15 +173,15 @@ def _use(launch: Launch, words: frozenset[str], holes: dict[str, Unknown], given
             dark = dark or Unknown(ast.Name(key, ast.Load()))
             continue
         value = _decided(value, decisions)
-        if isinstance(value, (list, tuple)) and value and all(_is_value(one) for one in value):
-            swept[name] = tuple(plain(one) for one in value)
+        if isinstance(value, (list, tuple)) and value and all(_is_value(item) for item in value):
+            swept[name] = tuple(plain(item) for item in value)
             if len(value) == 1:
                 fixed[name] = swept.pop(name)[0]
         elif _is_value(value):
             fixed[name] = plain(value)
         elif value is not None:
             unknown[name] = value if isinstance(value, Unknown) else Unknown(ast.Name(name, ast.Load()))
-    taken = _reached(words, [*fixed.values(), *(one for some in swept.values() for one in some)])
+    taken = _reached(words, [*fixed.values(), *(value_ for some in swept.values() for value_ in some)])
     unknown = {name: value for name, value in unknown.items() if name in taken}
     return Use(
         {name: value for name, value in fixed.items() if name in taken or isinstance(value, bool)},
@@ -190,7 +192,7 @@ def _use(launch: Launch, words: frozenset[str], holes: dict[str, Unknown], given
         _numbers(launch.num_stages if launch.num_stages is not None else kernel.num_stages),
         _dark(dark, dark_points),
         kernel.kernel if isinstance(kernel.kernel, str) else None,
-        tuple(str(one) for one in kernel.key if isinstance(one, str))
+        tuple(str(value_) for value_ in kernel.key if isinstance(value_, str))
         if isinstance(kernel.key, (list, tuple))
         else (),
         launch.line,
@@ -199,20 +201,23 @@ def _use(launch: Launch, words: frozenset[str], holes: dict[str, Unknown], given
         [{name: way for name, way in decisions.items() if name.isidentifier()}],
         kernel.strict_literals,
         {name: _excluded(value, decisions) for name, value in unknown.items()},
-        next((one.condition for one in merged.values() if isinstance(one, Filtered)), None),
+        next(
+            (swept_value.condition for swept_value in merged.values() if isinstance(swept_value, Filtered)),
+            None,
+        ),
     )
 
 
 def _excluded(value: Unknown, decisions: Mapping[str, bool]) -> frozenset[str]:
     """The types that an open one is not, after what was decided of it: ``x.dtype == torch.float16``."""
-    found: set[str] = set()
+    excluded: set[str] = set()
     for name, word in WORDS.items():
         way = decisions.get(f"{value.text} == torch.{name}")
         if way is True:
             return frozenset(WORDS.values()) - {word}
         if way is False:
-            found.add(word)
-    return frozenset(found)
+            excluded.add(word)
+    return frozenset(excluded)
 
 
 def _decided(value: Any, decisions: Mapping[str, bool]) -> Any:
@@ -226,9 +231,9 @@ def _decided(value: Any, decisions: Mapping[str, bool]) -> Any:
     return value if way is None else way is not turned
 
 
-def _dark(rest: Any, points: str | None) -> str | None:
-    if isinstance(rest, Unknown):
-        return rest.text
+def _dark(more: Any, points: str | None) -> str | None:
+    if isinstance(more, Unknown):
+        return more.text
     return points
 
 
@@ -236,18 +241,18 @@ def _points(given: Any) -> tuple[tuple[tuple[Mapping[str, Any], int | None], ...
     """The configs that are known, and the expression of those that are not."""
     if not isinstance(given, (list, tuple)):
         return (), given.text if isinstance(given, Unknown) else None
-    kept: list[tuple[Mapping[str, Any], int | None]] = []
-    for one in given:
-        if isinstance(one, ConfigPoint) and all(_is_value(value) for value in one.defines.values()):
-            warps = one.num_warps if isinstance(one.num_warps, int) else None
-            kept.append(({str(name): plain(value) for name, value in one.defines.items()}, warps))
-    return tuple(kept), None if kept or not given else "autotune_configs"
+    known: list[tuple[Mapping[str, Any], int | None]] = []
+    for item in given:
+        if isinstance(item, ConfigPoint) and all(_is_value(value) for value in item.defines.values()):
+            warps = item.num_warps if isinstance(item.num_warps, int) else None
+            known.append(({str(name): plain(value) for name, value in item.defines.items()}, warps))
+    return tuple(known), None if known or not given else "autotune_configs"
 
 
 def _numbers(value: Any) -> tuple[int, ...]:
     if isinstance(value, int):
         return (value,)
-    if isinstance(value, (list, tuple)) and all(isinstance(one, int) for one in value):
+    if isinstance(value, (list, tuple)) and all(isinstance(item, int) for item in value):
         return tuple(value)
     return ()
 
@@ -260,11 +265,11 @@ def _bare(words: frozenset[str], holes: dict[str, Unknown], given: Mapping[str, 
 
 def _reached(words: frozenset[str], values: Iterable[Any]) -> frozenset[str]:
     """The names in the text, and in the defines that are text."""
-    found = set(words)
+    reached = set(words)
     for value in values:
         if isinstance(value, str):
-            found.update(re.findall(r"[A-Za-z_]\w*", value))
-    return frozenset(found)
+            reached.update(re.findall(r"[A-Za-z_]\w*", value))
+    return frozenset(reached)
 
 
 def _shown(use: Use) -> Iterator[Any]:
@@ -273,9 +278,11 @@ def _shown(use: Use) -> Iterator[Any]:
     yield [(name, value.text) for name, value in sorted(use.open.items())]
     yield use.kernel, use.key, use.dark, sorted((name, sorted(some)) for name, some in use.types.items())
     yield (
-        [_grid_text(one) for one in use.grid] if isinstance(use.grid, (list, tuple)) else _grid_text(use.grid)
+        [_grid_text(size) for size in use.grid]
+        if isinstance(use.grid, (list, tuple))
+        else _grid_text(use.grid)
     )
-    yield [_grid_text(one) for one in use.arguments]
+    yield [_grid_text(argument) for argument in use.arguments]
 
 
 def _grid_text(value: Any) -> str:

@@ -79,7 +79,7 @@ class Detail:
     def of(self, entry: Entry) -> ScalarType | PointerType:
         """The type for one entry."""
         parameters = entry.variants[0].translation.parameters
-        return next(one.type for one in parameters if one.name == self.parameter)
+        return next(parameter.type for parameter in parameters if parameter.name == self.parameter)
 
 
 class ShapesDifferError(Exception):
@@ -122,12 +122,15 @@ def plan(ported: Ported) -> Plan:
         for point in variant.points
     ]
     selectors = _selectors(rows)
-    taken = {one.identifier for one in parameters} | {"grid", "config"}
-    named = [(one, one if one.startswith(POWER) else _free(one, taken)) for one in selectors]
+    taken = {parameter.identifier for parameter in parameters} | {"grid", "config"}
+    named = [
+        (selector, selector if selector.startswith(POWER) else _free(selector, taken))
+        for selector in selectors
+    ]
     entries: dict[tuple[Any, ...], Entry] = {}
     for words, point, variant in rows:
         for decisions in point.use.decisions or [{}]:
-            selected = tuple(_selected(point, decisions, one) for one in selectors)
+            selected = tuple(_selected(point, decisions, selector) for selector in selectors)
             entry = entries.setdefault((words, repr(selected)), Entry(words, selected))
             if variant not in entry.variants:
                 entry.variants.append(variant)
@@ -153,19 +156,19 @@ def plan(ported: Ported) -> Plan:
 
 
 def _details(ported: Ported) -> list[Detail]:
-    """The facts of parameters that differ between the variants; raises ShapesDifferError."""
+    """The types of parameters that differ between the variants; raises ShapesDifferError."""
     columns = [variant.translation.parameters for variant in ported.variants]
-    if len({tuple(one.name for one in row) for row in columns}) > 1:
+    if len({tuple(entry.name for entry in row) for row in columns}) > 1:
         raise ShapesDifferError("its parameters depend on its defines")
-    found: list[Detail] = []
+    details: list[Detail] = []
     for column in zip(*columns, strict=True):
         first = column[0]
-        types = {str(one.type) for one in column}
+        types = {str(entry.type) for entry in column}
         if isinstance(first.type, ScalarType) and len(types) > 1:
             if not types <= {"half", "float", "double", "bfloat16"}:
                 raise ShapesDifferError(f"the type of '{first.name}' depends on its defines")
-            found.append(Detail(first.name, f"dtype_{first.identifier}"))
-    return found
+            details.append(Detail(first.name, f"dtype_{first.identifier}"))
+    return details
 
 
 def _points(ported: Ported) -> Iterable[Point]:
@@ -212,9 +215,9 @@ def _selectors(rows: Sequence[tuple[tuple[str, ...], Point, Variant]]) -> list[s
         chosen.append(best)
         left = scores[best]
     for name in list(chosen):
-        rest = [one for one in chosen if one != name]
-        if _conflicts(rows, rest) == left:
-            chosen = rest
+        others = [point for point in chosen if point != name]
+        if _conflicts(rows, others) == left:
+            chosen = others
     return chosen
 
 
@@ -235,7 +238,7 @@ def _candidates(rows: Sequence[tuple[tuple[str, ...], Point, Variant]]) -> list[
     conditions = [
         name
         for name in dict.fromkeys(itertools.chain.from_iterable(every))
-        if name.isidentifier() and all(name in one for one in every)
+        if name.isidentifier() and all(name in element for element in every)
     ]
     powers = [
         f"{POWER}{name}"
@@ -247,19 +250,19 @@ def _candidates(rows: Sequence[tuple[tuple[str, ...], Point, Variant]]) -> list[
 
 def _conflicts(rows: Sequence[tuple[tuple[str, ...], Point, Variant]], chosen: Sequence[str]) -> int:
     """How many variants too many there are for one choice of types, selectors and swept values."""
-    found: dict[Any, set[int]] = {}
+    conflicts: dict[Any, set[int]] = {}
     for words, point, variant in rows:
         swept = tuple(sorted((name, repr(point.values.get(name))) for name in point.tuned))
         for decisions in point.use.decisions or [{}]:
             key = (words, tuple(repr(_selected(point, decisions, name)) for name in chosen), swept)
-            found.setdefault(key, set()).add(id(variant))
-    return sum(len(variants) - 1 for variants in found.values())
+            conflicts.setdefault(key, set()).add(id(variant))
+    return sum(len(variants) - 1 for variants in conflicts.values())
 
 
 def _free(name: str, taken: set[str]) -> str:
-    made = identifier(name, frozenset(taken))
-    taken.add(made)
-    return made
+    free = identifier(name, frozenset(taken))
+    taken.add(free)
+    return free
 
 
 # Numbers
@@ -272,17 +275,17 @@ def _given(ported: Ported, selectors: frozenset[str]) -> dict[str, str]:
     the caller knows which is meant.
     """
     names = dict.fromkeys(name for variant in ported.variants for name in _defines(variant).values())
-    found: dict[str, str] = {}
+    given: dict[str, str] = {}
     for name in names:
         points = list(_taking(ported, name))
         opened = [point for point in points if name in point.opened]
         tuned = any(name in point.tuned for point in points)
         values = {repr(point.values[name]) for point in points}
         if opened:
-            found[name] = min((one.use.open[name].text for one in opened), key=len)
+            given[name] = min((point.use.open[name].text for point in opened), key=len)
         elif not tuned and len(values) > 1:
-            found[name] = name
-    return found
+            given[name] = name
+    return given
 
 
 def _taking(ported: Ported, define: str) -> Iterable[Point]:
@@ -295,7 +298,10 @@ def _taking(ported: Ported, define: str) -> Iterable[Point]:
 def _defines(variant: Variant) -> dict[str, str]:
     """The constexprs of a kernel: identifier -> define."""
     known = {identifier(name): name for point in variant.points[:1] for name in point.values}
-    return {one: known.get(one, known.get(one.rstrip("_"), one)) for one in variant.translation.constexprs}
+    return {
+        constexpr: known.get(constexpr, known.get(constexpr.rstrip("_"), constexpr))
+        for constexpr in variant.translation.constexprs
+    }
 
 
 def _keywords(
@@ -305,14 +311,14 @@ def _keywords(
     taken: set[str],
     selectors: Mapping[str, str],
 ) -> list[Keyword]:
-    found: list[Keyword] = []
-    names = [one.identifier for one in parameters]
+    keywords: list[Keyword] = []
+    names = [parameter.identifier for parameter in parameters]
     for define, was in given.items():
-        rules = [one.numbers[define] for one in ported.variants if define in one.numbers]
+        rules = [variant.numbers[define] for variant in ported.variants if define in variant.numbers]
         fixed = {point.values[define] for point in _taking(ported, define)}
         odd = "odd" in rules
-        rules = [one for one in rules if one != "odd"]
-        rule: Numbers = _narrowest(rules) if rules else tuple(sorted(int(_number(one)) for one in fixed))
+        rules = [rule for rule in rules if rule != "odd"]
+        rule: Numbers = _narrowest(rules) if rules else tuple(sorted(int(_number(rule)) for rule in fixed))
         defaults: dict[str, Node | None] = {}
         for point in _points(ported):
             value = point.use.open.get(define)
@@ -321,18 +327,20 @@ def _keywords(
                 defaults[repr(node)] = node
         default = next(iter(defaults.values())) if len(defaults) == 1 else None
         name = selectors.get(define) or _free(define, taken)
-        found.append(Keyword(define, name, default, rule, odd, was))
-    return found
+        keywords.append(Keyword(define, name, default, rule, odd, was))
+    return keywords
 
 
 def _narrowest(rules: Sequence[Numbers]) -> Numbers:
     """The values that every variant allows; powers of two and other numbers have variants of their own."""
     lists = [set(rule) for rule in rules if isinstance(rule, tuple)]
     if lists:
-        powers = [{one for one in some if is_power(one)} for some in lists]
-        others = [{one for one in some if not is_power(one)} for some in lists]
-        kept = [set.intersection(*filled) for some in (powers, others) if (filled := [s for s in some if s])]
-        return tuple(sorted(set().union(*kept)))
+        powers = [{number for number in some if is_power(number)} for some in lists]
+        others = [{number for number in some if not is_power(number)} for some in lists]
+        common = [
+            set.intersection(*filled) for some in (powers, others) if (filled := [s for s in some if s])
+        ]
+        return tuple(sorted(set().union(*common)))
     return "positive" if "positive" in rules else "any"
 
 
@@ -344,8 +352,8 @@ def _settings(variant: Variant, given: frozenset[str]) -> list[Setting]:
 def setting_of(variant: Variant, point: Point, given: frozenset[str]) -> Setting:
     """The config of a point, less the numbers that the caller gives."""
     numbers = tuple(
-        (one, _number(point.values.get(define, variant.translation.constexprs[one])))
-        for one, define in _defines(variant).items()
+        (constexpr, _number(point.values.get(define, variant.translation.constexprs[constexpr])))
+        for constexpr, define in _defines(variant).items()
         if define not in given
     )
     return Setting(numbers, point.warps, point.stages)
@@ -369,30 +377,33 @@ def _number(value: Any) -> int | float:
 
 def _grid(ported: Ported, parameters: Sequence[Parameter], given: Mapping[str, str]) -> Node | None:
     """The grid that all launches agree on."""
-    names = [one.identifier for one in parameters]
+    names = [parameter.identifier for parameter in parameters]
     taken = frozenset.intersection(
-        *(frozenset(name for one, name in _defines(v).items() if one == name) for v in ported.variants)
+        *(
+            frozenset(name for constexpr, name in _defines(v).items() if constexpr == name)
+            for v in ported.variants
+        )
     )
     values: dict[str, set[Any]] = {}
     for point in _points(ported):
         for name, value in point.values.items():
             values.setdefault(name, set()).add(value)
     meta = constant_or_entry(values, taken)
-    found: dict[str, Node | None] = {}
+    grids: dict[str, Node | None] = {}
     for use in dict.fromkeys(point.use for point in _points(ported)):
         if use.line:
             node = grid_node(use.grid, Passed(use.arguments, names), meta)
-            found[repr(node)] = node
-    return next(iter(found.values())) if len(found) == 1 else None
+            grids[repr(node)] = node
+    return next(iter(grids.values())) if len(grids) == 1 else None
 
 
 def _key(ported: Ported, parameters: Sequence[Parameter]) -> tuple[str, ...]:
     """The parameters whose values call for new tuning, as the runtime has it."""
     asked = {name for point in _points(ported) for name in point.use.key}
-    found = [one.identifier for one in parameters if one.retune or one.name in asked]
-    if not found:
-        found = [one.identifier for one in parameters if _is_integer(one)]
-    return tuple(found)
+    names = [parameter.identifier for parameter in parameters if parameter.retune or parameter.name in asked]
+    if not names:
+        names = [parameter.identifier for parameter in parameters if _is_integer(parameter)]
+    return tuple(names)
 
 
 def _is_integer(parameter: Parameter) -> bool:
@@ -401,4 +412,4 @@ def _is_integer(parameter: Parameter) -> bool:
 
 def pointers(parameters: Iterable[Parameter]) -> list[Parameter]:
     """The parameters that are tensors."""
-    return [one for one in parameters if isinstance(one.type, PointerType)]
+    return [parameter for parameter in parameters if isinstance(parameter.type, PointerType)]

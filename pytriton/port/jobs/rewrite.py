@@ -25,7 +25,7 @@ _OPERATORS: Final[dict[type[ast.operator], str]] = {
 }
 _FUNCTIONS: Final = frozenset(("triton.cdiv", "triton.next_power_of_2", "min", "max", "int"))
 _METHODS: Final = frozenset(("numel", "size", "stride", "dim"))
-_MOST_AXES: Final = 3
+MAX_AXES: Final = 3
 
 Meta = Callable[[str], Node | None]  # how ``meta['TM']`` is written; None if it cannot be
 
@@ -67,10 +67,10 @@ def in_parameters(value: Any, passed: Passed, meta: Meta) -> Node | None:
 def grid_node(grid: Any, passed: Passed, meta: Meta) -> Node | None:
     """A grid as a tuple of 1 to 3 expressions over parameters; None if it cannot be."""
     entries = grid if isinstance(grid, (list, tuple)) else (grid,)
-    if grid is None or not 1 <= len(entries) <= _MOST_AXES:
+    if grid is None or not 1 <= len(entries) <= MAX_AXES:
         return None
-    found = [in_parameters(one, passed, meta) for one in entries]
-    return None if None in found else Tuple(tuple(one for one in found if one is not None))
+    sizes = [in_parameters(entry, passed, meta) for entry in entries]
+    return None if None in sizes else Tuple(tuple(size for size in sizes if size is not None))
 
 
 def _rewritten(node: ast.expr, passed: Passed, meta: Meta) -> Node:
@@ -81,10 +81,10 @@ def _rewritten(node: ast.expr, passed: Passed, meta: Meta) -> Node:
         case ast.Constant(value=int(value)) if not isinstance(value, bool):
             return Atom(str(value))
         case ast.Subscript(value=ast.Name(id="meta"), slice=ast.Constant(value=str(define))):
-            found = meta(define)
-            if found is None:
+            entry = meta(define)
+            if entry is None:
                 raise _Foreign
-            return found
+            return entry
         case ast.Subscript(
             value=ast.Attribute(value=tensor, attr="shape"), slice=ast.Constant(value=int(axis))
         ):
@@ -97,11 +97,11 @@ def _rewritten(node: ast.expr, passed: Passed, meta: Meta) -> Node:
         case ast.Call(func=ast.Name(id="str"), args=[number], keywords=[]):
             return _rewritten(number, passed, meta)  # numbers were given as text, too
         case ast.Call(func=ast.Name(id=function), args=arguments, keywords=[]) if function in _FUNCTIONS:
-            return Call(function, tuple(_rewritten(one, passed, meta) for one in arguments))
+            return Call(function, tuple(_rewritten(argument, passed, meta) for argument in arguments))
         case ast.Call(func=ast.Attribute(value=tensor, attr=method), args=arguments, keywords=[]) if (
             method in _METHODS
         ):
-            given = tuple(_rewritten(one, passed, meta) for one in arguments)
+            given = tuple(_rewritten(argument, passed, meta) for argument in arguments)
             return Method(_tensor(tensor, passed), method, given)
     raise _Foreign
 
@@ -120,7 +120,7 @@ def constant_or_entry(values: Mapping[str, set[Any]], passed_names: frozenset[st
         if name in passed_names:
             return Atom(f'meta["{name}"]')
         known = values.get(name, set())
-        numbers = {int(one) for one in known if str(one).lstrip("-").isdigit()}
+        numbers = {int(value) for value in known if str(value).lstrip("-").isdigit()}
         if len(known) == 1 and len(numbers) == 1:
             return Atom(str(numbers.pop()))
         return None

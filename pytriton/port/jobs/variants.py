@@ -34,8 +34,8 @@ _MORE_TYPES: Final = ("bfloat16", "double")  # served where their text is that o
 _BASES: Final = (64, 32, 16, 128, 8, 1)
 _ODD: Final = (96, 768, 24, 3, 1000)  # no powers of two: such blocks are padded, by another text
 _NUMBERS: Final = (*(1 << power for power in range(15)), *_ODD[:3], 0, -1)
-_MOST_TRIES: Final = 400
-_MOST_POINTS: Final = 600
+MAX_TRIES: Final = 400
+MAX_POINTS: Final = 600
 
 Numbers = Literal["any", "positive", "odd"] | tuple[int, ...]
 
@@ -123,10 +123,14 @@ class _Translator:
         """A translation that relies on no promise: ``@triton.jit`` itself looks which sizes divide by 16."""
         text, name = self.job.text, self.job.found.path.name
         settings = Settings(kernel, strict_literals=strict)
-        made = translate_as(text, values, settings, name)
-        promised = tuple(one.name for one in made.parameters if one.multiple_of > 1 or one.aligned > 1)
+        translation = translate_as(text, values, settings, name)
+        promised = tuple(
+            parameter.name
+            for parameter in translation.parameters
+            if parameter.multiple_of > 1 or parameter.aligned > 1
+        )
         if not promised:
-            return made
+            return translation
         return translate_as(text, values, replace(settings, without_promises=promised), name)
 
 
@@ -144,28 +148,28 @@ def translate_all(job: Job) -> list[Ported]:
     translator = _Translator(job)
     points: list[Point] = []
     for use in job.uses:
-        points += itertools.islice(_points(use, job.text, translator), 4 * _MOST_POINTS)
-    points = points if len(points) <= 8 * _MOST_POINTS else _distinct(points)
-    left_out = max(0, len(points) - 8 * _MOST_POINTS)
-    del points[8 * _MOST_POINTS :]
+        points += itertools.islice(_points(use, job.text, translator), 4 * MAX_POINTS)
+    points = points if len(points) <= 8 * MAX_POINTS else _distinct(points)
+    left_out = max(0, len(points) - 8 * MAX_POINTS)
+    del points[8 * MAX_POINTS :]
     groups: dict[str, Ported] = {}
     known: set[str] = set()
     lost: list[Failure] = []
     for point in points:
-        if translator.made > _MOST_POINTS and not translator.knows(point):
+        if translator.made > MAX_POINTS and not translator.knows(point):
             left_out += 1
             continue
-        made = translator(point.values, point.use.kernel, point.use.strict)
-        if isinstance(made, CompileError):
-            lost.append(Failure(point, made))
+        translation = translator(point.values, point.use.kernel, point.use.strict)
+        if isinstance(translation, CompileError):
+            lost.append(Failure(point, translation))
             continue
-        known.update(made.kernels)
-        _place(groups, made, point)
+        known.update(translation.kernels)
+        _place(groups, translation, point)
     for name in sorted(known - set(groups)):
         _other_kernel(name, points, translator, groups)
     for ported in groups.values():
         ported.more = left_out
-        ported.failures += [one for one in lost if one.point.use.kernel in (None, ported.name)]
+        ported.failures += [failure for failure in lost if failure.point.use.kernel in (None, ported.name)]
         for variant in ported.variants:
             _try_numbers(variant, ported.variants[: ported.variants.index(variant)], translator)
             _try_types(variant, ported, translator)
@@ -176,33 +180,40 @@ def translate_all(job: Job) -> list[Ported]:
 
 def _distinct(points: Sequence[Point]) -> list[Point]:
     """The points without those that say nothing new. The first of each launch leads: it has a grid."""
-    firsts = {one.use: one for one in reversed(points)}
+    firsts = {point.use: point for point in reversed(points)}
     seen: set[Any] = set()
-    rest: list[Point] = []
-    for one in points:
+    others: list[Point] = []
+    for candidate in points:
         key = (
-            *(_key_of(one.values, one.use.kernel, one.use.strict), repr(one.use.decisions)),
-            *(one.tuned, one.opened, one.warps, one.stages),
+            *(
+                _key_of(candidate.values, candidate.use.kernel, candidate.use.strict),
+                repr(candidate.use.decisions),
+            ),
+            *(candidate.tuned, candidate.opened, candidate.warps, candidate.stages),
         )
-        if key not in seen and firsts[one.use] is not one:
-            rest.append(one)
+        if key not in seen and firsts[candidate.use] is not candidate:
+            others.append(candidate)
         seen.add(key)
-    return [*dict.fromkeys(firsts[one.use] for one in points), *rest]
+    return [*dict.fromkeys(firsts[point.use] for point in points), *others]
 
 
-def _place(groups: dict[str, Ported], made: Translation, point: Point) -> None:
-    ported = groups.setdefault(made.kernel, Ported(made.kernel, [], []))
-    key = _without_types(made.text)
-    found = next((one for one in ported.variants if one.key == key), None)
-    if found is None:
-        found = Variant(key, made, [])
-        ported.variants.append(found)
-    found.points.append(point)
-    _add_types(found, made, point)
+def _place(groups: dict[str, Ported], translation: Translation, point: Point) -> None:
+    ported = groups.setdefault(translation.kernel, Ported(translation.kernel, [], []))
+    key = _without_types(translation.text)
+    placed = next((variant for variant in ported.variants if variant.key == key), None)
+    if placed is None:
+        placed = Variant(key, translation, [])
+        ported.variants.append(placed)
+    placed.points.append(point)
+    _add_types(placed, translation, point)
 
 
-def _add_types(variant: Variant, made: Translation, point: Point) -> None:
-    row = {one.name: str(one.type) for one in made.parameters if isinstance(one.type, PointerType)}
+def _add_types(variant: Variant, translation: Translation, point: Point) -> None:
+    row = {
+        parameter.name: str(parameter.type)
+        for parameter in translation.parameters
+        if isinstance(parameter.type, PointerType)
+    }
     if row not in variant.rows:
         variant.rows.append(row)
     variant.samples.append((row, point))
@@ -212,14 +223,14 @@ def _other_kernel(
     name: str, points: Sequence[Point], translator: _Translator, groups: dict[str, Ported]
 ) -> None:
     """A kernel of the text that no launch names: with the defines of the others."""
-    strangers = {one.use: replace(one.use, line=0, arguments=(), grid=None) for one in points}
-    for one in points:
-        point = replace(one, use=strangers[one.use])
-        made = translator(point.values, name, point.use.strict)
-        if isinstance(made, CompileError):
-            groups.setdefault(name, Ported(name, [], [])).failures.append(Failure(point, made))
+    strangers = {other.use: replace(other.use, line=0, arguments=(), grid=None) for other in points}
+    for other in points:
+        point = replace(other, use=strangers[other.use])
+        translation = translator(point.values, name, point.use.strict)
+        if isinstance(translation, CompileError):
+            groups.setdefault(name, Ported(name, [], [])).failures.append(Failure(point, translation))
         else:
-            _place(groups, made, point)
+            _place(groups, translation, point)
 
 
 _POINTER_NOTE: Final = re.compile(r"^(    \w+,  # )(?:half|bfloat16|float|double)(\*)", re.MULTILINE)
@@ -256,7 +267,7 @@ def _chosen(use: Use, text: str, translator: _Translator) -> Iterator[dict[str, 
         groups.setdefault(value.text, []).append(name)
     axes: list[list[dict[str, Any]]] = []
     numbers: list[str] = []
-    roots = [one for one in use.open.values() if one.kind == "dtype"]
+    roots = [value for value in use.open.values() if value.kind == "dtype"]
     derived = {name: value for name, value in use.open.items() if _depends(value, roots)}
     for names in groups.values():
         names = [name for name in names if name not in derived]
@@ -289,8 +300,12 @@ def _odd_blocks(
     plain = translator(first | dict(base), use.kernel, use.strict)
     changing = []
     for name in names:
-        made = translator(first | {**base, name: _ODD[0]}, use.kernel, use.strict)
-        if isinstance(made, Translation) and isinstance(plain, Translation) and made.text != plain.text:
+        translation = translator(first | {**base, name: _ODD[0]}, use.kernel, use.strict)
+        if (
+            isinstance(translation, Translation)
+            and isinstance(plain, Translation)
+            and translation.text != plain.text
+        ):
             changing.append(name)
     for count in range(1, min(len(changing), 2) + 1):
         for some in itertools.combinations(changing, count):
@@ -347,11 +362,11 @@ def _try_numbers(variant: Variant, before: Sequence[Variant], translator: _Trans
         if isinstance(point.values[name], (bool, str)) or name not in variant.translation.mentioned:
             continue
         own = point.values[name]
-        alike = [one.numbers[name] for one in before if name in one.numbers]
-        rule = next((one for one in alike if _allows(one, own)), None)
+        alike = [other.numbers[name] for other in before if name in other.numbers]
+        rule = next((other for other in alike if _allows(other, own)), None)
         ends = [number for number in _NUMBERS if rule is not None and _allows(rule, number)]
         tried = [*ends[:1], *ends[-1:]] if rule is not None else list(_NUMBERS)
-        if translator.made > _MOST_POINTS + _MOST_TRIES:
+        if translator.made > MAX_POINTS + MAX_TRIES:
             variant.numbers[name] = (own,)
             continue
         same = [number for number in tried if _gives(variant, point, {name: number}, translator)]
@@ -396,11 +411,11 @@ def _try_types(variant: Variant, ported: Ported, translator: _Translator) -> Non
             for name in roots
         }
         values = {**point.values, **changed}
-        made = translator(values, ported.name, point.use.strict)
-        if isinstance(made, Translation) and _without_types(made.text) == variant.key:
-            _add_types(variant, made, replace(point, values=values))
+        translation = translator(values, ported.name, point.use.strict)
+        if isinstance(translation, Translation) and _without_types(translation.text) == variant.key:
+            _add_types(variant, translation, replace(point, values=values))
 
 
 def _gives(variant: Variant, point: Point, changed: Mapping[str, Any], translator: _Translator) -> bool:
-    made = translator({**point.values, **changed}, variant.translation.kernel, point.use.strict)
-    return isinstance(made, Translation) and _without_types(made.text) == variant.key
+    translation = translator({**point.values, **changed}, variant.translation.kernel, point.use.strict)
+    return isinstance(translation, Translation) and _without_types(translation.text) == variant.key

@@ -32,8 +32,8 @@ class Binder:
         if isinstance(target, ast.Name):
             frame.names[target.id] = value
         elif isinstance(target, (ast.Tuple, ast.List)):
-            for position, one in enumerate(target.elts):
-                inner = one.value if isinstance(one, ast.Starred) else one
+            for position, element in enumerate(target.elts):
+                inner = element.value if isinstance(element, ast.Starred) else element
                 self.bind(inner, self._part(value, target.elts, position), frame)
         elif isinstance(target, ast.Attribute):
             base = self.value(target.value, frame)
@@ -41,29 +41,29 @@ class Binder:
                 base.names[target.attr] = value
             elif isinstance(base, Unknown):
                 self.changed(target.value, frame)
-        elif isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
+        elif isinstance(target, ast.Subscript):
             base = self.value(target.value, frame)
-            key = self.value(target.slice, frame)
+            key = None if isinstance(target.slice, ast.Slice) else self.value(target.slice, frame)
             if isinstance(base, dict):
                 base[hashed(key)] = value
             elif isinstance(base, list) and isinstance(key, int) and -len(base) <= key < len(base):
                 base[key] = value
-            elif isinstance(base, Unknown):
+            elif isinstance(base, list):
+                self.disturbed(base)
+            else:
                 self.changed(target.value, frame)
-        elif isinstance(target, ast.Subscript):
-            self.changed(target.value, frame)
 
     def _part(self, value: Any, targets: list[ast.expr], position: int) -> Any:
         """What one of several targets gets; a starred one takes what the others leave."""
-        stars = [at for at, one in enumerate(targets) if isinstance(one, ast.Starred)]
+        stars = [at for at, target in enumerate(targets) if isinstance(target, ast.Starred)]
         if not stars or position < stars[0]:
             return self.entry(value, position)
-        behind = len(targets) - 1 - position
+        after = len(targets) - 1 - position
         if position > stars[0]:
-            return self.entry(value, -1 - behind)
+            return self.entry(value, -1 - after)
         if isinstance(value, (list, tuple)):
-            return list(value[position : len(value) - behind])
-        end = ast.Constant(-behind) if behind else None
+            return list(value[position : len(value) - after])
+        end = ast.Constant(-after) if after else None
         return Unknown(ast.Subscript(node_of(value), ast.Slice(ast.Constant(position), end), ast.Load()))
 
     def changed(self, node: ast.expr, frame: Frame) -> None:
@@ -74,8 +74,29 @@ class Binder:
             self.count += 1
             frame.names[node.id] = leaf(f"{node.id}_changed_{self.count}")
 
+    def disturbed(self, values: list[Any]) -> None:
+        """A known list was written to in a way that is not followed: from here on nothing is known of it."""
+        self.count += 1
+        values[:] = [Unknown(ast.Starred(ast.Name(f"list_changed_{self.count}", ast.Load()), ast.Load()))]
+
+    def deleted(self, target: ast.expr, frame: Frame) -> None:
+        """``del target``."""
+        if isinstance(target, ast.Name):
+            frame.names.pop(target.id, None)
+        elif isinstance(target, ast.Subscript):
+            base = self.value(target.value, frame)
+            key = None if isinstance(target.slice, ast.Slice) else self.value(target.slice, frame)
+            if isinstance(base, dict):
+                base.pop(hashed(key), None)
+            elif isinstance(base, list) and isinstance(key, int) and -len(base) <= key < len(base):
+                del base[key]
+            elif isinstance(base, list):
+                self.disturbed(base)
+            else:
+                self.changed(target.value, frame)
+
     def carried(self, body: list[ast.stmt], frame: Frame) -> None:
-        """Names that the body of a loop assigns: after an unknown number of turns they stand for something else."""
+        """Names that the body of a loop assigns: after unknown iterations they stand for something else."""
         for name in _assigned(body):
             if name not in frame.names:
                 continue
@@ -103,14 +124,14 @@ class _Closing(ast.NodeTransformer):
         self.frame = frame
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        found, value = self.frame.find(node.id)
-        return node_of(value) if found and isinstance(node.ctx, ast.Load) else node
+        bound, value = self.frame.find(node.id)
+        return node_of(value) if bound and isinstance(node.ctx, ast.Load) else node
 
 
 def closed(node: ast.expr, frame: Frame) -> ast.expr:
     """An expression that is not followed, with known parts put in: names mean little outside of their function."""
-    made: ast.expr = _Closing(frame).visit(copy.deepcopy(node))
-    return made
+    expression: ast.expr = _Closing(frame).visit(copy.deepcopy(node))
+    return expression
 
 
 def hashed(key: Any) -> Any:
@@ -124,14 +145,16 @@ def hashed(key: Any) -> Any:
 
 def parameters(node: Any) -> list[str]:
     """The names of a function's parameters but the first, which is the object."""
-    return [one.arg for one in [*node.args.posonlyargs, *node.args.args][1:] + node.args.kwonlyargs]
+    return [
+        parameter.arg for parameter in [*node.args.posonlyargs, *node.args.args][1:] + node.args.kwonlyargs
+    ]
 
 
 def labelled(node: Any, parameter: str, label: str) -> Any:
     """An unknown parameter of ``__init__``, after its object; its default is what it usually is."""
     arguments = node.args
-    names = [one.arg for one in [*arguments.posonlyargs, *arguments.args]]
-    found = dict(zip(reversed(names), reversed(arguments.defaults), strict=False)).get(parameter)
-    if isinstance(found, ast.Constant) and type(found.value) is int:
-        return usual(found.value, ast.Name(f"{label}.{parameter}", ast.Load()))
+    names = [argument.arg for argument in [*arguments.posonlyargs, *arguments.args]]
+    default = dict(zip(reversed(names), reversed(arguments.defaults), strict=False)).get(parameter)
+    if isinstance(default, ast.Constant) and type(default.value) is int:
+        return usual(default.value, ast.Name(f"{label}.{parameter}", ast.Load()))
     return leaf(f"{label}.{parameter}")

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ast
+from pathlib import PurePath
 from typing import Any, Final
 
 from pytriton.port.read import library, texts
 from pytriton.port.read.bind import hashed
-from pytriton.port.read.evaluate import Evaluator, Options
+from pytriton.port.read.evaluate import Evaluator, Options, is_open
 from pytriton.port.read.frames import Frame
-from pytriton.port.read.library import NOTHING
 from pytriton.port.read.values import (
+    FAILURES,
     Class,
     Function,
     KernelObject,
     Library,
+    NotKnown,
     Traced,
     Unknown,
     Usual,
@@ -41,40 +43,46 @@ class Caller(Evaluator):
         function = self.callee(node.func, frame)
         arguments = self.on_list(ast.Tuple(node.args, ast.Load()), frame)
         named: dict[str, Any] = {}
-        rest: Any = None
+        more: Any = None
         for keyword in node.keywords:
             value = self.value(keyword.value, frame)
             if keyword.arg is not None:
                 named[keyword.arg] = value
             elif isinstance(value, dict):
-                rest = value.pop(None, rest) if None in value else rest
-                named.update({str(key): one for key, one in value.items()})
+                more = value.pop(None, more) if None in value else more
+                named.update({str(key): item for key, item in value.items()})
             else:
-                rest = value
-        return self._called(function, list(arguments), named, rest, node, frame)
+                more = value
+        return self._called(function, list(arguments), named, more, node, frame)
 
     def callee(self, node: ast.expr, frame: Frame) -> Any:
         """What is called; a method of a known value is a pair of the value and the name."""
         if isinstance(node, ast.Attribute):
             base = self.value(node.value, frame)
-            if isinstance(base, (str, list, dict, tuple, Traced)):
+            if isinstance(base, (str, list, dict, tuple, PurePath)):
                 return base, node.attr
             return self.attribute(base, node.attr)
         return self.value(node, frame)
 
     def _called(
-        self, function: Any, arguments: list[Any], named: dict[str, Any], rest: Any, node: Any, frame: Frame
+        self,
+        function: Any,
+        arguments: list[Any],
+        named: dict[str, Any],
+        more: Any,
+        node: Any,
+        frame: Frame,
     ) -> Any:
         unknown = Unknown(
             ast.Call(
                 node_of(function) if not isinstance(function, tuple) else node.func,
-                [node_of(one) for one in arguments],
-                [ast.keyword(key, node_of(one)) for key, one in named.items()],
+                [node_of(argument) for argument in arguments],
+                [ast.keyword(key, node_of(argument)) for key, argument in named.items()],
             )
         )
         match function:
             case KernelObject():
-                return self.launched(function, arguments, named, rest, node.lineno)
+                return self.launched(function, arguments, named, more, node.lineno)
             case Options():
                 return (
                     function.entry(arguments[0]) if arguments and isinstance(arguments[0], str) else unknown
@@ -84,33 +92,42 @@ class Caller(Evaluator):
             case Class():
                 return self.make(function, arguments, named)
             case Library(name="triton.kernel"):
-                if rest is not None:
-                    named["defines"] = {**(named.get("defines") or {}), None: rest}
+                if more is not None:
+                    named["defines"] = {**(named.get("defines") or {}), None: more}
                 return self.launched(
                     library.kernel_object(arguments, named, node.lineno, self.root), None, {}, None, 0
                 )
             case Library(name=name) if name in _IMPORTS:
-                made = self._imported(arguments, named, frame, top=name != "importlib.import_module")
-                return unknown if made is NOTHING else made
-            case Library():
-                made = library.call(function.name, arguments, named, self.root)
-                if type(made) is int and any(isinstance(one, Usual) for one in arguments):
-                    return usual(made, unknown.node)
-                return self._fresh(function.name, unknown) if made is NOTHING else made
+                top = name != "importlib.import_module"
+                return self._imported(arguments, named, frame, unknown, top=top)
+            case Library(name="random.shuffle") if arguments and isinstance(arguments[0], list):
+                self.disturbed(arguments[0])
+            case Library(name=name):
+                try:
+                    result = library.call(name, arguments, named, self.root)
+                except FAILURES:
+                    return self._fresh(name, unknown)
+                if type(result) is int and any(isinstance(argument, Usual) for argument in arguments):
+                    return usual(result, unknown.node)
+                return result
             case (base, str(name)):
-                made = self._method(base, name, arguments, named, rest)
-                return unknown if made is NOTHING else made
+                try:
+                    return self._method(base, name, arguments, named, more)
+                except FAILURES:
+                    return unknown
         if isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES:
             self.changed(node.func.value, frame)
             return self._fresh(node.func.attr, unknown)
         return unknown
 
-    def _imported(self, arguments: list[Any], named: dict[str, Any], frame: Frame, top: bool) -> Any:
+    def _imported(
+        self, arguments: list[Any], named: dict[str, Any], frame: Frame, unknown: Unknown, top: bool
+    ) -> Any:
         """What ``importlib.import_module('.testing', 'triton')`` gives, or the ``top`` of what was named."""
         name = arguments[0] if arguments else named.get("name")
         package = arguments[1] if len(arguments) > 1 else named.get("package")
         if not isinstance(name, str):
-            return NOTHING
+            return unknown
         if top:
             return self.imported(name.split(".")[0], 0, frame)
         level = len(name) - len(name.lstrip("."))
@@ -125,65 +142,78 @@ class Caller(Evaluator):
         self.count += 1
         return leaf(f"{name}_{self.count}")
 
-    def _method(self, base: Any, name: str, arguments: list[Any], named: dict[str, Any], rest: Any) -> Any:
+    def _method(self, base: Any, name: str, arguments: list[Any], named: dict[str, Any], more: Any) -> Any:
         if isinstance(base, str):
             return self._text_method(base, name, arguments, named)
+        if isinstance(base, PurePath):
+            return self._path_method(base, name, arguments)
         if isinstance(base, dict):
-            return self._dict_method(base, name, arguments, named, rest)
-        if isinstance(base, list) and arguments:
-            if name == "append":
-                base.append(arguments[0])
-                return None
-            if name in ("extend", "__iadd__") and isinstance(arguments[0], (list, tuple)):
-                base.extend(arguments[0])
-                return None
-        if name in ("index", "count") and isinstance(base, (list, tuple)) and literal([base, arguments]):
-            try:
-                return getattr(base, name)(*arguments)
-            except (TypeError, ValueError):
-                return NOTHING
-        return list(base) if name == "copy" else NOTHING
+            return self._dict_method(base, name, arguments, named, more)
+        if isinstance(base, list):
+            return self._list_method(base, name, arguments, named)
+        if name not in ("index", "count") or not literal([base, arguments]):
+            raise NotKnown
+        return getattr(base, name)(*arguments)
+
+    def _list_method(self, base: list[Any], name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
+        """A method of a list, done to the list itself."""
+        match name, arguments:
+            case ("append", [_]) | ("extend", [list() | tuple()]) | ("reverse" | "clear" | "copy", []):
+                known = True
+            case ("insert", [int(), _]) | ("pop", [int()] | []):
+                known = not is_open(base)
+            case (("index" | "count" | "sort" | "remove"), _):
+                known = not named and literal([base, arguments])
+            case _:
+                known = False
+        if known:
+            return getattr(base, name)(*arguments)
+        if name in _CHANGES:
+            self.disturbed(base)
+        raise NotKnown
 
     def _text_method(self, base: str, name: str, arguments: list[Any], named: dict[str, Any]) -> Any:
         if name == "format":
-            made = texts.format_fields(base, arguments, named, self.hole)
-            return NOTHING if made is None else made
+            return texts.format_fields(base, arguments, named, self.hole)
         if name == "join" and arguments and isinstance(arguments[0], (list, tuple)):
             return texts.join(base, arguments[0], self.hole)
-        if name in ("read_text", "read", "resolve", "absolute", "as_posix", "with_suffix", "joinpath"):
-            if isinstance(base, Traced) and base.path is not None:
-                return base  # open(path).read()
-            if name in ("with_suffix", "joinpath"):
-                parts = (
-                    [base.rsplit(".", 1)[0] + arguments[0]] if name == "with_suffix" else [base, *arguments]
-                )
-                return library.call("pathlib.Path", parts, {}, self.root)
-            return library.call("open", [base], {}, self.root) if name.startswith("read") else base
+        if name == "read" and isinstance(base, Traced) and base.path is not None:
+            return base  # open(path).read()
         if name == "replace" and len(arguments) >= 2 and isinstance(arguments[1], Unknown):
             arguments = [arguments[0], texts.spelled(arguments[1], self.hole)]
-        made = texts.method(base, name, arguments)
-        return NOTHING if made == () else made
+        return texts.method(base, name, arguments)
+
+    def _path_method(self, base: PurePath, name: str, arguments: list[Any]) -> Any:
+        if name in ("read_text", "open"):
+            return library.call("open", [base], {}, self.root)
+        if name in ("resolve", "absolute"):
+            return base
+        if name not in ("as_posix", "joinpath", "with_name", "with_suffix") or not literal(arguments):
+            raise NotKnown
+        return getattr(base, name)(*map(str, arguments))
 
     def _dict_method(
-        self, base: dict[Any, Any], name: str, arguments: list[Any], named: dict[str, Any], rest: Any
+        self, base: dict[Any, Any], name: str, arguments: list[Any], named: dict[str, Any], more: Any
     ) -> Any:
         if name == "update":
-            for one in arguments:
-                base.update(one if isinstance(one, dict) else {None: one})
+            for argument in arguments:
+                base.update(argument if isinstance(argument, dict) else {None: argument})
             base.update(named)
-            if rest is not None:
-                base[None] = rest
+            if more is not None:
+                base[None] = more
             return None
         if name in ("get", "setdefault", "pop") and arguments:
             key = hashed(arguments[0])
-            found = base.get(key, arguments[1] if len(arguments) > 1 else None)
+            if None in base and key not in base:  # more entries than are known
+                raise NotKnown
+            entry = base.get(key, arguments[1] if len(arguments) > 1 else None)
             if name == "setdefault":
-                base[key] = found
+                base[key] = entry
             if name == "pop":
                 base.pop(key, None)
-            return found
-        if name == "copy":
-            return dict(base)
+            return entry
+        if name in ("copy", "clear"):
+            return getattr(base, name)()
         if name in ("items", "keys", "values"):
             return [*map(tuple, base.items())] if name == "items" else [*getattr(base, name)()]
-        return NOTHING
+        raise NotKnown

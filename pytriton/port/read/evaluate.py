@@ -10,13 +10,15 @@ import ast
 import copy
 import operator
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import PurePath
 from typing import Any, Final
 
 from pytriton.port.read import library, texts
 from pytriton.port.read.bind import Binder, closed, hashed
 from pytriton.port.read.frames import Frame, StopPath
-from pytriton.port.read.library import NOTHING
 from pytriton.port.read.values import (
+    FAILURES,
     HOLE,
     Class,
     ConfigPoint,
@@ -26,7 +28,7 @@ from pytriton.port.read.values import (
     Instance,
     KernelObject,
     Library,
-    Traced,
+    NotKnown,
     Unknown,
     Usual,
     leaf,
@@ -36,7 +38,7 @@ from pytriton.port.read.values import (
     usual,
 )
 
-__all__ = ["Evaluator", "Options"]
+__all__ = ["Evaluator", "Options", "is_open", "items_of"]
 
 
 class Options:
@@ -47,7 +49,7 @@ class Options:
         return Unknown(ast.Subscript(ast.Name("meta", ast.Load()), ast.Constant(name), ast.Load()), "int")
 
 
-_BINARY: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
+_OPERATORS: Final[dict[type[ast.operator] | type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -57,14 +59,9 @@ _BINARY: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.BitAnd: operator.and_,
     ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
-}
-_POWERS: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Pow: operator.pow,
     ast.LShift: operator.lshift,
     ast.RShift: operator.rshift,
-}
-_MOST_ELEMENTS: Final = 1024
-_COMPARE: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -72,6 +69,9 @@ _COMPARE: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+MAX_ELEMENTS: Final = 1024  # of a comprehension
+MAX_REPEATED: Final = 4096  # elements of ``[0] * n``
+MAX_BITS: Final = 4096  # of two numbers together
 
 
 class Evaluator(Binder):
@@ -114,20 +114,18 @@ class Evaluator(Binder):
 
     def on_constant(self, node: ast.Constant, frame: Frame) -> Any:
         if isinstance(node.value, str):
-            text = traced(((node.value, _text_line(node)),))
+            text = traced(((node.value, node.lineno),))
             if "\n" in text and frame.module not in (None, self.path):
                 text.path = frame.module  # a kernel's text in a module that this one imports
             return text
         return node.value
 
     def on_name(self, node: ast.Name, frame: Frame) -> Any:
-        found, value = frame.find(node.id)
+        bound, value = frame.find(node.id)
         if isinstance(value, Unknown) and self.choices.refined:
             return self.choices.refined.get(value.text, value)
-        if found:
+        if bound:
             return value
-        if node.id in ("True", "False", "None"):
-            return {"True": True, "False": False, "None": None}[node.id]
         return Library(node.id)
 
     def on_joinedstr(self, node: ast.JoinedStr, frame: Frame) -> Any:
@@ -139,70 +137,68 @@ class Evaluator(Binder):
                 value = self.value(part.value, frame)
                 form = self._form(part)
                 if form and isinstance(value, (int, float)):
-                    value = texts.format_fields("{:" + form + "}", [value], {}, self.hole) or value
+                    with suppress(ValueError):
+                        value = texts.format_fields("{:" + form + "}", [value], {}, self.hole)
                 pieces.append((texts.spelled(value, self.hole), part.lineno))
         return traced(_lines_set_right(node, pieces))
 
     def _form(self, part: ast.FormattedValue) -> str:
         spec = part.format_spec
-        if isinstance(spec, ast.JoinedStr) and all(isinstance(one, ast.Constant) for one in spec.values):
-            return "".join(str(one.value) for one in spec.values)  # type: ignore[attr-defined]
+        if isinstance(spec, ast.JoinedStr) and all(isinstance(value, ast.Constant) for value in spec.values):
+            return "".join(str(value.value) for value in spec.values)  # type: ignore[attr-defined]
         return ""
 
     def on_list(self, node: ast.List | ast.Tuple | ast.Set, frame: Frame) -> Any:
-        found: list[Any] = []
-        for one in node.elts:
-            value = self.value(one.value if isinstance(one, ast.Starred) else one, frame)
-            if not isinstance(one, ast.Starred):
-                found.append(value)
+        elements: list[Any] = []
+        for element in node.elts:
+            value = self.value(element.value if isinstance(element, ast.Starred) else element, frame)
+            if not isinstance(element, ast.Starred):
+                elements.append(value)
             elif isinstance(value, (list, tuple)):
-                found += value
+                elements += value
             else:
-                found.append(Unknown(ast.Starred(node_of(value), ast.Load())))
-        return tuple(found) if isinstance(node, ast.Tuple) else found
+                elements.append(Unknown(ast.Starred(node_of(value), ast.Load())))
+        return tuple(elements) if isinstance(node, ast.Tuple) else elements
 
     on_tuple = on_list
 
     def on_set(self, node: ast.Set, frame: Frame) -> Any:
-        found = self.on_list(node, frame)
-        known = library.call("set", [found], {}, self.root)
-        return found if known is NOTHING else known
+        elements = self.on_list(node, frame)
+        return list(dict.fromkeys(elements)) if literal(elements) else elements
 
     def on_dict(self, node: ast.Dict, frame: Frame) -> Any:
-        found: dict[Any, Any] = {}
+        entries: dict[Any, Any] = {}
         for key, item in zip(node.keys, node.values, strict=True):
             value = self.value(item, frame)
             if key is not None:
-                found[hashed(self.value(key, frame))] = value
+                entries[hashed(self.value(key, frame))] = value
             else:
-                found.update(value if isinstance(value, dict) else {None: value})
-        return found
+                entries.update(value if isinstance(value, dict) else {None: value})
+        return entries
 
     def on_attribute(self, node: ast.Attribute, frame: Frame) -> Any:
         return self.attribute(self.value(node.value, frame), node.attr)
 
     def attribute(self, base: Any, name: str) -> Any:
         """``base.name``."""
-        if isinstance(base, Traced) and base.is_path and name == "parent":
-            return library.call(
-                "pathlib.Path", [library.call("os.path.dirname", [base], {}, self.root)], {}, self.root
-            )
         match base:
+            case PurePath() if name in ("parent", "name", "stem", "suffix"):
+                return getattr(base, name)
             case Library():
                 return library.attribute(base, name)
             case Options():
                 return base.entry(name) if name not in ("d", "D", "defines") else base
             case Instance():
                 own = name in base.names  # a function among these is no method
-                found = base.names[name] if own else base.kind.find(name)
-                method = isinstance(found, Function) and not own
-                bound = Function(found.node, found.around, base) if method else found
+                member = base.names[name] if own else base.kind.find(name)
+                method = isinstance(member, Function) and not own
+                bound = Function(member.node, member.around, base) if method else member
                 return leaf(f"{base.label}.{name}") if bound is None and name not in base.names else bound
             case Class():
-                found = base.find(name)
-                if found is None and name == "apply" and isinstance(base.find("forward"), Function):
+                member = base.find(name)
+                if member is None and name == "apply" and isinstance(base.find("forward"), Function):
                     return _applied(base.find("forward"))
-                return leaf(f"{base.name}.{name}") if found is None and name not in base.names else found
+                return leaf(f"{base.name}.{name}") if member is None and name not in base.names else member
             case ConfigPoint() if name in ("defines", "num_warps"):
                 return getattr(base, name)
             case _:
@@ -226,31 +222,29 @@ class Evaluator(Binder):
                 return next(iter(base.values()))
             if isinstance(key, Unknown) and len(base) > 1:
                 return self._chosen(base, key)
-        elif isinstance(base, (list, tuple, str)) and isinstance(key, int):
-            try:
+        elif isinstance(base, (list, tuple, str)) and isinstance(key, int) and not is_open(base):
+            with suppress(IndexError):
                 return base[key]
-            except IndexError:
-                pass
         return Unknown(ast.Subscript(_unsliced(base, key), node_of(key), ast.Load()))
 
     def _chosen(self, base: dict[Any, Any], key: Unknown) -> Any:
         """An entry of a known dict under an unknown key: decided, one question a key."""
         *others, last = base
-        for one in others:
-            if one is not None and self.truth(
-                Unknown(ast.Compare(key.node, [ast.Eq()], [node_of(one)]), "bool")
+        for other in others:
+            if other is not None and self.truth(
+                Unknown(ast.Compare(key.node, [ast.Eq()], [node_of(other)]), "bool")
             ):
-                return base[one]
+                return base[other]
         return base[last]
 
     def _slice(self, base: Any, bounds: ast.Slice, frame: Frame) -> Any:
         given = [
             None if b is None else self.value(b, frame) for b in (bounds.lower, bounds.upper, bounds.step)
         ]
-        known = all(one is None or isinstance(one, int) for one in given)
-        if known and isinstance(base, (list, tuple, str)) and 0 not in given[2:]:
+        known = all(item is None or isinstance(item, int) for item in given)
+        if known and isinstance(base, (list, tuple, str)) and 0 not in given[2:] and not is_open(base):
             return base[slice(*given)]
-        parts = [None if one is None else node_of(one) for one in given]
+        parts = [None if item is None else node_of(item) for item in given]
         return Unknown(ast.Subscript(node_of(base), ast.Slice(*parts), ast.Load()))
 
     def on_binop(self, node: ast.BinOp, frame: Frame) -> Any:
@@ -258,44 +252,39 @@ class Evaluator(Binder):
 
     def binary(self, op: ast.operator, left: Any, right: Any) -> Any:
         """``left op right``."""
-        if isinstance(left, str) and isinstance(op, ast.Mod):
-            made = texts.interpolate(left, right, self.hole)
-            if made is not None:
-                return made
-        if isinstance(op, ast.Add) and isinstance(left, str) and isinstance(right, (str, Unknown)):
-            return texts.add(left, texts.spelled(right, self.hole))
-        if isinstance(op, ast.Add) and isinstance(right, str) and isinstance(left, Unknown):
-            return texts.add(texts.spelled(left, self.hole), right)
-        if isinstance(op, ast.Div) and isinstance(left, str) and isinstance(right, str) and literal(left):
-            return library.call("pathlib.Path", [left, right], {}, self.root)
-        if isinstance(op, ast.BitOr) and isinstance(left, dict) and isinstance(right, dict):
-            return {**left, **right}
-        made = self._computed(op, left, right)
-        if type(made) is int and (isinstance(left, Usual) or isinstance(right, Usual)):
-            return usual(made, ast.BinOp(node_of(left), op, node_of(right)))
-        if made is not NOTHING:
-            return made
-        kind = "int" if isinstance(op, (ast.FloorDiv, ast.Mod)) else None
-        return Unknown(ast.BinOp(node_of(left), op, node_of(right)), kind)
+        try:
+            result = self._computed(op, left, right)
+        except FAILURES:
+            kind = "int" if isinstance(op, (ast.FloorDiv, ast.Mod)) else None
+            return Unknown(ast.BinOp(node_of(left), op, node_of(right)), kind)
+        if type(result) is int and (isinstance(left, Usual) or isinstance(right, Usual)):
+            return usual(result, ast.BinOp(node_of(left), op, node_of(right)))
+        return result
 
     def _computed(self, op: ast.operator, left: Any, right: Any) -> Any:
-        numbers = all(isinstance(one, (bool, int, float)) for one in (left, right))
-        lists = type(left) is type(right) and isinstance(left, (list, tuple)) and isinstance(op, ast.Add)
-        if numbers and isinstance(op, (ast.Pow, ast.LShift, ast.RShift)):
-            if isinstance(left, int) and isinstance(right, int) and 0 <= right <= 64 and abs(left) < 1 << 32:
-                return _POWERS[type(op)](left, right)
-            return NOTHING
-        repeated = isinstance(left, (list, str)) and isinstance(right, int) and isinstance(op, ast.Mult)
-        if repeated and len(left) * max(right, 0) > 4096:
-            return NOTHING
-        function = _BINARY.get(type(op))
-        if function is None or not (numbers or lists or repeated):
-            return NOTHING
-        try:
-            made = function(left, right)
-        except (ArithmeticError, TypeError, ValueError):
-            return NOTHING
-        return NOTHING if isinstance(made, int) and made.bit_length() > 256 else made
+        """``left op right``, within bounds; raises one of ``FAILURES`` where it cannot be told."""
+        match op, left, right:
+            case ast.Mod(), str(), _:
+                return texts.interpolate(left, right, self.hole)
+            case (ast.Add(), str(), str() | Unknown()) | (ast.Add(), Unknown(), str()):
+                return texts.add(texts.spelled(left, self.hole), texts.spelled(right, self.hole))
+            case ast.Div(), PurePath(), str() if literal(right):
+                return left / str(right)
+            case ast.BitOr(), dict(), dict():
+                return {**left, **right}
+            case ast.Pow() | ast.LShift() | ast.RShift(), int(), int():
+                known = 0 <= right <= 64 and abs(left) < 1 << 32
+            case _, int() | float(), int() | float():
+                known = _bits(left) + _bits(right) <= MAX_BITS
+            case ast.Mult(), list() | str(), int():
+                known = len(left) * right <= MAX_REPEATED
+            case ast.Add(), list() | tuple(), list() | tuple():
+                known = type(left) is type(right)
+            case _:
+                known = False
+        if not known:
+            raise NotKnown
+        return _OPERATORS[type(op)](left, right)
 
     def on_unaryop(self, node: ast.UnaryOp, frame: Frame) -> Any:
         value = self.value(node.operand, frame)
@@ -317,15 +306,15 @@ class Evaluator(Binder):
             if position == len(node.values) - 1:
                 break
             if isinstance(value, Unknown):
-                rest = [self.value(one, frame) for one in node.values[position + 1 :]]
-                if all(isinstance(one, (Unknown, bool)) for one in rest):
-                    return Unknown(ast.BoolOp(node.op, [value.node, *map(node_of, rest)]), value.kind)
+                others = [self.value(operand, frame) for operand in node.values[position + 1 :]]
+                if all(isinstance(part_value, (Unknown, bool)) for part_value in others):
+                    return Unknown(ast.BoolOp(node.op, [value.node, *map(node_of, others)]), value.kind)
             if self.truth(value) is isinstance(node.op, ast.Or):
                 break
         return value
 
     def on_compare(self, node: ast.Compare, frame: Frame) -> Any:
-        values = [self.value(one, frame) for one in (node.left, *node.comparators)]
+        values = [self.value(operand, frame) for operand in (node.left, *node.comparators)]
         results = [
             self._compared(op, left, right)
             for op, left, right in zip(node.ops, values, values[1:], strict=False)
@@ -335,7 +324,7 @@ class Evaluator(Binder):
         if all(result is True for result in results):
             return True
         return Unknown(
-            ast.Compare(node_of(values[0]), node.ops, [node_of(one) for one in values[1:]]), "bool"
+            ast.Compare(node_of(values[0]), node.ops, [node_of(value) for value in values[1:]]), "bool"
         )
 
     def _compared(self, op: ast.cmpop, left: Any, right: Any) -> bool | None:
@@ -343,22 +332,21 @@ class Evaluator(Binder):
         if isinstance(op, (ast.Is, ast.IsNot)) and right is None:
             return None if isinstance(left, Unknown) else (left is None) is isinstance(op, ast.Is)
         if isinstance(op, (ast.In, ast.NotIn)):
-            found = self._contained(left, right)
-            return None if found is None else found is isinstance(op, ast.In)
+            contained = self._contained(left, right)
+            return None if contained is None else contained is isinstance(op, ast.In)
         known = all(
-            one is None
+            operand is None
             or (
-                isinstance(one, (str, int, float, list, tuple, Dtype))
-                and literal(one)
-                and not isinstance(one, Usual)
+                isinstance(operand, (str, int, float, list, tuple, Dtype))
+                and literal(operand)
+                and not isinstance(operand, Usual)
             )
-            for one in (left, right)
+            for operand in (left, right)
         )
-        function = _COMPARE.get(type(op))
-        if not known or function is None:
+        if not known or type(op) not in _OPERATORS:
             return None
         try:
-            return bool(function(left, right))
+            return bool(_OPERATORS[type(op)](left, right))
         except TypeError:
             return None
 
@@ -377,7 +365,7 @@ class Evaluator(Binder):
     def on_ifexp(self, node: ast.IfExp, frame: Frame) -> Any:
         condition = self.value(node.test, frame)
         if isinstance(condition, Unknown):
-            arms = [self.value(one, frame) for one in (node.body, node.orelse)]
+            arms = [self.value(arm, frame) for arm in (node.body, node.orelse)]
             if all(isinstance(arm, Unknown) for arm in arms):
                 return Unknown(ast.IfExp(condition.node, arms[0].node, arms[1].node), arms[0].kind)
         return self.value(node.body if self.truth(condition) else node.orelse, frame)
@@ -393,28 +381,28 @@ class Evaluator(Binder):
         return Unknown(ast.Starred(node_of(self.value(node.value, frame)), ast.Load()))
 
     def on_listcomp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, frame: Frame) -> Any:
-        found = Filtered()
+        elements = Filtered()
         inner = Frame(around=frame, module=frame.module)
 
         def put() -> None:
-            if len(found) >= _MOST_ELEMENTS:
+            if len(elements) >= MAX_ELEMENTS:
                 raise StopPath
-            found.append(self.value(node.elt, inner))
+            elements.append(self.value(node.elt, inner))
 
-        if self._each(node.generators, inner, put, found):
-            return found if found.condition else list(found)
+        if self._each(node.generators, inner, put, elements):
+            return elements if elements.condition else list(elements)
         return Unknown(closed(node, frame))
 
     on_generatorexp = on_setcomp = on_listcomp
 
     def on_dictcomp(self, node: ast.DictComp, frame: Frame) -> Any:
-        found: dict[Any, Any] = {}
+        entries: dict[Any, Any] = {}
         inner = Frame(around=frame, module=frame.module)
 
         def put() -> None:
-            found[hashed(self.value(node.key, inner))] = self.value(node.value, inner)
+            entries[hashed(self.value(node.key, inner))] = self.value(node.value, inner)
 
-        return found if self._each(node.generators, inner, put) else Unknown(closed(node, frame))
+        return entries if self._each(node.generators, inner, put) else Unknown(closed(node, frame))
 
     def _each(
         self,
@@ -423,17 +411,15 @@ class Evaluator(Binder):
         then: Callable[[], None],
         filtered: Filtered | None = None,
     ) -> bool:
-        """Run ``then`` for each turn of a comprehension; False where the turns are not known.
+        """Run ``then`` for each iteration of a comprehension; False where these are not known.
 
         Of a list whose filter is not known, every element stays, and ``filtered`` remembers the filter.
         """
-        first, *rest = generators
-        values = self.value(first.iter, frame)
-        if isinstance(values, dict) or (isinstance(values, str) and literal(values)):
-            values = list(values)
-        if not isinstance(values, (list, tuple)) or len(values) > _MOST_ELEMENTS:
+        first, *inner = generators
+        items = items_of(self.value(first.iter, frame), MAX_ELEMENTS)
+        if items is None:
             return False
-        for value in values:
+        for value in items:
             self.bind(first.target, value, frame)
             tests = [self.value(test, frame) for test in first.ifs]
             for test in tests:
@@ -442,11 +428,26 @@ class Evaluator(Binder):
             if all(
                 (isinstance(test, Unknown) and filtered is not None) or self.truth(test) for test in tests
             ):
-                if rest and not self._each(rest, frame, then, filtered):
+                if inner and not self._each(inner, frame, then, filtered):
                     return False
-                if not rest:
+                if not inner:
                     then()
         return True
+
+
+def items_of(values: Any, most: int) -> list[Any] | None:
+    """What a loop over a value takes, one after the other; None where that is not known, or more than ``most``."""
+    known = isinstance(values, (dict, list, tuple)) or (isinstance(values, str) and literal(values))
+    return list(values) if known and len(values) <= most else None
+
+
+def is_open(values: Any) -> bool:
+    """Whether a list has a part ``*rest`` of which nobody knows how many elements it is."""
+    return any(isinstance(value, Unknown) and isinstance(value.node, ast.Starred) for value in values)
+
+
+def _bits(number: float) -> int:
+    return number.bit_length() if isinstance(number, int) else 0
 
 
 def _applied(forward: Function) -> Function:
@@ -464,11 +465,6 @@ def _unsliced(base: Any, key: Any) -> ast.expr:
         case ast.Subscript(value=whole, slice=ast.Slice(lower=None, step=None)):
             return whole if isinstance(key, int) and key >= 0 else node
     return node
-
-
-def _text_line(node: ast.Constant) -> int:
-    """The line of the first character of a text: adjacent literals are one node, so this is the first's."""
-    return node.lineno
 
 
 def _lines_set_right(node: ast.JoinedStr, pieces: list[tuple[str, int]]) -> list[tuple[str, int]]:

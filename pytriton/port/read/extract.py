@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from pytriton.port.read.interpret import follow
-from pytriton.port.read.values import KernelObject, Launch, Traced, Unknown, traced
+from pytriton.port.read.values import Launch, Traced, Unknown, traced
 
 __all__ = ["Found", "extract", "looks_like"]
 
@@ -83,10 +83,10 @@ def _python(path: Path, text: str, root: Path, place: Callable[[int], str] | Non
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = f"the Python around it cannot be read ({error.__class__.__name__}: {error}): its defines are unknown"
-        return [Found(path, one, problem=why, place=told) for one in _quoted(text)]
+        return [Found(path, quoted_text, problem=why, place=told) for quoted_text in _quoted(text)]
     launches, holes = follow(path, tree, root)
     found = list(_by_text(path, launches, holes, told))
-    used = {line for one in found for line in _lines_of(one)}
+    used = {line for text in found for line in _lines_of(text)}
     for text_of_nobody, lines in _loose(tree):
         if not used.intersection(lines):
             found.append(Found(path, text_of_nobody, holes=holes, place=told))
@@ -126,8 +126,10 @@ def _loose(tree: ast.Module) -> Iterator[tuple[Traced, range]]:
     inside: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
-            inside.update(id(one) for one in ast.walk(node))
-            parts = [(str(one.value), one.lineno) for one in node.values if isinstance(one, ast.Constant)]
+            inside.update(id(part) for part in ast.walk(node))
+            parts = [
+                (str(value.value), value.lineno) for value in node.values if isinstance(value, ast.Constant)
+            ]
             if looks_like("0".join(text for text, _ in parts)):
                 yield traced(parts), range(node.lineno, (node.end_lineno or node.lineno) + 1)
     for node in ast.walk(tree):
@@ -164,10 +166,10 @@ def _strings(path: Path, text: str) -> Iterator[Found]:
     for match in _ORDINARY.finditer(without):
         pieces = [
             (
-                re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[0]), one[1]),
-                without.count("\n", 0, match.start() + one.start()) + 1,
+                re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[0]), quoted[1]),
+                without.count("\n", 0, match.start() + quoted.start()) + 1,
             )
-            for one in _ONE.finditer(match[0])
+            for quoted in _ONE.finditer(match[0])
         ]
         if looks_like("".join(piece for piece, _ in pieces)):
             yield Found(path, traced(pieces))
@@ -193,13 +195,13 @@ def _document(path: Path, text: str, root: Path) -> list[Found]:
     else:
         blocks = [(match[2] or "", match[3], match.start(3)) for match in _DIRECTIVE.finditer(text)]
     rows = [(word.lower(), _dedented(code), text.count("\n", 0, start) + 1) for word, code, start in blocks]
-    found = [
+    texts = [
         Found(path, _whole(code, line))
         for word, code, line in rows
         if word not in _PYTHON and looks_like(code)
     ]
     python = [(code, line) for word, code, line in rows if word in _PYTHON]
-    return found + _python_blocks(path, python, root, Found.place)
+    return texts + _python_blocks(path, python, root, Found.place)
 
 
 def _dedented(code: str) -> str:
@@ -222,11 +224,11 @@ def _python_blocks(
             broken += [
                 Found(
                     path,
-                    traced((piece, at + line - 1) for piece, at in one.text.pieces),
+                    traced((piece, at + line - 1) for piece, at in text.text.pieces),
                     place=place,
-                    problem=one.problem,
+                    problem=text.problem,
                 )
-                for one in _python(path, code, root)
+                for text in _python(path, code, root)
             ]
             continue
         module += [""] * (line - 1 - len(module)) + code.rstrip("\n").split("\n")
@@ -262,8 +264,3 @@ def _notebook(path: Path, text: str, root: Path) -> list[Found]:
             ]
         line += source.count("\n") + 1
     return found + _python_blocks(path, python, root, place)
-
-
-def kernel_objects(found: Found) -> list[KernelObject]:
-    """The kernel objects made of a text, each once."""
-    return list(dict.fromkeys(launch.kernel for launch in found.launches))

@@ -16,9 +16,9 @@ from pytriton.port.read.values import node_of, text_of
 
 __all__ = ["Choices", "Frame", "StopPath", "paths"]
 
-_MOST_PATHS: Final = 64
-_MOST_IN_VAIN: Final = 24
-_MOST_STEPS: Final = 60_000
+MAX_PATHS: Final = 64
+MAX_RUNS_IN_VAIN: Final = 24
+MAX_STEPS: Final = 60_000
 
 
 class StopPath(Exception):
@@ -72,7 +72,7 @@ class Choices:
     def step(self) -> None:
         """Count one evaluation; a run has an end."""
         self.steps += 1
-        if self.steps > _MOST_STEPS:
+        if self.steps > MAX_STEPS:
             raise StopPath
 
     def trail(self) -> tuple[tuple[str, bool], ...]:
@@ -91,9 +91,9 @@ def paths() -> Iterator[Choices]:
     idle: set[str] = set()
     seen: set[str] = set()
     vain = 0
-    for _ in range(_MOST_PATHS):
-        best = next((at for at, one in enumerate(pending) if one[1] not in idle), None)
-        if not pending or (best is None and vain >= _MOST_IN_VAIN):
+    for _ in range(MAX_PATHS):
+        best = next((at for at, branch in enumerate(pending) if branch[1] not in idle), None)
+        if not pending or (best is None and vain >= MAX_RUNS_IN_VAIN):
             return
         given, turned = pending.pop(best or 0)
         choices = Choices(given)

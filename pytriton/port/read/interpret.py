@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from pytriton.port.read.bind import hashed, labelled, parameters
 from pytriton.port.read.calls import Caller
-from pytriton.port.read.evaluate import Options
+from pytriton.port.read.evaluate import Options, items_of
 from pytriton.port.read.frames import Choices, Frame, StopPath, paths
 from pytriton.port.read.values import (
     Class,
@@ -27,7 +27,6 @@ from pytriton.port.read.values import (
     Library,
     Unknown,
     leaf,
-    literal,
     node_of,
     text_of,
     usual,
@@ -35,7 +34,8 @@ from pytriton.port.read.values import (
 
 __all__ = ["follow"]
 
-_DEEPEST: Final = 12
+MAX_DEPTH: Final = 12  # of calls
+MAX_ITERATIONS: Final = 256  # of a loop that is unrolled
 _TRITON: Final = ("triton", "pytriton")
 
 
@@ -80,7 +80,7 @@ class Interpreter(Caller):
         for _ in range(level - 1):
             folders = [folders[0].parent]
         if level == 0:
-            folders += [one for one in frame.module.parents if one.is_relative_to(self.root)]
+            folders += [parent for parent in frame.module.parents if parent.is_relative_to(self.root)]
         parts = name.split(".") if name else []
         for folder in folders:
             for path in (folder.joinpath(*parts).with_suffix(".py"), folder.joinpath(*parts, "__init__.py")):
@@ -89,9 +89,9 @@ class Interpreter(Caller):
         return Library(name) if name else None
 
     def _project_module(self, path: Path, name: str) -> Any:
-        found = self.modules.get(path.resolve())
-        if found is not None:
-            return found
+        known = self.modules.get(path.resolve())
+        if known is not None:
+            return known
         try:
             tree = ast.parse(path.read_text(encoding="utf-8"))
         except (OSError, SyntaxError, ValueError, RecursionError):
@@ -124,6 +124,10 @@ class Interpreter(Caller):
         for target in node.targets:
             self.bind(target, value, frame)
 
+    def do_delete(self, node: ast.Delete, frame: Frame) -> None:
+        for target in node.targets:
+            self.deleted(target, frame)
+
     def do_annassign(self, node: ast.AnnAssign, frame: Frame) -> None:
         if node.value is not None:
             self.bind(node.target, self.value(node.value, frame), frame)
@@ -153,11 +157,11 @@ class Interpreter(Caller):
     do_asyncfunctiondef = do_functiondef
 
     def do_classdef(self, node: ast.ClassDef, frame: Frame) -> None:
-        made = Class(node.name, {}, tuple(self.value(base, frame) for base in node.bases))
-        frame.names[node.name] = made
-        inner = Frame(made.names, frame, node.name, frame.module)
+        kind = Class(node.name, {}, tuple(self.value(base, frame) for base in node.bases))
+        frame.names[node.name] = kind
+        inner = Frame(kind.names, frame, node.name, frame.module)
         self.body(node.body, inner)
-        for value in made.names.values():
+        for value in kind.names.values():
             if isinstance(value, Function) and value.around is inner:
                 value.around = frame  # a method does not see the class body
 
@@ -173,38 +177,40 @@ class Interpreter(Caller):
 
     def _tells_nothing(self, statements: list[ast.stmt], frame: Frame) -> bool:
         """Whether all these statements only give names unknown values; then they have it now."""
-        found: list[tuple[str, Any]] = []
-        for one in statements:
-            if isinstance(one, ast.Pass):
+        unknowns: list[tuple[str, Any]] = []
+        for statement in statements:
+            if isinstance(statement, ast.Pass):
                 continue
-            if not isinstance(one, ast.Assign) or not all(isinstance(t, ast.Name) for t in one.targets):
+            if not isinstance(statement, ast.Assign) or not all(
+                isinstance(t, ast.Name) for t in statement.targets
+            ):
                 return False
-            if not isinstance(one.value, (ast.Call, ast.Attribute)):
+            if not isinstance(statement.value, (ast.Call, ast.Attribute)):
                 return False
-            if any(isinstance(self.callee(n.func, frame), (Function, KernelObject)) for n in _calls(one)):
+            if any(
+                isinstance(self.callee(n.func, frame), (Function, KernelObject)) for n in _calls(statement)
+            ):
                 return False
-            value = self.value(one.value, frame)
+            value = self.value(statement.value, frame)
             if not isinstance(value, Unknown):
                 return False
-            for target in one.targets:
+            for target in statement.targets:
                 assert isinstance(target, ast.Name)
                 bound, old = frame.find(target.id)
                 if bound and not isinstance(old, Unknown):
                     return False
-                found.append((target.id, old if bound else value))
-        frame.names.update(found)
+                unknowns.append((target.id, old if bound else value))
+        frame.names.update(unknowns)
         return True
 
     def do_for(self, node: ast.For, frame: Frame) -> None:
         values = self.value(node.iter, frame)
-        known = True
-        if isinstance(values, dict) or (isinstance(values, str) and literal(values)):
-            values = list(values)
-        if not isinstance(values, (list, tuple)) or len(values) > 256:
-            values = [Unknown(ast.Call(ast.Name("next", ast.Load()), [node_of(values)], []))]
+        items = items_of(values, MAX_ITERATIONS)
+        known = items is not None
+        if items is None:
+            items = [Unknown(ast.Call(ast.Name("next", ast.Load()), [node_of(values)], []))]
             self.carried(node.body, frame)
-            known = False
-        for value in values:
+        for value in items:
             self.bind(node.target, value, frame)
             try:
                 self.body(node.body, frame)
@@ -256,22 +262,25 @@ class Interpreter(Caller):
     # Calls
 
     def call_function(
-        self, function: Function, arguments: list[Any], named: dict[str, Any], unknown: Unknown
+        self, function: Function, arguments: list[Any] | None, named: dict[str, Any], unknown: Unknown
     ) -> Any:
-        """The result of a function of the project."""
-        if self.depth >= _DEEPEST:
+        """The result of a function of the project; ``arguments`` None: called with unknown ones."""
+        if self.depth >= MAX_DEPTH:
             return unknown
         node = function.node
         frame = Frame({}, function.around, getattr(node, "name", "lambda"), function.around.module)
-        if _bound(node, function.owner):
+        bound = _bound(node, function.owner)
+        if bound and arguments is not None:
             arguments = [function.owner, *arguments]
         self._bind_parameters(node.args, arguments, named, frame)
+        if bound:
+            frame.names[[*node.args.posonlyargs, *node.args.args][0].arg] = function.owner
         self.depth += 1
         try:
             if isinstance(node, ast.Lambda):
                 return self.value(node.body, frame)
             self.body(node.body, frame)
-            return unknown if any(isinstance(one, ast.Yield) for one in ast.walk(node)) else None
+            return unknown if any(isinstance(child, ast.Yield) for child in ast.walk(node)) else None
         except _Return as result:
             return result.value
         except _Leave:
@@ -285,10 +294,16 @@ class Interpreter(Caller):
         """``arguments`` None: nothing is known of the call, and booleans may be either."""
         positional = [*parameters.posonlyargs, *parameters.args]
         padding: list[ast.expr | None] = [None] * (len(positional) - len(parameters.defaults))
-        defaults = dict(zip((one.arg for one in positional), [*padding, *parameters.defaults], strict=True))
-        defaults |= dict(zip((one.arg for one in parameters.kwonlyargs), parameters.kw_defaults, strict=True))
-        annotations = {one.arg: one.annotation for one in (*positional, *parameters.kwonlyargs)}
-        given = dict(zip((one.arg for one in positional), arguments or (), strict=False)) | {
+        defaults = dict(
+            zip((parameter.arg for parameter in positional), [*padding, *parameters.defaults], strict=True)
+        )
+        defaults |= dict(
+            zip((parameter.arg for parameter in parameters.kwonlyargs), parameters.kw_defaults, strict=True)
+        )
+        annotations = {
+            parameter.arg: parameter.annotation for parameter in (*positional, *parameters.kwonlyargs)
+        }
+        given = dict(zip((parameter.arg for parameter in positional), arguments or (), strict=False)) | {
             name: value for name, value in named.items() if name in defaults
         }
         for name, default in defaults.items():
@@ -306,9 +321,9 @@ class Interpreter(Caller):
                 value = usual(value, ast.Name(name, ast.Load()))
             frame.names[name] = value
         if parameters.vararg is not None:
-            rest = (arguments or [])[len(positional) :]
+            more_positional = (arguments or [])[len(positional) :]
             frame.names[parameters.vararg.arg] = (
-                tuple(rest) if arguments is not None else leaf(parameters.vararg.arg)
+                tuple(more_positional) if arguments is not None else leaf(parameters.vararg.arg)
             )
         if parameters.kwarg is not None:
             more = {name: value for name, value in named.items() if name not in defaults}
@@ -317,11 +332,11 @@ class Interpreter(Caller):
     def _any(self, name: str, annotation: ast.expr | None, frame: Frame) -> Any:
         """An unknown argument; one that is annotated with a class of the project is an object of it."""
         word = annotation.value if isinstance(annotation, ast.Constant) else getattr(annotation, "id", None)
-        found = frame.find(word)[1] if isinstance(word, str) else None
-        if isinstance(found, Class) and self.depth < 3:
+        kind = frame.find(word)[1] if isinstance(word, str) else None
+        if isinstance(kind, Class) and self.depth < 3:
             self.depth += 1
             try:
-                return self.make(found, None, {}, name)
+                return self.make(kind, None, {}, name)
             finally:
                 self.depth -= 1
         return leaf(name, {"bool": "bool", "int": "int"}.get(word) if isinstance(word, str) else None)
@@ -340,40 +355,26 @@ class Interpreter(Caller):
         and after its class if ``others`` use the name.
         """
         self.count += not label
-        made = Instance(
+        instance = Instance(
             kind, label=label or (f"{kind.name}_{self.count}" if arguments is not None else "self")
         )
-        found = kind.find("__init__")
-        if isinstance(found, Function) and self.depth < _DEEPEST:
+        constructor = kind.find("__init__")
+        if isinstance(constructor, Function):
             if arguments is None:
-                for one in parameters(found.node):
-                    if label or one in others:
-                        named = {one: labelled(found.node, one, label or kind.name)} | named
-            self.run(Function(found.node, found.around, made), arguments, named)
-        return made
-
-    def run(self, function: Function, arguments: list[Any] | None, named: dict[str, Any]) -> None:
-        """Follow a function whose result is of no interest; ``arguments`` None: with unknown ones."""
-        if arguments is not None:
-            self.call_function(function, arguments, named, leaf("_"))
-            return
-        node = function.node
-        assert not isinstance(node, ast.Lambda)
-        frame = Frame({}, function.around, node.name, function.around.module)
-        self._bind_parameters(node.args, None, named, frame)
-        if _bound(node, function.owner):
-            first = [*node.args.posonlyargs, *node.args.args][0].arg
-            frame.names[first] = function.owner
-        self.depth += 1
-        try:
-            self.body(node.body, frame)
-        except (_Return, _Leave):
-            pass
-        finally:
-            self.depth -= 1
+                for parameter in parameters(constructor.node):
+                    if label or parameter in others:
+                        named = {parameter: labelled(constructor.node, parameter, label or kind.name)} | named
+            bound = Function(constructor.node, constructor.around, instance)
+            self.call_function(bound, arguments, named, leaf("_"))
+        return instance
 
     def launched(
-        self, kernel: KernelObject, arguments: list[Any] | None, named: dict[str, Any], rest: Any, line: int
+        self,
+        kernel: KernelObject,
+        arguments: list[Any] | None,
+        named: dict[str, Any],
+        unnamed: Any,
+        line: int,
     ) -> Any:
         """Note a kernel object that was made (``arguments`` None), or a call of one."""
         if arguments is None:
@@ -390,8 +391,8 @@ class Interpreter(Caller):
         if defines is not None and not isinstance(defines, dict):
             given[None] = defines
         given.update({hashed(key): value for key, value in named.items()})
-        if rest is not None:
-            given[None] = rest
+        if unnamed is not None:
+            given[None] = unnamed
         if isinstance(grid, Function):
             grid = self.call_function(grid, [Options()], {}, Unknown(ast.Name("grid", ast.Load())))
         trail = self.choices.trail()
@@ -401,7 +402,7 @@ class Interpreter(Caller):
 
 def _bound(node: Any, owner: Any) -> bool:
     """Whether a call passes the owner as first argument."""
-    decorators = [ast.unparse(one) for one in getattr(node, "decorator_list", ())]
+    decorators = [ast.unparse(decorator) for decorator in getattr(node, "decorator_list", ())]
     arguments = [*node.args.posonlyargs, *node.args.args]
     return owner is not None and bool(arguments) and "staticmethod" not in decorators
 
@@ -411,7 +412,7 @@ def _only_raises(body: list[ast.stmt]) -> bool:
 
 
 def _calls(node: ast.AST) -> Iterator[ast.Call]:
-    return (one for one in ast.walk(node) if isinstance(one, ast.Call))
+    return (child for child in ast.walk(node) if isinstance(child, ast.Call))
 
 
 Entry = Callable[[Interpreter, Frame], None]
@@ -432,7 +433,7 @@ def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[Launch], list
                     _enter(run, frame, entry)
             except (StopPath, RecursionError):
                 pass
-            choices.outcome = [_outcome(one) for one in run.launches]
+            choices.outcome = [_outcome(launch) for launch in run.launches]
             launches += run.launches
     return launches, list(holes.values())
 
@@ -440,13 +441,20 @@ def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[Launch], list
 def _outcome(launch: Launch) -> str:
     """All that a launch says, as text: runs with equal outcomes need not be told apart."""
     kernel = launch.kernel
-    said = (kernel.source, kernel.defines, kernel.num_warps, launch.defines, launch.num_warps, launch.grid)
-    return "; ".join(map(_shown, said))
+    contents = (
+        kernel.source,
+        kernel.defines,
+        kernel.num_warps,
+        launch.defines,
+        launch.num_warps,
+        launch.grid,
+    )
+    return "; ".join(map(_shown, contents))
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, dict):
-        return "; ".join(f"{key}: {_shown(one)}" for key, one in value.items())
+        return "; ".join(f"{key}: {_shown(item)}" for key, item in value.items())
     return value if isinstance(value, str) else text_of(node_of(value))
 
 
@@ -472,17 +480,19 @@ def _defined(body: list[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFuncti
 
 def _enter(run: Interpreter, frame: Frame, entry: tuple[str, ...]) -> None:
     """Follow one function with unknown parameters; a method gets an object made with unknown ones."""
-    found = frame.names.get(entry[0])
-    if isinstance(found, Class):
-        method = found.names.get(entry[-1])
+    entered = frame.names.get(entry[0])
+    if isinstance(entered, Function) and len(entry) > 1:
+        return  # it has taken the place of a class
+    if isinstance(entered, Class):
+        method = entered.names.get(entry[-1])
         if not isinstance(method, Function):
             return
         owner: Any = None
-        if _bound(method.node, found):
-            decorators = [ast.unparse(one) for one in method.node.decorator_list]  # type: ignore[union-attr]
+        if _bound(method.node, entered):
+            decorators = [ast.unparse(decorator) for decorator in method.node.decorator_list]  # type: ignore[union-attr]
             others = frozenset(parameters(method.node))
-            owner = found if "classmethod" in decorators else run.make(found, None, {}, others=others)
+            owner = entered if "classmethod" in decorators else run.make(entered, None, {}, others=others)
         if entry[-1] != "__init__":
-            run.run(Function(method.node, method.around, owner), None, {})
-    elif isinstance(found, Function) and len(entry) == 1:
-        run.run(found, None, {})
+            entered = Function(method.node, method.around, owner)
+    if isinstance(entered, Function):
+        run.call_function(entered, None, {}, leaf("_"))

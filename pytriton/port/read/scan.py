@@ -17,7 +17,7 @@ SUFFIXES: Final = (".c", ".tr", ".h", ".cc", ".cpp", ".py", ".md", ".rst", ".ipy
 
 MARK: Final = "# Ported from Triton-C by pytriton"
 
-_LARGEST: Final = 4 << 20  # bytes; a notebook with pictures is large
+MAX_BYTES: Final = 4 << 20  # bytes; a notebook with pictures is large
 _SKIPPED: Final = frozenset("__pycache__ node_modules build dist venv env site-packages".split())
 
 
@@ -30,11 +30,11 @@ def files(paths: Sequence[Path], out: Path | None = None) -> Iterator[Path]:
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(str(path))
-        for found in sorted(_walk(path, out)) if path.is_dir() else [path]:
-            resolved = found.resolve()
-            if resolved not in seen and found.suffix in SUFFIXES and not _generated(found):
+        for file in sorted(_walk(path, out)) if path.is_dir() else [path]:
+            resolved = file.resolve()
+            if resolved not in seen and file.suffix in SUFFIXES and not _generated(file):
                 seen.add(resolved)
-                yield found
+                yield file
 
 
 def _walk(folder: Path, out: Path | None) -> Iterator[Path]:
@@ -52,7 +52,7 @@ def _walk(folder: Path, out: Path | None) -> Iterator[Path]:
 
 def _generated(path: Path) -> bool:
     try:
-        if path.stat().st_size > _LARGEST:
+        if path.stat().st_size > MAX_BYTES:
             return True
         with path.open("rb") as file:
             return file.read(len(MARK)) == MARK.encode()

@@ -1,7 +1,8 @@
 """Text operations of the scanned Python: f-strings, ``%``, ``format``, ``join`` and the methods of ``str``.
 
-A part that is not known becomes a hole, and the text around it stays. Results are bounded, so that hostile
-code (``'a' * 10**9``) costs nothing.
+A part that is not known becomes a hole, and the text around it stays. Python's own operations run on texts in which
+each line carries its number as a *mark*, so that the lines of any result are known. Results are bounded, so that
+hostile code (``'a' * 10**9``) costs nothing.
 """
 
 from __future__ import annotations
@@ -9,184 +10,151 @@ from __future__ import annotations
 import re
 import string
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, Final
 
-from pytriton.port.read.values import Traced, Unknown, literal, traced
+from pytriton.port.read.values import NotKnown, Traced, literal, traced
 
-__all__ = ["LONGEST", "add", "format_fields", "interpolate", "join", "method", "spelled"]
+__all__ = ["add", "format_fields", "interpolate", "join", "method", "spelled"]
 
-LONGEST: Final = 1 << 20  # characters, as the translator's own limit
+MAX_LENGTH: Final = 1 << 20  # characters, as the translator's own limit
+MAX_WIDTH: Final = 4096  # of a padded text
 
 Hole = Callable[[Any], str]
 
-_PLAIN: Final = frozenset(
-    "upper lower title capitalize split splitlines startswith endswith isdigit isalnum isalpha isidentifier "
-    "count find rfind index zfill partition rpartition rsplit expandtabs removeprefix removesuffix".split()
+_METHODS: Final = frozenset(
+    "strip lstrip rstrip replace upper lower title capitalize split rsplit splitlines partition rpartition zfill "
+    "removeprefix removesuffix startswith endswith isdigit isalnum isalpha isidentifier count find rfind "
+    "index".split()
 )
-
-
-def line_of(text: str) -> int:
-    """The line where a text starts; 0 where it was computed."""
-    return text.pieces[0][1] if isinstance(text, Traced) else 0
+_MARK: Final = re.compile("\ue002(\\d+)\ue003")
 
 
 def pieces_of(text: str) -> tuple[tuple[str, int], ...]:
-    """The parts of a text with their lines."""
+    """The parts of a text with their lines; line 0 where it was computed."""
     return text.pieces if isinstance(text, Traced) else ((text, 0),)
+
+
+def _marked(text: str) -> str:
+    """The text with a mark before the first visible character of each line."""
+    marked: list[str] = []
+    for piece, first in pieces_of(text):
+        for line, row in enumerate(re.split("(?<=\n)", piece), first):
+            indent = len(row) - len(row.lstrip())
+            visible = first and indent < len(row)
+            marked.append(f"{row[:indent]}\ue002{line}\ue003{row[indent:]}" if visible else row)
+    return "".join(marked)
+
+
+def _tracked(text: str, operation: Callable[[str], Any]) -> Any:
+    """What an operation makes of a text. If that is a text, it knows its lines: exactly, unless marks disturb."""
+    exact = operation(str(text))
+    if not isinstance(exact, str):
+        return exact
+    start, *marks = _MARK.split(operation(_marked(text)))
+    lines, parts = list(map(int, marks[::2])), marks[1::2]
+    if start + "".join(parts) != exact:
+        return traced(((exact, pieces_of(text)[0][1]),))
+    first = max(lines[0] - start.count("\n"), 0) if lines else 0
+    return traced(((start, first), *zip(parts, lines, strict=True)))
 
 
 def add(left: str, right: str) -> str:
     """``left + right``."""
-    if len(left) + len(right) > LONGEST:
+    if len(left) + len(right) > MAX_LENGTH:
         return left
     return traced((*pieces_of(left), *pieces_of(right)))
 
 
 def spelled(value: Any, hole: Hole) -> str:
-    """What ``str(value)`` gives: exact for what is known, a hole for the rest."""
+    """What ``str(value)`` gives: exact for what is known, a hole for everything else."""
     if isinstance(value, str):
         return value
+    if isinstance(value, PurePath):
+        return str(value)
     if value is None or isinstance(value, (bool, int, float)):
         return str(value) if not isinstance(value, int) or value.bit_length() < 256 else hole(value)
     if isinstance(value, (list, tuple, dict)) and literal(value):
-        return repr(value)[:LONGEST]
+        return repr(value)[:MAX_LENGTH]
     return hole(value)
 
 
 _PERCENT: Final = re.compile(r"%(?:\((\w+)\))?([-+ 0#]*\d{0,3}(?:\.\d{1,3})?)([diuoxXeEfFgGcrs%])")
 
 
-def interpolate(text: str, values: Any, hole: Hole) -> str | None:
-    """``text % values``; None where the two do not fit."""
-    given = values if isinstance(values, (tuple, dict)) else (values,)
-    position = 0
-    found: list[tuple[str, int]] = []
-    end = 0
-    for match in _PERCENT.finditer(text):
-        found.append((text[end : match.start()], _line_at(text, end)))
-        end = match.end()
-        if match[3] == "%":
-            found.append(("%", _line_at(text, end - 1)))
-            continue
-        try:
-            value = given[match[1]] if match[1] is not None else given[position]  # type: ignore[index]
-        except (KeyError, IndexError, TypeError):
-            return None
-        position += match[1] is None
-        found.append((_converted(value, match[2] + match[3], hole), _line_at(text, match.start())))
-    found.append((text[end:], _line_at(text, end)))
-    return traced(found)
+def interpolate(text: str, values: Any, hole: Hole) -> str:
+    """``text % values``; raises one of ``FAILURES`` where the two do not fit."""
+    named = values if isinstance(values, dict) else {}
+
+    def operation(template: str) -> str:
+        positional = list(values if isinstance(values, tuple) else () if named else (values,))
+
+        def converted(match: re.Match[str]) -> str:
+            name, form = match[1], match[2] + match[3]
+            if match[3] == "%":
+                return "%"
+            value = positional.pop(0) if name is None else named[name]
+            if isinstance(value, (bool, int, float)) and form != "s":
+                return f"%{form}" % value
+            return spelled(value, hole)
+
+        return _PERCENT.sub(converted, template)
+
+    result: str = _tracked(text, operation)
+    return result
 
 
-def _converted(value: Any, form: str, hole: Hole) -> str:
-    if isinstance(value, (bool, int, float)) and form != "s":
-        try:
-            return f"%{form}" % value
-        except (TypeError, ValueError, OverflowError):
-            return hole(value)
-    return spelled(value, hole)
+class _Fields(string.Formatter):
+    """``format`` with fields that are names or numbers; raises KeyError for ``{x.y}`` and ``{x[0]}``."""
+
+    def __init__(self, hole: Hole) -> None:
+        self.hole = hole
+
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, str]:
+        key = int(field_name) if field_name.isdigit() else field_name
+        return self.get_value(key, args, kwargs), field_name
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        return value
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        simple = re.fullmatch(r"[0-9.,<>^+#xXdgef]{1,4}", format_spec)
+        if simple and isinstance(value, (int, float)):
+            return format(value, format_spec)
+        return spelled(value, self.hole)
 
 
-def _line_at(text: str, offset: int) -> int:
-    return text.line_at(offset) if isinstance(text, Traced) else 0
-
-
-def format_fields(text: str, arguments: Sequence[Any], named: dict[str, Any], hole: Hole) -> str | None:
-    """``text.format(...)`` with fields that are names or numbers; None for anything else."""
-    found: list[tuple[str, int]] = []
-    position = 0
-    offset = 0
-    try:
-        for before, field, form, _ in string.Formatter().parse(str(text)):
-            found.append((before, _line_at(text, offset)))
-            at = text.find("{", offset + len(before))
-            offset = at if at >= 0 else len(text)
-            if field is None:
-                continue
-            if field == "":
-                field, position = str(position), position + 1
-            value = arguments[int(field)] if field.isdigit() else named[field]
-            simple = (
-                form and isinstance(value, (int, float)) and re.fullmatch(r"[0-9.,<>^+#xXdgef]{1,4}", form)
-            )
-            found.append(
-                (format(value, form or "") if simple else spelled(value, hole), _line_at(text, offset))
-            )
-            offset = text.find("}", offset) + 1
-    except (KeyError, IndexError, ValueError):
-        return None
-    return traced(found)
+def format_fields(text: str, arguments: Sequence[Any], named: dict[str, Any], hole: Hole) -> str:
+    """``text.format(...)`` with fields that are names or numbers; raises one of ``FAILURES`` for anything else."""
+    fields = _Fields(hole)
+    result: str = _tracked(text, lambda template: fields.vformat(template, arguments, named))
+    return result
 
 
 def join(separator: str, parts: Sequence[Any], hole: Hole) -> str:
     """``separator.join(parts)``."""
-    found: list[tuple[str, int]] = []
+    joined: list[tuple[str, int]] = []
     for number, part in enumerate(parts):
         if number:
-            found += pieces_of(separator)
-        found += pieces_of(spelled(part, hole))
-        if sum(len(text) for text, _ in found[-2:]) > LONGEST:
+            joined += pieces_of(separator)
+        joined += pieces_of(spelled(part, hole))
+        if sum(len(text) for text, _ in joined[-2:]) > MAX_LENGTH:
             break
-    return traced(found)
+    return traced(joined)
 
 
-def method(text: str, name: str, arguments: Sequence[Any]) -> Any:
-    """A method of ``str`` with known arguments; an empty tuple, which none returns, where it cannot be told."""
-    if any(not isinstance(one, (str, int, tuple)) or isinstance(one, Unknown) for one in arguments):
-        return ()
-    plain = [str(one) if isinstance(one, str) else one for one in arguments]
-    if name in ("strip", "lstrip", "rstrip", "replace", "dedent"):
-        try:
-            made = textwrap.dedent(text) if name == "dedent" else getattr(str(text), name)(*plain)
-        except TypeError:
-            return ()
-        if len(made) > LONGEST:
-            return ()
-        return _moved(text, made, name)
-    if name in _PLAIN:
-        try:
-            return getattr(str(text), name)(*plain)
-        except (TypeError, ValueError, OverflowError):
-            return ()
-    return ()
-
-
-def _moved(text: str, made: str, name: str) -> Traced:
-    """The changed text with the lines of the old one: exact while the number of lines is the same."""
-    if isinstance(text, Traced) and name == "replace" and made.count("\n") == text.count("\n"):
-        rows = made.split("\n")
-        starts = [0, *(match.end() for match in re.finditer("\n", text))]
-        lines = [text.line_at(min(start, max(len(text) - 1, 0))) for start in starts]
-        ends = [*["\n"] * (len(rows) - 1), ""]
-        return traced((row + end, line) for row, end, line in zip(rows, ends, lines, strict=True))
-    skipped = text[: len(text) - len(text.lstrip())] if name in ("strip", "lstrip") else ""
-    if isinstance(text, Traced) and name == "rstrip":
-        return traced(_cut(text.pieces, len(made)))
-    if isinstance(text, Traced) and skipped:
-        rest = len(text) - len(skipped)
-        tail = tuple(reversed(_cut_head(text, rest)))
-        return traced(_cut(tail, len(made)))
-    return traced(((made, line_of(text)),))
-
-
-def _cut(pieces: Sequence[tuple[str, int]], length: int) -> list[tuple[str, int]]:
-    kept: list[tuple[str, int]] = []
-    for text, line in pieces:
-        if length <= 0:
-            break
-        kept.append((text[:length], line))
-        length -= len(text)
-    return kept
-
-
-def _cut_head(text: Traced, length: int) -> list[tuple[str, int]]:
-    """The last characters, as pieces from the last to the first."""
-    kept: list[tuple[str, int]] = []
-    for piece, line in reversed(text.pieces):
-        if length <= 0:
-            break
-        part = piece[-length:] if length < len(piece) else piece
-        kept.append((part, line + piece.count("\n", 0, len(piece) - len(part))))
-        length -= len(piece)
-    return kept
+def method(text: Any, name: str, arguments: Sequence[Any]) -> Any:
+    """A method of ``str``, or ``dedent``; raises one of ``FAILURES`` where its result cannot be told."""
+    known = all(
+        isinstance(argument, (str, tuple)) or (isinstance(argument, int) and argument < MAX_WIDTH)
+        for argument in arguments
+    )
+    if not known or not isinstance(text, str):
+        raise NotKnown
+    if name == "dedent":
+        return _tracked(text, textwrap.dedent)
+    plain = [str(argument) if isinstance(argument, str) else argument for argument in arguments]
+    if name not in _METHODS or (name == "replace" and text.count(plain[0]) * len(plain[1]) > MAX_LENGTH):
+        raise NotKnown
+    return _tracked(text, lambda subject: getattr(subject, name)(*plain))

@@ -10,10 +10,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 __all__ = [
+    "FAILURES",
     "HOLE",
     "TOO_LONG",
     "Class",
@@ -25,6 +26,7 @@ __all__ = [
     "KernelObject",
     "Launch",
     "Library",
+    "NotKnown",
     "Traced",
     "Unknown",
     "Usual",
@@ -36,6 +38,14 @@ __all__ = [
     "usual",
 ]
 
+
+class NotKnown(Exception):
+    """What is asked of a value cannot be told without running the code."""
+
+
+# What an operation on known values may raise: its result is unknown then.
+FAILURES: Final = (NotKnown, TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
+
 # A part of a text that is not known: an index between two private characters, see ``Interpreter.holes``.
 HOLE: Final = "\ue000{}\ue001"
 
@@ -45,7 +55,6 @@ class Traced(str):
 
     pieces: tuple[tuple[str, int], ...]
     path: Path | None = None  # where the whole text was read from
-    is_path: bool = False  # a pathlib.Path
     kernels: tuple[str, ...] = ()  # the kernels that ``triton.read`` was asked for
 
     def line_at(self, offset: int) -> int:
@@ -60,10 +69,10 @@ class Traced(str):
 
 def traced(pieces: Iterable[tuple[str, int]]) -> Traced:
     """The text made of these pieces."""
-    kept = tuple(piece for piece in pieces if piece[0]) or (("", 0),)
-    made = Traced("".join(text for text, _ in kept))
-    made.pieces = kept
-    return made
+    parts = tuple(piece for piece in pieces if piece[0]) or (("", 0),)
+    whole_text = Traced("".join(text for text, _ in parts))
+    whole_text.pieces = parts
+    return whole_text
 
 
 class Filtered(list[Any]):
@@ -101,11 +110,11 @@ def text_of(node: ast.expr) -> str:
 
 
 TOO_LONG: Final = "a_long_expression"
-_LARGEST_NODE: Final = 300
+MAX_NODES: Final = 300
 
 
 def _is_large(node: ast.expr) -> bool:
-    return _size(node) > _LARGEST_NODE
+    return _size(node) > MAX_NODES
 
 
 def _size(node: ast.AST) -> int:
@@ -128,9 +137,9 @@ class Usual(int):
 
 def usual(value: int, node: ast.expr) -> Usual:
     """A number that an expression usually has."""
-    made = Usual(value)
-    made.node = node
-    return made
+    number = Usual(value)
+    number.node = node
+    return number
 
 
 @dataclass(frozen=True)
@@ -168,8 +177,8 @@ class Class:
         """A class attribute, also of a base; None if there is none."""
         if name in self.names:
             return self.names[name]
-        found = (base.find(name) for base in self.bases if isinstance(base, Class))
-        return next((value for value in found if value is not None), None)
+        inherited = (base.find(name) for base in self.bases if isinstance(base, Class))
+        return next((value for value in inherited if value is not None), None)
 
 
 @dataclass(eq=False)
@@ -233,7 +242,7 @@ def literal(value: Any) -> bool:
         return False
     if isinstance(value, str):
         return "\ue000" not in value
-    return all(literal(one) for one in _inside(value))
+    return all(literal(item) for item in _inside(value))
 
 
 def _inside(value: Any) -> Iterator[Any]:
@@ -253,15 +262,15 @@ def node_of(value: Any) -> ast.expr:
         name = getattr(value.node, "name", None) or f"lambda_{value.node.lineno}_{value.node.col_offset}"
         return ast.Name(name, ast.Load())
     if isinstance(value, dict):
-        return ast.Dict([node_of(key) for key in value], [node_of(one) for one in value.values()])
+        return ast.Dict([node_of(key) for key in value], [node_of(item) for item in value.values()])
     if isinstance(value, (list, tuple)):
         kind = ast.List if isinstance(value, list) else ast.Tuple
-        return kind([node_of(one) for one in value], ast.Load())
+        return kind([node_of(item) for item in value], ast.Load())
     if isinstance(value, Library):
         return ast.Name(value.name, ast.Load())
     if isinstance(value, Dtype):
         return ast.Name(f"torch.{value.name}", ast.Load())
-    if isinstance(value, str):
+    if isinstance(value, (str, PurePath)):
         return ast.Constant(str(value))
     if value is None or isinstance(value, (bool, int, float, bytes)):
         return ast.Constant(value)

@@ -77,19 +77,19 @@ def results(found: Found, given: Mapping[str, Any], shown: str) -> list[Result]:
     constructs = count_constructs(job.text)
     if job.problem is not None and not job.uses:
         job.uses = []
-    made = [] if _unusable(job) else translate_all(job)
+    kernels = [] if _unusable(job) else translate_all(job)
     every: list[Result] = []
-    for ported in made:
+    for ported in kernels:
         own = Result(found.path, place, ported.name, Grade.PORTED, [], job.text, constructs=constructs)
         own.comments = len(comments_of(job.text))
         if ported.variants:
-            _port(own, job, ported, [one for one in made if one is not ported], f"{shown}, {place}")
+            _port(own, job, ported, [other for other in kernels if other is not ported], f"{shown}, {place}")
         else:
             own.grade = Grade.PERSON
             own.kernel = own.kernel or _kernel_name(job.text)
             own.reasons = _why(job, ported.failures)
         every.append(own)
-    if not made:
+    if not kernels:
         reason = Reason(*_split(job.problem or "", place))
         every.append(
             Result(
@@ -104,10 +104,10 @@ def results(found: Found, given: Mapping[str, Any], shown: str) -> list[Result]:
 def joined(every: Sequence[Result]) -> list[Result]:
     """The same with one result for all that a text could become which only a run would tell: with all reasons."""
     firsts: dict[tuple[Path, str], Result] = {}
-    for one in every:
-        first = firsts.setdefault((one.path, one.place), one) if one.unread else one
-        first.reasons += [reason for reason in one.reasons if reason not in first.reasons]
-    return [one for one in every if not one.unread or firsts[one.path, one.place] is one]
+    for element in every:
+        first = firsts.setdefault((element.path, element.place), element) if element.unread else element
+        first.reasons += [reason for reason in element.reasons if reason not in first.reasons]
+    return [result for result in every if not result.unread or firsts[result.path, result.place] is result]
 
 
 def _unusable(job: Job) -> bool:
@@ -129,30 +129,30 @@ def _with_dots(text: str) -> str:
 
 
 def _kernel_name(text: str) -> str:
-    found = re.search(r"\bvoid\s+([\w{}.]+)\s*\(", text)
-    return (found[1] if len(found[1]) <= 40 else found[1][:37] + "...") if found else "?"
+    declared = re.search(r"\bvoid\s+([\w{}.]+)\s*\(", text)
+    return (declared[1] if len(declared[1]) <= 40 else declared[1][:37] + "...") if declared else "?"
 
 
 def _port(result: Result, job: Job, ported: Ported, others: Sequence[Ported], where: str) -> None:
     try:
-        made = plan(ported)
+        planned = plan(ported)
     except ShapesDifferError as error:
         result.grade, result.reasons = Grade.PERSON, [Reason(result.place, f"{error}: give some with -D")]
         return
-    foreign = [variant.translation.text for one in others for variant in one.variants]
+    foreign = [variant.translation.text for other in others for variant in other.variants]
     own = "\n".join(variant.translation.text for variant in ported.variants)
     strange = [c for c in comments_of(job.text) if c not in own and any(c in text for text in foreign)]
-    result.plan = made
-    result.written = write(made, where, job.text, strange)
+    result.plan = planned
+    result.written = write(planned, where, job.text, strange)
     result.comments -= len(strange)
-    result.reasons = _notes(job, ported, made)
+    result.reasons = _notes(job, ported, planned)
     result.grade = Grade.NOTES if result.reasons else Grade.PORTED
 
 
 # Reasons
 
 
-def _notes(job: Job, ported: Ported, made: Plan) -> list[Reason]:
+def _notes(job: Job, ported: Ported, planned: Plan) -> list[Reason]:
     place = job.found.place
     uses = list(dict.fromkeys(point.use for variant in ported.variants for point in variant.points))
     line = min((use.line for use in uses if use.line), default=0)
@@ -160,23 +160,25 @@ def _notes(job: Job, ported: Ported, made: Plan) -> list[Reason]:
     notes = [Reason(_python(job, at), text) for at, text in dict.fromkeys(job.notes)]
     if not line:
         notes.append(Reason(here, "no launch of it was found: defines, sweep and grid may be missing"))
-    for name, keyword in made.selectors:
+    for name, keyword in planned.selectors:
         if not name.startswith(POWER):
             notes.append(Reason(here, f"'{name}' selects the text: the launcher takes it as '{keyword}'"))
     for name in dict.fromkeys(name for use in uses for name in use.open if only_promises(name, job.text)):
         notes.append(Reason(here, f"the promise {name} is computed by the old code: it was left out"))
-    if made.grid is None and line:
+    if planned.grid is None and line:
         notes.append(
             Reason(here, "the grid is made of more than the kernel's arguments: the launcher takes it")
         )
-    if made.filtered:
-        notes.append(Reason(here, f"the sweep is filtered by '{made.filtered}': the launcher takes a config"))
-    for one in made.keywords:
+    if planned.filtered:
+        notes.append(
+            Reason(here, f"the sweep is filtered by '{planned.filtered}': the launcher takes a config")
+        )
+    for one in planned.keywords:
         if one.default is None:
             notes.append(
                 Reason(here, f"'{one.define}' was '{one.was[:60]}': the launcher takes it as '{one.name}'")
             )
-    if any(len(entry.variants) > 1 for entry in made.entries):
+    if any(len(entry.variants) > 1 for entry in planned.entries):
         text = "points of the sweep lead to different texts: the first is tuned, the others wait for config="
         notes.append(Reason(here, text))
     if len(ported.variants) > _MANY:
@@ -194,17 +196,19 @@ def _python(job: Job, line: int) -> str:
 
 def _dropped(job: Job, ported: Ported, uses: Sequence[Use]) -> list[Reason]:
     """Points that cannot be translated, one remark for each first diagnostic."""
-    found: dict[str, Reason] = {}
+    reasons: dict[str, Reason] = {}
     counts: Counter[str] = Counter()
     for failure in ported.failures:
         first = failure.error.diagnostics[0]
         counts[first.message] += 1
         where = _diagnostic_place(job, first)
-        found.setdefault(first.message, Reason(where, first.message, first.code))
+        reasons.setdefault(first.message, Reason(where, first.message, first.code))
     total = len(ported.failures) + sum(len(variant.points) for variant in ported.variants)
     return [
-        Reason(one.place, f"{counts[message]} of {total} points cannot be translated: {message}", one.code)
-        for message, one in found.items()
+        Reason(
+            reason.place, f"{counts[message]} of {total} points cannot be translated: {message}", reason.code
+        )
+        for message, reason in reasons.items()
     ]
 
 
@@ -219,9 +223,9 @@ def _why(job: Job, failures: Sequence[Failure]) -> list[Reason]:
         reasons.append(Reason(*_split(job.problem, job.found.place(job.found.text.line_at(0)))))
     if not failures:
         return reasons
-    best = min(failures, key=lambda one: len(one.error.diagnostics))
-    for found in best.error.diagnostics[:3]:
-        reasons.append(Reason(_diagnostic_place(job, found), _said(found), found.code))
+    best = min(failures, key=lambda failure: len(failure.error.diagnostics))
+    for diagnostic in best.error.diagnostics[:3]:
+        reasons.append(Reason(_diagnostic_place(job, diagnostic), _said(diagnostic), diagnostic.code))
     use = best.point.use
     if best.error.diagnostics[0].code in _MISSING:
         if use.dark is not None:
@@ -238,16 +242,16 @@ def _why(job: Job, failures: Sequence[Failure]) -> list[Reason]:
     return reasons
 
 
-def _said(found: Diagnostic) -> str:
-    return f"{found.message}; {found.help}" if found.help else found.message
+def _said(diagnostic: Diagnostic) -> str:
+    return f"{diagnostic.message}; {diagnostic.help}" if diagnostic.help else diagnostic.message
 
 
-def _diagnostic_place(job: Job, found: Diagnostic) -> str:
+def _diagnostic_place(job: Job, diagnostic: Diagnostic) -> str:
     """Where a diagnostic points, as a line of the file that holds the text."""
-    if not isinstance(found.where, Span):
+    if not isinstance(diagnostic.where, Span):
         return job.found.place(job.found.text.line_at(0))
     # Holes were filled with names: lines stay, so the line counts.
-    line = found.where.line
+    line = diagnostic.where.line
     start = 0
     for _ in range(line - 1):
         start = job.found.text.find("\n", start) + 1

@@ -37,8 +37,8 @@ def sums(rows: Sequence[Row]) -> dict[str, Any]:
         if all(row.result.written for row in rows if (row.file, row.result.old) == key):
             done.update(result.constructs)
     comments = sum(result.comments for result in ported)
-    moved = sum(len(one.written.moved) for one in ported if one.written)
-    lost = sum(len(one.written.lost) for one in ported if one.written)
+    moved = sum(len(result.written.moved) for result in ported if result.written)
+    lost = sum(len(result.written.lost) for result in ported if result.written)
     return {
         "kernels": {grade.value: grades[grade] for grade in Grade},
         "files": len({row.file for row in rows}),
@@ -74,14 +74,14 @@ def table(rows: Iterable[Row]) -> str:
 
 def summary(rows: Sequence[Row]) -> str:
     """The sums in a few lines."""
-    found = sums(rows)
-    kernels = ", ".join(f"{count} {grade}" for grade, count in found["kernels"].items())
-    done = sum(count for count, _ in found["constructs"].values())
-    every = sum(count for _, count in found["constructs"].values())
-    comments = found["comments"]
+    counts = sums(rows)
+    kernels = ", ".join(f"{count} {grade}" for grade, count in counts["kernels"].items())
+    done = sum(count for count, _ in counts["constructs"].values())
+    every = sum(count for _, count in counts["constructs"].values())
+    comments = counts["comments"]
     return (
-        f"{len(rows)} kernels in {found['files']} files: {kernels}\n"
-        f"{found['lines of Triton-C']} lines of Triton-C, {found['lines of Python']} lines of Python; "
+        f"{len(rows)} kernels in {counts['files']} files: {kernels}\n"
+        f"{counts['lines of Triton-C']} lines of Triton-C, {counts['lines of Python']} lines of Python; "
         f"{done} of {every} constructs are in texts of which every kernel was ported\n"
         f"{comments['in ported kernels']} comments: {comments['at their statement']} at their statement, "
         f"{comments['at the head of the module']} at the head of the module, {comments['lost']} lost"
@@ -102,7 +102,9 @@ def _entry(row: Row) -> Mapping[str, Any]:
         "kernel": result.kernel,
         "grade": result.grade.value,
         "module": row.module,
-        "reasons": [{"place": one.place, "text": one.text, "code": one.code} for one in result.reasons],
+        "reasons": [
+            {"place": reason.place, "text": reason.text, "code": reason.code} for reason in result.reasons
+        ],
         "constructs": dict(result.constructs),
         "old": result.old,
         "new": result.new,

@@ -47,7 +47,7 @@ class Observation:
 def observe(program: str, paths: Sequence[Path]) -> list[Observation]:
     """Run ``SCRIPT [ARGS]`` or ``-m MODULE [ARGS]``; its packages are those in ``paths``. Raises ProgramError."""
     words = shlex.split(program)
-    script = next((one for one in words if one != "-m"), "")
+    script = next((word for word in words if word != "-m"), "")
     folders, names = _packages(paths)
     if any(_holds(path, Path(script)) for path in paths):
         names.append("__main__")
@@ -61,7 +61,7 @@ def observe(program: str, paths: Sequence[Path]) -> list[Observation]:
         done = subprocess.run(command, stdout=sys.stderr, env=environment)
         if done.returncode != 0 or not file.exists():
             raise ProgramError(f"{program}: the program ended with status {done.returncode}")
-        return [_observation(one) for one in json.loads(file.read_text(encoding="utf-8"))]
+        return [_observation(load) for load in json.loads(file.read_text(encoding="utf-8"))]
 
 
 def _packages(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
@@ -76,8 +76,8 @@ def _packages(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
             names += [name] if not (top / "__init__.py").exists() else []
         folders.append(top)
         if path.is_dir() and not inside:
-            names += sorted(one.parent.name for one in path.glob("*/__init__.py"))
-            names += sorted(one.stem for one in path.glob("*.py") if one.stem.isidentifier())
+            names += sorted(init.parent.name for init in path.glob("*/__init__.py"))
+            names += sorted(module.stem for module in path.glob("*.py") if module.stem.isidentifier())
     return folders, names
 
 
@@ -85,8 +85,8 @@ def _holds(path: Path, script: Path) -> bool:
     return script.exists() and script.resolve().is_relative_to(path.resolve())
 
 
-def _observation(one: dict[str, Any]) -> Observation:
-    return Observation(one["text"], Path(one["file"]), one["line"], one["called"], one)
+def _observation(launch: dict[str, Any]) -> Observation:
+    return Observation(launch["text"], Path(launch["file"]), launch["line"], launch["called"], launch)
 
 
 # What it tells of texts that were read
@@ -94,50 +94,56 @@ def _observation(one: dict[str, Any]) -> Observation:
 
 def completed(found: Found, seen: Sequence[Observation], program: str) -> list[Found]:
     """What a run made of a text that could not be read to the end; nothing if the run did not come there."""
-    fitting = [one for one in seen if _is_of(one, found)]
+    fitting = [observation for observation in seen if _is_of(observation, found)]
     if not fitting:
         return []
-    made = list(_founds(fitting, found))
-    whole = all(str(one.text).strip() == str(found.text).strip() for one in made)
-    what = "its defines are" if whole else "the text is"
+    filled = list(_founds(fitting, found))
+    only_defines = all(str(text.text).strip() == str(found.text).strip() for text in filled)
+    what = "its defines are" if only_defines else "the text is"
     where = found.launches[0].kernel.line if found.launches else found.text.line_at(0)
-    for one in made:
-        one.notes = [(where, f"{what} put together when the program runs: this is what '{program}' gave")]
-    return made
+    for text in filled:
+        text.notes = [(where, f"{what} put together when the program runs: this is what '{program}' gave")]
+    return filled
 
 
 def strangers(seen: Sequence[Observation], every: Sequence[Found], program: str) -> list[Found]:
     """Texts of the run that stand in no text that was read: they head for where their kernels were made."""
-    rest = [one for one in seen if one.line and not any(_is_of(one, found) for found in every)]
-    made: list[Found] = []
-    for file in dict.fromkeys(one.file for one in rest):
+    unread = [
+        observation
+        for observation in seen
+        if observation.line and not any(_is_of(observation, found) for found in every)
+    ]
+    unread_texts: list[Found] = []
+    for file in dict.fromkeys(observation.file for observation in unread):
         bare = Found(file, traced((("", 0),)))
-        made += _founds([one for one in rest if one.file == file], bare)
-    for one in made:
-        one.notes = [(one.launches[0].kernel.line, f"the text was found by running '{program}' only")]
-    return made
+        unread_texts += _founds([observation for observation in unread if observation.file == file], bare)
+    for text in unread_texts:
+        text.notes = [(text.launches[0].kernel.line, f"the text was found by running '{program}' only")]
+    return unread_texts
 
 
-def _is_of(one: Observation, found: Found) -> bool:
+def _is_of(observation: Observation, found: Found) -> bool:
     """Whether a run's text is this text, its holes filled."""
     if "\ue000" not in found.text:
-        return one.text.strip() == str(found.text).strip()
-    if _filled(found.text, one.text) is not None:
+        return observation.text.strip() == str(found.text).strip()
+    if _filled(found.text, observation.text) is not None:
         return True
-    made_there = any(launch.kernel.line == one.line for launch in found.launches)
-    return made_there and one.file.resolve() == found.path.resolve()
+    made_there = any(launch.kernel.line == observation.line for launch in found.launches)
+    return made_there and observation.file.resolve() == found.path.resolve()
 
 
 def _founds(seen: Sequence[Observation], found: Found) -> Iterator[Found]:
     """One for each text; texts that differ in the sizes of their buffers only are one, with the largest."""
     groups: dict[str, list[Observation]] = {}
-    for one in seen:
-        groups.setdefault(_BUFFER.sub("calloc()", one.text), []).append(one)
+    for observation in seen:
+        groups.setdefault(_BUFFER.sub("calloc()", observation.text), []).append(observation)
     for group in groups.values():
-        largest = max(group, key=lambda one: sum(int(size, 0) for size in _BUFFER.findall(one.text)))
+        largest = max(
+            group, key=lambda observation: sum(int(size, 0) for size in _BUFFER.findall(observation.text))
+        )
         start = found.text.line_at(0) or largest.line
         filled = _filled(found.text, largest.text) or traced(((largest.text, start),))
-        launches = [_launch(one, filled, found) for one in group]
+        launches = [_launch(name, filled, found) for name in group]
         yield Found(found.path, filled, launches, place=found.place, python=found.python)
 
 
@@ -157,35 +163,35 @@ def _filled(template: Traced, text: str) -> Traced | None:
         hole, literal = parts[number], parts[number + 1]
         # the leftmost place serves: what comes later can only gain by it
         end = len(text) - len(last)
-        found = end if number + 2 == len(parts) else text.find(literal, at, end)
-        if found < at:
+        next_at = end if number + 2 == len(parts) else text.find(literal, at, end)
+        if next_at < at:
             return None
-        pieces.append((text[at:found], template.line_at(offset)))
+        pieces.append((text[at:next_at], template.line_at(offset)))
         pieces.append((literal, template.line_at(offset + len(hole))))
-        at, offset = found + len(literal), offset + len(hole) + len(literal)
+        at, offset = next_at + len(literal), offset + len(hole) + len(literal)
     return traced(pieces)
 
 
-def _launch(one: Observation, text: Traced, found: Found) -> Launch:
+def _launch(observation: Observation, text: Traced, found: Found) -> Launch:
     """The launch as if it had been read; what the code says of grid and arguments stays."""
-    said = one.said
-    points = tuple(ConfigPoint(_values(defines), warps) for defines, warps in said["points"])
+    values = observation.said
+    points = tuple(ConfigPoint(_values(defines), warps) for defines, warps in values["points"])
     kernel = KernelObject(
         text,
-        one.line,
-        _values(said["defines"]),
-        said["num_warps"],
-        said["num_stages"],
+        observation.line,
+        _values(values["defines"]),
+        values["num_warps"],
+        values["num_stages"],
         points,
-        said["key"],
-        said["kernel"],
+        values["key"],
+        values["kernel"],
         found.text.path,
-        said["strict"],
+        values["strict"],
     )
-    read = next((launch for launch in found.launches if launch.line == one.called), None)
+    read = next((launch for launch in found.launches if launch.line == observation.called), None)
     if read is None:
-        return Launch(kernel, one.called)
-    return Launch(kernel, one.called, read.arguments, grid=read.grid)
+        return Launch(kernel, observation.called)
+    return Launch(kernel, observation.called, read.arguments, grid=read.grid)
 
 
 def _values(defines: dict[str, Any]) -> dict[str, Any]:
@@ -196,6 +202,6 @@ def _values(defines: dict[str, Any]) -> dict[str, Any]:
 def _value(name: str, value: Any) -> Any:
     if isinstance(value, dict):
         return leaf(name, "dtype")
-    if isinstance(value, list) and any(isinstance(one, dict) for one in value):
+    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
         return leaf(name, "dtype")
     return value

@@ -37,18 +37,18 @@ def observing() -> Iterator[list[dict[str, Any]]]:
         places[self] = caller()
 
     def called(self: Kernel, /, *given: Any, **named: Any) -> Any:
-        one = _said(self, named) | {"called": caller()[1]}
-        one["file"], one["line"] = places.get(self, ("", 0))
-        seen.setdefault(json.dumps(one, sort_keys=True), one)
+        observed = _said(self, named) | {"called": caller()[1]}
+        observed["file"], observed["line"] = places.get(self, ("", 0))
+        seen.setdefault(json.dumps(observed, sort_keys=True), observed)
         return launch(self, *given, **named)
 
-    found: list[dict[str, Any]] = []
+    launches: list[dict[str, Any]] = []
     Kernel.__init__, Kernel.__call__ = made, called  # type: ignore[method-assign]
     try:
-        yield found
+        yield launches
     finally:
         Kernel.__init__, Kernel.__call__ = make, launch  # type: ignore[method-assign]
-        found += seen.values()
+        launches += seen.values()
 
 
 def _said(kernel: Kernel, named: dict[str, Any]) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def _said(kernel: Kernel, named: dict[str, Any]) -> dict[str, Any]:
     words = ("grid", "bench", "num_warps", "num_stages", "defines")
     more = {name: value for name, value in named.items() if name not in words}
     defines = {**kernel._definition.defines, **(named.get("defines") or {}), **more}
-    warps, stages = (named.get(one) for one in ("num_warps", "num_stages"))
+    warps, stages = (named.get(option) for option in ("num_warps", "num_stages"))
     return {
         "text": kernel._definition.text.source.text,
         "kernel": kernel._definition.text.settings.kernel,
@@ -64,18 +64,18 @@ def _said(kernel: Kernel, named: dict[str, Any]) -> dict[str, Any]:
         "defines": {name: _plain(value) for name, value in defines.items()},
         "num_warps": _plain(kernel._definition.num_warps if warps is None else warps),
         "num_stages": _plain(kernel._definition.num_stages if stages is None else stages),
-        "points": [_point(one) for one in kernel._definition.points],
+        "points": [_point(point) for point in kernel._definition.points],
         "key": list(kernel._definition.settings.tune_key),
     }
 
 
-def _point(one: Config) -> list[Any]:
-    return [{name: _plain(value) for name, value in one.defines.items()}, one.num_warps]
+def _point(config: Config) -> list[Any]:
+    return [{name: _plain(value) for name, value in config.defines.items()}, config.num_warps]
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, torch.dtype):
         return {"dtype": str(value).removeprefix("torch.")}
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return value.item() if hasattr(value, "item") else value

@@ -20,7 +20,7 @@ from pytriton.port.write.module import Written, signed
 
 __all__ = ["named", "test_module"]
 
-_MOST: Final = 8
+MAX_CASES: Final = 8
 _CALLERS_GRID: Final = ", grid=(2, 2, 2)"
 
 
@@ -34,7 +34,7 @@ def named(text: str, module: str) -> str:
 
 def test_module(plan: Plan, written: Written, where: str, source: str) -> str:
     """The text of the test file of a module, less the module's path (see ``named``)."""
-    cases = [_case(plan, variant, point) for variant, point in _chosen(plan)][:_MOST]
+    cases = [_case(plan, variant, point) for variant, point in _chosen(plan)][:MAX_CASES]
     return render(
         "port_test.py.j2",
         mark=MARK,
@@ -56,7 +56,7 @@ def _sizes(plan: Plan) -> tuple[int, int]:
 
     A buffer is taken to hold words of 4 bytes, as many as some parameter says.
     """
-    words = [one.buffer // 4 for one in plan.parameters if one.buffer]
+    words = [parameter.buffer // 4 for parameter in plan.parameters if parameter.buffer]
     return min([16, *words]), min([7, *words])
 
 
@@ -79,7 +79,7 @@ def _samples(plan: Plan, entry: Entry, variant: Variant) -> list[Point]:
         point
         for row, point in variant.samples
         if tuple(row[group[0]].rstrip("*") for group in plan.groups) == entry.words
-        and any(plan.selected(point, one) == entry.selected for one in point.use.decisions or [{}])
+        and any(plan.selected(point, decision) == entry.selected for decision in point.use.decisions or [{}])
     ]
 
 
@@ -93,14 +93,18 @@ def _elements(point: Point) -> int:
 
 
 def _case(plan: Plan, variant: Variant, point: Point) -> dict[str, Any]:
-    setting = setting_of(variant, point, frozenset(one.define for one in plan.keywords))
+    setting = setting_of(variant, point, frozenset(keyword.define for keyword in plan.keywords))
     decisions = (point.use.decisions or [{}])[0]
     keywords = {
         keyword: value
         for (name, keyword), value in zip(plan.selectors, plan.selected(point, decisions), strict=True)
         if not name.startswith(POWER)
     }
-    keywords |= {one.name: point.values[one.define] for one in plan.keywords if one.define in point.values}
+    keywords |= {
+        keyword.name: point.values[keyword.define]
+        for keyword in plan.keywords
+        if keyword.define in point.values
+    }
     mentioned = {name: value for name, value in point.values.items() if _used(name, variant)}
     return {
         "defines": _dict(mentioned, len("        defines=,")),

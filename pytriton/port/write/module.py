@@ -21,7 +21,7 @@ from pytriton.lang.tree.types import ScalarType
 from pytriton.port.jobs.launcher import POWER, Entry, Plan, Setting, pointers
 from pytriton.port.jobs.variants import Variant
 from pytriton.port.read.scan import MARK
-from pytriton.port.write.arguments import launcher, torch_dtype
+from pytriton.port.write.arguments import bracketed, launcher, torch_dtype
 from pytriton.source import Source
 
 __all__ = ["Written", "comments_of", "edited", "signed", "write"]
@@ -53,31 +53,33 @@ def write(plan: Plan, where: str, source: str, foreign: Sequence[str] = ()) -> W
         kernels.append(_kernel(plan, variant, name, text, alone=len(names) == 1))
     body = "\n".join(kernel["text"] for kernel in kernels)
     every = comments_of(source)
-    moved = tuple(one for one in every if one not in foreign and not _stands_in(one, body, kernels))
+    moved = tuple(
+        element for element in every if element not in foreign and not _stands_in(element, body, kernels)
+    )
     values: dict[str, Any] = {
         "mark": MARK,
         "where": where,
         "head": moved,
         "libdevice": any("import libdevice" in variant.translation.text for variant in names),
-        "bits": any(_is_whole(one.type) for one in plan.parameters),
+        "bits": any(_is_whole(parameter.type) for parameter in plan.parameters),
         "helpers": list(helpers),
         "kernels": kernels,
         "configs": [line for setting, name in constants.items() for line in _config(setting, f"{name} = ")],
         "tuned": "all" if not constants else "some" if any(map(_tuned, plan.settings.values())) else "none",
         "function": function,
-        "names": [one.identifier for one in plan.parameters],
+        "names": [parameter.identifier for parameter in plan.parameters],
         **_table(plan, shown, function),
         **launcher(plan, shown, function),
     }
     text = re.sub(r"[ ]+$", "", render("port.py.j2", **values, checksum=""), flags=re.MULTILINE)
-    lost = tuple(one for one in every if one not in foreign and one not in text)
+    lost = tuple(element for element in every if element not in foreign and element not in text)
     return Written(signed(text), function, tuple(names.values()), len(every), moved, lost)
 
 
 def signed(text: str) -> str:
     """The text with its checksum in the first line, which ends in ``[]``."""
-    first, rest = text.split("\n", 1)
-    return f"{first.removesuffix('[]')}[{_checksum(text)}]\n{rest}"
+    first, body = text.split("\n", 1)
+    return f"{first.removesuffix('[]')}[{_checksum(text)}]\n{body}"
 
 
 def _checksum(text: str) -> str:
@@ -86,8 +88,8 @@ def _checksum(text: str) -> str:
 
 def edited(text: str) -> bool:
     """Whether a module of ours was changed by hand: its checksum no longer fits, or it has none."""
-    found = re.match(re.escape(MARK) + r".*\[([0-9a-f]{12})\]\n", text)
-    return found is None or found[1] != _checksum(text)
+    signature = re.match(re.escape(MARK) + r".*\[([0-9a-f]{12})\]\n", text)
+    return signature is None or signature[1] != _checksum(text)
 
 
 _OURS: Final = frozenset(("torch", "triton", "tl", "contextlib", "operator", "libdevice", "config", "grid"))
@@ -115,19 +117,19 @@ def _functions(variant: Variant) -> list[str]:
 
 
 def _kernel(plan: Plan, variant: Variant, name: str, text: str, alone: bool) -> dict[str, Any]:
-    head, _, rest = text.partition("@triton.jit\n")
+    head, _, definition = text.partition("@triton.jit\n")
     above = [line.removeprefix("#").strip() for line in head.splitlines()]
     if not alone:
         above += _purpose(plan, variant)
     old = f"def {variant.translation.function}("
-    assert rest.startswith(old), rest[:40]
-    body = f"@triton.jit\ndef {name}({rest.removeprefix(old)}"
+    assert definition.startswith(old), definition[:40]
+    body = f"@triton.jit\ndef {name}({definition.removeprefix(old)}"
     settings = plan.settings[variant]
     restored = _restored(plan, variant)
     return {
         "above": above,
         "tuned": _tuned(settings),
-        "configs": [line for one in settings for line in _config(one)],
+        "configs": [line for setting in settings for line in _config(setting)],
         "key": _named("key", plan.key),
         "restored": _named("restore_value", restored) if restored else [],
         "text": _with_all_types(body, variant),
@@ -136,13 +138,12 @@ def _kernel(plan: Plan, variant: Variant, name: str, text: str, alone: bool) -> 
 
 def _named(name: str, values: Sequence[str]) -> list[str]:
     """A keyword with a list of names."""
-    line = f"{name}=[{', '.join(repr(one) for one in values)}],".replace("'", '"')
-    return [line] if len(line) + 4 <= WIDTH else [f"{name}=[", *(f'    "{one}",' for one in values), "],"]
+    return bracketed(f"{name}=[", [f'"{value}"' for value in values], "],")
 
 
 def _purpose(plan: Plan, variant: Variant) -> list[str]:
     """What a variant is for, a line for each way to it."""
-    found: list[str] = []
+    lines: list[str] = []
     for entry in plan.entries:
         if variant in entry.variants:
             pairs = zip((name for name, _ in plan.selectors), entry.selected, strict=True)
@@ -150,18 +151,18 @@ def _purpose(plan: Plan, variant: Variant) -> list[str]:
                 *entry.words,
                 *(f"{name}={value!r}".replace(f"{POWER}", "power of two ") for name, value in pairs),
             ]
-            found.append(f"for {', '.join(parts)}" if parts else "for some configs")
-    return list(dict.fromkeys(found))
+            lines.append(f"for {', '.join(parts)}" if parts else "for some configs")
+    return list(dict.fromkeys(lines))
 
 
 def _restored(plan: Plan, variant: Variant) -> list[str]:
     """What a timed launch could have changed for the next: memory that is written and may be read."""
     writes, reads = variant.translation.writes, variant.translation.reads
     return [
-        one.identifier
-        for one in pointers(plan.parameters)
-        if one.name in writes
-        and (one.name in reads or not re.search(r"\b(__noalias|restrict|noalias)\b", one.declaration))
+        pointer.identifier
+        for pointer in pointers(plan.parameters)
+        if pointer.name in writes
+        and (pointer.name in reads or not re.search(r"\b(__noalias|restrict|noalias)\b", pointer.declaration))
     ]
 
 
@@ -174,9 +175,9 @@ def _config(setting: Setting, assigned: str = "") -> list[str]:
     line = f"{assigned}triton.Config({', '.join(['{' + ', '.join(numbers) + '}', *more])}){end}"
     if len(line) + indent <= WIDTH:
         return [line]
-    entries = ["        " + one + "," for one in numbers]
-    rest = [f"    {one}," for one in more]
-    return [f"{assigned}triton.Config(", "    {", *entries, "    },", *rest, f"){end}"]
+    entries = ["        " + number + "," for number in numbers]
+    lines = [f"    {option}," for option in more]
+    return [f"{assigned}triton.Config(", "    {", *entries, "    },", *lines, f"){end}"]
 
 
 def _tuned(settings: Sequence[Setting]) -> bool:
@@ -186,9 +187,11 @@ def _tuned(settings: Sequence[Setting]) -> bool:
 
 def _constants(plan: Plan, names: dict[Variant, str], function: str) -> dict[Setting, str]:
     """A name for each config that is the only one of a kernel."""
-    alone = dict.fromkeys(plan.settings[one][0] for one in names if not _tuned(plan.settings[one]))
+    alone = dict.fromkeys(
+        plan.settings[variant][0] for variant in names if not _tuned(plan.settings[variant])
+    )
     name = f"{function.upper()}_CONFIG"
-    return {one: name if len(alone) == 1 else f"{name}_{place}" for place, one in enumerate(alone, 1)}
+    return {variant: name if len(alone) == 1 else f"{name}_{place}" for place, variant in enumerate(alone, 1)}
 
 
 def _shown(plan: Plan, names: dict[Variant, str], constants: dict[Setting, str]) -> dict[Variant, str]:
@@ -196,8 +199,8 @@ def _shown(plan: Plan, names: dict[Variant, str], constants: dict[Setting, str])
     if not constants:
         return names
     return {
-        one: f"({name}, {'None' if _tuned(plan.settings[one]) else constants[plan.settings[one][0]]})"
-        for one, name in names.items()
+        variant: f"({name}, {'None' if _tuned(plan.settings[variant]) else constants[plan.settings[variant][0]]})"
+        for variant, name in names.items()
     }
 
 
@@ -218,12 +221,12 @@ def _with_all_types(text: str, variant: Variant) -> str:
 
 def comments_of(source: str) -> list[str]:
     """The comments of a text, a line each, without their decoration; empty ones do not count."""
-    found: list[str] = []
+    comments: list[str] = []
     for token in tokenize(Source(source), Report()):
         for comment in token.comments:
             rows = [row.strip().lstrip("*/!").strip() for row in comment.text.splitlines()]
-            found += [row.rstrip("*").rstrip() for row in rows if row.strip("*/ ")]
-    return found
+            comments += [row.rstrip("*").rstrip() for row in rows if row.strip("*/ ")]
+    return comments
 
 
 def _stands_in(comment: str, body: str, kernels: Sequence[dict[str, Any]]) -> bool:
@@ -244,9 +247,9 @@ def _table(plan: Plan, shown: dict[Variant, str], function: str) -> dict[str, An
     rows: list[str] = []
     details: list[str] = []
     for entry in plan.entries:
-        parts = [*map(torch_dtype, entry.words), *(repr(one).replace("'", '"') for one in entry.selected)]
+        parts = [*map(torch_dtype, entry.words), *(repr(value).replace("'", '"') for value in entry.selected)]
         details += _detail_row(plan, entry, parts)
-        kernels = [shown[one] for one in entry.variants]
+        kernels = [shown[variant] for variant in entry.variants]
         rows += _row(parts, kernels)
     columns = [f"dtype of {' and '.join(group)}" for group in plan.groups]
     columns += [
@@ -258,7 +261,7 @@ def _table(plan: Plan, shown: dict[Variant, str], function: str) -> dict[str, An
         "table_key": ", ".join(columns),
         "table_name": f"{function.upper()}_KERNELS",
         "details": details,
-        "details_of": ", ".join(f"dtype of {one.parameter}" for one in plan.details),
+        "details_of": ", ".join(f"dtype of {detail.parameter}" for detail in plan.details),
     }
 
 
@@ -266,8 +269,8 @@ def _detail_row(plan: Plan, entry: Entry, key: Sequence[str]) -> list[str]:
     """What differs for one entry, as a line of the second table."""
     if not plan.details:
         return []
-    found = [one.of(entry) for one in plan.details]
-    return _row(key, [torch_dtype(str(one)) for one in found])
+    details = [detail.of(entry) for detail in plan.details]
+    return _row(key, [torch_dtype(str(detail)) for detail in details])
 
 
 def _row(key: Sequence[str], values: Sequence[str]) -> list[str]:
@@ -276,11 +279,11 @@ def _row(key: Sequence[str], values: Sequence[str]) -> list[str]:
     if len(f"    {left}: {right},") <= WIDTH:
         return [f"{left}: {right},"]
     if len(f"    {left}: (") <= WIDTH:
-        return [f"{left}: (", *(f"    {one}," for one in values), "),"]
-    head = ["(", *(f"    {one}," for one in key)]
+        return [f"{left}: (", *(f"    {value}," for value in values), "),"]
+    head = ["(", *(f"    {entry}," for entry in key)]
     if len(f"    ): {right},") <= WIDTH:
         return [*head, f"): {right},"]
-    return [*head, "): (", *(f"    {one}," for one in values), "),"]
+    return [*head, "): (", *(f"    {value}," for value in values), "),"]
 
 
 def _tuple(items: Sequence[str]) -> str:

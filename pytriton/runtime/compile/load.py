@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from triton.runtime.jit import JITFunction
 
-from pytriton.runtime.compile.gate import check_module
 from pytriton.runtime.compile.module_cache import module_name, store
+from pytriton.runtime.gate import check_module
 from pytriton.runtime.locks import Lock
 
 __all__ = ["LoadedModule", "load"]

@@ -2,10 +2,10 @@
 
 Types come from the *source*: an ``int`` is 32 bits wide however Python spelled the number, and a pointer has
 the declared element type even if only an address was passed. For each parameter one closure is prepared
-once; it takes a value and gives ``(launch value, fact, device)``:
+once; it takes a value and gives ``(launch value, specialization, device)``:
 
 * the launch value is a Python int (pointers: the address), float or bool;
-* the *fact* is all that compiled code may depend on beside the declaration: one of ``PLAIN``, ``BY_16``
+* the *specialization* is all that compiled code may depend on beside the declaration: one of ``PLAIN``, ``BY_16``
   (the number or address is a multiple of 16), ``BY_8`` (of 8, but not of 16) and ``ONE`` (the integer is 1);
 * the device is a CUDA index, -1 for the CPU, or None for what lies on no device.
 """
@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-import struct
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn
 
@@ -25,6 +24,7 @@ import torch
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.runtime.errors import refusal
+from pytriton.runtime.launch.rules import rule_of
 
 __all__ = [
     "BY_8",
@@ -35,9 +35,6 @@ __all__ = [
     "Binder",
     "Bound",
     "Place",
-    "accepted_dtypes",
-    "range_of",
-    "rounding_of",
 ]
 
 PLAIN: Final = 0
@@ -46,7 +43,7 @@ ONE: Final = 2
 BY_8: Final = 3
 
 DIVISIBLE: Final = tuple(BY_16 if low == 0 else BY_8 if low == 8 else PLAIN for low in range(16))
-"""The fact of an address or integer, by its last four bits; 1 is a fact of its own."""
+"""The specialization of an address or integer, by its last four bits; 1 is a specialization of its own."""
 
 Checked = tuple[Any, int, int | None]
 Checker = Callable[[Any], Checked]
@@ -62,7 +59,10 @@ class Binder:
         self._checkers = tuple(
             _checker(parameter, self.place(position)) for position, parameter in enumerate(self.parameters)
         )
-        promised = ((at, max(one.multiple_of, one.aligned)) for at, one in enumerate(self.parameters))
+        promised = (
+            (at, max(parameter.multiple_of, parameter.aligned))
+            for at, parameter in enumerate(self.parameters)
+        )
         self._promised = tuple((at, number) for at, number in promised if number > 1)
         self._positions = {param.name: index for index, param in enumerate(self.parameters)}
         self.buffers = tuple(param for param in self.parameters if param.buffer)
@@ -70,24 +70,24 @@ class Binder:
         self.own = Binder(kernel, self.parameters[: -len(self.buffers)]) if self.buffers else self
 
     def bind(self, arguments: Sequence[Any]) -> Bound:
-        """Launch values, facts, and the one device that the tensors are on (None if there is none).
+        """Launch values, specializations, and the one device that the tensors are on (None if there is none).
 
         Raises LaunchError for whatever is wrong with the arguments.
         """
         if len(arguments) != len(self._checkers):
             self._refuse_count(len(arguments))
         values = []
-        facts = []
+        specializations = []
         device: int | None = None
         for check, argument in zip(self._checkers, arguments, strict=True):
-            value, fact, where = check(argument)
+            value, specialization, where = check(argument)
             values.append(value)
-            facts.append(fact)
+            specializations.append(specialization)
             if where is not None and where != device:
                 if device is not None:
                     self._refuse_devices(arguments)
                 device = where
-        return values, tuple(facts), device
+        return values, tuple(specializations), device
 
     def broken(self, values: Sequence[Any]) -> dict[int, int]:
         """Which launch values break a promise, by position, and what they were to be multiples of."""
@@ -153,36 +153,21 @@ def _checker(parameter: Parameter, place: Place) -> Checker:
         case PointerType():
             return _pointer(parameter, place)
         case ScalarType(kind="float"):
-            return _floating(parameter.type, place)
+            return _floating(parameter, place)
         case ScalarType(kind="bool"):
             return lambda value: (bool(_number(value, place)), PLAIN, None)
         case _:
-            return _integer(parameter.type, place)
+            return _integer(parameter, place)
 
 
 # Pointers: tensors, addresses, and what is absent.
 
-_INTEGER_DTYPES: Final = {
-    8: (torch.int8, torch.uint8, torch.bool),
-    16: (torch.int16, torch.uint16),
-    32: (torch.int32, torch.uint32),
-    64: (torch.int64, torch.uint64),
-}
 _ABSENT: Final[Checked] = (0, BY_16, None)
-
-
-def accepted_dtypes(element: ScalarType | PointerType) -> frozenset[torch.dtype]:
-    """Width and kind must match; signedness need not, and a bool is an 8-bit integer."""
-    if isinstance(element, PointerType):
-        return frozenset(_INTEGER_DTYPES[64])
-    if element.is_float:
-        return frozenset({getattr(torch, element.torch)})
-    return frozenset(_INTEGER_DTYPES[max(8, element.bits)])
 
 
 def _pointer(parameter: Parameter, place: Place) -> Checker:
     assert isinstance(parameter.type, PointerType)
-    accepted = accepted_dtypes(parameter.type.element)
+    accepted = frozenset(rule_of(parameter).dtypes)
 
     def check(value: Any) -> Checked:
         if isinstance(value, torch.Tensor):
@@ -256,14 +241,11 @@ def _refuse_dtype(tensor: torch.Tensor, type_: object, place: Place) -> NoReturn
 # Scalars: Python and NumPy numbers, and tensors without axes.
 
 
-def range_of(type_: ScalarType) -> tuple[int, int]:
-    """The least and the largest number that may be passed; a negative one for an unsigned is taken as C does."""
-    low = -(1 << type_.bits - 1)
-    return low, (1 << type_.bits) - 1 if type_.kind == "uint" else -low - 1
-
-
-def _integer(type_: ScalarType, place: Place) -> Checker:
-    low, high = range_of(type_)
+def _integer(parameter: Parameter, place: Place) -> Checker:
+    type_ = parameter.type
+    assert isinstance(type_, ScalarType)
+    rule = rule_of(parameter)
+    low, high = rule.low, rule.high
     modulus = 1 << type_.bits
 
     def check(value: Any) -> Checked:
@@ -277,19 +259,14 @@ def _integer(type_: ScalarType, place: Place) -> Checker:
             )
         if value < 0 and type_.kind == "uint":
             value += modulus
-        fact = ONE if value == 1 else DIVISIBLE[value & 15]
-        return value, fact, None
+        specialization = ONE if value == 1 else DIVISIBLE[value & 15]
+        return value, specialization, None
 
     return check
 
 
-def rounding_of(type_: ScalarType) -> Callable[[float], float] | None:
-    """What a floating number must go through before it is passed; None for float and double."""
-    return {"half": _to_half, "bfloat16": _to_bfloat16}.get(type_.word)
-
-
-def _floating(type_: ScalarType, place: Place) -> Checker:
-    rounded = rounding_of(type_)
+def _floating(parameter: Parameter, place: Place) -> Checker:
+    rounded = rule_of(parameter).rounding
 
     def check(value: Any) -> Checked:
         if type(value) is not float:
@@ -297,7 +274,7 @@ def _floating(type_: ScalarType, place: Place) -> Checker:
             try:
                 value = float(number)
             except OverflowError:
-                place.refuse(f"is {_shown(value)}, which does not fit in a {type_}", "TC506")
+                place.refuse(f"is {_shown(value)}, which does not fit in a {parameter.type}", "TC506")
         return (rounded(value) if rounded else value), PLAIN, None
 
     return check
@@ -331,25 +308,6 @@ def _whole(value: int | float, place: Place) -> int:
     if not value.is_integer():
         place.refuse(f"is {value}, which has a fraction", "TC507", "pass an integer, for example by a // b")
     return int(value)
-
-
-def _to_half(value: float) -> float:
-    """Rounded to half as C does; what is too large becomes infinite."""
-    try:
-        return float(struct.unpack("<e", struct.pack("<e", value))[0])
-    except OverflowError:
-        return math.copysign(math.inf, value)
-
-
-def _to_bfloat16(value: float) -> float:
-    """Rounded to nearest, ties to even. (Triton's launchers cut the low bits off.)"""
-    try:
-        (bits,) = struct.unpack("<I", struct.pack("<f", value))
-    except OverflowError:
-        return math.copysign(math.inf, value)
-    if value == value:
-        bits = bits + 0x7FFF + (bits >> 16 & 1)
-    return float(struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0])
 
 
 def _shown(value: object) -> str:

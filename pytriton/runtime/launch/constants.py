@@ -1,6 +1,6 @@
 """The constant buffers of a kernel object: ``char __constant__* tab = calloc(64);`` and ``set_constant``.
 
-A buffer is memory that the text declares and the launcher supplies, as one more pointer behind the user's
+A buffer is memory that the text declares and the launcher supplies, as one more pointer after the user's
 arguments. There is one copy a device, made when it is first needed, and zero until it is set.
 """
 
@@ -49,7 +49,7 @@ class Constants:
         sizes: Mapping[str, int] | None,
         kernel: str,
     ) -> None:
-        """Copy the bytes of an array to the start of a buffer; what lies behind them stays as it was.
+        """Copy the bytes of an array to the start of a buffer; what lies after them stays as it was.
 
         ``sizes`` are the buffers of the kernel, as far as they are known now. Raises LaunchError for a name
         that is not among them, for an array that is longer, and for what is no array.
@@ -76,9 +76,9 @@ class Constants:
 
     def on(self, device: int, name: str, size: int) -> torch.Tensor:
         """The buffer on a device, as bytes; it has at least ``size`` of them."""
-        found = self._on.get((name, device))
-        if found is not None and found.numel() >= size:
-            return found
+        buffer = self._on.get((name, device))
+        if buffer is not None and buffer.numel() >= size:
+            return buffer
         with self._lock:
             return self._grown(name, device, size)
 
@@ -91,14 +91,14 @@ class Constants:
             _check_fit(sizes, kernel, name, length)
 
     def _grown(self, name: str, device: int, size: int) -> torch.Tensor:
-        found = self._on.get((name, device))
-        if found is None:
+        buffer = self._on.get((name, device))
+        if buffer is None:
             host = self._brought.pop((name, device), self._everywhere.get(name))
-            found = _at_least(None, max(size, 0 if host is None else host.numel()), device)
+            buffer = _at_least(None, max(size, 0 if host is None else host.numel()), device)
             if host is not None:
-                found[: host.numel()].copy_(host)
-        found = self._on[name, device] = _at_least(found, size, device)
-        return found
+                buffer[: host.numel()].copy_(host)
+        buffer = self._on[name, device] = _at_least(buffer, size, device)
+        return buffer
 
 
 def _check_fit(sizes: Mapping[str, int], kernel: str, name: str, length: int) -> None:
@@ -118,14 +118,14 @@ def _check_fit(sizes: Mapping[str, int], kernel: str, name: str, length: int) ->
         )
 
 
-def _at_least(found: torch.Tensor | None, size: int, device: int) -> torch.Tensor:
-    """The same bytes; where they are fewer, a longer copy with zeros behind."""
-    if found is not None and found.numel() >= size:
-        return found
+def _at_least(buffer: torch.Tensor | None, size: int, device: int) -> torch.Tensor:
+    """The same bytes; where they are fewer, a longer copy with zeros after."""
+    if buffer is not None and buffer.numel() >= size:
+        return buffer
     place = "cpu" if device == CPU else f"cuda:{device}"
     longer = torch.zeros(size, dtype=torch.uint8, device=place)
-    if found is not None:
-        longer[: found.numel()].copy_(found)
+    if buffer is not None:
+        longer[: buffer.numel()].copy_(buffer)
     return longer
 
 

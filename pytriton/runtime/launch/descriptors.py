@@ -26,9 +26,9 @@ __all__ = ["Fits", "describes", "fits_of", "guarded"]
 Fits = Callable[[Grid, Sequence[Any]], bool]
 
 _HOPPER: Final = 90
-_LARGEST: Final = 2**31 - 1
+MAX_INT: Final = 2**31 - 1
 _BYTES: Final = 16  # what addresses and the distances of rows must be multiples of
-_MOST_PROGRAMS: Final = 1 << 16  # of one launch: each takes some hundred bytes of memory
+MAX_PROGRAMS: Final = 1 << 16  # of one launch: each takes some hundred bytes of memory
 
 
 def describes() -> bool:
@@ -46,7 +46,7 @@ def fits_of(translation: Translation) -> Fits | None:
 
     def fits(grid: Grid, values: Sequence[Any]) -> bool:
         x, y, z = grid
-        if x * y * z > _MOST_PROGRAMS:
+        if x * y * z > MAX_PROGRAMS:
             return False
         return all(test(grid, values) for test in tests)
 
@@ -69,11 +69,11 @@ def _test(described: Described, places: Mapping[str, int]) -> Fits:
         return (
             address > 0
             and not address % _BYTES
-            and 0 < distance <= _LARGEST
+            and 0 < distance <= MAX_INT
             and not distance % multiple
-            and (a * x + b * y + c * z + row) * distance + d * x + e * y + f * z + column <= _LARGEST
-            and (number if stop is None else values[stop]) + size <= _LARGEST
-            and down * distance <= _LARGEST
+            and (a * x + b * y + c * z + row) * distance + d * x + e * y + f * z + column <= MAX_INT
+            and (number if stop is None else values[stop]) + size <= MAX_INT
+            and down * distance <= MAX_INT
         )
 
     return holds

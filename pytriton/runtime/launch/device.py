@@ -5,7 +5,7 @@ sizes, the stream, the function's handle, packed metadata, launch metadata, two 
 arguments of the function, constexprs included (they are skipped). Pointers may be bare addresses. What
 differs between the versions stands in ``_adjusted_values`` and ``direct_of``, and nowhere else.
 
-Behind ``run`` stands a C function. ``Direct`` says how to call that without what ``run`` does first: asking for
+Below ``run`` stands a C function. ``Direct`` says how to call that without what ``run`` does first: asking for
 scratch memory and for hooks. There is one in versions of Triton that are known here, and for kernels that need no
 scratch memory but such as torch can give (descriptors.py says what for).
 """
@@ -62,25 +62,25 @@ def sizes_of(grid: Any, options: Options, kernel: str) -> Grid | None:
     if not isinstance(sizes, (tuple, list)):
         sizes = (sizes,)
     try:
-        found = [operator.index(size) for size in sizes]
+        entries = [operator.index(size) for size in sizes]
     except TypeError:
         raise refusal(
             f"{kernel}: the grid is {_shown(sizes)}, but its entries must be integers",
             "TC511",
             "give a function of the options, or 1 to 3 integers; round up with pytriton.cdiv(a, b)",
         ) from None
-    if not 1 <= len(found) <= 3:
+    if not 1 <= len(entries) <= 3:
         raise refusal(
-            f"{kernel}: the grid is {_shown(sizes)}, which has {len(found)} entries",
+            f"{kernel}: the grid is {_shown(sizes)}, which has {len(entries)} entries",
             "TC511",
             "a grid has 1 to 3",
         )
-    while len(found) < 3:
-        found.append(1)
-    x, y, z = found
+    while len(entries) < 3:
+        entries.append(1)
+    x, y, z = entries
     if 0 < x <= LARGEST_GRID[0] and 0 < y <= LARGEST_GRID[1] and 0 < z <= LARGEST_GRID[2]:
         return x, y, z
-    for axis, (size, largest) in enumerate(zip(found, LARGEST_GRID, strict=True)):
+    for axis, (size, largest) in enumerate(zip(entries, LARGEST_GRID, strict=True)):
         if not 0 <= size <= largest:
             raise refusal(
                 f"{kernel}: the grid is {_shown(sizes)}, but axis {axis} takes 0 to {largest}",
@@ -155,7 +155,7 @@ class DeviceKernel:
         )
 
 
-# The C function behind ``run``.
+# The C function below ``run``.
 
 Style = Literal["flat", "packed"]
 
@@ -189,7 +189,7 @@ class Direct:
     """The C function of one compiled kernel, and the constant things that it takes.
 
     ``handles`` are ``function, metadata`` (flat) or ``function, metadata, annotations, signature`` (packed);
-    ``extra`` is how many constexprs it wants behind the values (none if packed).
+    ``extra`` is how many constexprs it wants after the values (none if packed).
     """
 
     style: Style

@@ -2,24 +2,25 @@
 
 Input: the parameters, and the *form* of a call (which pointers are tensors, addresses, or absent). Output: a
 function of the call's arguments and grid, made from ``templates/launcher.py.j2``, that does once and inline what
-the long way (``Plan``) does in closures and loops: it tests types, ranges, promises and devices, reads addresses,
+the slow path (``Plan``) does in closures and loops: it tests types, ranges, promises and devices, reads addresses,
 and makes a *key* of all that compiled code may depend on:
 
-    (device, a fact for each tensor, address and integer, the values that call for new tuning)
+    (device, a specialization for each tensor, address and integer, the values that call for new tuning)
 
 ``records`` maps a key to what the launch needs: the options that a grid sees, and Triton's own C function with the
 handles that it takes. Invariants:
 
-* A record exists only for a key that the long way has served, with the same facts, on the same device, by a choice
-  that is final. So whatever the tests and the key do not prove goes the long way, and with it every error message.
+* A record exists only for a key that the slow path has served, with the same specializations, on the same device,
+  by a choice that is final. So whatever the tests and the key do not prove takes the slow path, and with it every
+  error message.
 * Nothing of a call is kept, no tensor and no address: memory that was freed and used again is simply read again.
-* The grid is asked once. If its answer is unusual, the long way gets the answer, not the callable.
+* The grid is asked once. If its answer is unusual, the slow path gets the answer, not the callable.
 """
 
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -34,11 +35,12 @@ from pytriton.emit.names import identifier
 from pytriton.emit.templates import render
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
-from pytriton.runtime.launch.arguments import DIVISIBLE, accepted_dtypes, range_of, rounding_of
+from pytriton.runtime.gate import check_launcher
+from pytriton.runtime.launch.arguments import DIVISIBLE
 from pytriton.runtime.launch.device import LARGEST_GRID, MOST_PROGRAMS, Direct, Style, signed_bytes
 from pytriton.runtime.launch.fast_path_c import Row, native_launcher, packed_dtypes
 from pytriton.runtime.launch.gradients import increment_version
-from pytriton.runtime.launch.launcher_gate import check_launcher
+from pytriton.runtime.launch.rules import rule_of
 
 __all__ = ["Call", "Form", "Launcher", "Shape", "form_of", "launcher_text"]
 
@@ -59,7 +61,9 @@ def form_of(parameters: Sequence[Parameter], arguments: Sequence[Any]) -> Form |
     if len(parameters) != len(arguments):
         return None
     pairs = zip(parameters, arguments, strict=True)
-    kinds = [_KINDS.get(type(each)) for parameter, each in pairs if isinstance(parameter.type, PointerType)]
+    kinds = [
+        _KINDS.get(type(argument)) for parameter, argument in pairs if isinstance(parameter.type, PointerType)
+    ]
     form = tuple(kind for kind in kinds if kind is not None)
     return form if len(form) == len(kinds) else None
 
@@ -89,31 +93,33 @@ class Shape:
 class Launcher:
     """The generated function for one form of calls: ``call(arguments, grid)``, whose text is ``text``.
 
-    ``missed`` is the long way. It takes the arguments, the grid, and the key if that alone was not known.
+    ``missed`` is the slow path. It takes the arguments, the grid, and the key if that alone was not known.
     """
 
     def __init__(self, shape: Shape, missed: Callable[..., None]) -> None:
         self.text = launcher_text(shape)
         self._shape = shape
         self._records: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-        self._keyed = [each.position for each in _arguments(shape) if each.fact]
+        self._keyed = [argument.position for argument in _arguments(shape) if argument.key]
         namespace = {**_surroundings(shape), "records": self._records, "missed": missed}
         self.call: Call = _native(shape, namespace) or _python(shape, self.text, namespace)
 
-    def keep(self, key: tuple[Any, ...], facts: Sequence[int], options: Any, direct: Direct) -> None:
-        """A record for a key that the long way has served with these facts.
+    def keep(
+        self, key: tuple[Any, ...], specializations: Sequence[int], options: Any, direct: Direct
+    ) -> None:
+        """A record for a key that the slow path has served with these specializations.
 
-        Nothing is kept if the key says anything else than the facts, or if the C function is of another style.
+        Nothing is kept if the key differs from the specializations, or if the C function is of another style.
         """
-        said = key[1 : 1 + len(self._keyed)]
-        if direct.style == self._shape.style and said == tuple(facts[at] for at in self._keyed):
+        keyed = key[1 : 1 + len(self._keyed)]
+        if direct.style == self._shape.style and keyed == tuple(specializations[at] for at in self._keyed):
             self._records[key] = (options, direct.taking(self._shape.extra), *direct.handles)
 
 
 def _native(shape: Shape, surroundings: Mapping[str, Any]) -> Call | None:
     arguments = _arguments(shape)
-    rows = [each.row for each in arguments]
-    details = [each.detail for each in arguments]
+    rows = [argument.row for argument in arguments]
+    details = [argument.detail for argument in arguments]
     devices = shape.device, shape.sole
     return native_launcher(
         *(rows, details, shape.tuned, _changed(shape, arguments), shape.gradients),
@@ -128,8 +134,8 @@ def _changed(shape: Shape, arguments: Sequence[_Argument]) -> list[int]:
 
 def _python(shape: Shape, text: str, surroundings: dict[str, Any]) -> Call:
     exec(_compiled(text, shape.kernel), surroundings)
-    made: Call = surroundings[f"launch_{shape.kernel}"]
-    return made
+    launcher: Call = surroundings[f"launch_{shape.kernel}"]
+    return launcher
 
 
 def _surroundings(shape: Shape) -> dict[str, Any]:
@@ -145,16 +151,17 @@ def _surroundings(shape: Shape) -> dict[str, Any]:
         "tensors": frozenset({torch.Tensor, torch.nn.Parameter}),
         "numbers": frozenset({int, float}),
         "sequences": frozenset({tuple, list}),
-        **{_rounding(type_): rounding_of(type_) for type_ in _scalars(shape) if rounding_of(type_)},
+        **{
+            _rounding(parameter.type): rule_of(parameter).rounding
+            for parameter in shape.parameters
+            if rule_of(parameter).rounding
+        },
     }
 
 
-def _scalars(shape: Shape) -> Iterator[ScalarType]:
-    return (each.type for each in shape.parameters if isinstance(each.type, ScalarType))
-
-
-def _rounding(type_: ScalarType) -> str:
-    return f"to_{type_.word}"
+def _rounding(type_: ScalarType | PointerType) -> str:
+    """The name of what rounds to ``half`` or ``bfloat16``."""
+    return f"to_{type_}"
 
 
 _numbers: Final = count(1)
@@ -195,7 +202,7 @@ class _Argument:
     value: str  # what is launched
     reads: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
-    fact: str = ""  # its entry of the key; empty if all that pass the checks are alike
+    key: str = ""  # its entry of the key; empty if all that pass the checks are alike
     dtypes: tuple[str, ...] = ()
     row: Row = ("n", False, False, 0, 0, 1, 0)
     detail: Any = None
@@ -204,24 +211,28 @@ class _Argument:
 def launcher_text(shape: Shape) -> str:
     """The module of one launcher."""
     arguments = _arguments(shape)
-    launched = [each.value for each in arguments]
-    checks = [check for each in arguments for check in each.checks]
+    launched = [argument.value for argument in arguments]
+    checks = [check for argument in arguments for check in argument.checks]
     tuned = [arguments[at].value for at in shape.tuned]
-    tensors = [each.name for each in arguments if each.dtypes]
+    tensors = [argument.name for argument in arguments if argument.dtypes]
     return render(
         "launcher.py.j2",
         kernel=shape.kernel,
         name=f"launch_{shape.kernel}",
         form=_shown(shape),
-        imported=sorted({dtype for each in arguments for dtype in each.dtypes}),
-        parameters=[each.name for each in arguments],
-        kinds=[each.kind for each in arguments] or ["True"],
-        reads=[f"device = {_device(shape)}", *(line for each in arguments for line in each.reads)],
+        imported=sorted({dtype for argument in arguments for dtype in argument.dtypes}),
+        parameters=[argument.name for argument in arguments],
+        kinds=[argument.kind for argument in arguments] or ["True"],
+        reads=[f"device = {_device(shape)}", *(line for argument in arguments for line in argument.reads)],
         checks=[*checks, *_on_device(shape, arguments)] or ["True"],
         tensors=tensors,
         gradients=shape.gradients and tensors,
         changed=[arguments[at].name for at in _changed(shape, arguments)],
-        key=["device", *(each.fact for each in arguments if each.fact), *tuned],
+        key=[
+            "device",
+            *(argument.key for argument in arguments if argument.key),
+            *tuned,
+        ],
         record=["options", "launch", *_HANDLES[shape.style]],
         largest=LARGEST_GRID,
         most_programs=MOST_PROGRAMS,
@@ -230,7 +241,7 @@ def launcher_text(shape: Shape) -> str:
 
 
 def _shown(shape: Shape) -> str:
-    pointers = [each.name for each in shape.parameters if isinstance(each.type, PointerType)]
+    pointers = [parameter.name for parameter in shape.parameters if isinstance(parameter.type, PointerType)]
     shown = [f"{name} is {_WORDS[kind]}" for name, kind in zip(pointers, shape.form, strict=True)]
     return ", ".join(shown) or "numbers only"
 
@@ -246,9 +257,9 @@ def _on_device(shape: Shape, arguments: Sequence[_Argument]) -> list[str]:
     """A call whose tensors are all empty runs where the constructor said; no other launcher knows that place."""
     if shape.device is None:
         return []
-    tensors = [each.value for each in arguments if each.dtypes]
-    found = [f"device == {shape.device}", *tensors]
-    return [f"({' or '.join(found)})" if tensors else found[0]]
+    tensors = [argument.value for argument in arguments if argument.dtypes]
+    conditions = [f"device == {shape.device}", *tensors]
+    return [f"({' or '.join(conditions)})" if tensors else conditions[0]]
 
 
 def _launched(shape: Shape, values: Sequence[str]) -> list[str]:
@@ -267,32 +278,31 @@ def _arguments(shape: Shape) -> list[_Argument]:
     taken: set[str] = set(_OURS)
     unsigned = signed_bytes(shape.parameters)
     form = iter(shape.form)
-    found: list[_Argument] = []
+    described: list[_Argument] = []
     for position, parameter in enumerate(shape.parameters):
         name = identifier(parameter.identifier, frozenset(taken))
         taken.add(name)
         if isinstance(parameter.type, PointerType):
             address = identifier(f"{name}_at", frozenset(taken))
             taken.add(address)
-            found.append(_pointer(position, parameter, name, address, next(form)))
+            described.append(_pointer(position, parameter, name, address, next(form)))
         else:
-            found.append(_scalar(position, parameter, parameter.type, name, position in unsigned))
-    return found
+            described.append(_scalar(position, parameter, name, position in unsigned))
+    return described
 
 
 def _pointer(position: int, parameter: Parameter, name: str, address: str, kind: Kind) -> _Argument:
     assert isinstance(parameter.type, PointerType)
     if kind == "absent":
         return _Argument(position, name, f"{name} is None", "0")
-    where, most = (address if kind == "tensor" else name), (1 << 64) - 1
-    promise = [f"not {where} % {parameter.aligned}"] if parameter.aligned > 1 else []
-    fact = "" if parameter.aligned % 16 == 0 else f"divisible[{where} & 15]"
-    accepted = sorted(accepted_dtypes(parameter.type.element), key=str)
-    row: Row = (kind[0], bool(fact), False, 0, most, max(1, parameter.aligned), packed_dtypes(accepted))
+    rule, where = rule_of(parameter), address if kind == "tensor" else name
+    promise = [f"not {where} % {rule.divisor}"] if rule.divisor > 1 else []
+    key = "" if rule.divisor % 16 == 0 else f"divisible[{where} & 15]"
+    row: Row = (kind[0], bool(key), False, 0, rule.high, rule.divisor, packed_dtypes(rule.dtypes))
     if kind == "address":
-        checks = (f"0 <= {name} <= {most}", *promise)
-        return _Argument(position, name, f"type({name}) is int", name, (), checks, fact, (), row)
-    dtypes = [str(each).removeprefix("torch.") for each in accepted]
+        checks = (f"0 <= {name} <= {rule.high}", *promise)
+        return _Argument(position, name, f"type({name}) is int", name, (), checks, key, (), row)
+    dtypes = [str(accepted).removeprefix("torch.") for accepted in rule.dtypes]
     dtype = f"{name}.dtype is {dtypes[0]}" if len(dtypes) == 1 else f"{name}.dtype in ({', '.join(dtypes)})"
     there = f"{dtype} and {name}.get_device() == device and not {name}.is_neg()"
     return _Argument(
@@ -302,29 +312,31 @@ def _pointer(position: int, parameter: Parameter, name: str, address: str, kind:
         address,
         (f"{address} = {name}.data_ptr()",),
         (f"({there} if {address} else not {name}.numel())", *promise),
-        fact,
+        key,
         tuple(dtypes),
         row,
     )
 
 
-def _scalar(position: int, parameter: Parameter, type_: ScalarType, name: str, unsigned: bool) -> _Argument:
-    if type_.kind == "bool":
+def _scalar(position: int, parameter: Parameter, name: str, unsigned: bool) -> _Argument:
+    rule = rule_of(parameter)
+    if rule.kind == "bool":
         row: Row = ("b", False, False, 0, 0, 1, 0)
         return _Argument(position, name, f"type({name}) is bool", name, row=row)
-    if type_.kind == "float":
-        rounding, row = rounding_of(type_), ("f", False, False, 0, 0, 1, 0)
-        line = f"{name} = {_rounding(type_)}(float({name}))" if rounding else f"{name} = float({name})"
+    if rule.kind == "float":
+        rounding, row = rule.rounding, ("f", False, False, 0, 0, 1, 0)
+        line = (
+            f"{name} = {_rounding(parameter.type)}(float({name}))" if rounding else f"{name} = float({name})"
+        )
         kind = f"type({name}) in numbers"
         return _Argument(position, name, kind, name, (line,), row=row, detail=rounding)
-    low, high = range_of(type_)
-    low = low if type_.kind == "int" else 0
-    checks, fact = [f"{low} <= {name} <= {high}"], f"divisible[{name} & 15]"
-    if parameter.multiple_of > 1:
-        checks.append(f"not {name} % {parameter.multiple_of}")
-        fact = "" if parameter.multiple_of % 16 == 0 else fact
+    low = rule.low if rule.kind == "int" else 0
+    checks, key = [f"{low} <= {name} <= {rule.high}"], f"divisible[{name} & 15]"
+    if rule.divisor > 1:
+        checks.append(f"not {name} % {rule.divisor}")
+        key = "" if rule.divisor % 16 == 0 else key
     else:
-        fact = f"2 if {name} == 1 else {fact}"
-    row = (type_.kind[0], bool(fact), unsigned, low, high, max(1, parameter.multiple_of), 0)
+        key = f"2 if {name} == 1 else {key}"
+    row = (rule.kind[0], bool(key), unsigned, low, rule.high, rule.divisor, 0)
     value = f"{name} & 255" if unsigned else name
-    return _Argument(position, name, f"type({name}) is int", value, (), tuple(checks), fact, (), row)
+    return _Argument(position, name, f"type({name}) is int", value, (), tuple(checks), key, (), row)

@@ -31,10 +31,11 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.compile.load import load
 from pytriton.runtime.errors import refusal
+from pytriton.runtime.launch.rules import rule_of
 from pytriton.runtime.options.defines import Config, Options, defines_of
 from pytriton.runtime.plan import Plan
 from pytriton.runtime.trace.native import change_operator, native_modules, with_point
@@ -109,15 +110,15 @@ def call_traced(
             _check_tensor(planned.name, at, argument, wants, wants and argument.is_leaf)
     kinds = [_kind(argument) for argument in arguments]
     key = [operator.index(arguments[at]) for at in planned.key]
-    whole = all(is_whole(arguments[at]) for at in planned.tuned_writes)
-    route = getattr(ROUTES, _route(planned.name, kinds, key, whole))
+    may_be_copied = all(is_whole(arguments[at]) for at in planned.tuned_writes)
+    route = getattr(ROUTES, _route(planned.name, kinds, key, may_be_copied))
     route.launch(arguments, [_three(grid, options) for options in planned.options])
 
 
 def _fixed(value: Any) -> Any:
     """The value with symbols replaced by what they are now; a tracer guards on that."""
     if isinstance(value, (list, tuple)):
-        return [_fixed(one) for one in value]
+        return [_fixed(item) for item in value]
     if isinstance(value, (bool, torch.SymBool)):
         return True if value else False  # noqa: SIM210  (bool(x) would stay a symbol)
     if isinstance(value, (int, torch.SymInt)):
@@ -180,14 +181,14 @@ class Points:
         self, functions: Mapping[str, Callable[[dict[str, Any]], Any]], arguments: Sequence[Any]
     ) -> list[dict[str, Any]]:
         """The values of the heuristics for each config. Walked by Dynamo."""
-        found = []
+        results = []
         for defines in self.defines:
             known = {**dict(zip(self.names, arguments, strict=False)), **defines}
             values = {}
             for name, function in functions.items():
                 known[name] = values[name] = _fixed(function(known))
-            found.append(values)
-        return found
+            results.append(values)
+        return results
 
 
 class Planned:
@@ -262,21 +263,21 @@ def _check_tensor(planned: str, at: int, argument: torch.Tensor, wanting: bool, 
 
 
 @_constant
-def _route(planned: str, kinds: Sequence[Kind], key: Sequence[int], whole: bool) -> str:
-    """The name of the route; ``whole``: Inductor may tune a sweep on copies of what is written."""
-    found: Planned = getattr(ROUTES, planned)
+def _route(planned: str, kinds: Sequence[Kind], key: Sequence[int], may_be_copied: bool) -> str:
+    """The name of the route; ``may_be_copied``: Inductor may tune a sweep on copies of what is written."""
+    plan: Planned = getattr(ROUTES, planned)
     exporting = torch.compiler.is_exporting()
     # Each rank's Inductor would choose for itself.
-    may_tune = len(found.options) == 1 or (whole and not several_ranks())
+    may_tune = len(plan.options) == 1 or (may_be_copied and not several_ranks())
     asked = ("route", planned, tuple(kinds), tuple(key), may_tune, exporting)
-    return _kept(asked, lambda name: _make_route(name, found, kinds, key, may_tune, exporting))
+    return _kept(asked, lambda name: _make_route(name, plan, kinds, key, may_tune, exporting))
 
 
 @_constant
 def _route_without(route: str, broken: Sequence[tuple[int, int]]) -> str:
     """The name of the route for calls that break promises: positions, and what they are no multiples of."""
-    found: NativeRoute = getattr(ROUTES, route)
-    return _kept(("without", route, tuple(broken)), lambda name: found.without(name, dict(broken)))
+    native: NativeRoute = getattr(ROUTES, route)
+    return _kept(("without", route, tuple(broken)), lambda name: native.without(name, dict(broken)))
 
 
 def _make_route(
@@ -376,7 +377,7 @@ class NativeRoute:
         self.kernel_name = modules[0].kernel
         self.changed, self.change = changed, change_operator()
         limits = (_limits(at, param) for at, param in enumerate(modules[0].parameters))
-        self.integers = [each for each in limits if each is not None]
+        self.integers = [limit for limit in limits if limit is not None]
         self.wide = [at for at, _, high, _, _ in self.integers if high > _LARGEST]
         self.exporting = exporting
         self.opaque: Any = opaque() if self.wide or exporting else None
@@ -462,13 +463,11 @@ def _is_open(condition: Any) -> bool:
 
 def _limits(at: int, parameter: Parameter) -> tuple[int, int, int, int, str] | None:
     """Position, least and largest value, the number that must divide it, and how messages show it."""
-    type_ = parameter.type
-    if not isinstance(type_, ScalarType) or type_.kind not in ("int", "uint"):
+    rule = rule_of(parameter)
+    if rule.kind not in ("int", "uint"):
         return None
-    low = -(1 << type_.bits - 1)
-    high = (1 << type_.bits) - 1 if type_.kind == "uint" else -low - 1
     shown = f"argument {at + 1} '{parameter.name}' ({parameter.declaration})"
-    return at, low, high, parameter.multiple_of, shown
+    return at, rule.low, rule.high, rule.divisor, shown
 
 
 def _launch_options(config: Config) -> dict[str, int]:

@@ -62,14 +62,14 @@ def native_modules(plan: Plan, kinds: Sequence[Kind]) -> list[Translation] | Non
     if not all(_is_exact(param, kind) for param, kind in zip(own.parameters, kinds, strict=True)):
         return None
     try:
-        found = [pin_types(candidate.translation) for candidate in plan.every_candidate()]
+        translations = [pin_types(candidate.translation) for candidate in plan.every_candidate()]
     except CompileError:
         return None
-    if any(module.traits.described for module in found):
+    if any(module.traits.described for module in translations):
         return None  # that holds for some launches, and needs memory
-    if len(found) > 1 and any(module.traits.strays for module in found):
+    if len(translations) > 1 and any(module.traits.strays for module in translations):
         return None
-    return found if len({(module.function, module.text) for module in found}) == 1 else None
+    return translations if len({(module.function, module.text) for module in translations}) == 1 else None
 
 
 def _is_exact(parameter: Parameter, kind: Kind) -> bool:

@@ -74,6 +74,44 @@ CASES = {
         ["x", "list(x.shape)[0]", "2"],
         "(shape_changed_1[0],)",
     ),
+    "a known list that is reversed": (
+        "def f(x, n, m):\n    dims = [n, m]\n    dims.reverse()\n    k(x, n, m, grid=(dims[0],))\n",
+        ["x", "n", "m"],
+        "(m,)",
+    ),
+    "a known list that is sorted by unknown values": (
+        "def f(x, n, m):\n    dims = [n, m]\n    dims.sort()\n    k(x, n, m, grid=(dims[0],))\n",
+        ["x", "n", "m"],
+        "([*list_changed_1][0],)",
+    ),
+    "a known list with another name that is shuffled": (
+        "import random\n\ndef f(x, n, m):\n    dims = [n, m]\n    sizes = dims\n    random.shuffle(sizes)\n"
+        "    k(x, n, m, grid=(dims[0],))\n",
+        ["x", "n", "m"],
+        "([*list_changed_1][0],)",
+    ),
+    "a part of a known list that is written to": (
+        "def f(x, n, m):\n    dims = [n, m]\n    dims[:1] = [m]\n    k(x, n, m, grid=(dims[0],))\n",
+        ["x", "n", "m"],
+        "([*list_changed_1][0],)",
+    ),
+    "an unknown place in a known list that is written to": (
+        "def f(x, n, m, i):\n    dims = [n, m]\n    dims[i] = 7\n    k(x, n, m, grid=(dims[0],))\n",
+        ["x", "n", "m"],
+        "([*list_changed_1][0],)",
+    ),
+    "elements that go and come": (
+        "def f(x, n, m):\n    dims = [n, m]\n    del dims[0]\n    dims.insert(0, 7)\n"
+        "    k(x, n, dims.pop(), grid=(dims[0],))\n",
+        ["x", "n", "m"],
+        "(7,)",
+    ),
+    "entries that go": (
+        "def f(x, n, m):\n    d = {'a': n, 'b': n}\n    del d['b']\n    d.clear()\n"
+        "    k(x, n, m, grid=(d.get('a', m), d.get('b', 2)))\n",
+        ["x", "n", "m"],
+        "(m, 2)",
+    ),
     "a comprehension in a function that is called twice": (
         "def size(dims, labels):\n    return sum([dims[l] for l in labels])\n"
         "def f(x, dims):\n    k(x, size(dims, x.a), size(dims, x.b), grid=(size(dims, x.b),))\n",

@@ -143,6 +143,47 @@ def test_imported_by_a_call(tmp_path: Path, code: str) -> None:
     assert [str(launch.kernel.source) for launch in launches] == ["void f("]
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "open(os.path.join(os.path.dirname(os.path.realpath(__file__)), 'trsrc', 'add.tr')).read()",
+        "open('%s/trsrc/%s.tr' % (os.path.dirname(__file__), 'add')).read()",
+        "triton.read(os.path.join(os.path.dirname(__file__), 'trsrc/add.tr'))",
+        "Path(__file__).parent / 'trsrc' / 'add.tr'",
+        "(Path(__file__).resolve().parent.joinpath('trsrc') / 'add.tr').read_text()",
+        "Path(__file__).with_name('trsrc').joinpath('add').with_suffix('.tr').open().read()",
+        "opened('add')",
+    ],
+)
+def test_a_text_in_a_file_with_a_computed_path(tmp_path: Path, source: str) -> None:
+    (tmp_path / "trsrc").mkdir()
+    (tmp_path / "trsrc" / "add.tr").write_text(KERNEL)
+    code = (
+        "import os\nfrom pathlib import Path\nimport triton\n"
+        "def opened(name):\n"
+        "  with open(os.path.join(os.path.dirname(__file__), 'trsrc', name + '.tr')) as f:\n"
+        "    return f.read()\n"
+        f"k = triton.kernel({source}, defines={{'TILE': 8}})\n"
+    )
+    path = tmp_path / "ops.py"
+    path.write_text(code)
+    (found,) = extract(path, tmp_path)
+    assert (found.path, found.text) == (tmp_path / "trsrc" / "add.tr", KERNEL)
+    assert gather(found, {}).uses[0].fixed["TILE"] == 8
+
+
+def test_lines_survive_operations_on_texts(tmp_path: Path) -> None:
+    """Whatever is done to a text, each of its lines knows where it was written."""
+    path = tmp_path / "ops.py"
+    path.write_text(
+        "import textwrap\nimport triton\nA = '''\n  void f(float *X) {\n    {body}\n  }\n'''\nB = '''get_program_id(0);\n"
+        "*X = 1;'''\nk = triton.kernel(textwrap.dedent(A).strip().replace('{body}', B))\n"
+    )
+    (found,) = extract(path, tmp_path)
+    wanted = {"void": 4, "get": 5, "}": 6}
+    assert {word: found.text.line_at(found.text.index(word)) for word in wanted} == wanted
+
+
 def test_an_unknown_part_of_a_text_is_a_define(tmp_path: Path) -> None:
     code = "def make(tile):\n  src = SRC.replace('TILE', f'({tile})')\n  return triton.kernel(src, defines={'TYPE': 'float', 'AT': 1})\n"
     (use,) = uses(tmp_path, code)

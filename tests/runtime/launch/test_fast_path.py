@@ -20,11 +20,11 @@ from triton import knobs
 
 import pytriton
 from pytriton.errors import LaunchError
+from pytriton.runtime.gate import check_launcher
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch import device as launch
 from pytriton.runtime.launch import fast_path_c
 from pytriton.runtime.launch.fast_path import Shape, form_of, launcher_text
-from pytriton.runtime.launch.launcher_gate import check_launcher
 from pytriton.runtime.plan import Plan
 from tests.runtime.kernels import ADD, binder, parameter
 from tests.runtime.stand_in import DEVICE, StandIn

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from pytriton.errors import LaunchError
-from pytriton.runtime.compile.gate import check_module
+from pytriton.runtime.gate import check_module
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n"
-GOLDENS = sorted((Path(__file__).parents[2] / "translate").glob("*/expected.py"))
+GOLDENS = sorted((Path(__file__).parents[1] / "translate").glob("*/expected.py"))
 
 GOOD = {
     "empty": "",
