@@ -13,8 +13,9 @@ import itertools
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+from zlib import crc32
 
 import torch
 
@@ -22,7 +23,7 @@ import pytriton
 from tests.conversions.c_arithmetic import Expected
 from tests.conversions.c_types import DOUBLE, LONG, ULONG, CType, convert, tensor_of, values_of
 
-__all__ = ["Input", "Part", "Probe", "agree", "check", "check_together", "disagreements"]
+__all__ = ["Input", "Part", "Probe", "agree", "check", "check_together", "disagreements", "thinned"]
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,17 @@ def disagreements(probe: Probe, got: Sequence[float | int], seen_as: CType) -> l
     return lines[:3] + ([f"... {len(lines)} of {len(probe.expected)} wrong"] if len(lines) > 3 else [])
 
 
+def thinned(sequence: Sequence[Any], every: int, label: str) -> Sequence[Any]:
+    """One in so many of a sequence, from a place that depends on the label alone."""
+    return sequence[crc32(label.encode()) % every :: every]
+
+
 @dataclass
 class Part:
     """Probes that share declarations, in a scope of their own.
 
-    ``declarations`` may use ``r`` (the range, or the program's number), the inputs' pointers and the parameters, pairs
-    of a declaration and a value. ``label`` stands before the probes' own in a failure.
+    ``declarations`` may use ``r`` (the range, or the program's number), the inputs' pointers and the parameters,
+    pairs of a declaration and a value. ``label`` stands before the probes' own in a failure.
     """
 
     declarations: str
@@ -91,6 +97,10 @@ class Part:
     probes: Sequence[Probe]
     parameters: Sequence[tuple[str, Any]] = ()
     label: str = ""
+
+    def thinned(self, every: int) -> Part:
+        """One in so many of its probes; which ones differs from label to label."""
+        return replace(self, probes=thinned(self.probes, every, self.label))
 
     def numbered(self, number: int) -> Part:
         """The same with the number behind the name of each parameter, so that parts can share a kernel."""
@@ -138,14 +148,16 @@ def check(
 def check_together(
     device: str,
     parts: Sequence[Part],
+    every: int,
     *,
     size: int = 0,
     grid: int = 1,
     defines: dict[str, Any] | None = None,
     **options: Any,
 ) -> None:
-    """Run the probes of all parts in one kernel and compare."""
-    numbered = [part.numbered(number) for number, part in enumerate(parts)]
+    """Run one in so many of each part's probes, all in one kernel, and compare."""
+    numbered = [part.thinned(every).numbered(number) for number, part in enumerate(parts)]
+    numbered = [part for part in numbered if part.probes]
     _run(device, numbered, size, grid, defines or {}, options)
 
 

@@ -142,9 +142,11 @@ def whole(function: Callable[[float], int]) -> Callable[[Value], Value]:
 
 
 @pytest.mark.parametrize("left", KINDS)
-def test_select_and_fma(device: str, left: CType) -> None:
+def test_select_and_fma(device: str, left: CType, every: int) -> None:
     """``select(c, a, b)`` and ``fma(a, a, b)`` in the common type of a and b."""
-    check_together(device, [part for right in TYPES for part in select_and_fma(left, right)], size=SIZE)
+    check_together(
+        device, [part for right in TYPES for part in select_and_fma(left, right)], every, size=SIZE
+    )
 
 
 def select_and_fma(left: CType, right: CType) -> tuple[Part, Part]:
@@ -162,11 +164,17 @@ def select_and_fma(left: CType, right: CType) -> tuple[Part, Part]:
         else:
             summed.append(wrapped(a * a + b, kind))
     lines = f"{left} x[{SIZE}] = *(X + r);\n{right} y[{SIZE}] = *(Y + r);"
-    label = f"{left} and {right}"
     given = [block(left, [a for a, _ in both]), block(right, [b for _, b in both], "Y")]
-    selected = Part(lines, given, [Probe("select(r & 1, x, y)", kind, chosen, inputs=both)], label=label)
+    selected = Part(
+        lines,
+        given,
+        [Probe("select(r & 1, x, y)", kind, chosen, inputs=both)],
+        label=f"select of {left} and {right}",
+    )
     given = [block(left, [a for a, _ in small]), block(right, [b for _, b in small], "Y")]
-    fused = Part(lines, given, [Probe("fma(x, x, y)", kind, summed, inputs=small)], label=label)
+    fused = Part(
+        lines, given, [Probe("fma(x, x, y)", kind, summed, inputs=small)], label=f"fma of {left} and {right}"
+    )
     return selected, fused
 
 

@@ -120,27 +120,29 @@ def beside(kind: CType, literals: list[Literal], strict: bool = False) -> list[P
             f"{kind} x[{SIZE}] = *(X + r);",
             given(kind),
             operations(kind, FEW[kind], literal, strict),
-            label=str(kind),
+            label=f"{kind} and {literal.text}",
         )
         for literal in literals
     ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_block_with_literal(device: str, kind: CType) -> None:
-    check_together(device, beside(kind, LITERALS), size=SIZE)
+def test_block_with_literal(device: str, kind: CType, every: int) -> None:
+    check_together(device, beside(kind, LITERALS), every, size=SIZE)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_strict_literals(device: str, kind: CType) -> None:
+def test_strict_literals(device: str, kind: CType, every: int) -> None:
     parts = beside(kind, WEAK_LITERALS[::2], strict=True)
-    check_together(device, parts, size=SIZE, strict_literals=True)
+    check_together(device, parts, every, size=SIZE, strict_literals=True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_block_with_define(device: str, kind: CType) -> None:
+def test_block_with_define(device: str, kind: CType, every: int) -> None:
     defines = {literal.text: value for value, literal in DEFINES}
-    check_together(device, beside(kind, [literal for _, literal in DEFINES]), size=SIZE, defines=defines)
+    check_together(
+        device, beside(kind, [literal for _, literal in DEFINES]), every, size=SIZE, defines=defines
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -42,8 +42,8 @@ def probe(
 
 
 @pytest.mark.parametrize("left", KINDS)
-def test_block_with_block(device: str, left: CType) -> None:
-    check_together(device, [block_with_block(left, right) for right in TYPES], size=SIZE)
+def test_block_with_block(device: str, left: CType, every: int) -> None:
+    check_together(device, [block_with_block(left, right) for right in TYPES], every, size=SIZE)
 
 
 def block_with_block(left: CType, right: CType) -> Part:

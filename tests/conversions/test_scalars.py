@@ -22,9 +22,9 @@ def some(kind: CType) -> list[Value]:
 
 
 @pytest.mark.parametrize("left", KINDS)
-def test_block_with_parameter(device: str, left: CType) -> None:
+def test_block_with_parameter(device: str, left: CType, every: int) -> None:
     """``x op s`` and ``s op x`` for a block x and a parameter s; what C leaves open is computed, not looked at."""
-    check_together(device, [block_with_parameter(left, right) for right in TYPES], size=SIZE)
+    check_together(device, [block_with_parameter(left, right) for right in TYPES], every, size=SIZE)
 
 
 def block_with_parameter(left: CType, right: CType) -> Part:
@@ -50,8 +50,8 @@ def block_with_parameter(left: CType, right: CType) -> Part:
 
 
 @pytest.mark.parametrize("left", KINDS)
-def test_parameter_with_parameter(device: str, left: CType) -> None:
-    check_together(device, [parameter_with_parameter(left, right) for right in TYPES])
+def test_parameter_with_parameter(device: str, left: CType, every: int) -> None:
+    check_together(device, [parameter_with_parameter(left, right) for right in TYPES], every)
 
 
 def parameter_with_parameter(left: CType, right: CType) -> Part:
@@ -71,10 +71,10 @@ def parameter_with_parameter(left: CType, right: CType) -> Part:
 
 
 @pytest.mark.parametrize("left", KINDS)
-def test_loaded_with_loaded(device: str, left: CType) -> None:
+def test_loaded_with_loaded(device: str, left: CType, every: int) -> None:
     """Scalars that each program loads: pairs for which every operator is defined."""
     parts = [loaded_with_loaded(left, right) for right in TYPES]
-    check_together(device, parts, grid=max(len(part.inputs[0].values) for part in parts))
+    check_together(device, parts, every, grid=max(len(part.inputs[0].values) for part in parts))
 
 
 def loaded_with_loaded(left: CType, right: CType) -> Part:

@@ -35,7 +35,7 @@ def attempt(
     most: int = MAX_STEPS,
     **options: object,
 ) -> pytriton.Translation | CompileError:
-    """The translation, which is checked, or the error; neither may take more than ``most`` steps or be anything else."""
+    """The translation, which is checked, or the error; nothing else, and neither in more than ``most`` steps."""
 
     def translated() -> pytriton.Translation | CompileError:
         try:
