@@ -413,7 +413,7 @@ class TestExport:
         x = torch.randn(40)
         torch.testing.assert_close(program.module()(x), bare(x))
 
-    @pytest.mark.parametrize("program", [bare, operators])
+    @pytest.mark.parametrize("program", [pytest.param(bare, marks=pytest.mark.slow), operators])
     def test_aot_inductor(self, program: Callable[..., Any], tmp_path: Any) -> None:
         """Compiled to a shared library, loaded, and run."""
         exported = torch.export.export(Model(program), (torch.randn(7),))
