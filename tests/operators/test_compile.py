@@ -121,8 +121,17 @@ PROGRAMS = [bare, sweep, tiles, grid_last, in_place, operators, heuristics]
 
 
 class TestValues:
-    @pytest.mark.parametrize("backend", BACKENDS)
-    @pytest.mark.parametrize("program", PROGRAMS)
+    @pytest.mark.parametrize(
+        ("program", "backend"),
+        [
+            *((program, "aot_eager") for program in PROGRAMS),
+            *((program, "inductor") for program in (bare, in_place, operators, heuristics)),
+            *(
+                pytest.param(program, "inductor", marks=pytest.mark.slow)
+                for program in (sweep, tiles, grid_last)
+            ),
+        ],
+    )
     def test_static_then_dynamic(self, program: Callable[..., Any], backend: str) -> None:
         """One compilation for the first size, one for all others; a heuristic may ask for more."""
         function, counter = compiled(program, backend)
