@@ -31,7 +31,7 @@ demo: $(ENV)  ## a matrix product of 2019: its source, its translation, its tuni
 test: $(ENV)  ## all tests; those marked gpu skip without a CUDA device
 	$(PY) -m pytest $(PYTEST_FLAGS)
 
-slow: $(ENV)  ## what make test leaves out because it takes minutes
+slow: $(ENV)  ## what make test leaves out: whole matrices of types, and what takes minutes
 	$(PY) -m pytest $(PYTEST_FLAGS) --slow -m slow
 
 check: $(ENV)  ## lint, format and types
