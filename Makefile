@@ -20,7 +20,7 @@ ENV := .venv/.ready
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow check golden grammar matrix bench fuzz clean
+.PHONY: help demo test slow check golden review grammar matrix bench fuzz clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -31,7 +31,7 @@ demo: $(ENV)  ## a matrix product of 2019: its source, its translation, its tuni
 test: $(ENV)  ## all tests; those marked gpu skip without a CUDA device
 	$(PY) -m pytest $(PYTEST_FLAGS)
 
-slow: $(ENV)  ## what make test leaves out because it takes minutes
+slow: $(ENV)  ## what make test leaves out: whole matrices of types, and what takes minutes
 	$(PY) -m pytest $(PYTEST_FLAGS) --slow -m slow
 
 check: $(ENV)  ## lint, format and types
@@ -39,8 +39,11 @@ check: $(ENV)  ## lint, format and types
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 
-golden: $(ENV)  ## rewrite the expected translations; read the diff before you commit it
-	$(PY) -m pytest --update-golden tests/translate
+golden: $(ENV)  ## rewrite the expected translations and diagnostics; read the diff before you commit it
+	$(PY) -m pytest --update-golden tests/translate tests/errors
+
+review:  ## the goldens that changed, one by one: stage each or leave it
+	git add --patch tests/translate tests/errors
 
 grammar: $(ENV)  ## after an edit of the grammar: lark's tables of it, which are loaded instead of built
 	$(PY) tools/grammar.py

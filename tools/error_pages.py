@@ -1,6 +1,6 @@
 """Writes ``docs/errors/TC*.md``, one page a diagnostic code: ``python tools/error_pages.py``.
 
-Cause and cure are the row in ``docs/errors.md``; the example is a case of ``tests/errors``, or one of
+Cause and cure are the row in ``docs/errors.md``; the example is a case of ``tests/errors/``, or one of
 ``tools/error_examples.toml``. The diagnostics shown are what the code says now: nothing is copied by hand.
 """
 
@@ -20,11 +20,11 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import pytriton  # noqa: E402
+from tests.errors.cases import CASES  # noqa: E402
 
 PAGES = ROOT / "docs" / "errors"
 TABLE = ROOT / "docs" / "errors.md"
 EXAMPLES = Path(__file__).with_name("error_examples.toml")
-CASES = ROOT / "tests" / "errors"
 
 # What the Python examples start with.
 PREAMBLE = '''\
@@ -64,10 +64,8 @@ def before(example: dict[str, Any]) -> tuple[str, dict[str, Any], str | None]:
     """Text, defines and kernel of a wrong example."""
     if "case" not in example:
         return example["before"], example.get("defines_before", {}), None
-    folder = CASES / example["case"]
-    data = tomllib.loads((folder / "case.toml").read_text(encoding="utf-8"))
-    text = (folder / "kernel.c").read_bytes().decode("utf-8")
-    return text, data.get("defines", {}), data.get("kernel")
+    case = CASES[example["case"]]
+    return case.text.decode("utf-8"), case.defines, case.kernel
 
 
 def said(text: str, defines: dict[str, Any], kernel: str | None) -> str:

@@ -13,6 +13,12 @@ def device(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture(params=["some", pytest.param("all", marks=pytest.mark.slow)])
+def every(request: pytest.FixtureRequest) -> int:
+    """Of what two types do with each other, one in how many is looked at: a third, and with ``--slow`` all."""
+    return {"some": 3, "all": 1}[request.param]
+
+
 @pytest.fixture(autouse=True)
 def _quiet() -> Iterator[None]:
     """No notice of the interpreter; NumPy's word on overflow and NaN is expected: those are the cases."""

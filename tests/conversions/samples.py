@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Any
+
+import pytest
 
 from tests.conversions.c_types import (
     BFLOAT16,
@@ -23,7 +26,7 @@ from tests.conversions.c_types import (
     rounded,
 )
 
-__all__ = ["EVERY", "FEW", "representable"]
+__all__ = ["EVERY", "FEW", "pairs", "representable"]
 
 NAN, INF = math.nan, math.inf
 
@@ -161,3 +164,12 @@ FEW: dict[CType, list[int] | list[float]] = {
 }
 for _kind in TYPES:
     FEW[_kind] = representable(_kind, FEW[_kind])
+
+
+def pairs(start: int) -> list[Any]:
+    """Every pair of types as the arguments of a test: a third of them without ``--slow``, by start which."""
+    return [
+        pytest.param(a, b, id=f"{a.id}-{b.id}", marks=[] if (i + k) % 3 == start else pytest.mark.slow)
+        for i, a in enumerate(TYPES)
+        for k, b in enumerate(TYPES)
+    ]

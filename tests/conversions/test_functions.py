@@ -33,7 +33,7 @@ from tests.conversions.c_types import (
     rounded,
     wrapped,
 )
-from tests.conversions.probes import Input, Probe, check
+from tests.conversions.probes import Input, Part, Probe, check, check_together
 from tests.conversions.samples import FEW, representable
 
 KINDS = [pytest.param(kind, id=kind.id) for kind in TYPES]
@@ -141,12 +141,15 @@ def whole(function: Callable[[float], int]) -> Callable[[Value], Value]:
     return each
 
 
-PAIRS = [pytest.param(a, b, id=f"{a.id}-{b.id}") for a in TYPES for b in TYPES]
-
-
-@pytest.mark.parametrize(("left", "right"), PAIRS)
-def test_select_and_fma(device: str, left: CType, right: CType) -> None:
+@pytest.mark.parametrize("left", KINDS)
+def test_select_and_fma(device: str, left: CType, every: int) -> None:
     """``select(c, a, b)`` and ``fma(a, a, b)`` in the common type of a and b."""
+    check_together(
+        device, [part for right in TYPES for part in select_and_fma(left, right)], every, size=SIZE
+    )
+
+
+def select_and_fma(left: CType, right: CType) -> tuple[Part, Part]:
     kind = common(left, right)
     both = list(zip(FEW[left], reversed(FEW[right]), strict=False))[:SIZE]
     chosen = [convert(a if i % 2 else b, kind) for i, (a, b) in enumerate(both)]
@@ -162,9 +165,17 @@ def test_select_and_fma(device: str, left: CType, right: CType) -> None:
             summed.append(wrapped(a * a + b, kind))
     lines = f"{left} x[{SIZE}] = *(X + r);\n{right} y[{SIZE}] = *(Y + r);"
     given = [block(left, [a for a, _ in both]), block(right, [b for _, b in both], "Y")]
-    check(device, lines, given, [Probe("select(r & 1, x, y)", kind, chosen, inputs=both)], size=SIZE)
+    selected = Part(
+        lines,
+        given,
+        [Probe("select(r & 1, x, y)", kind, chosen, inputs=both)],
+        label=f"select of {left} and {right}",
+    )
     given = [block(left, [a for a, _ in small]), block(right, [b for _, b in small], "Y")]
-    check(device, lines, given, [Probe("fma(x, x, y)", kind, summed, inputs=small)], size=SIZE)
+    fused = Part(
+        lines, given, [Probe("fma(x, x, y)", kind, summed, inputs=small)], label=f"fma of {left} and {right}"
+    )
+    return selected, fused
 
 
 def test_program_ids_are_ints(device: str) -> None:

@@ -27,7 +27,7 @@ from tests.conversions.c_types import (
     convert,
     rounded,
 )
-from tests.conversions.probes import Input, Probe, check
+from tests.conversions.probes import Input, Part, Probe, check, check_together
 from tests.conversions.samples import FEW
 
 SIZE = 16
@@ -68,17 +68,18 @@ MORE_INTEGER_LITERALS = [
 WEAK_LITERALS = [Literal(text, float(text), None) for text in ("0.1", "-.5", "1e5", "1e-8")]
 FLOAT_LITERALS = [Literal("0.1f", rounded(0.1, FLOAT), FLOAT), Literal("-1e5F", -1e5, FLOAT)]
 LITERALS = INTEGER_LITERALS + WEAK_LITERALS + FLOAT_LITERALS[:1]
-DEFINES: dict[str, tuple[Any, Literal]] = {
-    "one": (1, Literal("K", 1, INT)),
-    "seven": (7, Literal("K", 7, INT)),
-    "minus three": (-3, Literal("K", -3, INT)),
-    "long": (2**32 + 3, Literal("K", 2**32 + 3, LONG)),
-    "text of a number": ("-12", Literal("K", -12, INT)),
-    "unsigned text": ("4000000000u", Literal("K", 4000000000, UINT)),
-    "float": (0.1, Literal("K", 0.1, None)),
-    "large float": (1e5, Literal("K", 1e5, None)),
-    "float text": ("0.1f", Literal("K", rounded(0.1, FLOAT), FLOAT)),
-}
+# What is given for a define, and the literal that it stands for.
+DEFINES: list[tuple[Any, Literal]] = [
+    (1, Literal("ONE", 1, INT)),
+    (7, Literal("SEVEN", 7, INT)),
+    (-3, Literal("MINUS_THREE", -3, INT)),
+    (2**32 + 3, Literal("WIDE", 2**32 + 3, LONG)),
+    ("-12", Literal("TEXT_OF_A_NUMBER", -12, INT)),
+    ("4000000000u", Literal("UNSIGNED_TEXT", 4000000000, UINT)),
+    (0.1, Literal("FRACTION", 0.1, None)),
+    (1e5, Literal("LARGE_FRACTION", 1e5, None)),
+    ("0.1f", Literal("TEXT_OF_A_FLOAT", rounded(0.1, FLOAT), FLOAT)),
+]
 KINDS = [pytest.param(kind, id=kind.id) for kind in TYPES]
 
 
@@ -112,28 +113,36 @@ def given(kind: CType) -> list[Input]:
     return [Input("X", kind, FEW[kind] + [1] * (SIZE - len(FEW[kind])))]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("literal", [pytest.param(literal, id=literal.text) for literal in LITERALS])
-def test_block_with_literal(device: str, kind: CType, literal: Literal) -> None:
-    probes = operations(kind, FEW[kind], literal)
-    check(device, f"{kind} x[{SIZE}] = *(X + r);", given(kind), probes, size=SIZE)
+def beside(kind: CType, literals: list[Literal], strict: bool = False) -> list[Part]:
+    """A block of the type beside each of the literals."""
+    return [
+        Part(
+            f"{kind} x[{SIZE}] = *(X + r);",
+            given(kind),
+            operations(kind, FEW[kind], literal, strict),
+            label=f"{kind} and {literal.text}",
+        )
+        for literal in literals
+    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "literal", [pytest.param(literal, id=literal.text) for literal in WEAK_LITERALS[::2]]
-)
-def test_strict_literals(device: str, kind: CType, literal: Literal) -> None:
-    probes = operations(kind, FEW[kind], literal, strict=True)
-    check(device, f"{kind} x[{SIZE}] = *(X + r);", given(kind), probes, size=SIZE, strict_literals=True)
+def test_block_with_literal(device: str, kind: CType, every: int) -> None:
+    check_together(device, beside(kind, LITERALS), every, size=SIZE)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("define", DEFINES)
-def test_block_with_define(device: str, kind: CType, define: str) -> None:
-    value, literal = DEFINES[define]
-    probes = operations(kind, FEW[kind], literal)
-    check(device, f"{kind} x[{SIZE}] = *(X + r);", given(kind), probes, size=SIZE, defines={"K": value})
+def test_strict_literals(device: str, kind: CType, every: int) -> None:
+    parts = beside(kind, WEAK_LITERALS[::2], strict=True)
+    check_together(device, parts, every, size=SIZE, strict_literals=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_block_with_define(device: str, kind: CType, every: int) -> None:
+    defines = {literal.text: value for value, literal in DEFINES}
+    check_together(
+        device, beside(kind, [literal for _, literal in DEFINES]), every, size=SIZE, defines=defines
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,6 +1,6 @@
 """The usual arithmetic conversions: every pair of types under every operator, blocks and scalars.
 
-Expected values: c_arithmetic.py. A failure names the pair in its id, and operator and operands in its text.
+Expected values: c_arithmetic.py. A failure names the pair, the operator and the operands.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import pytest
 
 from tests.conversions.c_arithmetic import binary, operators_for, select, spell, unary
 from tests.conversions.c_types import BOOL, FLOAT, FLOATS, INT, TYPES, CType
-from tests.conversions.probes import Input, Probe, check
+from tests.conversions.probes import Input, Part, Probe, check, check_together
 from tests.conversions.samples import FEW
 
-PAIRS = [pytest.param(a, b, id=f"{a.id}-{b.id}") for a in TYPES for b in TYPES]
+KINDS = [pytest.param(kind, id=kind.id) for kind in TYPES]
+SIZE = 256
 
 
 def combinations(operator: str, left: CType, right: CType) -> list[tuple[float, float]]:
@@ -40,20 +41,24 @@ def probe(
     return Probe(spell(operator, x, y), results[0][1], [result for result, _ in results], label, pairs)
 
 
-@pytest.mark.parametrize(("left", "right"), PAIRS)
-def test_block_with_block(device: str, left: CType, right: CType) -> None:
-    size, inputs, lines, probes = 256, [], [], []
+@pytest.mark.parametrize("left", KINDS)
+def test_block_with_block(device: str, left: CType, every: int) -> None:
+    check_together(device, [block_with_block(left, right) for right in TYPES], every, size=SIZE)
+
+
+def block_with_block(left: CType, right: CType) -> Part:
+    inputs, lines, probes = [], [], []
     for operator in operators_for(left, right):
         name, pairs = family(operator), combinations(operator, left, right)
         if f"X{name}" not in [given.name for given in inputs]:
-            filled = list(itertools.islice(itertools.cycle(pairs), size))
+            filled = list(itertools.islice(itertools.cycle(pairs), SIZE))
             inputs += [
                 Input(f"X{name}", left, [a for a, _ in filled]),
                 Input(f"Y{name}", right, [b for _, b in filled]),
             ]
             lines += [
-                f"{left} x{name}[{size}] = *(X{name} + r);",
-                f"{right} y{name}[{size}] = *(Y{name} + r);",
+                f"{left} x{name}[{SIZE}] = *(X{name} + r);",
+                f"{right} y{name}[{SIZE}] = *(Y{name} + r);",
             ]
         probes.append(probe(operator, f"x{name}", f"y{name}", left, right, pairs))
     both = combinations("?", left, right)
@@ -61,10 +66,10 @@ def test_block_with_block(device: str, left: CType, right: CType) -> None:
     probes.append(Probe("x ? x : y", chosen[0][1], [value for value, _ in chosen], "", both))
     chosen = [select(0, a, left, b, right) for a, b in both]
     probes.append(Probe("r < 0 ? x : y", chosen[0][1], [value for value, _ in chosen], "", both))
-    check(device, "\n".join(lines), inputs, probes, size=size)
+    return Part("\n".join(lines), inputs, probes, label=f"{left} and {right}")
 
 
-@pytest.mark.parametrize("kind", [pytest.param(kind, id=kind.id) for kind in TYPES])
+@pytest.mark.parametrize("kind", KINDS)
 def test_unary(device: str, kind: CType) -> None:
     values = FEW[kind]
     probes = []

@@ -25,10 +25,10 @@ from tests.conversions.c_types import (
     tensor_of,
     values_of,
 )
-from tests.conversions.probes import Input, Probe, agree, check
-from tests.conversions.samples import EVERY
+from tests.conversions.probes import Input, Part, Probe, agree, check_together
+from tests.conversions.samples import EVERY, pairs
 
-PAIRS = [pytest.param(a, b, id=f"{a.id}-{b.id}") for a in TYPES for b in TYPES]
+KINDS = [pytest.param(kind, id=kind.id) for kind in TYPES]
 SIZE = 128
 
 
@@ -58,7 +58,7 @@ def stored(
     assert not wrong, "\n".join([f"{len(wrong)} wrong", *wrong[:20], text])
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
+@pytest.mark.parametrize(("source", "target"), pairs(1))
 def test_blocks(device: str, source: CType, target: CType) -> None:
     ways = [
         "cast",
@@ -85,7 +85,7 @@ def test_blocks(device: str, source: CType, target: CType) -> None:
     stored(device, source, target, filled(defined(source, target)), "\n".join(lines), ways)
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
+@pytest.mark.parametrize(("source", "target"), pairs(2))
 def test_scalars(device: str, source: CType, target: CType) -> None:
     """One program for each of up to twelve samples."""
     values = defined(source, target)
@@ -113,15 +113,20 @@ def folded(value: Value, source: CType, target: CType, last: CType) -> bool:
     return source is BFLOAT16 and not target.is_float and last is HALF and abs(value) > 65504
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_cast_and_back(device: str, source: CType, target: CType) -> None:
-    """``(U)(T)x`` for every U: the cast in the middle is never lost, whatever stands around it."""
+@pytest.mark.parametrize("source", KINDS)
+def test_cast_and_back(device: str, source: CType, every: int) -> None:
+    """``(U)(T)x`` for every T and U: the cast in the middle is never lost, whatever stands around it."""
+    parts = [cast_and_back(source, target, on_gpu=device == "cuda") for target in TYPES]
+    check_together(device, parts, every, size=SIZE)
+
+
+def cast_and_back(source: CType, target: CType, *, on_gpu: bool) -> Part:
     values = defined(source, target)
     probes = []
     for last in TYPES:
         middle = [convert(value, target) for value in values]
         expected = [convert(value, last) for value in middle]
-        if device == "cuda":
+        if on_gpu:
             pairs = zip(expected, values, strict=True)
             expected = [None if folded(value, source, target, last) else known for known, value in pairs]
         if any(value is not None for value in expected):
@@ -134,12 +139,17 @@ def test_cast_and_back(device: str, source: CType, target: CType) -> None:
     probes.append(
         Probe(f"({target})x ? 1l : -1l", LONG, [-1 if zero else 1 for zero in zeros], inputs=values)
     )
-    check(device, f"{source} x[{SIZE}] = *(X + r);", [Input("X", source, filled(values))], probes, size=SIZE)
+    given = [Input("X", source, filled(values))]
+    return Part(f"{source} x[{SIZE}] = *(X + r);", given, probes, label=f"{source} by way of {target}")
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_parameters(device: str, source: CType, target: CType) -> None:
+@pytest.mark.parametrize("source", KINDS)
+def test_parameters(device: str, source: CType, every: int) -> None:
     """Parameters: the lowest, the highest and 1, cast, initialised, filling a block."""
+    check_together(device, [as_parameters(source, target) for target in TYPES], every, size=2)
+
+
+def as_parameters(source: CType, target: CType) -> Part:
     values = [value for value in defined(source, target) if value == value]
     values = [min(values), max(values), 1]
     lines, probes = [], []
@@ -149,4 +159,4 @@ def test_parameters(device: str, source: CType, target: CType) -> None:
         for text in (f"({target})p{i}", f"i{i}", f"b{i}", f"({target}[2])p{i}"):
             probes.append(Probe(text, target, [wanted, wanted], inputs=[value, value]))
     parameters = [(f"{source} p{i}", value) for i, value in enumerate(values)]
-    check(device, "\n".join(lines), [], probes, size=2, parameters=parameters)
+    return Part("\n".join(lines), [], probes, parameters, f"{source} as {target}")

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import pytriton
+from tests.conversions.probes import thinned
 
 SIZES = (1, 2, 4, 8, 16, 32, 64)
 FEW = (1, 2, 8, 16)
@@ -76,8 +77,8 @@ def launch(
 
 @pytest.mark.parametrize("rows", SIZES)
 @pytest.mark.parametrize("type_", OUT)
-def test_every_size(type_: str, rows: int, device: str) -> None:
-    for columns, depth in itertools.product(SIZES, SIZES):
+def test_every_size(type_: str, rows: int, device: str, every: int) -> None:
+    for columns, depth in thinned([*itertools.product(SIZES, SIZES)], every, f"{type_} {rows}"):
         a, b = small(type_, rows, depth, seed=1), small(type_, depth, columns, seed=2)
         c = torch.zeros(rows, columns, dtype=TORCH[OUT[type_]], device=device)
         got = launch(PLAIN, type_, a, b, c, rows, columns, depth)
@@ -86,8 +87,8 @@ def test_every_size(type_: str, rows: int, device: str) -> None:
 
 @pytest.mark.parametrize("rows", FEW)
 @pytest.mark.parametrize("type_", OUT)
-def test_transposed(type_: str, rows: int, device: str) -> None:
-    for columns, depth in itertools.product(FEW, FEW):
+def test_transposed(type_: str, rows: int, device: str, every: int) -> None:
+    for columns, depth in thinned([*itertools.product(FEW, FEW)], every, f"{type_} {rows}"):
         a, b = small(type_, depth, rows, seed=3), small(type_, columns, depth, seed=4)
         start = small(OUT[type_], rows, columns, seed=5)
         got = launch(TRANSPOSED, type_, a, b, start.clone().to(device), rows, columns, depth)
@@ -96,8 +97,8 @@ def test_transposed(type_: str, rows: int, device: str) -> None:
 
 @pytest.mark.parametrize("rows", FEW)
 @pytest.mark.parametrize("type_", OUT)
-def test_batched(type_: str, rows: int, device: str) -> None:
-    for columns, depth in itertools.product(FEW, FEW):
+def test_batched(type_: str, rows: int, device: str, every: int) -> None:
+    for columns, depth in thinned([*itertools.product(FEW, FEW)], every, f"{type_} {rows}"):
         a, b = small(type_, rows, depth, 2, seed=6), small(type_, depth, columns, 2, seed=7)
         c = torch.zeros(rows, columns, 2, dtype=TORCH[OUT[type_]], device=device)
         got = launch(BATCHED, type_, a, b, c, rows, columns, depth)

@@ -8,10 +8,10 @@ import pytest
 
 from tests.conversions.c_arithmetic import binary, operators_for, select, spell
 from tests.conversions.c_types import TYPES, CType, Value
-from tests.conversions.probes import Input, Probe, check
+from tests.conversions.probes import Input, Part, Probe, check_together
 from tests.conversions.samples import FEW
 
-PAIRS = [pytest.param(a, b, id=f"{a.id}-{b.id}") for a in TYPES for b in TYPES]
+KINDS = [pytest.param(kind, id=kind.id) for kind in TYPES]
 SIZE = 16
 
 
@@ -21,9 +21,13 @@ def some(kind: CType) -> list[Value]:
     return [values[0], type(values[0])(1), values[-1]]
 
 
-@pytest.mark.parametrize(("left", "right"), PAIRS)
-def test_block_with_parameter(device: str, left: CType, right: CType) -> None:
+@pytest.mark.parametrize("left", KINDS)
+def test_block_with_parameter(device: str, left: CType, every: int) -> None:
     """``x op s`` and ``s op x`` for a block x and a parameter s; what C leaves open is computed, not looked at."""
+    check_together(device, [block_with_parameter(left, right) for right in TYPES], every, size=SIZE)
+
+
+def block_with_parameter(left: CType, right: CType) -> Part:
     probes = []
     values = FEW[left]
     scalars = some(right)
@@ -42,11 +46,15 @@ def test_block_with_parameter(device: str, left: CType, right: CType) -> None:
     probes.append(Probe("s2 ? s2 : x", chosen[0][1], [value for value, _ in chosen], inputs=values))
     given = [Input("X", left, values + [1] * (SIZE - len(values)))]
     parameters = [(f"{right} s{i}", scalar) for i, scalar in enumerate(scalars)]
-    check(device, f"{left} x[{SIZE}] = *(X + r);", given, probes, size=SIZE, parameters=parameters)
+    return Part(f"{left} x[{SIZE}] = *(X + r);", given, probes, parameters, f"{left} and {right}")
 
 
-@pytest.mark.parametrize(("left", "right"), PAIRS)
-def test_parameter_with_parameter(device: str, left: CType, right: CType) -> None:
+@pytest.mark.parametrize("left", KINDS)
+def test_parameter_with_parameter(device: str, left: CType, every: int) -> None:
+    check_together(device, [parameter_with_parameter(left, right) for right in TYPES], every)
+
+
+def parameter_with_parameter(left: CType, right: CType) -> Part:
     probes = []
     lefts, rights = some(left), some(right)
     for i, k in ((0, 2), (2, 1)):
@@ -59,12 +67,17 @@ def test_parameter_with_parameter(device: str, left: CType, right: CType) -> Non
         probes.append(Probe(f"p{i} ? p{i} : q{k}", kind, [result], inputs=[(a, b)]))
     parameters = [(f"{left} p{i}", a) for i, a in enumerate(lefts)]
     parameters += [(f"{right} q{i}", b) for i, b in enumerate(rights)]
-    check(device, "", [], probes, grid=1, parameters=parameters)
+    return Part("", [], probes, parameters, f"{left} and {right}")
 
 
-@pytest.mark.parametrize(("left", "right"), PAIRS)
-def test_loaded_with_loaded(device: str, left: CType, right: CType) -> None:
+@pytest.mark.parametrize("left", KINDS)
+def test_loaded_with_loaded(device: str, left: CType, every: int) -> None:
     """Scalars that each program loads: pairs for which every operator is defined."""
+    parts = [loaded_with_loaded(left, right) for right in TYPES]
+    check_together(device, parts, every, grid=max(len(part.inputs[0].values) for part in parts))
+
+
+def loaded_with_loaded(left: CType, right: CType) -> Part:
     pairs = [
         (a, b)
         for a, b in itertools.product(FEW[left], FEW[right])
@@ -77,4 +90,5 @@ def test_loaded_with_loaded(device: str, left: CType, right: CType) -> None:
         expected = [result for result, _ in results]
         probes.append(Probe(spell(operator, "x", "y"), results[0][1], expected, inputs=pairs))
     given = [Input("X", left, [a for a, _ in pairs]), Input("Y", right, [b for _, b in pairs])]
-    check(device, f"{left} x = *(X + r);\n{right} y = *(Y + r);", given, probes, grid=len(pairs))
+    lines = f"{left} x = *(X + r);\n{right} y = *(Y + r);"
+    return Part(lines, given, probes, label=f"{left} and {right}")

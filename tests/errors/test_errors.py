@@ -1,19 +1,13 @@
 """Golden diagnostics: what a person reads who made a mistake.
 
-A case is a folder ``tests/errors/<case>`` with ``kernel.c``, ``case.toml`` and ``expected.txt``. Its text must draw
-exactly the diagnostics in ``expected.txt`` (``pytest --update-golden tests/errors`` rewrites), as
-``python -m pytriton translate`` prints them::
-
-    defines = { TM = 16, TYPE = "half" }   # as given to pytriton.translate, none if absent
-    kernel = "forward"                     # the first one if absent
-
-Every case is one mistake that people make, or a few that must be told in one run.
+Each text (``cases.py`` says where it stands) must draw exactly the diagnostics under it, as
+``python -m pytriton translate`` prints them; ``pytest --update-golden tests/errors`` rewrites these in place. Every
+case is one mistake that people make, or a few that must be told in one run. A new case is a heading and its text.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -21,49 +15,63 @@ import pytest
 import pytriton
 from pytriton.errors import CheckError, CompileError, ParseError, PreprocessError, UnsupportedError
 from pytriton.source import Span
+from tests.errors.cases import CASES, PAGES, as_markdown, cases_of, rewrite
 
 ROOT = Path(__file__).parent
 PACKAGE = ROOT.parent.parent / "pytriton"
 PAGE = ROOT.parent.parent / "docs" / "errors.md"
-CASES = sorted(path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "__pycache__")
 CLASSES = {"0": ParseError, "1": PreprocessError, "2": ParseError, "3": CheckError, "4": UnsupportedError}
+STAGES = {
+    PreprocessError: "preprocess",
+    ParseError: "parse",
+    CheckError: "check",
+    UnsupportedError: "unsupported",
+}
 
 
-def refused(case: str) -> CompileError:
+def refused(name: str) -> CompileError:
     """What the translation of a case raises."""
-    data = tomllib.loads((ROOT / case / "case.toml").read_text())
-    text = (ROOT / case / "kernel.c").read_bytes()
+    case = CASES[name]
     with pytest.raises(CompileError) as caught:
-        pytriton.translate(text, data.get("defines", {}), kernel=data.get("kernel"), name="kernel.c")
+        pytriton.translate(case.text, case.defines, kernel=case.kernel, name="kernel.c")
     return caught.value
 
 
-def test_every_case_is_complete(update_golden: bool) -> None:
-    for case in CASES:
-        names = {path.name for path in (ROOT / case).iterdir()}
-        wanted = {"kernel.c", "case.toml"} if update_golden else {"kernel.c", "case.toml", "expected.txt"}
-        assert wanted <= names <= {"kernel.c", "case.toml", "expected.txt"}, case
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_line_of_a_page_belongs_to_a_case(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    head, cases = cases_of(text, page)
+    assert as_markdown(head, cases) == text
+    names = [case.name for case in cases]
+    assert names == sorted(set(names))
+    assert all(CASES[name].path == page for name in names), "two cases of one name"
+
+
+def test_folders_are_complete() -> None:
+    for case in CASES.values():
+        if case.path.is_dir():
+            assert {path.name for path in case.path.iterdir()} == {"kernel.c", "expected.txt"}, case.name
 
 
 def test_there_are_many() -> None:
-    assert len(CASES) >= 60
+    assert len(CASES) >= 240
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_text(case: str, update_golden: bool) -> None:
-    error = refused(case)
-    expected = ROOT / case / "expected.txt"
-    text = f"{error}\n"
+    text = f"{refused(case)}\n"
     if update_golden:
-        expected.write_text(text, encoding="utf-8")
-    assert text == expected.read_text(encoding="utf-8")
+        rewrite(CASES[case], text)
+    else:
+        assert text == CASES[case].expected
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_form(case: str) -> None:
-    """The rules of design.md: lower case, no full stop, the class by the first code, one error a place."""
+    """Lower case, no full stop, the class and the page by the first code, one error a place."""
     error = refused(case)
     assert type(error) is CLASSES[error.diagnostics[0].code[2]]
+    assert CASES[case].path.is_dir() or CASES[case].path.stem == STAGES[type(error)]
     places = [found.where for found in error.diagnostics if isinstance(found.where, Span)]
     assert len(set(places)) == len(places)
     for found in error.diagnostics:

@@ -30,9 +30,12 @@ def kernel(body: str, parameters: str = "float* X, int n") -> str:
 
 
 def attempt(
-    text: str | bytes, defines: dict[str, object] | None = None, **options: object
+    text: str | bytes,
+    defines: dict[str, object] | None = None,
+    most: int = MAX_STEPS,
+    **options: object,
 ) -> pytriton.Translation | CompileError:
-    """The translation, which is checked, or the error; neither may be much work or anything else."""
+    """The translation, which is checked, or the error; nothing else, and neither in more than ``most`` steps."""
 
     def translated() -> pytriton.Translation | CompileError:
         try:
@@ -40,7 +43,7 @@ def attempt(
         except CompileError as error:
             return error
 
-    _, result = counted(translated, MAX_STEPS)
+    _, result = counted(translated, most)
     return checked(result, len(text))
 
 

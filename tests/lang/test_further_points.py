@@ -101,7 +101,7 @@ def assert_alike(text: str, points: list[dict[str, Any]], **more: Any) -> None:
         read._entries.clear()
         alone.append(outcome(text, point, **more))
     read._entries.clear()
-    order = [*range(len(points)), *random.Random(1).sample(range(len(points)), len(points))]
+    order = [*random.Random(1).sample(range(len(points)), len(points)), 0]
     for place in order:
         assert outcome(text, points[place], **more) == alone[place], points[place]
 

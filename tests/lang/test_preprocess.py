@@ -739,7 +739,7 @@ QUOTE = "#define S_(x) #x\n#define S(x) S_(x)\n"
             "TC111",
             id="arguments read again and again",
         ),
-        pytest.param("#define f(x) x\n" + "f(" * 60_000, "TC109", id="open calls"),
+        pytest.param("#define f(x) x\n" + "f(" * 20_000, "TC109", id="open calls"),
         pytest.param(PASTE + "C(" * 60 + "ab" + ")" * 60, "TC113", id="growing paste"),
         pytest.param(QUOTE + "S(" * 60 + "ab" + ")" * 60, "TC113", id="growing string"),
         pytest.param(f"#define f(x) {'x ' * 50_000}\nf({'y ' * 50_000})", "TC111", id="product"),
@@ -751,19 +751,19 @@ QUOTE = "#define S_(x) #x\n#define S(x) S_(x)\n"
         ),
         pytest.param("#if " + "1?" * 9000 + "1" + ":1" * 9000 + "\n#endif", "TC124", id="?:"),
         pytest.param("#if " + "1?1:" * 9000 + "1\n#endif", "TC124", id="?: to the right"),
-        pytest.param("#if " + " -" * 100_000 + "1\n#endif", None, id="signs"),
-        pytest.param("#if " + "1+" * 60_000 + "1\n#endif", None, id="sum"),
+        pytest.param("#if " + " -" * 30_000 + "1\n#endif", None, id="signs"),
+        pytest.param("#if " + "1+" * 20_000 + "1\n#endif", None, id="sum"),
         pytest.param("#if 1<<30000000000\n#endif", "TC123", id="shift"),
         pytest.param(f"#if {'9' * 190}\n#endif", "TC121", id="digits"),
         pytest.param(f"#if {'9' * 100_000}\n#endif", "TC121", id="more digits"),
         pytest.param("#if 1\n" * 30_000, "TC133", id="ifs"),
         pytest.param("#if 0\n" * 30_000, "TC132", id="dropped ifs"),
-        pytest.param("#if 0\n#elif 0\n" + "#elif 0\n" * 30_000 + "#endif", None, id="elifs"),
+        pytest.param("#if 0\n#elif 0\n" + "#elif 0\n" * 10_000 + "#endif", None, id="elifs"),
         pytest.param("#pragma x\n" * 30_000, None, id="pragmas"),
         pytest.param("#define A 1\n#define A 2\n" * 10_000, None, id="redefinitions"),
         pytest.param("// c\n#undef A\n" * 20_000, None, id="carried comments"),
-        pytest.param("#if 0\n'\n#endif\n" * 15_000, None, id="dropped apostrophes"),
-        pytest.param("E /* c */ " * 50_000, None, id="empty macros"),
+        pytest.param("#if 0\n'\n#endif\n" * 5_000, None, id="dropped apostrophes"),
+        pytest.param("E /* c */ " * 20_000, None, id="empty macros"),
         pytest.param("#foo\n" * 30_000, "TC101", id="unknown directives"),
         pytest.param("#define " + "a" * 500_000 + "(" + "b" * 400_000, "TC103", id="long names"),
         pytest.param(
@@ -774,7 +774,7 @@ QUOTE = "#define S_(x) #x\n#define S(x) S_(x)\n"
     ],
 )
 def test_hostile_texts_are_cheap(text: str, code: str | None) -> None:
-    _, report = counted(lambda: findings(text, E=""), most=25_000_000)
+    _, report = counted(lambda: findings(text, E=""), most=20_000_000)
     found = report.errors
     assert (found[0].code if found else None) == code
     assert all(len(error.render()) < 3000 for error in found)

@@ -121,8 +121,17 @@ PROGRAMS = [bare, sweep, tiles, grid_last, in_place, operators, heuristics]
 
 
 class TestValues:
-    @pytest.mark.parametrize("backend", BACKENDS)
-    @pytest.mark.parametrize("program", PROGRAMS)
+    @pytest.mark.parametrize(
+        ("program", "backend"),
+        [
+            *((program, "aot_eager") for program in PROGRAMS),
+            *((program, "inductor") for program in (bare, in_place, operators, heuristics)),
+            *(
+                pytest.param(program, "inductor", marks=pytest.mark.slow)
+                for program in (sweep, tiles, grid_last)
+            ),
+        ],
+    )
     def test_static_then_dynamic(self, program: Callable[..., Any], backend: str) -> None:
         """One compilation for the first size, one for all others; a heuristic may ask for more."""
         function, counter = compiled(program, backend)
@@ -413,7 +422,7 @@ class TestExport:
         x = torch.randn(40)
         torch.testing.assert_close(program.module()(x), bare(x))
 
-    @pytest.mark.parametrize("program", [bare, operators])
+    @pytest.mark.parametrize("program", [pytest.param(bare, marks=pytest.mark.slow), operators])
     def test_aot_inductor(self, program: Callable[..., Any], tmp_path: Any) -> None:
         """Compiled to a shared library, loaded, and run."""
         exported = torch.export.export(Model(program), (torch.randn(7),))

@@ -1,4 +1,5 @@
-"""Runs the classic dot on operands that end where readable memory ends; run by test_guard_page.py.
+"""Runs the classic dot on operands that end where readable memory ends; run by test_guard_page.py, with a word for
+each transposition (``01``: only B), or ``touch``.
 
 Each operand is placed against a page that may not be touched. The text loads a tile before its loop
 and again at the end of the last turn; that last load is dead, and points past the operands. A
@@ -38,17 +39,18 @@ def against_a_wall(x: torch.Tensor) -> torch.Tensor:
     return y.copy_(x)
 
 
-def main() -> None:
-    at, bt = (word == "1" for word in sys.argv[1:3])
+def main(word: str) -> None:
+    at, bt = word[0] == "1", word[1] == "1"
     m, n, k = 64, 32, 48
     a = against_a_wall(torch.randint(-3, 4, (k, m) if at else (m, k)).float())
     b = against_a_wall(torch.randint(-3, 4, (n, k) if bt else (k, n)).float())
-    if len(sys.argv) > 3:  # proves that the wall stands
+    if word == "touch":  # proves that the wall stands
         ctypes.string_at(a.data_ptr(), a.numel() * 4 + 1)
     c = dot(a, b, at, bt, {"TM": 32, "TN": 32, "TK": 16})
     assert torch.equal(c, (a.t() if at else a) @ (b.t() if bt else b))
-    print("right")
+    print(word, "right", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    for word in sys.argv[1:]:
+        main(word)

@@ -23,12 +23,12 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
-@pytest.mark.parametrize("transposition", ["00", "01", "10", "11"])
-def test_nothing_past_the_operands_is_read(transposition: str) -> None:
-    done = run(*transposition)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "right\n"
+def test_nothing_past_the_operands_is_read() -> None:
+    """In all transpositions; the last one that is printed came before the one that ended the process."""
+    done = run("00", "01", "10", "11")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "00 right\n01 right\n10 right\n11 right\n"
 
 
 def test_the_wall_stands() -> None:
-    assert run("0", "0", "touch").returncode == -signal.SIGSEGV
+    assert run("touch").returncode == -signal.SIGSEGV

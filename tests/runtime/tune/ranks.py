@@ -1,5 +1,5 @@
 """One rank of a test: ``python -m tests.runtime.tune.ranks WHAT RANK RANKS DIRECTORY``; prints what it found as
-JSON.
+JSON. WHAT is one program or several.
 
 Each rank has a cache directory of its own, as on machines of their own, with times by which it would choose
 another point than the others. Where there is no GPU the device is made up, but not the compiler: kernels are
@@ -77,7 +77,7 @@ def from_records(rank: int) -> Report:
         on_no_gpu()
     kernel = pytriton.kernel(SCALE, {"TILE": [32, 64, 128]}, [1, 2])
     tuner = tuner_of(kernel)
-    found: Report = {"local": [], "chosen": []}
+    found: Report = {"local": [], "records": []}
     for n in (100, 200):
         arguments = [torch.ones(n, device=device), torch.ones(n, device=device), n]
         points = tuner._sweep.every_point()
@@ -93,7 +93,7 @@ def from_records(rank: int) -> Report:
             assert candidate is not None
             chosen = candidate.config
         found["local"].append(repr(local))
-        found["chosen"].append(repr(chosen))
+        found["records"].append(repr(chosen))
     return found
 
 
@@ -175,7 +175,10 @@ def join(rank: int, ranks: int, directory: Path) -> None:
 
 def main(program: str, rank: str, ranks: str, directory: str) -> None:
     join(int(rank), int(ranks), Path(directory))
-    print(json.dumps(PROGRAMS[program](int(rank))), flush=True)
+    found: Report = {}
+    for name in program.split():
+        found |= PROGRAMS[name](int(rank))
+    print(json.dumps(found), flush=True)
     torch.distributed.barrier()
     torch.distributed.destroy_process_group()
 

@@ -1,4 +1,0 @@
-__global__ void load(float* X, int i) {
-  float* p = &X + i;
-  *p = 0;
-}

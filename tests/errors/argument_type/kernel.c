@@ -1,3 +1,0 @@
-__global__ void calls(float* X) {
-  *X = exp(float);
-}

@@ -1,5 +1,0 @@
-__global__ void mode(int* X) {
-  TM = 32;
-  TM += 1;
-  *X = TM;
-}

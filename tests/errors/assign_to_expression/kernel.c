@@ -1,5 +1,0 @@
-__global__ void mode(int* X, int n) {
-  n + 1 = 4;
-  4 = n;
-  *X = n;
-}

@@ -1,3 +1,0 @@
-__global__ void bits(int* X, float f) {
-  *X = bitcast(f);
-}

@@ -1,4 +1,0 @@
-__global__ void fill(float* X) {
-  float x[2, 2, 2, 2, 2] = 0;
-  *X = 0;
-}

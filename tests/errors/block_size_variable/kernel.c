@@ -1,4 +1,0 @@
-__global__ void fill(float* X, int N) {
-  float x[N] = 0;
-  *(X + 0 ... N) = x;
-}

@@ -1,4 +1,0 @@
-__global__ void scale(float* X) {
-  int pid = get_programm_id(0);
-  *(X + pid) = sqr(*X);
-}

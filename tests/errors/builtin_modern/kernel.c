@@ -1,4 +1,0 @@
-__global__ void scale(float* X) {
-  int pid = tl.program_id(0);
-  *(X + pid) = 0;
-}

@@ -1,5 +1,0 @@
-__global__ void types(float* X, float f) {
-  float* p = (float*)f;
-  int i = (int)X;
-  *p = i;
-}

@@ -1,4 +1,0 @@
-__global__ void numbers(char* X) {
-  *X = 'ab';
-  *X = '\q';
-}

@@ -1,3 +1,0 @@
-__global__ void chars(float* X, int n) {
-  *X = $n + `n`;
-}

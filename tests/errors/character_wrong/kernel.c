@@ -1,6 +1,0 @@
-__global__ void numbers(char* X) {
-  *X = 'ab';
-  *X = '';
-  *X = '\q';
-  *X = 'a;
-}

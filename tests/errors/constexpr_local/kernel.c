@@ -1,4 +1,0 @@
-__global__ void fill(float* X) {
-  constexpr int m = 4;
-  *X = m;
-}

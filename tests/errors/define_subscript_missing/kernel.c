@@ -1,5 +1,0 @@
-__global__ void outer(float* X) {
-  int rm[16] = 0 ... 16;
-  float* px[16, 16] = X + rm[BROADCAST_AK];
-  *px = 0;
-}

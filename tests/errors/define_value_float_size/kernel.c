@@ -1,3 +1,0 @@
-__global__ void fill(float* X) {
-  *(X + 0 ... TM) = 0;
-}

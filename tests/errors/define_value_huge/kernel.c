@@ -1,3 +1,0 @@
-__global__ void fill(long* X) {
-  *X = SEED;
-}

@@ -1,4 +1,0 @@
-__global__ void fill(float* X) {
-  int rm[TM] = 0 ... TM;
-  *(X + rm) = 0;
-}

@@ -1,6 +1,0 @@
-#ifdefined AT
-#endif
-#inclue "x.h"
-__global__ void pre(float* X) {
-  *X = 1;
-}

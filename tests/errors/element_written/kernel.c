@@ -1,3 +1,0 @@
-__global__ void first(float* X, int i) {
-  X[i] = 0;
-}

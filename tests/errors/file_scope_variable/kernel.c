@@ -1,5 +1,0 @@
-int counter;
-float table[4] = 0;
-__global__ void mode(int* X, int n) {
-  *X = counter + n;
-}

@@ -1,4 +1,0 @@
-__global__ void bits(float* X, float f) {
-  *X = f % 2 + (f & 1);
-  *X = ~f;
-}

@@ -1,6 +1,0 @@
-__global__ void pre(float* X) {
-#endif
-  *X = 1;
-}
-#else
-#elif 1

@@ -1,5 +1,0 @@
-#if SCALE > 1
-#endif
-__global__ void pre(float* X) {
-  *X = SCALE;
-}

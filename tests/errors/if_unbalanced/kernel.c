@@ -1,4 +1,0 @@
-#ifdef AT
-__global__ void pre(float* X) {
-  *X = 1;
-}

@@ -1,5 +1,0 @@
-#include "common.h"
-#include <stdint.h>
-__global__ void pre(float* X) {
-  *X = 1;
-}

@@ -1,2 +1,0 @@
-// the kernels moved to another file
-static const int T = 64;

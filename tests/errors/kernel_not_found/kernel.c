@@ -1,2 +1,0 @@
-__global__ void forward(float* X) { *X = 1; }
-__global__ void backward(float* X) { *X = 2; }

@@ -1,1 +1,0 @@
-__global__ void forward(float* X) { *X = 1; }

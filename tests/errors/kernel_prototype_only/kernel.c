@@ -1,1 +1,0 @@
-__global__ void scale(float* X, int n);

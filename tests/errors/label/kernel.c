@@ -1,4 +1,0 @@
-__global__ void numbers(int* X) {
-again:
-  *X = 1;
-}

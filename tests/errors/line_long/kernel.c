@@ -1,1 +1,0 @@
-__global__ void long_line(float* X, int a_rather_long_name, int another_rather_long_name) { *(X + a_rather_long_name * another_rather_long_name + a_rather_long_name * another_rather_long_nam + a_rather_long_name) = 0; }

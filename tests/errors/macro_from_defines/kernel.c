@@ -1,3 +1,0 @@
-__global__ void pre(float* X, int lda) {
-  *(X + STRIDE_AK) = 1;
-}

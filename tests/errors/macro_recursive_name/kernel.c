@@ -1,5 +1,0 @@
-#define lda ldb
-#define ldb lda
-__global__ void pre(float* X) {
-  *(X + lda) = 1;
-}

@@ -1,4 +1,0 @@
-__global__ void next(int* X) {
-  int n = n + 1;
-  *X = n;
-}

@@ -1,3 +1,0 @@
-__global__ void store(float* X) {
-  *X = a_name_that_nobody_reads_a_name_that_nobody_reads_a_name_that_nobody_reads_a_name_that_nobody_reads_a_name_that_nobody_reads_a_name_that_nobody_reads_a_name_that_nobody_reads_a_name_that_nobody_reads_;
-}

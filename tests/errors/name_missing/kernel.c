@@ -1,4 +1,0 @@
-__global__ void first(float* X) {
-  int = 4;
-  *X = 0;
-}

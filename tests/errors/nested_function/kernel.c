@@ -1,5 +1,0 @@
-__global__ void mode(int* X) {
-  int twice(int n);
-  extern int k;
-  *X = 1;
-}

@@ -1,4 +1,0 @@
-__global__ void first(float* X, int n) {
-  int m = n * ;
-  *X = m;
-}

@@ -1,3 +1,0 @@
-__global__ void fill(float& X, int n) {
-  X = n;
-}

@@ -1,5 +1,0 @@
-__global__ void load(float* X, long n) {
-  int address = X;
-  float* p = n;
-  *p = address;
-}

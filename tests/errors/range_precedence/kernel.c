@@ -1,4 +1,0 @@
-__global__ void fill(float* X) {
-  int rm[32] = 0 ... TM * 2;
-  *(X + rm) = 0;
-}

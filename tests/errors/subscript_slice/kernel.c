@@ -1,4 +1,0 @@
-__global__ void sums(float* X) {
-  float x[16] = *(X + 0 ... 16);
-  *(X + 0 ... 8) = x[0:8];
-}

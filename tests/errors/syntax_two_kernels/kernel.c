@@ -1,7 +1,0 @@
-__global__ void first(float* X) {
-  *X = 1
-}
-
-__global__ void second(float* X) {
-  *X = ;
-}

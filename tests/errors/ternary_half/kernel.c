@@ -1,3 +1,0 @@
-__global__ void sum(float* X, int N) {
-  *X = N > 0 ? 1;
-}

@@ -1,3 +1,0 @@
-__global__ void scale(float16* X, int n) {
-  *X = n;
-}

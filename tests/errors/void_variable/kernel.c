@@ -1,4 +1,0 @@
-__global__ void scale(float* X) {
-  void n = 3;
-  *X = n;
-}
