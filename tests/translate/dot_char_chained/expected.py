@@ -33,5 +33,5 @@ def f(
         y,
         out_dtype=tl.int32,
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + at, y)

@@ -30,5 +30,5 @@ def f(
     y = tl.dot(
         widen_lhs(widen_lhs(x)), widen_rhs(widen_rhs(x)), y, out_dtype=tl.float64
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + at, y)

@@ -31,5 +31,5 @@ def f(
     # not narrow: a product stands between
     c = tl.dot(cut_from_loads(a), cut_from_loads(b))
     d = tl.dot(c, tl.trans(c))
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + m[:, None] * M + m[None, :], d)

@@ -38,10 +38,10 @@ def f(
     k = tl.arange(0, K)
     a = tl.load(A + n[:, None] * K + k[None, :])
     b = tl.load(B + k[:, None] * N + n[None, :])
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(
         C + n[:, None] * N + n[None, :],
         tl.dot(widen_lhs(cut_from_loads(a.to(tl.float64))), widen_rhs(b)),
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # C, written above, may overlap D, written below
     tl.store(D + k[:, None] * K + k[None, :], tl.dot(b, a.to(tl.float64)))

@@ -36,5 +36,5 @@ def f(
     )
     b = tl.load(B + k[:, None] * N + n[None, :], mask=in_K[:, None], other=0.0)
     c = tl.dot(widen_lhs(a), widen_rhs(b), input_precision="ieee")
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + m[:, None] * N + n[None, :], c, mask=in_M[:, None])

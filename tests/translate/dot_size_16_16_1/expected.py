@@ -35,5 +35,5 @@ def f(
         widen_lhs(widen_lhs(widen_lhs(widen_lhs(a)))),
         widen_rhs(widen_rhs(widen_rhs(widen_rhs(b)))),
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + m[:, None] * N + n[None, :], c)

@@ -28,7 +28,7 @@ def f(
         X + r[:, None] * 5 + r[None, :], mask=in_5[:, None] & in_5[None, :], other=0
     )
     b = x > 0
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(
         Y + r[:, None] * 5 + r[None, :],
         tl.dot(
