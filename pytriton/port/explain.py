@@ -18,7 +18,7 @@ __all__ = ["add_explain", "explain", "pages"]
 def add_explain(commands: Any) -> None:
     """Add the command to an argparse object."""
     command = commands.add_parser("explain", help="cause and cure of a diagnostic, with an example")
-    command.add_argument("code", metavar="CODE", help="TC302, say: it stands in brackets behind each message")
+    command.add_argument("code", metavar="CODE", help="TC302, say: it stands in brackets after each message")
 
 
 def explain(options: argparse.Namespace) -> int:

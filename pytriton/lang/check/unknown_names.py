@@ -135,7 +135,7 @@ def _declared_elsewhere(name: str, at: Span, body: syntax.Block | None) -> Cure 
         elif later is None:
             later = where
     if earlier is not None:
-        help_ = "declare it in front of that block"
+        help_ = "declare it before that block"
         return Cure(help_, (("it was declared in an inner block, which has ended: here", earlier),))
     if later is not None:
         return Cure("declare it before it is used", (("it is declared only later, here", later),))

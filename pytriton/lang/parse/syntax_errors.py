@@ -46,7 +46,7 @@ _OTHER_OPERATORS: Final = {
     ("!=", "="): "!=",
 }
 _PARAMETERS: Final = {
-    "TYPE": "a ',' is missing in front of it",
+    "TYPE": "a ',' is missing before it",
     "&": "there are no references: pass a pointer, as in 'float *X'",
     "=": "a parameter has no default value; pass it from Python",
 }
@@ -148,7 +148,7 @@ def _refuse_braces(stop: Stop, report: Report) -> None:
     if token.text == "}" and not stop.open:
         report.fatal("TC201", "this '}' closes nothing", token.span, help="remove it, or add the '{'")
     if token.text == "else" and stop.text(-1) in ("}", ";"):
-        help_ = "a ';' behind 'if (...)' ends it, and two statements need '{' and '}'"
+        help_ = "a ';' after 'if (...)' ends it, and two statements need '{' and '}'"
         report.fatal("TC201", ELSE, token.span, help=help_)
     if token.text == "{" and braces and stop.text(-1) == ")":
         first = stop.at
@@ -271,7 +271,7 @@ def _cure(stop: Stop) -> str | None:
         and stop.kind(-1) in (*_OPERANDS, "RPAR", "RSQB")
         and "SEMICOLON" in stop.accepts
     ):
-        return f"an operator or a ';' is missing in front of '{text}'"
+        return f"an operator or a ';' is missing before '{text}'"
     parameter = _PARAMETERS.get("TYPE" if stop.kind() in _IN_TYPE else text)
     if parameter and len(stop.open) == 1 and stop.open[0].type == "LPAR":
         return parameter

@@ -57,7 +57,7 @@ from pytriton.passes.memory.provenance import Provenance
 
 __all__ = ["prefetch"]
 
-_STAYS = "the load of {} stays one turn ahead, and Triton does not pipeline the loop"
+_STAYS = "the load of {} stays one iteration ahead, and Triton does not pipeline the loop"
 _ACTING = frozenset((Atomic, Call))
 _MAX_LOADS = 64  # loads of one loop that are tried
 _MAX_IFS = 8  # of one loop that are looked into
@@ -233,7 +233,7 @@ class _Undo:
                 if load.symbol in wanted and _loaded_before(load.symbol, place.before):
                     stays = _STAYS.format(f"'{load.symbol.name}'")
                     self.report.warning(
-                        "TC420", f"{stays}: its 'if' may fail before the last turn", load.span
+                        "TC420", f"{stays}: its 'if' may fail before the last iteration", load.span
                     )
 
 

@@ -26,6 +26,7 @@ from pytriton.lang.tree.typed import (
     Atomic,
     Body,
     Call,
+    Comments,
     Declare,
     DoWhile,
     Evaluate,
@@ -224,8 +225,10 @@ class _Order:
                 continue
             if effects.accesses:
                 own = [access.at(self._clock) for access in effects.accesses]
-                if self._needs_barrier(effects.operations, own, state):
-                    result.append(Evaluate(statement.span, Call(statement.span, VOID, "barrier", ())))
+                reason = self._reason(effects.operations, own, state)
+                if reason:
+                    barrier = Call(statement.span, VOID, "barrier", ())
+                    result.append(Evaluate(statement.span, barrier, Comments((), (reason,))))
                     state.clear()
                 for access in own:
                     state.add(access)
@@ -339,19 +342,20 @@ class _Order:
             [statement.symbol for statement in inner if isinstance(statement, Declare | Assign | RangeLoop)],
         )
 
-    def _needs_barrier(self, operations: set[str], own: list[_Access], state: _State) -> bool:
+    def _reason(self, operations: set[str], own: list[_Access], state: _State) -> str:
+        """Why a barrier goes before these accesses, for readers of the module; empty where none is needed."""
         crowded = len(state.reads) + len(state.writes) > _MAX_ACCESSES
         if state.acquired and ("cas" not in operations or any(access.load is not None for access in own)):
-            return True
+            return "nothing below begins before the lock is taken"
         if crowded and (state.writes or any(access.writes for access in own)):
-            return True
+            return "some of the many accesses above may meet those below"
         if "xchg" in operations and not all(map(_by_first_thread, state.reads + state.writes)):
-            return True
+            return "all above is done before the lock is released"
         for access in own:
             for earlier in state.writes + state.reads if access.writes else state.writes:
                 if self._conflict(earlier, access):
-                    return True
-        return False
+                    return _meeting(earlier, access)
+        return ""
 
     def _conflict(self, earlier: _Access, later: _Access) -> bool:
         if not (earlier.writes or later.writes) or (earlier.atomic and later.atomic):
@@ -423,6 +427,26 @@ class _Order:
             return True
         pairs = (*product(loads, atomics + stored), *product(atomics, stored))
         return any(self._conflict(first, then) for first, then in pairs)
+
+
+def _meeting(earlier: _Access, later: _Access) -> str:
+    """Which two accesses meet: ``X is read above and written below``."""
+    where = "above" if earlier.loop is None else "by an earlier iteration"
+    first, second = _memory(earlier), _memory(later)
+    if first != second:
+        return f"{first}, {_done(earlier)} {where}, may overlap {second}, {_done(later)} below"
+    below = "below" if _done(earlier) == _done(later) else f"{_done(later)} below"
+    return f"{first} is {_done(earlier)} {where} and {below}"
+
+
+def _memory(access: _Access) -> str:
+    """What an access reaches, by the names of the parameters."""
+    names = sorted(root.name for root in access.pointer.roots or ())
+    return " or ".join(names) or "memory"
+
+
+def _done(access: _Access) -> str:
+    return "updated" if access.atomic else "written" if access.writes else "read"
 
 
 def _one_iteration(loop: Loop) -> Body:

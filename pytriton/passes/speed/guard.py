@@ -47,7 +47,7 @@ from pytriton.passes.analysis.queries import never_set, nodes
 __all__ = ["guard"]
 
 _WARP = 32 * 16  # bytes that a warp reads or writes at a time
-_COMMENT = "under a test, so that ptxas overlaps the products of consecutive turns"
+_COMMENT = "under a test, so that ptxas overlaps the products of consecutive iterations"
 
 
 def guard(kernel: KernelDef, _: Context) -> KernelDef:

@@ -57,10 +57,10 @@ KEPT = {
     ),
     "another function": Kept(FIRST, "c += a; pa += 8; a = exp(*pa);", "computes something else"),
     "under an if that may fail": Kept(
-        FIRST, "c += a; pa += 8; if (n > k) a = *pa;", "its 'if' may fail before the last turn"
+        FIRST, "c += a; pa += 8; if (n > k) a = *pa;", "its 'if' may fail before the last iteration"
     ),
     "under an if that says too little": Kept(
-        FIRST, "c += a; pa += 8; if (k > 9) a = *pa;", "its 'if' may fail before the last turn"
+        FIRST, "c += a; pa += 8; if (k > 9) a = *pa;", "its 'if' may fail before the last iteration"
     ),
     "first load under an if": Kept(
         "float a[8] = 0; if (n > 3) a = *pa;", "c += a; pa += 8; a = *pa;", "computes something else"

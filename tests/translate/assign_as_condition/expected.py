@@ -14,12 +14,12 @@ def f(
         tl.store(Y, m)
     running = True
     while running:
-        tl.debug_barrier()
+        tl.debug_barrier()  # Y, written above, may overlap X, read below
         m = tl.load(X)
         if m == 0:
             running = False
         else:
             value = tl.load(Y + 1) + m
-            tl.debug_barrier()
+            tl.debug_barrier()  # X, read above, may overlap Y, written below
             tl.store(Y + 1, value)
             X += 1

@@ -21,8 +21,8 @@ def f(
     h += 2048.0
     k = j
     k = (k * 1.5).to(tl.int32)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + o, x)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is written above and below
     tl.store(Y + 128 + j, h.to(Y.dtype.element_ty))
     tl.store(Y + 144 + j, k.to(Y.dtype.element_ty))

@@ -14,5 +14,5 @@ def f(
     x = tl.load(X + r)
     if n > 0:
         x = tl.full((T,), tl.cast(n, tl.float32), tl.float32)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, x)

@@ -16,5 +16,5 @@ def f(
     px = S + i[:, None] * TN + j[None, :]
     check = tl.broadcast_to((j < n)[None, :], (TM, TN))
     x = tl.load(X + i[:, None] * TN + j[None, :])
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap S, updated below
     tl.atomic_add(px, x, mask=check)

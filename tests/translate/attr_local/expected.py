@@ -13,5 +13,5 @@ def f(
     r = tl.arange(0, T)
     inc = tl.multiple_of(tl.load(P), 8)
     value = tl.load(X + inc + r)
-    tl.debug_barrier()
+    tl.debug_barrier()  # P, read above, may overlap Y, written below
     tl.store(Y + r, value)

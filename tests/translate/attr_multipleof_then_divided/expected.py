@@ -13,5 +13,5 @@ def f(
     r = tl.arange(0, T)
     K //= 8
     value = tl.load(X + r * K)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, value)

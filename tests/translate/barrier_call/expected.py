@@ -12,5 +12,5 @@ def f(
     tl.store(Y + r, r)
     tl.debug_barrier()
     x = tl.load(Y + T - 1 - r)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is read above and written below
     tl.store(Y + T + r, x)

@@ -11,7 +11,7 @@ def f(
     r = tl.arange(0, T)
     i = r[:, None] * 0 + r[None, :]
     tl.store(Y + 19 + r[:, None] * T + r[None, :], 2)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is written above and below
     tl.store(Y + r[:, None] * T + r[None, :], tl.trans(i))
     # rows of 8 apart, 16 from one to the next
     tl.store(Y + 100 + r[:, None] * 16 + r[None, :], i)

@@ -10,5 +10,5 @@ def f(
 ):
     r = tl.arange(0, T)
     x = tl.load(X + T - 1 - r)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X is read above and written below
     tl.store(X + r, x)

@@ -11,9 +11,9 @@ def f(
     r = tl.arange(0, 4)
     # the mask is the sum of rows, the first of which is overwritten
     mask = tl.sum(tl.load(Y + r[:, None] * 4 + r[None, :]), axis=1) > 2
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is read above and written below
     tl.store(Y + r, r, mask=mask)
     # an index from the memory that the store goes to
     index = tl.load(Z + 3 - r)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Z is read above and written below
     tl.store(Z + index, 7)

@@ -24,5 +24,5 @@ def f(
     # half of each turn's elements are the next turn's too
     for m in range(0, M, TM // 2):
         i = m + tl.arange(0, TM)
-        tl.debug_barrier()
+        tl.debug_barrier()  # W is written by an earlier iteration and below
         tl.store(W + c * M + i, tl.cast(m, tl.float32), mask=i < M)

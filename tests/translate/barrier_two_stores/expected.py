@@ -11,5 +11,5 @@ def f(
 ):
     r = tl.arange(0, T)
     tl.store(Y + r, 1.0)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is written above and below
     tl.store(Y + at, 2.0)

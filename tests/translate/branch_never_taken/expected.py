@@ -17,7 +17,7 @@ def f(
     tl.store(X + r, 2.0)
     # the first and the third are decided, and K is not
     if K > 3:
-        tl.debug_barrier()
+        tl.debug_barrier()  # X, written above, may overlap Y, written below
         tl.store(Y + r, r)
     for i in range(K):
         pass

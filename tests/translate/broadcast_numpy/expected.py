@@ -14,5 +14,5 @@ def f(
     x = tl.load(X + i[:, None] * 16 + j[None, :])
     v = tl.load(X + j)
     one = tl.full((1, 1), 2.0, tl.float32)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + i[:, None] * 16 + j[None, :], x * v + s - i[:, None] * one)

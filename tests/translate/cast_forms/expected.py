@@ -13,11 +13,11 @@ def f(
     r = tl.arange(0, T)
     px = X + r
     x = tl.load(px)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, x.to(tl.float32) / n)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap X, read below
     value = tl.load(px).to(tl.float32)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + T + r, value)
     tl.store(Y + 2 * T + r, float("-inf"))
     tl.store(Y + 5 * T, tl.sum(x, axis=0).to(tl.float32) / n)

@@ -10,5 +10,5 @@ def fill(
     n,
 ):
     x = tl.load(Y)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, read above, may overlap X, written below
     tl.store(X, x + n)

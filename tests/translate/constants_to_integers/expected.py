@@ -13,5 +13,5 @@ def f(
     tl.store(Y + 2, tl.full((), 7.0 - 1000.0, tl.bfloat16).to(tl.int32))
     tl.store(Y + 3, tl.where(tl.full((), 1e-30 * 1e-30, tl.float32) != 0.0, 1, 2))
     tl.store(Y + 4, tl.where(False, 1, 2))
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap Z, written below
     tl.store(Z, tl.full((), 1000.0 + 4294967295.0, tl.float64).to(tl.int64))

@@ -18,9 +18,9 @@ def xent(
     x = tl.load(p, mask=check, other=float("-inf"))
     x -= tl.max(x, axis=0)
     s = tl.log(tl.sum(tl.exp(x), axis=0))
-    tl.debug_barrier()
+    tl.debug_barrier()  # L is read above and written below
     tl.store(p, s - x, mask=check)
-    tl.debug_barrier()
+    tl.debug_barrier()  # L is written above and read below
     value = tl.load(L + row * cols + tl.load(idx + row))
-    tl.debug_barrier()
+    tl.debug_barrier()  # L, read above, may overlap N, written below
     tl.store(N + row, value)

@@ -15,5 +15,5 @@ def f(
     q = Y + r
     s = 0.5
     x = tl.load(p)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(q, x * n + s)

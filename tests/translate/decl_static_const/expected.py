@@ -10,5 +10,5 @@ def f(
 ):
     r = tl.arange(0, 16)
     value = tl.load(X + r) * 4
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, value)

@@ -19,5 +19,5 @@ def f(
     else:
         s = 3.0
         y = tl.full((T,), 1.0, tl.float32)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, y * s)

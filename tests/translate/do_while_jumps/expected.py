@@ -21,13 +21,13 @@ def f(
                 s += i
         if running:
             running = tl.load(X + i) > 0
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y, s)
     tl.store(Y + 1, i)
     s = -s
     # once
     tl.store(Y + 2, s)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap X, read below
     running = tl.load(X + i) > -9
     while running:
         i += 1
@@ -35,5 +35,5 @@ def f(
             running = False
         else:
             running = tl.load(X + i) > -9
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + 3, i)

@@ -22,5 +22,5 @@ def f(
     c = tl.permute(
         tl.dot(tl.permute(a, (2, 0, 1)), tl.permute(b, (2, 0, 1))), (1, 2, 0)
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + (m[:, None] * N + n[None, :])[:, :, None] * H + h[None, None, :], c)

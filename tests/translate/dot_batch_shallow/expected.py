@@ -29,7 +29,7 @@ def f(
         mask=in_K[:, None, None],
         other=0.0,
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(
         C + (m[:, None] * N + n[None, :])[:, :, None] * H + h[None, None, :],
         tl.sum(

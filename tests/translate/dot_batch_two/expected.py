@@ -49,7 +49,7 @@ def f(
         ),
         (2, 3, 0, 1),
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(
         C + mn[:, :, None, None] * 2 * H + gh[None, None, :, :],
         c,

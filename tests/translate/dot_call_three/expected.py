@@ -13,5 +13,5 @@ def f(
     o = i[:, None] * T + i[None, :]
     a = tl.load(A + o)
     c = tl.load(C + o)
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + o, tl.dot(a, tl.trans(a), c))

@@ -18,5 +18,5 @@ def f(
     a = tl.load(A + m[:, None] * K + k[None, :])
     b = tl.load(B + k[:, None] * N + n[None, :])
     c = tl.dot(a, b)
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + m[:, None] * N + n[None, :], c)

@@ -5,7 +5,7 @@ import triton.language as tl
 
 @triton.jit
 def cut_from_loads(x):
-    # x, by sums of one number each: Triton up to 3.8 refuses products of double with narrow loads behind them
+    # x, summed along an axis of one element: Triton up to 3.8 refuses products of doubles made of narrower loads
     bits = tl.sum(tl.expand_dims(x.to(tl.int64, bitcast=True), -1), axis=-1)
     return bits.to(tl.float64, bitcast=True)
 
@@ -31,5 +31,5 @@ def f(
     # not narrow: a product stands between
     c = tl.dot(cut_from_loads(a), cut_from_loads(b))
     d = tl.dot(c, tl.trans(c))
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + m[:, None] * M + m[None, :], d)

@@ -17,5 +17,5 @@ def f(
         a = tl.load(A + i[:, None] * K + k + i[None, :])
         b = tl.load(B + (k + i)[:, None] * T + i[None, :])
         c = (c + tl.dot(a, b)).to(tl.float16)
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + i[:, None] * T + i[None, :], c)

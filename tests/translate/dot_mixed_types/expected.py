@@ -16,5 +16,5 @@ def f(
     c = tl.dot(tl.load(A + o).to(tl.float32), tl.load(B + o), input_precision="ieee")
     d = tl.load(D + o).to(tl.float16)
     value = tl.dot(tl.load(D + o).to(tl.float16), d, c)
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + o, value)

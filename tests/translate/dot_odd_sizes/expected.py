@@ -25,5 +25,5 @@ def f(
         B + k[:, None] * N + n[None, :], mask=in_K[:, None] & in_N[None, :], other=0.0
     )
     c = tl.dot(a, b)
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + m[:, None] * N + n[None, :], c, mask=in_M[:, None] & in_N[None, :])

@@ -24,5 +24,5 @@ def f(
         )
         - c
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + o, c)

@@ -5,14 +5,14 @@ import triton.language as tl
 
 @triton.jit
 def widen_lhs(x):
-    # [M, K] -> [M, 2 * K] with a zero behind each element: tl.dot needs a larger K
+    # [M, K] -> [M, 2 * K] with a zero after each element: tl.dot needs a larger K
     joined = tl.join(x, tl.zeros_like(x))
     return tl.reshape(joined, (x.shape[0], 2 * x.shape[1]))
 
 
 @triton.jit
 def widen_rhs(x):
-    # [K, N] -> [2 * K, N] with a row of zeros behind each row, to match widen_lhs
+    # [K, N] -> [2 * K, N] with a row of zeros after each row, to match widen_lhs
     joined = tl.permute(tl.join(x, tl.zeros_like(x)), (0, 2, 1))
     return tl.reshape(joined, (2 * x.shape[0], x.shape[1]))
 
@@ -32,5 +32,5 @@ def f(
     a = tl.load(A + m[:, None] * K + k[None, :])
     b = tl.load(B + k[:, None] * N + n[None, :])
     c = tl.dot(widen_lhs(widen_lhs(widen_lhs(a))), widen_rhs(widen_rhs(widen_rhs(b))))
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + m[:, None] * N + n[None, :], c)

@@ -15,5 +15,5 @@ def f(
     c = tl.load(C + o)
     c -= tl.dot(a, a)
     c *= tl.dot(a, a)
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + o, tl.sum(tl.dot(a, a), axis=0)[None, :] - c)

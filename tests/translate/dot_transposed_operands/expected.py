@@ -17,5 +17,5 @@ def f(
     c = tl.dot(tl.trans(a), b)
     c = tl.dot(a, tl.trans(b), c)
     c = tl.dot(tl.trans(a), tl.trans(b), c)
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + o, c)

@@ -20,7 +20,7 @@ def f(
     b = tl.load(B + k[:, None] * N + n[None, :])
     s = tl.load(S + k[:, None] * N + n[None, :])
     c = tl.sum(b.to(tl.int32)[None, :, :] * a.to(tl.int32)[:, :, None], axis=1)
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + m[:, None] * N + n[None, :], c)
     c += tl.sum(s.to(tl.int32)[None, :, :] * a.to(tl.int32)[:, :, None], axis=1)
     tl.store(C + M * N + m[:, None] * N + n[None, :], c)

@@ -17,5 +17,5 @@ def f(
     tl.store(Y + 6, x * 0.7)
     tl.store(Y + 8 + r, tl.full((), 0.3, tl.float64), mask=r < 2)
     tl.store(Y + 7, 0.10000000149011612)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap H, written below
     tl.store(H + r, 0.1)

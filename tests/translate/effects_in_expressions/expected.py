@@ -24,7 +24,7 @@ def f(
     Y += 1
     running = True
     while running:
-        tl.debug_barrier()
+        tl.debug_barrier()  # Y, written above, may overlap X, read below
         s += tl.load(X)
         X += 1
         if s % 4 != 0:
@@ -32,7 +32,7 @@ def f(
         i += 1
         if ~((i < 3) & (s < 100)):
             running = False
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is written above and below
     tl.store(Y + i, s)
     i += 1
     i = 5
@@ -41,7 +41,7 @@ def f(
     old_i = i
     i += 1
     value = k + ((old_i > 5) | (i == 6))
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is written above and below
     tl.store(Y + 5, value)
     tl.store(Y, value)
     i += 1
@@ -60,7 +60,7 @@ def f(
         if old_j <= 0:
             running = False
         else:
-            tl.debug_barrier()
+            tl.debug_barrier()  # Y is written above and below
             tl.store(Y + 8 + j, j)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is written above and below
     tl.store(Y + 11, (4 + i.to(tl.uint64)).to(Y.dtype.element_ty))

@@ -14,6 +14,6 @@ def f(
     r = tl.arange(0, T)
     x = tl.load(X + r)
     z = tl.load(Z + r)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, (x.to(tl.float32) * 0.1).to(Y.dtype.element_ty))
     tl.store(Y + T + r, d * 0.10000000149011612)

@@ -14,7 +14,7 @@ def f(
     r = tl.arange(0, T)
     h = tl.load(H + r)
     n = tl.load(N + r)
-    tl.debug_barrier()
+    tl.debug_barrier()  # H, read above, may overlap Y, written below
     tl.store(
         Y + r,
         (tl.floor(h.to(tl.float32)).to(tl.float16) / 3.0)
@@ -26,5 +26,5 @@ def f(
         (tl.ceil(h.to(tl.float32)).to(tl.float16) * 1000.0).to(Y.dtype.element_ty),
     )
     tl.store(Y + 2 * T + r, (tl.abs(h) + h).to(Y.dtype.element_ty))
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap Z, written below
     tl.store(Z + r, n // 3 + n + tl.abs(n))

@@ -20,5 +20,5 @@ def f(
         x = tl.load(p)
     if n > 0:
         x += tl.load(p) * 2.0
-    tl.debug_barrier()
+    tl.debug_barrier()  # A or B, read above, may overlap Y, written below
     tl.store(Y + r, x)

@@ -20,11 +20,11 @@ def f(
     one = tl.full((1,), 3.0, tl.float32)
     s = tl.sum(one, axis=0)
     g = tl.broadcast_to(i[:, None].to(tl.float32), (4, 8))
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + o, a + b)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is written above and below
     tl.store(Y + 32 + o, c + s)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is written above and below
     tl.store(Y + 64 + k, d)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is written above and below
     tl.store(Y + 96 + o, e + g)

@@ -21,11 +21,11 @@ def f(
     tl.store(Y + 7, 8 - n - 2)
     while tl.cast(n > 3, tl.int1):
         tl.store(Y, 0)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap Z, written below
     tl.store(Z, n / 0.3)
     tl.store(Z + 1, n * 0.5)
     tl.store(Z + 2, -1.0 * tl.cast(n * 0.0, tl.float32))
-    tl.debug_barrier()
+    tl.debug_barrier()  # Z, written above, may overlap Y, read below
     n = n + 0
     if tl.load(Y) == -10:
         n -= 3

@@ -17,5 +17,5 @@ def f(
     )
     tl.atomic_add(Y + 3, 3.0, mask=tl.cast(n != 0, tl.int1))
     v = tl.full((2,), tl.cast(n, tl.int64), tl.int64)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap Z, written below
     tl.store(Z + tl.arange(0, 2), v)

@@ -13,7 +13,7 @@ def f(
     r = tl.arange(0, T)
     x = tl.load(X + r)
     z = tl.load(Z + r)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, x + z)
     tl.store(Y + T + r, x - z)
     tl.store(Y + 2 * T + r, x * z)

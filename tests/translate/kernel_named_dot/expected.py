@@ -11,5 +11,5 @@ def exp(
 ):
     r = tl.arange(0, T)
     value = tl.exp(tl.load(X + r))
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, value)

@@ -14,5 +14,5 @@ def f(
     p = X + r
     x = tl.load(p, mask=r < n, other=0.0)
     y = tl.load(X + r, mask=r >= n, other=0.0)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, x * 2.0 + y)

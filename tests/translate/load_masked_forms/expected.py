@@ -21,11 +21,11 @@ def f(
         p, mask=((j > 2) & (j < tl.maximum(n, 4)) | (j == 15))[None, :], other=0.0
     )
     e = tl.load(p, mask=(i < 3)[:, None], other=0.0)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + o, a)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is written above and below
     tl.store(Y + 128 + o, b + c)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is written above and below
     tl.store(Y + 256 + o, d)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is written above and below
     tl.store(Y + 384 + o, e)

@@ -24,9 +24,9 @@ def f(
         value = tl.max(tl.load(p), axis=0)
         m = tl.where(m > value, m, value)
         p += T
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, s + c)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap H, written below
     tl.store(H + r, h)
-    tl.debug_barrier()
+    tl.debug_barrier()  # H, written above, may overlap Y, written below
     tl.store(Y + T, m)

@@ -15,5 +15,5 @@ def f(
     for k in range(N, 0, -T):
         x = tl.load(X + N - k + r, mask=r < k, other=0.0)
         s = s * 2.0 + x
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, s)

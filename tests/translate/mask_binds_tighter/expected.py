@@ -13,5 +13,5 @@ def add(
     m = r < 8
     bare = tl.load(tl.broadcast_to(X, (T,)), mask=m, other=0.0) + r
     meant = tl.load(tl.broadcast_to(X, (T,)), mask=m, other=0.0) + r
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, bare + meant)

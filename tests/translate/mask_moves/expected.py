@@ -5,14 +5,14 @@ import triton.language as tl
 
 @triton.jit
 def widen_lhs(x):
-    # [M, K] -> [M, 2 * K] with a zero behind each element: tl.dot needs a larger K
+    # [M, K] -> [M, 2 * K] with a zero after each element: tl.dot needs a larger K
     joined = tl.join(x, tl.zeros_like(x))
     return tl.reshape(joined, (x.shape[0], 2 * x.shape[1]))
 
 
 @triton.jit
 def widen_rhs(x):
-    # [K, N] -> [2 * K, N] with a row of zeros behind each row, to match widen_lhs
+    # [K, N] -> [2 * K, N] with a row of zeros after each row, to match widen_lhs
     joined = tl.permute(tl.join(x, tl.zeros_like(x)), (0, 2, 1))
     return tl.reshape(joined, (2 * x.shape[0], x.shape[1]))
 
@@ -37,9 +37,9 @@ def f(
         ),
         -1,
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + i, value)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap X, read below
     value_1 = tl.where(
         r < 2,
         tl.sum(
@@ -48,9 +48,9 @@ def f(
         ),
         -1,
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + 16 + r, value_1)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap X, read below
     value_2 = tl.where(
         i < 6,
         tl.load(
@@ -60,9 +60,9 @@ def f(
         )[:, None],
         -1,
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + 20 + i, value_2)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap X, read below
     value_3 = tl.where(
         r < 1,
         tl.max(
@@ -72,10 +72,10 @@ def f(
         + tl.load(X + 1000000000 * r, mask=r < 1, other=0),
         -1,
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + 36 + r, value_3)
     s = tl.reshape(r, (2, 2))
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap X, read below
     value_4 = tl.where(
         r < 2,
         tl.reshape(
@@ -86,10 +86,10 @@ def f(
         ),
         -1,
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + 40 + r, value_4)
     h = tl.full((4, 4), 1.0, tl.float16)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap X, read below
     p = tl.where(
         i < 4,
         tl.dot(
@@ -106,5 +106,5 @@ def f(
         ),
         -1.0,
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + 44 + i, p.to(Y.dtype.element_ty))

@@ -21,8 +21,8 @@ def f(
     tl.store(Y + 2 * T + 1, -1.0 * tl.full((), 0.0, tl.float32))
     tl.store(Y + 2 * T + 2, -1.0 * tl.full((), 0.0, tl.float32))
     tl.store(Y + 2 * T + 3, N)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap H, written below
     tl.store(H + r, h)
-    tl.debug_barrier()
+    tl.debug_barrier()  # H, written above, may overlap Z, written below
     tl.store(Z + r, z)
     tl.store(Z + T + r, -1.0 * tl.full((), 0.0, tl.float64))

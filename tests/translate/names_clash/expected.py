@@ -13,5 +13,5 @@ def kernel(
     arange = tl.arange(0, T)
     kernel = lambda__ + 1
     y = tl.load(x + arange)
-    tl.debug_barrier()
+    tl.debug_barrier()  # x, read above, may overlap lambda_, written below
     tl.store(lambda_ + arange, y * kernel)

@@ -21,7 +21,7 @@ def f(
     print = tl.where(max > min, max, min)
     for triton_ in range(in_):
         None_ += 1.0
-    tl.debug_barrier()
+    tl.debug_barrier()  # tl, read above, may overlap lambda, written below
     tl.store(
         lambda_ + def_, None_ + tl.exp(print - print) + tl.where(sum < 0.0, sum, 0.0)
     )

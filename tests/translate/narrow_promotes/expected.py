@@ -14,7 +14,7 @@ def f(
     x = tl.load(X + r)
     z = tl.load(Z + r)
     u = x.to(tl.uint8)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, x + z.to(tl.int32))
     tl.store(Y + T + r, x * z.to(tl.int32))
     tl.store(Y + 2 * T + r, x.to(tl.int32) << 4)

@@ -15,5 +15,5 @@ def f(
     o = i[:, None, None] * 32 + jk[None, :, :]
     tl.store(Y + o, ij[:, :, None] * 10 + k[None, None, :])
     ik = i[:, None] * 100 + k[None, :]
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is written above and below
     tl.store(Y + 64 + o, ik[:, None, :] + j[None, :, None] * 10)

@@ -14,5 +14,5 @@ def f(
     has = tl.full((T,), RPE.to(tl.int64) != 0, tl.int1)
     bias = tl.load(RPE + r, mask=has, other=0.0)
     value = tl.load(X + r) + bias
-    tl.debug_barrier()
+    tl.debug_barrier()  # RPE, read above, may overlap Y, written below
     tl.store(Y + r, value)

@@ -17,7 +17,7 @@ def f(
     x = tl.load(
         X + i[:, None] * N + j[None, :], mask=in_M[:, None] & in_N[None, :], other=0.0
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(
         Y + j[:, None] * M + i[None, :],
         tl.trans(x) - tl.max(tl.where(in_N[None, :], x, float("nan")), axis=1)[None, :],

@@ -29,5 +29,5 @@ def f(
         )
         pa += TK
         pb += TK * N
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + m[:, None] * N + n[None, :], c, mask=in_N[None, :])

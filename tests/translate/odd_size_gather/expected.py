@@ -23,7 +23,7 @@ def f(
         tl.arange(0, 16) // 3 * 4 + tl.arange(0, 16) % 3 & 31,
         axis=0,
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + k, flat, mask=in_15)
     # three rows of five
     tl.store(
@@ -46,14 +46,14 @@ def f(
         )
         != 0
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap Z, written below
     tl.store(Z + k, big.to(Z.dtype.element_ty), mask=in_15)
     p = tl.gather(
         tl.reshape((X + i[:, None] * 3 + j[None, :]).to(tl.int64), (32,)),
         tl.arange(0, 16) // 3 * 4 + tl.arange(0, 16) % 3 & 31,
         axis=0,
     ).to(tl.pointer_type(tl.float32))
-    tl.debug_barrier()
+    tl.debug_barrier()  # Z, written above, may overlap memory, read below
     value = tl.load(p, mask=in_15, other=0.0)
-    tl.debug_barrier()
+    tl.debug_barrier()  # memory, read above, may overlap Y, written below
     tl.store(Y + 30 + k, value, mask=in_15)

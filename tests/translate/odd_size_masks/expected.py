@@ -18,9 +18,9 @@ def f(
     for i in range(3):
         s += tl.load(p, mask=(r >= n) & in_T, other=0.0)
         p += T
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, s, mask=(r < n + 20) & in_T)
     ps = S + r // 24
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap S, updated below
     tl.atomic_add(ps, s, mask=in_T)
     tl.atomic_add(Y + 50 + r // T, s, mask=in_T)

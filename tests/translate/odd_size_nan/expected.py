@@ -14,7 +14,7 @@ def f(
     i = tl.arange(0, M)
     j = tl.arange(0, triton.next_power_of_2(N))
     x = tl.load(X + i[:, None] * N + j[None, :], mask=in_N[None, :], other=0.0)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(
         Y + i,
         tl.max(tl.where(in_N[None, :], x, float("nan")).to(tl.float32), axis=1).to(

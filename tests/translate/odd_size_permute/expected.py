@@ -18,7 +18,7 @@ def f(
         mask=in_3[:, None, None] & in_5[None, None, :],
         other=0,
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(
         Y + (k[:, None] * 3 + i[None, :])[:, :, None] * 4 + j[None, None, :],
         tl.permute(x, (2, 0, 1)),

@@ -15,6 +15,6 @@ def f(
     k = tl.arange(0, 16)
     x = tl.load(X + i[:, None] * 4 + j[None, :], mask=in_3[:, None], other=0.0)
     y = tl.reshape(x, (16,))
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + k, y, mask=in_12)
     tl.store(Y + 12, tl.sum(tl.where(in_12, tl.reshape(x, (16,)), 0.0), axis=0))

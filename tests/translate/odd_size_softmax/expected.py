@@ -18,7 +18,7 @@ def softmax(
     px = X + row * stride + r
     x = tl.load(px, mask=check, other=float("-inf"))
     z = tl.exp(x - tl.max(tl.where(in_TN, x, float("nan")), axis=0))
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(
         Y + row * stride + r, z / tl.sum(tl.where(in_TN, z, 0.0), axis=0), mask=check
     )

@@ -19,5 +19,5 @@ def f(
     for i in range(2):
         Y += T
     value = tl.load(X + r) * s
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, value)

@@ -13,6 +13,6 @@ def f(
     r = tl.arange(0, T)
     t = s * s
     value = tl.load(X + r) * s
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, value)
     tl.store(Y + T + r, t)

@@ -15,7 +15,7 @@ def f(
     a = tl.permute(x, (2, 0, 1))
     b = tl.permute(x, (1, 2, 0))
     c = tl.permute(x, (0, 2, 1))
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + k[:, None, None] * 32 + i[None, :, None] * 8 + j[None, None, :], a)
     tl.store(
         Y + 512 + j[:, None, None] * 64 + k[None, :, None] * 4 + i[None, None, :], b

@@ -13,5 +13,5 @@ def f(
     p = X + i[:, None] * 16 + j[None, :]
     m = i[:, None] < j[None, :]
     value = tl.load(tl.trans(p), mask=tl.trans(m), other=0.0)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + j[:, None] * 8 + i[None, :], value)

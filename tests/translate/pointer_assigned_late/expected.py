@@ -20,7 +20,7 @@ def f(
         p = X + 1
         pa = X + 4 + tl.arange(0, 4)
     value = tl.load(pa) + tl.load(p)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + tl.arange(0, 4), value)
     none = zero.to(tl.int64).to(tl.pointer_type(tl.int32))
     tl.store(Y + 4, tl.where(none.to(tl.int64) != 0, 1, 2))

@@ -13,5 +13,5 @@ def f(
     p = X.to(tl.pointer_type(tl.int32))
     q = (X + r).to(tl.pointer_type(tl.int32))
     value = tl.load(p + r) - tl.load(q) + tl.load(p + r)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, value)

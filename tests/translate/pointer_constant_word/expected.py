@@ -13,5 +13,5 @@ def f(
     r = tl.arange(0, T)
     pa = A + r
     value = tl.load(pa) - tl.load(B + r)
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap Y, written below
     tl.store(Y + r, value)

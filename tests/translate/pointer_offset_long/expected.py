@@ -15,5 +15,5 @@ def f(
     p -= 8
     p += 1
     value = tl.load(p - 1)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, value)

@@ -15,5 +15,5 @@ def f(
     tl.debug_barrier()
     q = tl.load(P).to(tl.pointer_type(tl.float32))
     value = tl.load(q + r)
-    tl.debug_barrier()
+    tl.debug_barrier()  # P, read above, may overlap Y, written below
     tl.store(Y + r, value)

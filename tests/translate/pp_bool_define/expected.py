@@ -14,5 +14,5 @@ def f(
     x = tl.load(X + r)
     x += 1.0
     x += tl.where(MASK != 0, 4, 8)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, x)

@@ -15,5 +15,5 @@ def f(
     r = tl.arange(0, T)
     # sixteen
     value = tl.load(X + r) + 1.0
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, value)

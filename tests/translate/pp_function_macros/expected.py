@@ -12,5 +12,5 @@ def f(
     r = tl.arange(0, T)
     x = tl.load(x_base + r)
     SQUARE = 2
-    tl.debug_barrier()
+    tl.debug_barrier()  # x_base, read above, may overlap y_base, written below
     tl.store(y_base + r, (x + 1.0) * (x + 1.0) * SQUARE + x)

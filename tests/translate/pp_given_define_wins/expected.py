@@ -11,5 +11,5 @@ def f(
 ):
     r = tl.arange(0, T)
     value = tl.load(X + r) * 3.0
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, value)

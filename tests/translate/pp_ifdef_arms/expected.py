@@ -13,5 +13,5 @@ def mm(
     r = tl.arange(0, T)
     y = tl.load(X + r) * n
     y += 1.0
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, y)

@@ -11,5 +11,5 @@ def f(
 ):
     r = tl.arange(0, T)
     x = tl.load(X + r)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, tl.where(x > 0.0, x, float("-inf")))

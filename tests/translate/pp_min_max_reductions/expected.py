@@ -14,6 +14,6 @@ def f(
     x = tl.load(X + r[:, None] * T + c[None, :])
     low = tl.min(x, axis=1)
     high = tl.max(x, axis=1)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     value = low + high
     tl.store(Y + r, tl.where(value > 0.0, value, 0.0) - tl.where(low < high, low, high))

@@ -17,5 +17,5 @@ def f(
     pa = A + rm[None, :] + rk[:, None] * lda
     a = tl.load(pa)
     value = tl.trans(a) - tl.load(B + rm[:, None] * TK + rk[None, :])
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + rm[:, None] * TK + rk[None, :], value)

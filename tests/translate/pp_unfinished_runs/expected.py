@@ -11,5 +11,5 @@ def f(
 ):
     r = T - 1 - tl.arange(0, T)
     value = tl.load(X + r) * 2.0
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + tl.arange(0, T), value)

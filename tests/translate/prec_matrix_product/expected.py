@@ -16,9 +16,9 @@ def f(
     a = tl.load(A + o)
     b = tl.load(B + o)
     c = tl.load(C + o)
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap Y, written below
     tl.store(Y + o, tl.dot(a, b, c, input_precision="ieee"))
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is written above and below
     tl.store(
         Y + T * T + o,
         c

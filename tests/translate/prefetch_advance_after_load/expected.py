@@ -21,5 +21,5 @@ def mm(
         b = tl.load(pb)
         pb += T * T
         c = tl.dot(a, b, c)
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + i[:, None] * T + i[None, :], c)

@@ -26,5 +26,5 @@ def f(
         a_pointer = pa + d
         pa += d
         pd += 1
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap Y, written below
     tl.store(Y + r, sum)

@@ -26,5 +26,5 @@ def mm(
         pa += T
         pb += T * T
         pv += T
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + i[:, None] * T + i[None, :], c)

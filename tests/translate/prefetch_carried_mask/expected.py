@@ -25,5 +25,5 @@ def mm(
         pb += T * T
         checka = tl.broadcast_to(i[None, :] < k - T, (T, T))
         checkb = tl.broadcast_to(i[:, None] < k - T, (T, T))
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + i[:, None] * T + i[None, :], c)

@@ -25,5 +25,5 @@ def mm(
         pb += T * T
         a_mask = tl.broadcast_to((i < k - T)[None, :], (T, T))
         b_mask = tl.broadcast_to((i < k - T)[:, None], (T, T))
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + i[:, None] * T + i[None, :], c)

@@ -26,5 +26,5 @@ def mm(
         a = tl.load(pa)
         b = tl.load(pb)
         c = tl.dot(a, b, c)
-    tl.debug_barrier()
+    tl.debug_barrier()  # D, read above, may overlap C, written below
     tl.store(C + i[:, None] * T + i[None, :], c)

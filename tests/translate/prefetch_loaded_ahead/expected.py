@@ -26,5 +26,5 @@ def mm(
         pa += inc_a
         pb += inc_b
         pd += 1
-    tl.debug_barrier()
+    tl.debug_barrier()  # D, read above, may overlap C, written below
     tl.store(C + i[:, None] * T + i[None, :], c)

@@ -25,5 +25,5 @@ def mm(
         pa += d
         pb += d * T
         pinc += 1
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + i[:, None] * T + i[None, :], c)

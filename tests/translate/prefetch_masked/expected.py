@@ -27,5 +27,5 @@ def mm(
         a = tl.load(pa, mask=(i < rest)[None, :], other=0.0)
         b = tl.load(pb, mask=(i < rest)[:, None], other=0.0)
         c = tl.dot(a, b, c)
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + i[:, None] * T + i[None, :], c)

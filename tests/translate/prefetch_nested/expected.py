@@ -16,9 +16,10 @@ def f(
         p = X + i * n + r
         most = tl.full((T,), float("-inf"), tl.float32)
         for k in range(0, n, T):
+            # Y, written by an earlier iteration, may overlap X, read below
             tl.debug_barrier()
             x = tl.load(p, mask=r + k < n, other=float("-inf"))
             most = tl.where(most > x, most, x)
             p += T
-        tl.debug_barrier()
+        tl.debug_barrier()  # X, read above, may overlap Y, written below
         tl.store(Y + i, tl.max(most, axis=0))

@@ -20,5 +20,5 @@ def mm(
         b = tl.load(pb + k * T)
         c = tl.dot(a, b, c)
         pa += T
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + i[:, None] * T + i[None, :], c)

@@ -21,5 +21,5 @@ def mm(
         c = tl.dot(a, b, c)
         pa += T
         pb += T * T
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + i[:, None] * T + i[None, :], c)

@@ -39,5 +39,5 @@ def conv(
         )
         w = tl.load(pw, mask=(whole + tl.arange(0, T) < K)[:, None], other=0.0)
         acc = tl.dot(x, w, acc, input_precision="ieee")
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + rp[:, None] * T + rf[None, :], acc)

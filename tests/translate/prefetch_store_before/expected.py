@@ -13,8 +13,9 @@ def f(
     r = tl.arange(0, T)
     p = X + r
     for i in range(n):
+        # Y, written by an earlier iteration, may overlap X, read below
         tl.debug_barrier()
         x = tl.load(p)
-        tl.debug_barrier()
+        tl.debug_barrier()  # X, read above, may overlap Y, written below
         tl.store(Y + i * T + r, x + 1.0)
         p += T

@@ -16,7 +16,8 @@ def f(
     for i in range(n):
         y = x + 1.0
         p += T
+        # Y, written by an earlier iteration, may overlap X, read below
         tl.debug_barrier()
         x = tl.load(p)
-        tl.debug_barrier()
+        tl.debug_barrier()  # X, read above, may overlap Y, written below
         tl.store(Y + i * T + r, y)

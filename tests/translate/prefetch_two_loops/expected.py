@@ -21,9 +21,10 @@ def f(
     p = X + r
     q = Y + r
     for k in range(n, 0, -T):
+        # Y, written by an earlier iteration, may overlap X, read below
         tl.debug_barrier()
         x = tl.load(p, mask=r < k, other=0.0)
-        tl.debug_barrier()
+        tl.debug_barrier()  # X, read above, may overlap Y, written below
         tl.store(q, x - mean, mask=r < k)
         p += T
         q += T

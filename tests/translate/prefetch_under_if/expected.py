@@ -22,5 +22,5 @@ def mm(
         # not past the end
         pa += T
         pb += T * T
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap C, written below
     tl.store(C + i[:, None] * T + i[None, :], c)

@@ -19,5 +19,5 @@ def f(
         sum += x
         p += T
         k -= T
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y, tl.sum(sum, axis=0))

@@ -19,7 +19,7 @@ def f(
     pb = B + c[:, None] * n + tl.arange(0, K)[None, :]
     sum = tl.zeros((M, N), dtype=tl.float32)
     # whole turns only
-    # under a test, so that ptxas overlaps the products of consecutive turns
+    # under a test, so that ptxas overlaps the products of consecutive iterations
     if n > 0:
         for k in range(0, n, K):
             sum = tl.dot(tl.load(pa), tl.trans(tl.load(pb)), sum)

@@ -13,7 +13,7 @@ def f(
     i = tl.arange(0, M)
     j = tl.arange(0, N)
     x = tl.load(X + i[:, None] * N + j[None, :])
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + i, tl.sum(x, axis=1))
     tl.store(Y + 8 + i, tl.max(x, axis=1))
     tl.store(Y + 16 + i, tl.min(x, axis=1))

@@ -14,7 +14,7 @@ def f(
     x = tl.load(X + r)
     u = tl.load(U + r)
     b = x > 0
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y, tl.sum(b.to(tl.int32), axis=0))
     tl.store(Y + 1, tl.sum(x.to(tl.int32), axis=0))
     tl.store(Y + 2, tl.sum(u.to(tl.int32), axis=0))

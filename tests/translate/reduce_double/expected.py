@@ -11,6 +11,6 @@ def f(
 ):
     r = tl.arange(0, T)
     x = tl.load(X + r)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y, tl.sum(x, axis=0))
     tl.store(Y + 1, tl.max(x, axis=0) + tl.min(x, axis=0))

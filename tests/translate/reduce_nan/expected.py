@@ -11,7 +11,7 @@ def f(
     i = tl.arange(0, 4)
     j = tl.arange(0, 16)
     x = tl.load(X + i[:, None] * 16 + j[None, :])
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + i, tl.max(x, axis=1))
     tl.store(Y + 4 + i, tl.min(x, axis=1))
     tl.store(Y + 8 + i, tl.sum(x, axis=1))

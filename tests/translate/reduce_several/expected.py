@@ -15,7 +15,7 @@ def f(
     j = tl.arange(0, B)
     k = tl.arange(0, C)
     x = tl.load(X + (i[:, None] * B + j[None, :])[:, :, None] * C + k[None, None, :])
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + j, tl.sum(tl.sum(x, axis=2), axis=0))
     tl.store(Y + B + k, tl.max(tl.max(x, axis=1), axis=0))
     tl.store(Y + B + C + i, tl.sum(tl.max(x, axis=2), axis=1))

@@ -17,8 +17,8 @@ def f(
         return
     elif pid == 2:
         return
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is written above and read below
     value = tl.load(Y + pid) + 10
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is read above and written below
     tl.store(Y + pid, value)
     return

@@ -13,9 +13,10 @@ def f(
     i = 0
     running = True
     while running & (i < n):
+        # Y, written by an earlier iteration, may overlap X, read below
         tl.debug_barrier()
         if tl.load(X + i) == 0:
-            tl.debug_barrier()
+            tl.debug_barrier()  # X, read above, may overlap Y, written below
             tl.store(Y, i)
             returned = True
             running = False
@@ -23,5 +24,5 @@ def f(
             i += 1
     if returned:
         return
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y, -1)

@@ -17,9 +17,10 @@ def f(
             j = 0
             running_1 = True
             while running_1 & (j < 3):
+                # X, read by an earlier iteration, may overlap Y, written below
                 tl.debug_barrier()
                 tl.store(Y + 1, i * 3 + j)
-                tl.debug_barrier()
+                tl.debug_barrier()  # Y, written above, may overlap X, read below
                 if tl.load(X + i * 3 + j) < 0:
                     returned = True
                     running_1 = False
@@ -33,14 +34,14 @@ def f(
                     running = False
         if returned:
             return
-        tl.debug_barrier()
+        tl.debug_barrier()  # X, read above, may overlap Y, written below
         tl.store(Y + 2, 7)
     tl.store(Y, i)
     returned = False
     j = 0
     running = True
     while running & (j < 4):
-        tl.debug_barrier()
+        tl.debug_barrier()  # Y, written above, may overlap X, read below
         if tl.load(X + j) > 5:
             returned = True
             running = False

@@ -12,5 +12,5 @@ def f(
 ):
     r = tl.arange(0, T)
     off = tl.where(tl.load(X + r) > 0.0, n, 0)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, (off + r).to(Y.dtype.element_ty))

@@ -21,5 +21,5 @@ def f(
         x = tl.load(X + i[:, None] * K + k + j[None, :], mask=check_1, other=0.0)
         s_ = tl.sum(x, axis=1)
         s += s_
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + i, s, mask=check)

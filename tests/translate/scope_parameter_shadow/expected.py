@@ -13,5 +13,5 @@ def f(
         n_1 = 0.25
         n_1 += i
         tl.store(Y + i, (n_1 * 4.0).to(Y.dtype.element_ty))
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is written above and below
     tl.store(Y + 2, n)

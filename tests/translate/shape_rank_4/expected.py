@@ -22,9 +22,9 @@ def f(
     ) * D + d[None, None, None, :]
     x = tl.load(X + i)
     o = tl.permute(i, (3, 1, 0, 2))
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + o, tl.permute(x, (3, 1, 0, 2)) + 1.0)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y is written above and below
     tl.store(
         Y + A * B * C * D + a[:, None] * D + d[None, :],
         tl.sum(tl.max(x, axis=2), axis=1),

@@ -12,5 +12,5 @@ def f(
     r = tl.arange(0, T)
     s = tl.max(tl.exp(tl.load(X + r)), axis=0)
     value = tl.load(X + r) + s - s
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, value)

@@ -13,7 +13,7 @@ def f(
     j = tl.arange(0, 16)
     p = Y + i[:, None] * 16 + j[None, :]
     tl.store(p, s.to(Y.dtype.element_ty))
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap Z, written below
     tl.store(
         Z + i[:, None] * 16 + j[None, :], (j + 0.75).to(Z.dtype.element_ty)[None, :]
     )

@@ -17,5 +17,5 @@ def f(
         tl.load(X + r, mask=r < n, other=0.0),
         tl.load(Z + r - tl.cast(n, tl.int64), mask=r >= n, other=0.0),
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, value)

@@ -23,5 +23,5 @@ def f(
         ),
         tl.where(r > m, tl.load(C + r, mask=(r >= n) & (r > m), other=0.0) * 2.0, -1.0),
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # A, read above, may overlap Y, written below
     tl.store(Y + r, value)

@@ -15,5 +15,5 @@ def f(
     value = tl.where(
         r < n, tl.load(X + r, mask=(r < n) & (r >= m), other=0.0) + 1.0, -1.0
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, value)

@@ -15,5 +15,5 @@ def f(
     p = tl.where(n > 0, A, B)
     q = tl.where(r < 4, B + r, p + r)
     value = tl.load(q)
-    tl.debug_barrier()
+    tl.debug_barrier()  # A or B, read above, may overlap Y, written below
     tl.store(Y + r, value)

@@ -18,6 +18,6 @@ def f(
         tl.float32
     )
     c = tl.load(X, mask=n == 0, other=b)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y, a)
     tl.store(Y + 1, b + c)

@@ -13,7 +13,7 @@ def f(
     r = tl.arange(0, T)
     x = tl.load(X + r)
     y = r - 2 != 0
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, x & y)
     tl.store(Y + T + r, ~x | s)
     tl.store(Y + 2 * T + r, x == s.to(tl.int32))

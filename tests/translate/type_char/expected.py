@@ -13,5 +13,5 @@ def f(
     r = tl.arange(0, T)
     x = tl.load(X + r)
     y = (x * x.to(tl.int32) + s).to(tl.int8)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, (y - x.to(tl.int32) // 3).to(Y.dtype.element_ty))

@@ -13,5 +13,5 @@ def f(
     r = tl.arange(0, T)
     x = tl.load(X + r)
     y = x * s
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, y - x)

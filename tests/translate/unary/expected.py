@@ -14,7 +14,7 @@ def f(
     r = tl.arange(0, T)
     x = tl.load(X + r)
     z = tl.load(Z + r)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, x)
     tl.store(Y + T + r, -1.0 * x)
     tl.store(Y + 2 * T + r, -1.0 * (-1.0 * x))

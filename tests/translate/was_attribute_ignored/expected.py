@@ -11,5 +11,5 @@ def f(
 ):
     r = tl.arange(0, T)
     y = tl.load(Y + r)
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, read above, may overlap X, written below
     tl.store(X + r, y * 2.0)

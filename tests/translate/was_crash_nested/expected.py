@@ -17,5 +17,5 @@ def f(
             x = tl.load(X + (a * n + b) * T * T + i[:, None] * T + i[None, :])
             value = tl.sum(tl.sum(x, axis=1), axis=0)
             s = tl.where(s > value, s, value)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y, s)

@@ -14,5 +14,5 @@ def f(
     s = tl.zeros((T,), dtype=tl.float32)
     for k in range(0, K, T):
         s += tl.load(X + k + r)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, s)

@@ -16,5 +16,5 @@ def f(
     while n < 4:
         x += 1
         n += 1
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, x + ~x + (x == 0))

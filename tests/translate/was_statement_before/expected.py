@@ -13,6 +13,6 @@ def f(
     r = tl.arange(0, T)
     x = tl.load(X + r)
     y = tl.where(r < n, x, 0.0)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, x)
     tl.store(Y + T + r, y)

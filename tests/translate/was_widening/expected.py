@@ -14,7 +14,7 @@ def f(
     x = tl.load(X + r)
     y = x.to(tl.int64)
     b = r * 2 != 0
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, y)
     tl.store(Y + T + r, b.to(Y.dtype.element_ty))
     tl.store(Y + 2 * T + r, tl.cast(True & (n != 0), tl.int64))

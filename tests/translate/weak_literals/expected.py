@@ -15,7 +15,7 @@ def f(
     r = tl.arange(0, T)
     x = tl.load(X + r)
     z = tl.load(Z + r)
-    tl.debug_barrier()
+    tl.debug_barrier()  # X, read above, may overlap Y, written below
     tl.store(Y + r, (x * 0.1).to(Y.dtype.element_ty))
     tl.store(Y + T + r, d * 0.1)
     tl.store(Y + 2 * T + r, tl.cast(n * 0.1, tl.float64))
