@@ -41,7 +41,7 @@ def f(
     tl.store(
         Y + 6, (tl.where(n != 0, 9007200000000000.0, 0.5) * 1.0).to(Y.dtype.element_ty)
     )
-    tl.debug_barrier()
+    tl.debug_barrier()  # Y, written above, may overlap Z, written below
     tl.store(Z, tl.where(n != 0, tl.cast(1 + 1, tl.int64), 3000000000))
     tl.store(Z + 1, tl.maximum(tl.cast(D, tl.int64), 5000000000))
     tl.store(
