@@ -16,6 +16,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pytriton.frozen import dataclass, replace
@@ -117,17 +118,18 @@ def affine_of(expr: Expr, leaf: Leaf) -> Affine | None:
 def affine_of_element(expr: Expr, leaf: Leaf) -> Affine | None:
     """The same of any one element of a block: a range is an interval, and new axes do not matter."""
 
-    def inside(part: Expr) -> Affine | None:
-        match part:
-            case Expand(operand=operand) | Broadcast(operand=operand):
-                return affine_of(operand, inside)
-            case Cast(operand=operand) if keeps_number(part):
-                return affine_of(operand, inside)
-            case Range():
-                return Affine.range(part)
-        return leaf(part)
+    return affine_of(expr, partial(_of_element, leaf))
 
-    return affine_of(expr, inside)
+
+def _of_element(leaf: Leaf, part: Expr) -> Affine | None:
+    match part:
+        case Expand(operand=operand) | Broadcast(operand=operand):
+            return affine_of_element(operand, leaf)
+        case Cast(operand=operand) if keeps_number(part):
+            return affine_of_element(operand, leaf)
+        case Range():
+            return Affine.range(part)
+    return leaf(part)
 
 
 def combine(operator: str, operands: Sequence[Affine]) -> Affine | None:
@@ -209,10 +211,13 @@ class Keys:
     def __init__(self, *, regroup: bool = False) -> None:
         self._regroup = regroup
         self._numbers: dict[Hashable, int] = {}
-        self.of = Once(self._number_of)
+        self._known: Once[Expr, int] = Once()
+
+    def of(self, expr: Expr) -> int:
+        """The number of an expression."""
+        return self._known(self._number_of, expr)
 
     def _number_of(self, expr: Expr) -> int:
-        """The number of an expression."""
         sums = self._regroup and is_wide_integer(expr.type)
         return self._number(("sum", expr.type, self.sum_of(expr).key) if sums else self._as_written(expr))
 

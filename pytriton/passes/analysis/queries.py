@@ -59,16 +59,18 @@ _Value = TypeVar("_Value")
 
 
 class Once(Generic[_Key, _Value]):
-    """A function of nodes, worked out once for each. Nodes are told apart by their ids, so they are held."""
+    """What a function gives for each node, worked out once. Nodes are told apart by their ids, so they are held.
 
-    def __init__(self, function: Callable[[_Key], _Value]) -> None:
-        self._function = function
+    The function is named at each use: were it held, too, an object that holds its own results would be a cycle.
+    """
+
+    def __init__(self) -> None:
         self._known: dict[int, tuple[_Key, _Value]] = {}
 
-    def __call__(self, node: _Key) -> _Value:
+    def __call__(self, function: Callable[[_Key], _Value], node: _Key) -> _Value:
         known = self._known.get(id(node))
         if known is None:
-            known = self._known[id(node)] = (node, self._function(node))
+            known = self._known[id(node)] = (node, function(node))
         return known[1]
 
 
@@ -116,7 +118,10 @@ def nodes(body: Body, kind: type[_Node]) -> list[_Node]:
 
 def orders_memory(body: Body) -> bool:
     """Whether an atomic or a barrier stands in the statements."""
-    return Atomic in kinds_in(body) or any(call.function == "barrier" for call in nodes(body, Call))
+    inside = kinds_in(body)
+    if Atomic in inside or Call not in inside:  # what is kept with the statements answers nearly always
+        return Atomic in inside
+    return any(call.function == "barrier" for call in nodes(body, Call))
 
 
 def assignments(body: Body) -> list[tuple[Symbol, Expr]]:

@@ -203,12 +203,10 @@ class _Order:
         self._visits = _MAX_VISITS + 2 * len(statements(kernel.body))  # that are left
         self._clock = 0
         self._assigned: dict[Symbol, int] = {}  # when a variable was assigned last
-        self._pointer: Once[Expr, _Pointer] = Once(
-            lambda expr: _Pointer(expr, provenance.roots(expr), names(expr))
-        )
-        self._effects = Once(self._effects_of)
-        self._loop_effects = Once(self._loop_effects_of)
-        self._parts = Once(in_parts)  # every visit of a loop finds the same ones
+        self._pointers: Once[Expr, _Pointer] = Once()
+        self._effects: Once[Statement, _Effects] = Once()
+        self._loop_effects: Once[Loop, _LoopEffects] = Once()
+        self._parts: Once[Statement, Body] = Once()  # every visit of a loop finds the same ones
 
     def body(self, body: Body, state: _State) -> Body:
         """The statements with their barriers; ``state`` becomes the one after them."""
@@ -219,9 +217,9 @@ class _Order:
                 state.clear()
                 result.append(statement)
                 continue
-            effects = self._effects(statement)
+            effects = self._effects(self._effects_of, statement)
             if effects.split:  # barriers go in between
-                result += self.body(self._parts(statement), state)
+                result += self.body(self._parts(in_parts, statement), state)
                 continue
             if effects.accesses:
                 own = [access.at(self._clock) for access in effects.accesses]
@@ -323,7 +321,7 @@ class _Order:
 
     def _in_any_order(self, loop: Loop, state: _State) -> None:
         """Let everything in a loop have happened, and every variable have changed after that."""
-        effects = self._loop_effects(loop)
+        effects = self._loop_effects(self._loop_effects_of, loop)
         for access in effects.accesses:
             if state.has_room(access):
                 state.add(access.at(self._clock))
@@ -335,7 +333,7 @@ class _Order:
     def _loop_effects_of(self, loop: Loop) -> _LoopEffects:
         """What all statements in a loop do."""
         inner = statements(_one_iteration(loop))
-        effects = list(map(self._effects, inner))
+        effects = [self._effects(self._effects_of, statement) for statement in inner]
         return _LoopEffects(
             [access for effect in effects for access in effect.accesses],
             any("cas" in effect.operations for effect in effects),
@@ -386,6 +384,10 @@ class _Order:
             return False
         only = later.writes and self.owners.only_into(earlier.load, earlier.statement, later.statement)
         return only or self.owners.one_each(later.pointer.expr)
+
+    def _pointer(self, expr: Expr) -> _Pointer:
+        """What is known of a pointer."""
+        return self._pointers(lambda expr: _Pointer(expr, self.provenance.roots(expr), names(expr)), expr)
 
     def _changed(self, pointer: _Pointer) -> int:
         """When a variable that the pointer reads was assigned last."""

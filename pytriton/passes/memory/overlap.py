@@ -133,7 +133,7 @@ class Overlap:
         ] = {}  # each is held, so that its id is its own
         self._iterations: dict[int, _Iteration] = {}
         self._blocks: dict[Symbol, Affine | None] = {}
-        self._now = Once(self._sum_now)
+        self._sums: Once[Expr, Affine | None] = Once()
 
     @cached_property
     def _once(self) -> dict[Symbol, Expr]:
@@ -149,14 +149,14 @@ class Overlap:
         """Whether two pointers reach no common element, variables meaning the same in both."""
         if element_of(first.type) != element_of(second.type):  # type: ignore[arg-type]
             return False
-        left, right = self._now(first), self._now(second)
+        left, right = self._sums(self._now, first), self._sums(self._now, second)
         if left is None or right is None or left.terms != right.terms:
             return False
         distance = max(left.low - right.high, right.low - left.high)
         extent = max(left.high - right.low, right.high - left.low)
         return distance > 0 and (extent < _WRAP or (left.exact and right.exact))
 
-    def _sum_now(self, pointer: Expr) -> Affine | None:
+    def _now(self, pointer: Expr) -> Affine | None:
         """The sum of a pointer with whatever its variables hold, worked out once."""
         return None if _subtracts(pointer) else affine_of_element(pointer, self._leaf_now)
 
