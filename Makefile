@@ -10,7 +10,7 @@ TORCH  ?= torch==2.13.0
 TRITON ?=
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
 	$$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
-PYTEST_FLAGS ?= -n 2
+PYTEST_FLAGS ?= -n 2 --dist worksteal
 
 ifdef PY
 ENV :=
