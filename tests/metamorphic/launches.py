@@ -79,7 +79,7 @@ def _recorded(into: list[Taken]) -> Iterator[None]:
         assert config is not None
         extent = grid(Options(config)) if callable(grid) else grid
         after = tuple(raw.clone() for raw in raws.values())
-        text, name = self._text.source.text, self._text.settings.kernel
+        text, name = self._definition.text.source.text, self._definition.text.settings.kernel
         into.append(Taken(text, name, dict(config.defines), tuple(passed), tuple(extent), before, after))
         return result
 

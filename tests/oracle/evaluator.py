@@ -17,6 +17,7 @@ import numpy as np
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.types import (
     BOOL,
+    FLOAT,
     BlockType,
     ElementType,
     PointerType,
@@ -421,7 +422,14 @@ def _element(expr: typed.Expr) -> ElementType:
 def _number(value: int | float, type_: ScalarType) -> Value:
     """A number as C converts it to a type; an integer wraps."""
     if type_.is_float:
-        return _as_array(Value(rounded(np.array(float(value)), type_)))
+        kind = (
+            float
+            if isinstance(value, float) or type_ != FLOAT
+            else np.int64
+            if value < 1 << 63
+            else np.uint64
+        )
+        return _as_array(Value(rounded(np.array(value, kind), type_)))  # rounded once
     if type_ == BOOL:
         return Value(np.array(bool(value)))
     whole = int(value) & ((1 << type_.bits) - 1)

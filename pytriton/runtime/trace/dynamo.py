@@ -433,7 +433,7 @@ class NativeRoute:
             constexprs = {name: _fixed(value) for name, value in self.constexprs.items()}
             options = {name: _fixed(value) for name, value in self.options.items()}
             function[grids[0]](*arguments, **constexprs, **options)
-        if is_dynamo_compiling():
+        if is_dynamo_compiling() and not self.exporting:  # an exported program has only what it needs
             for at in self.changed:
                 self.change(arguments[at])
 

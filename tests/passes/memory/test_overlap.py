@@ -155,13 +155,13 @@ def test_the_start_of_the_next_turn(body: str) -> None:
     head = HEAD.replace("int *Z", "int *D, int *Z __noalias")
     text = pytriton.translate(head + body + "\n}\n", DEFINES).text
     loop = text[text.index("    for ") :].splitlines()
-    assert loop[1].strip() == "tl.debug_barrier()", text
+    assert loop[1].strip().startswith("tl.debug_barrier()"), text
 
 
 @pytest.mark.parametrize("body", TESTS.values(), ids=TESTS)
 def test_a_test_that_reads_what_the_turn_stored(body: str) -> None:
     text = pytriton.translate(HEAD + body + "\n}\n", DEFINES).text
-    assert text.rstrip().endswith("tl.debug_barrier()"), text
+    assert text.splitlines()[-1].strip().startswith("tl.debug_barrier()"), text
 
 
 def wrapped(number: int) -> int:
