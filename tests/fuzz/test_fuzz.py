@@ -29,7 +29,13 @@ def _agree(case: Case) -> None:
     assert verdict.ok, f"{verdict.kind} {verdict.detail}\n{show(case)}\n{verdict.message}"
 
 
-@pytest.mark.parametrize("start", range(0, FIXED, BATCH))
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param(start, marks=[] if 2 * start < FIXED else pytest.mark.slow)
+        for start in range(0, FIXED, BATCH)
+    ],
+)
 @pytest.mark.filterwarnings("ignore")
 def test_fixed(start: int) -> None:
     for seed in range(start, start + BATCH):

@@ -125,10 +125,10 @@ class TestValues:
         ("program", "backend"),
         [
             *((program, "aot_eager") for program in PROGRAMS),
-            *((program, "inductor") for program in (bare, in_place, operators, heuristics)),
+            *((program, "inductor") for program in (bare, operators)),
             *(
                 pytest.param(program, "inductor", marks=pytest.mark.slow)
-                for program in (sweep, tiles, grid_last)
+                for program in (in_place, heuristics, sweep, tiles, grid_last)
             ),
         ],
     )
@@ -422,7 +422,8 @@ class TestExport:
         x = torch.randn(40)
         torch.testing.assert_close(program.module()(x), bare(x))
 
-    @pytest.mark.parametrize("program", [pytest.param(bare, marks=pytest.mark.slow), operators])
+    @pytest.mark.slow
+    @pytest.mark.parametrize("program", [bare, operators])
     def test_aot_inductor(self, program: Callable[..., Any], tmp_path: Any) -> None:
         """Compiled to a shared library, loaded, and run."""
         exported = torch.export.export(Model(program), (torch.randn(7),))

@@ -144,7 +144,7 @@ class TestDot:
         b = module.B_TRANSPOSED if bt else module.B_PLAIN
         return {"AT": at, "BT": bt, **a, **b}
 
-    @pytest.mark.parametrize("swizzle", [0, 8])
+    @pytest.mark.parametrize("swizzle", [pytest.param(0, marks=pytest.mark.slow), 8])
     @pytest.mark.parametrize(("columns", "warps", "products"), [(128, 4, 8), (256, 8, 4)])
     @pytest.mark.parametrize("at", [0, 1])
     def test_tiles_by_descriptors(
