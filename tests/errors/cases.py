@@ -103,7 +103,7 @@ def _of_pages() -> Iterator[Case]:
 
 def _of_folders() -> Iterator[Case]:
     for path in ROOT.iterdir():
-        if path.is_dir() and path.name != "__pycache__":
+        if (path / "kernel.c").exists():
             expected = path / "expected.txt"
             text = expected.read_text(encoding="utf-8") if expected.exists() else None
             yield Case(path.name, path, (path / "kernel.c").read_bytes(), text)
