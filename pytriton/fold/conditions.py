@@ -1,0 +1,268 @@
+"""Which condition is true of exactly these variants?
+
+Input: the text and its variants. Output: for a set of variants among others the plainest expression over the
+defines that holds for exactly those: what the text itself asks where the statement stands (``#if``), else one
+feature, its negation, two of them, and in the end any disjunction. A feature is a flag, a comparison that the text
+makes, ``NAME == "text"``, ``TN != TN_PADDED``, or the element type of a pointer. Invariant: what is returned was
+evaluated on every variant; nothing relies on how it was found.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Final, NamedTuple
+
+from pytriton.emit.python import Atom, BinOp, Node, UnaryOp, show
+from pytriton.fold.read import Unfoldable, expression
+from pytriton.fold.variants import Set, Variants
+
+__all__ = ["Condition", "Conditions"]
+
+MAX_FEATURES: Final = 24  # of which pairs and triples are tried
+
+_DIRECTIVE: Final = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b(.*)")
+_DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
+_NEGATED: Final = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+class Condition(NamedTuple):
+    """An expression, the variants that it holds for, and how hard it is to read (1: a word)."""
+
+    node: Node
+    holds: Set
+    cost: int
+
+
+class Conditions:
+    """The conditions of one text over its variants."""
+
+    def __init__(self, text: str, variants: Variants, padded: dict[str, str]) -> None:
+        self._variants = variants
+        self._arms = dict(self._by_line(text))
+        self._features = list(self._all_features(padded))
+        self._known: dict[tuple[Set, Set, int], Condition] = {}
+
+    def arms(self, line: int) -> tuple[Condition, ...]:
+        """What the text asks around a line, the outermost first."""
+        return self._arms.get(line, ())
+
+    def condition(self, chosen: Set, among: Set, line: int) -> Condition:
+        """The plainest condition that holds for ``chosen`` and for no other of ``among``."""
+        key = (chosen, among, line)
+        if key not in self._known:
+            candidates = (*self._of_text(line), *self._features)
+            for search in (_one, _two, _three):
+                fitting = [c for c in search(candidates, among) if c.holds & among == chosen]
+                if fitting:
+                    self._known[key] = min(fitting, key=lambda condition: condition.cost)
+                    return self._known[key]
+            self._known[key] = self._any(chosen, among)
+        return self._known[key]
+
+    def _of_text(self, line: int) -> Iterator[Condition]:
+        """The condition around a line, and it with those around it: all of them cost as if they were one word."""
+        arms = self.arms(line)
+        for first in range(len(arms) - 1, -1, -1):
+            joined = arms[first]
+            for inner in arms[first + 1 :]:
+                joined = _both(joined, inner, "and")
+            yield joined._replace(cost=len(arms) - first)
+
+    def _any(self, chosen: Set, among: Set) -> Condition:
+        """A disjunction: one conjunction after another, each true of no variant but chosen ones."""
+        literals = [literal for feature in self._features for literal in (feature, _not(feature, among))]
+        left, parts = chosen, []
+        while left:
+            seed = left & -left
+            part = None
+            held = among
+            while held & ~chosen:
+                useful = [each for each in literals if each.holds & seed and held & ~each.holds]
+                if not useful:
+                    raise Unfoldable("two variants that differ have the same defines")
+                best = min(
+                    useful,
+                    key=lambda c: (
+                        (held & c.holds & ~chosen).bit_count() * 4 + c.cost,
+                        -(held & c.holds & left).bit_count(),
+                    ),
+                )
+                part = best if part is None else _both(part, best, "and")
+                held &= best.holds
+            if part is None:
+                raise AssertionError("all variants are chosen")
+            parts.append(part)
+            left &= ~part.holds
+        whole = parts[0]
+        for part in parts[1:]:
+            whole = _both(whole, part, "or")
+        return whole
+
+    # ---------------------------------------------------------------- the text's own conditions
+
+    def _by_line(self, text: str) -> Iterator[tuple[int, tuple[Condition, ...]]]:
+        """The arms of ``#if`` around each line of the text; those that are no Python expression are left out."""
+        stack: list[list[Condition]] = []  # of each open #if: its arms so far, the last one is open
+        for number, line in enumerate(text.replace("\\\n", "  ").split("\n"), 1):
+            match = _DIRECTIVE.match(line)
+            if match is None:
+                yield number, tuple(arms[-1] for arms in stack if arms[-1].holds != self._variants.all)
+                continue
+            word, rest = match.groups()
+            always = Condition(Atom("True"), self._variants.all, 1)
+            if word == "endif":
+                del stack[-1:]
+            elif word == "else" and stack:
+                earlier = stack[-1]
+                stack[-1] = [*earlier, _not(earlier[0], self._variants.all) if len(earlier) == 1 else always]
+            else:
+                arm = self._arm(word, rest.split("//")[0].strip()) or always
+                stack[-1:] = [[*stack[-1], arm]] if word == "elif" and stack else [*stack[-1:], [arm]]
+
+    def _arm(self, word: str, text: str) -> Condition | None:
+        if word in ("ifdef", "ifndef"):
+            text = text.split()[0] if text.split() else "0"
+        text = _DEFINED.sub(r"\1\2", text).replace("&&", " and ").replace("||", " or ")
+        text = re.sub(r"!(?!=)", " not ", text)
+        try:
+            node = expression(text)
+        except (SyntaxError, Unfoldable):
+            return None
+        condition = self._evaluated(node)
+        if condition is not None and word == "ifndef":
+            return _not(condition, self._variants.all)
+        return condition
+
+    def _evaluated(self, node: Node) -> Condition | None:
+        try:
+            holds = self._variants.where(lambda n: bool(self._value(node, n)))
+        except (ValueError, TypeError):
+            return None
+        return Condition(node, holds, _cost(node))
+
+    def _value(self, node: Node, variant: int) -> object:
+        """What an expression is for one variant; raises ValueError where it is none over defines."""
+        match node:
+            case Atom(text=text) if text in self._variants.values:
+                value = self._variants.values[text][variant]
+                return True if value == "" else value
+            case Atom(text=text):
+                return 0 if text.isidentifier() else ast.literal_eval(text)
+            case UnaryOp(operator="not", operand=operand):
+                return not self._value(operand, variant)
+            case BinOp(operator="and", left=left, right=right):
+                return self._value(left, variant) and self._value(right, variant)
+            case BinOp(operator="or", left=left, right=right):
+                return self._value(left, variant) or self._value(right, variant)
+            case BinOp(operator=operator, left=left, right=right):
+                return _compared(operator, self._value(left, variant), self._value(right, variant))
+        raise ValueError(show(node))
+
+    # ---------------------------------------------------------------- features
+
+    def _all_features(self, padded: dict[str, str]) -> Iterator[Condition]:
+        seen: set[Set] = {0, self._variants.all}
+        for condition in self._candidates(padded):
+            if condition.holds not in seen:
+                seen |= {condition.holds, self._variants.all & ~condition.holds}
+                yield condition
+
+    def _candidates(self, padded: dict[str, str]) -> Iterator[Condition]:
+        """All features, the plainest first."""
+        everywhere = [arm for arms in self._arms.values() for arm in arms]
+        yield from sorted(everywhere, key=lambda condition: condition.cost)
+        names = [name for name in self._variants.values if not self._variants.is_type(name)]
+        for name in names:
+            if self._variants.is_flag(name):
+                yield from self._feature(Atom(name), 1)
+        for name, other in padded.items():
+            values = self._variants.values[name]
+            pads = self._variants.where(lambda n, v=values: isinstance(v[n], int) and v[n] & (v[n] - 1) != 0)  # type: ignore[misc]
+            yield Condition(BinOp("!=", Atom(name), Atom(other)), pads, 2)
+        for name in names:
+            for value in dict.fromkeys(self._variants.values[name]):
+                if isinstance(value, str) and value:
+                    yield from self._feature(BinOp("==", Atom(name), Atom(f'"{value}"')), 2)
+        for name, words in self._variants.elements.items():
+            for word in dict.fromkeys(words):
+                holds = self._variants.where(lambda n, w=words, t=word: w[n] == t)  # type: ignore[misc]
+                yield Condition(BinOp("==", Atom(f"{name}.dtype.element_ty"), Atom(f"tl.{word}")), holds, 3)
+        for name in names:
+            numbers = [v for v in self._variants.values[name] if isinstance(v, int) and v is not True]
+            for value in sorted(set(numbers)):
+                yield from self._feature(BinOp("==", Atom(name), Atom(str(value))), 4)
+                yield from self._feature(BinOp("<=", Atom(name), Atom(str(value))), 5)
+
+    def _feature(self, node: Node, cost: int) -> Iterator[Condition]:
+        condition = self._evaluated(node)
+        if condition is not None:
+            yield condition._replace(cost=cost)
+
+
+def _compared(operator: str, left: object, right: object) -> bool:
+    if operator == "==":
+        return left == right
+    if operator == "!=":
+        return left != right
+    if not isinstance(left, int | float) or not isinstance(right, int | float):
+        raise ValueError(f"{left} {operator} {right}")
+    match operator:
+        case "<":
+            return left < right
+        case ">":
+            return left > right
+        case "<=":
+            return left <= right
+        case ">=":
+            return left >= right
+    raise ValueError(operator)
+
+
+def _cost(node: Node) -> int:
+    match node:
+        case BinOp(left=left, right=right):
+            return _cost(left) + _cost(right)
+        case UnaryOp(operand=operand):
+            return _cost(operand) + 1
+    return 1
+
+
+def _not(condition: Condition, among: Set) -> Condition:
+    node = condition.node
+    if isinstance(node, BinOp) and node.operator in _NEGATED:
+        node = BinOp(_NEGATED[node.operator], node.left, node.right)
+    elif isinstance(node, UnaryOp) and node.operator == "not":
+        node = node.operand
+    else:
+        node = UnaryOp("not", node)
+    return Condition(node, among & ~condition.holds, condition.cost + 1)
+
+
+def _both(left: Condition, right: Condition, operator: str) -> Condition:
+    holds = left.holds & right.holds if operator == "and" else left.holds | right.holds
+    return Condition(
+        BinOp(operator, left.node, right.node), holds, left.cost + right.cost + (operator == "or")
+    )
+
+
+def _one(candidates: tuple[Condition, ...], among: Set) -> Iterator[Condition]:
+    for condition in candidates:
+        yield condition
+        yield _not(condition, among)
+
+
+def _two(candidates: tuple[Condition, ...], among: Set) -> Iterator[Condition]:
+    literals = list(_one(candidates[:MAX_FEATURES], among))
+    for left, right in combinations(literals, 2):
+        yield _both(left, right, "and")
+        yield _both(left, right, "or")
+
+
+def _three(candidates: tuple[Condition, ...], among: Set) -> Iterator[Condition]:
+    literals = list(_one(candidates[: MAX_FEATURES // 2], among))
+    for first, second, third in combinations(literals, 3):
+        yield _both(_both(first, second, "and"), third, "and")
+        yield _both(_both(first, second, "or"), third, "or")
