@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Final, NamedTuple
 
@@ -43,6 +43,7 @@ class Conditions:
         self._variants = variants
         self._arms = dict(self._by_line(text))
         self._features = list(self._all_features(padded))
+        self._distinct = list(_distinct(self._features, variants.all))
         self._known: dict[tuple[Set, Set, int], Condition] = {}
 
     def arms(self, line: int) -> tuple[Condition, ...]:
@@ -53,14 +54,26 @@ class Conditions:
         """The plainest condition that holds for ``chosen`` and for no other of ``among``."""
         key = (chosen, among, line)
         if key not in self._known:
-            candidates = (*self._of_text(line), *self._features)
+            near = tuple(self._of_text(line))
             for search in (_one, _two, _three):
+                candidates = (*near, *(self._features if search is _one else self._distinct))
                 fitting = [c for c in search(candidates, among) if c.holds & among == chosen]
                 if fitting:
                     self._known[key] = min(fitting, key=lambda condition: condition.cost)
                     return self._known[key]
             self._known[key] = self._any(chosen, among)
         return self._known[key]
+
+    def spelled(self, first: str, of: Set, second: str, others: Set) -> Condition | None:
+        """The condition under which a text define is ``first``, if it is so in ``of`` and ``second`` in the others."""
+        for name, values in self._variants.values.items():
+            if all(str(values[n]) == first for n in self._variants.members(of)) and all(
+                str(values[n]) == second for n in self._variants.members(others)
+            ):
+                value = next(values[n] for n in self._variants.members(of))
+                if isinstance(value, str):
+                    return Condition(BinOp("==", Atom(name), Atom(f'"{value}"')), of, 2)
+        return None
 
     def _of_text(self, line: int) -> Iterator[Condition]:
         """The condition around a line, and it with those around it: all of them cost as if they were one word."""
@@ -73,7 +86,7 @@ class Conditions:
 
     def _any(self, chosen: Set, among: Set) -> Condition:
         """A disjunction: one conjunction after another, each true of no variant but chosen ones."""
-        literals = [literal for feature in self._features for literal in (feature, _not(feature, among))]
+        literals = [literal for feature in self._distinct for literal in (feature, _not(feature, among))]
         left, parts = chosen, []
         while left:
             seed = left & -left
@@ -164,10 +177,10 @@ class Conditions:
     # ---------------------------------------------------------------- features
 
     def _all_features(self, padded: dict[str, str]) -> Iterator[Condition]:
-        seen: set[Set] = {0, self._variants.all}
+        seen: set[Node] = set()
         for condition in self._candidates(padded):
-            if condition.holds not in seen:
-                seen |= {condition.holds, self._variants.all & ~condition.holds}
+            if condition.holds not in (0, self._variants.all) and condition.node not in seen:
+                seen.add(condition.node)
                 yield condition
 
     def _candidates(self, padded: dict[str, str]) -> Iterator[Condition]:
@@ -246,6 +259,15 @@ def _both(left: Condition, right: Condition, operator: str) -> Condition:
     return Condition(
         BinOp(operator, left.node, right.node), holds, left.cost + right.cost + (operator == "or")
     )
+
+
+def _distinct(conditions: Iterable[Condition], everything: Set) -> Iterator[Condition]:
+    """Of conditions that say the same, or the opposite, the first."""
+    seen: set[Set] = set()
+    for condition in conditions:
+        if condition.holds not in seen:
+            seen |= {condition.holds, everything & ~condition.holds}
+            yield condition
 
 
 def _one(candidates: tuple[Condition, ...], among: Set) -> Iterator[Condition]:

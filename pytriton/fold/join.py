@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Call, Conditional, Index, Method, Node, Tuple, UnaryOp
 from pytriton.fold.variants import Set, Variants
+from pytriton.frozen import replace
 
 __all__ = ["Joiner", "Version", "children", "rebuilt"]
 
@@ -106,7 +107,7 @@ class Joiner:
         match more.node:
             case Method(operand=operand, name="to", arguments=(target,)):
                 node = self.join(Version(operand, more.of), less)
-                return node and Method(node, "to", (target,))
+                return node and Method(node, "to", (self._type(target, more.of, less.of),))
             case BinOp(operator="&", left=left, right=right) if self._full(right):
                 node = self.join(Version(left, more.of), less)
                 return node and BinOp("&", node, right)
@@ -116,9 +117,23 @@ class Joiner:
             case Call(function="tl.where", arguments=(mask, value, other)) if self._full(mask):
                 node = self.join(Version(value, more.of), less)
                 return node and Call("tl.where", (mask, node, other))
-            case Call(function=function, arguments=arguments, keywords=keywords):
+            case Call(function="tl.dot", keywords=[*others, ("input_precision", precision)]):
+                bare = replace(more.node, keywords=tuple(others))
+                node = self.join(Version(bare, more.of), less)
+                if isinstance(node, Call):
+                    return replace(node, keywords=(*node.keywords, ("input_precision", precision)))
+            case Call():
                 return self._masked(more, less)
         return None
+
+    def _type(self, target: Node, of: Set, bare: Set) -> Node:
+        """The type of a conversion that some variants lack: if it is that of a pointer's elements, it is so in all."""
+        if isinstance(target, Atom):
+            names = self._followed(target.text, of) - self._followed(target.text, bare)
+            names = frozenset(name for name in names if name.endswith(".dtype.element_ty"))
+            if names:
+                return Atom(min(names, key=self._order))
+        return target
 
     def _masked(self, more: Version, less: Version) -> Node | None:
         """A load or store with a mask, where the other needs none."""

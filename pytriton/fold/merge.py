@@ -150,6 +150,10 @@ class Merger:
         if len(groups) > MAX_CHOICES or not all(_small(group.node) for group in groups):
             return None
         first, second = groups
+        for one, other in ((first, second), (second, first)):
+            spelled = self._conditions.spelled(show(one.node), one.of, show(other.node), other.of)
+            if spelled is not None:
+                return Conditional(spelled.node, one.node, other.node)
         condition = self._conditions.condition(first.of, among, line)
         other = self._conditions.condition(second.of, among, line)
         if min(condition.cost, other.cost) > MAX_CONDITION:

@@ -1,7 +1,7 @@
 """Proof that a folded kernel is each of its variants: the same TTIR for sm_90. No GPU is needed.
 
 Both are compiled to TTIR with the same types, promises and constexprs. What is compared has no names, no locations,
-no unused parameters and no dead code: values without effects are compared as expressions, wherever they are
+no unused parameters, no dead code, and no precision of products that are not of floats: values without effects are compared as expressions, wherever they are
 computed, and statements with effects (loads, stores, loops) in order.
 """
 
@@ -36,6 +36,7 @@ _LOCATION: Final = re.compile(r" loc\((?:[^()]|\([^()]*\))*\)")
 _RESULT: Final = re.compile(r"^(%[\w$.-]+)(?::\d+)? = (.*)$")
 _DEFINED: Final = re.compile(r"(?<!^)(%[\w$.-]+) = ")  # of a loop: its variable and what it carries
 _ARGUMENT: Final = re.compile(r"(%[\w$.-]+): ")  # of a function or a block
+_PRECISION: Final = re.compile(r"^(.* = tt\.dot .*), inputPrecision = \w+(?= : tensor<\w+x(?!f32)\w+> \*)")
 _FUNCTION: Final = re.compile(r"@[\w$.]+")
 _PURE: Final = re.compile(
     r"(?:arith\.|math\.|tt\.(?:splat|broadcast|expand_dims|make_range|addptr|get_program_id|get_num_programs"
@@ -134,6 +135,7 @@ def normal_form(text: str) -> tuple[str, ...]:
     defined = 0
     for raw in text.splitlines():
         line = _FUNCTION.sub("@kernel", _LOCATION.sub("", raw).strip())
+        line = _PRECISION.sub(r"\1", line)
         match = _RESULT.match(line)
         if match is not None and _PURE.match(match[2]):
             names[match[1]] = _hashed(_renamed(match[2], names))
