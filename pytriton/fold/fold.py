@@ -158,6 +158,8 @@ def _parameters(
         annotations = {parameter.annotation for parameter in row}
         if len(annotations) > 1:
             raise Unfoldable(f"the type of {name} is {' or '.join(sorted(annotations))}")
-        notes = dict.fromkeys(parameter.note for parameter in row if parameter.note)
+        notes = list(dict.fromkeys(parameter.note for parameter in row))
+        if len(notes) > 1:  # a promise that only some variants make is the launcher's affair
+            notes = [note for note in notes if note and not note.startswith("multiple of")]
         made.append(Parameter(name, annotations.pop(), _union(p.above for p in row), " or ".join(notes)))
     return (*made, *(Parameter(name, "tl.constexpr", (), "") for name in constexprs))
