@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations, product
+from math import prod
 from typing import Final, NamedTuple
 
-from pytriton.emit.python import Atom, BinOp, Node, UnaryOp, show
+from pytriton.emit.python import Atom, BinOp, Conditional, Node, UnaryOp, show
 from pytriton.fold.read import Unfoldable, expression
 from pytriton.fold.variants import Set, Variants
 
@@ -23,17 +24,25 @@ __all__ = ["Condition", "Conditions"]
 
 MAX_FEATURES: Final = 24  # of which pairs and triples are tried
 
+MAX_COST: Final = 3  # of a condition of the text that may serve elsewhere
+MAX_THREADS: Final = 1024  # a block with as many elements needs no barrier against itself
+
 _DIRECTIVE: Final = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b(.*)")
 _DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
 _NEGATED: Final = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 class Condition(NamedTuple):
-    """An expression, the variants that it holds for, and how hard it is to read (1: a word)."""
+    """An expression, the variants that it holds for, and how hard it is to read (1: a word).
+
+    ``safe``: it asks for nothing but what the text's own ``#if`` and text defines ask. Any other may hold for the known
+    variants by accident.
+    """
 
     node: Node
     holds: Set
     cost: int
+    safe: bool = True
 
 
 class Conditions:
@@ -42,13 +51,25 @@ class Conditions:
     def __init__(self, text: str, variants: Variants, padded: dict[str, str]) -> None:
         self._variants = variants
         self._arms = dict(self._by_line(text))
+        self._text = text.split("\n")
         self._features = list(self._all_features(padded))
         self._distinct = list(_distinct(self._features, variants.all))
         self._known: dict[tuple[Set, Set, int], Condition] = {}
+        self._sizes = list(self._all_sizes(padded))
 
     def arms(self, line: int) -> tuple[Condition, ...]:
         """What the text asks around a line, the outermost first."""
         return self._arms.get(line, ())
+
+    def around(self, comment: str) -> Set | None:
+        """The variants in whose text a comment stands; None if it stands in several places."""
+        lines = [number for number, line in enumerate(self._text, 1) if comment in line]
+        if len(lines) != 1 or not comment:
+            return None
+        holds = self._variants.all
+        for arm in self.arms(lines[0]):
+            holds &= arm.holds
+        return holds
 
     def condition(self, chosen: Set, among: Set, line: int) -> Condition:
         """The plainest condition that holds for ``chosen`` and for no other of ``among``."""
@@ -63,6 +84,47 @@ class Conditions:
                     return self._known[key]
             self._known[key] = self._any(chosen, among)
         return self._known[key]
+
+    def of_sizes(self, chosen: Set, among: Set, line: int) -> Condition | None:
+        """The condition of a barrier that only small blocks need (passes/memory/owners.py), if that is what it is."""
+        near = tuple(self._of_text(line))
+        safe = tuple(_distinct((c for c in self._features if c.safe), self._variants.all))
+        for candidates in ((*near, *safe), (*self._sizes, *near, *safe)):
+            for search in (_one, _two):
+                fitting = [c for c in search(candidates, among) if c.holds & among == chosen]
+                if fitting:
+                    return min(fitting, key=lambda condition: condition.cost)
+        for flag in safe:  # one size with it, another without
+            for first, second in product(self._sizes, repeat=2):
+                holds = flag.holds & first.holds | ~flag.holds & second.holds
+                if (
+                    holds & among == chosen
+                    and isinstance(first.node, BinOp)
+                    and isinstance(second.node, BinOp)
+                ):
+                    size = Conditional(flag.node, first.node.left, second.node.left)
+                    return Condition(BinOp("<", size, first.node.right), holds & among, flag.cost + 2)
+        return None
+
+    def _all_sizes(self, padded: Mapping[str, str]) -> Iterator[Condition]:
+        """``TM * TN < 1024`` for every one and every two of the sizes."""
+        values = {
+            name: numbers
+            for name, numbers in self._variants.values.items()
+            if all(isinstance(number, int) and number > 0 and number is not True for number in numbers)
+        }
+        for count in (1, 2):
+            for names in combinations(values, count):
+                sizes = [
+                    prod(next_power_of_2(values[name][n]) for name in names)
+                    for n in range(self._variants.count)
+                ]  # type: ignore[arg-type]
+                node: Node = Atom(padded.get(names[0], names[0]))
+                for name in names[1:]:
+                    node = BinOp("*", node, Atom(padded.get(name, name)))
+                holds = self._variants.where(lambda n, s=sizes: s[n] < MAX_THREADS)  # type: ignore[misc]
+                if holds not in (0, self._variants.all):
+                    yield Condition(BinOp("<", node, Atom(str(MAX_THREADS))), holds, count)
 
     def spelled(self, first: str, of: Set, second: str, others: Set) -> Condition | None:
         """The condition under which a text define is ``first``, if it is so in ``of`` and ``second`` in the others."""
@@ -118,24 +180,25 @@ class Conditions:
 
     def _by_line(self, text: str) -> Iterator[tuple[int, tuple[Condition, ...]]]:
         """The arms of ``#if`` around each line of the text; those that are no Python expression are left out."""
-        stack: list[list[Condition]] = []  # of each open #if: its arms so far, the last one is open
-        for number, line in enumerate(text.replace("\\\n", "  ").split("\n"), 1):
+        everything = self._variants.all
+        stack: list[list[Condition | None]] = []  # of each open #if: its arms so far, the last one is open
+        for number, line in enumerate(text.split("\n"), 1):
             match = _DIRECTIVE.match(line)
             if match is None:
-                yield number, tuple(arms[-1] for arms in stack if arms[-1].holds != self._variants.all)
+                open_arms = [_reached(arms, everything) for arms in stack]
+                yield number, tuple(arm for arm in open_arms if arm is not None)
                 continue
             word, rest = match.groups()
-            always = Condition(Atom("True"), self._variants.all, 1)
             if word == "endif":
                 del stack[-1:]
-            elif word == "else" and stack:
-                earlier = stack[-1]
-                stack[-1] = [*earlier, _not(earlier[0], self._variants.all) if len(earlier) == 1 else always]
-            else:
-                arm = self._arm(word, rest.split("//")[0].strip()) or always
-                stack[-1:] = [[*stack[-1], arm]] if word == "elif" and stack else [*stack[-1:], [arm]]
+            elif word in ("else", "elif") and stack:
+                always = Condition(Atom("True"), everything, 0)
+                stack[-1].append(always if word == "else" else self._arm(word, rest))
+            elif word not in ("else", "elif"):
+                stack.append([self._arm(word, rest)])
 
     def _arm(self, word: str, text: str) -> Condition | None:
+        text = text.split("//")[0].strip()
         if word in ("ifdef", "ifndef"):
             text = text.split()[0] if text.split() else "0"
         text = _DEFINED.sub(r"\1\2", text).replace("&&", " and ").replace("||", " or ")
@@ -185,7 +248,7 @@ class Conditions:
 
     def _candidates(self, padded: dict[str, str]) -> Iterator[Condition]:
         """All features, the plainest first."""
-        everywhere = [arm for arms in self._arms.values() for arm in arms]
+        everywhere = [arm for arms in self._arms.values() for arm in arms if arm.cost < MAX_COST]
         yield from sorted(everywhere, key=lambda condition: condition.cost)
         names = [name for name in self._variants.values if not self._variants.is_type(name)]
         for name in names:
@@ -194,7 +257,7 @@ class Conditions:
         for name, other in padded.items():
             values = self._variants.values[name]
             pads = self._variants.where(lambda n, v=values: isinstance(v[n], int) and v[n] & (v[n] - 1) != 0)  # type: ignore[misc]
-            yield Condition(BinOp("!=", Atom(name), Atom(other)), pads, 2)
+            yield Condition(BinOp("!=", Atom(name), Atom(other)), pads, 2, safe=False)
         for name in names:
             for value in dict.fromkeys(self._variants.values[name]):
                 if isinstance(value, str) and value:
@@ -206,13 +269,17 @@ class Conditions:
         for name in names:
             numbers = [v for v in self._variants.values[name] if isinstance(v, int) and v is not True]
             for value in sorted(set(numbers)):
-                yield from self._feature(BinOp("==", Atom(name), Atom(str(value))), 4)
-                yield from self._feature(BinOp("<=", Atom(name), Atom(str(value))), 5)
+                yield from self._feature(BinOp("==", Atom(name), Atom(str(value))), 4, False)
+                yield from self._feature(BinOp("<=", Atom(name), Atom(str(value))), 5, False)
 
-    def _feature(self, node: Node, cost: int) -> Iterator[Condition]:
+    def _feature(self, node: Node, cost: int, safe: bool = True) -> Iterator[Condition]:
         condition = self._evaluated(node)
         if condition is not None:
-            yield condition._replace(cost=cost)
+            yield condition._replace(cost=cost, safe=safe)
+
+
+def next_power_of_2(size: int) -> int:
+    return 1 << (size - 1).bit_length()
 
 
 def _compared(operator: str, left: object, right: object) -> bool:
@@ -243,6 +310,24 @@ def _cost(node: Node) -> int:
     return 1
 
 
+def _reached(arms: list[Condition | None], everything: Set) -> Condition | None:
+    """The condition under which the last of these arms is read: it holds, and none before it does."""
+    parts: list[Condition] = []
+    for arm in arms[:-1]:
+        if arm is None:
+            return None
+        parts.append(_not(arm, everything))
+    last = arms[-1]
+    if last is None:
+        return None
+    if last.cost:
+        parts.append(last)
+    condition = parts[0]
+    for part in parts[1:]:
+        condition = _both(condition, part, "and")
+    return condition
+
+
 def _not(condition: Condition, among: Set) -> Condition:
     node = condition.node
     if isinstance(node, BinOp) and node.operator in _NEGATED:
@@ -251,7 +336,7 @@ def _not(condition: Condition, among: Set) -> Condition:
         node = node.operand
     else:
         node = UnaryOp("not", node)
-    return Condition(node, among & ~condition.holds, condition.cost + 1)
+    return Condition(node, among & ~condition.holds, condition.cost + 1, condition.safe)
 
 
 def _both(left: Condition, right: Condition, operator: str) -> Condition:

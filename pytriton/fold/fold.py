@@ -5,19 +5,18 @@ read each variant -> name padded sizes -> merge the bodies -> say each comment o
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from pytriton.emit.python import Atom, Node
 from pytriton.fold.conditions import Conditions
-from pytriton.fold.join import Joiner, children
+from pytriton.fold.join import Joiner
 from pytriton.fold.merge import Merger
 from pytriton.fold.padding import Padding
-from pytriton.fold.read import Block, Kernel, Parameter, Statement, Unfoldable, read
+from pytriton.fold.polish import names_read, polished
+from pytriton.fold.read import Kernel, Parameter, Statement, Unfoldable, read
 from pytriton.fold.variants import Defines, Set, Variant, Variants, number
 from pytriton.fold.write import module
-from pytriton.frozen import replace
 
 __all__ = ["Folded", "fold"]
 
@@ -49,12 +48,12 @@ def fold(text: str, variants: Sequence[Variant], function: str | None = None) ->
     kernels = _kernels(known)
     padding = Padding([kernel for kernel, _ in kernels])
     conditions = Conditions(text, known, padding.sizes)
-    merger = Merger(Joiner(known, padding.sizes, padding.masks), conditions)
     bodies = [(padding.named(kernel.body), of) for kernel, of in kernels]
-    body = (*padding.definitions(known), *merger.merged(bodies, known.all))
-    body = tuple(_once(body, text, Counter()))
+    merger = Merger(Joiner(known, padding.sizes, padding.masks), conditions, _reads(bodies))
+    merged = polished(merger.merged(bodies, known.all), text, known)
+    body = (*padding.definitions(known), *merged)
     name = function or _common_name([kernel.function for kernel, _ in kernels])
-    constexprs = _constexprs(known, body)
+    constexprs = _constexprs(known, body, text)
     flags = frozenset(name for name in constexprs if known.is_flag(name))
     parameters = _parameters([kernel for kernel, _ in kernels], known, constexprs)
     folded = Kernel(
@@ -92,52 +91,28 @@ def _common_name(names: Sequence[str]) -> str:
     return "_".join(shared) or "kernel"
 
 
-def _once(body: Iterable[Statement], text: str, seen: Counter[str]) -> Iterator[Statement]:
-    """The statements with each comment of the text as often as the text has it."""
-    for statement in body:
-        above = []
-        for comment in statement.above:
-            seen[comment] += 1
-            if seen[comment] <= max(1, text.count(comment)):
-                above.append(comment)
-        statement = replace(statement, above=tuple(above))
-        if isinstance(statement, Block):
-            inner = tuple(_once(statement.body, text, seen))
-            statement = replace(
-                statement, body=inner, otherwise=tuple(_once(statement.otherwise, text, seen))
-            )
-        if statement.node is not None or statement.before or statement.above:
-            yield statement
+def _reads(bodies: Iterable[tuple[Sequence[Statement], Set]]) -> dict[str, Set]:
+    """For each name, the variants that read it."""
+    reads: dict[str, Set] = {}
+    for body, of in bodies:
+        for name in names_read(body):
+            reads[name] = reads.get(name, 0) | of
+    return reads
 
 
 # ---------------------------------------------------------------- parameters
 
 
-def _constexprs(variants: Variants, body: Sequence[Statement]) -> tuple[str, ...]:
-    """The constexprs of the variants, then the defines that conditions ask for."""
+def _constexprs(variants: Variants, body: Sequence[Statement], text: str) -> tuple[str, ...]:
+    """The constexprs of the variants and the defines that conditions ask for, in the order of the text."""
     names = dict.fromkeys(name for variant in variants.variants for name in variant.translation.constexprs)
-    mentioned = dict.fromkeys(name for node in _nodes(body) for name in _names(node))
+    mentioned = names_read(body)
     declared = {
         parameter.identifier for variant in variants.variants for parameter in variant.translation.parameters
     }
     names |= dict.fromkeys(n for n in variants.values if n in mentioned and n not in declared)
-    return tuple(name for name in names if name in mentioned)
-
-
-def _nodes(body: Iterable[Statement]) -> Iterator[Node]:
-    for statement in body:
-        if statement.node is not None:
-            yield statement.node
-        if isinstance(statement, Block):
-            yield from _nodes(statement.body)
-            yield from _nodes(statement.otherwise)
-
-
-def _names(node: Node) -> Iterator[str]:
-    if isinstance(node, Atom):
-        yield node.text
-    for child in children(node):
-        yield from _names(child)
+    places = {name: re.search(rf"\b{re.escape(name)}\b", text) for name in names if name in mentioned}
+    return tuple(sorted(places, key=lambda name: match.start() if (match := places[name]) else len(text)))
 
 
 def _parameters(

@@ -15,9 +15,10 @@ from pytriton.emit.python import Atom, BinOp, Call, Conditional, Index, Method, 
 from pytriton.fold.variants import Set, Variants
 from pytriton.frozen import replace
 
-__all__ = ["Joiner", "Version", "children", "rebuilt"]
+__all__ = ["ANY", "ELEMENT", "Joiner", "Version", "children", "rebuilt"]
 
-_NEXT_POWER: Final = "triton.next_power_of_2"
+ELEMENT: Final = ".dtype.element_ty"
+ANY: Final = "?"  # before the name of a pointer: or of any other to elements of this type (polish.py)
 
 
 class Version(NamedTuple):
@@ -83,7 +84,7 @@ class Joiner:
             if all(isinstance(value, int) and not isinstance(value, bool) for value in values)
         }
         types = {
-            f"{name}.dtype.element_ty": [f"tl.{word}" for word in words]
+            f"{ANY}{name}{ELEMENT}": [f"tl.{word}" for word in words]
             for name, words in self._variants.elements.items()
             if len(set(words)) > 1
         }
@@ -117,6 +118,9 @@ class Joiner:
             case Call(function="tl.where", arguments=(mask, value, other)) if self._full(mask):
                 node = self.join(Version(value, more.of), less)
                 return node and Call("tl.where", (mask, node, other))
+            case Call(function="tl.broadcast_to", arguments=(value, shape)):
+                node = self.join(Version(value, more.of), less)
+                return node and Call("tl.broadcast_to", (node, shape))
             case Call(function="tl.dot", keywords=[*others, ("input_precision", precision)]):
                 bare = replace(more.node, keywords=tuple(others))
                 node = self.join(Version(bare, more.of), less)
@@ -130,7 +134,7 @@ class Joiner:
         """The type of a conversion that some variants lack: if it is that of a pointer's elements, it is so in all."""
         if isinstance(target, Atom):
             names = self._followed(target.text, of) - self._followed(target.text, bare)
-            names = frozenset(name for name in names if name.endswith(".dtype.element_ty"))
+            names = frozenset(name for name in names if name.endswith(ELEMENT))
             if names:
                 return Atom(min(names, key=self._order))
         return target

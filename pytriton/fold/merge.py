@@ -8,10 +8,10 @@ Invariant: with the conditions of a variant decided, what is left is the body of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from pytriton.emit.python import Atom, BinOp, Conditional, Node, show
+from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, show
 from pytriton.fold.align import Row, Versions, align
 from pytriton.fold.conditions import Conditions
 from pytriton.fold.join import Joiner, Version, children, form, rebuilt
@@ -37,15 +37,26 @@ class _Item(NamedTuple):
 class Merger:
     """Merges bodies of one kernel."""
 
-    def __init__(self, joiner: Joiner, conditions: Conditions) -> None:
+    def __init__(self, joiner: Joiner, conditions: Conditions, reads: Mapping[str, Set]) -> None:
+        """``reads``: for each name the variants that read it."""
         self._joiner = joiner
         self._conditions = conditions
+        self._reads = reads
 
     def merged(self, bodies: Iterable[tuple[Sequence[Statement], Set]], among: Set) -> tuple[Statement, ...]:
         """One body for the variants ``among``, each of which has one of the bodies."""
         filled = [([s for s in body if not _is_pass(s)], of) for body, of in bodies]
         rows = align(filled, self._likeness)
-        return tuple(self._placed([item for row in rows for item in self._items(row)], among))
+        items = [item for row in rows for item in self._with_remarks(row, among)]
+        return tuple(self._placed([item for item in items if not self._is_dead(item, among)], among))
+
+    def _is_dead(self, item: _Item, among: Set) -> bool:
+        """Whether a variable of some variants is read by none of them: what the others make of it stands elsewhere."""
+        statement = item.statement
+        if not isinstance(statement, Simple) or not statement.before.endswith(" = ") or item.of == among:
+            return False
+        name = statement.before.removesuffix(" = ")
+        return name.isidentifier() and not self._reads.get(name, 0) & item.of and _is_pure(statement.node)
 
     def _likeness(self, left: Versions, right: Versions) -> int:
         """How much two statements are alike; 0 if they cannot be one."""
@@ -80,6 +91,21 @@ class Merger:
             versions = [version for version in row if version.of & group.of]
             statement = self._around(group.node, versions, group.of)
             yield _Item(self._commented(statement, versions), group.of)
+
+    def _with_remarks(self, row: Row, among: Set) -> Iterator[_Item]:
+        """The items of a row, after the comments that stand outside of the ``#if`` that the statement stands in."""
+        items = list(self._items(row))
+        comments = dict.fromkeys(comment for item in items for comment in item.statement.above)
+        apart: list[str] = []
+        for comment in comments:
+            around = self._conditions.around(comment)
+            if around is not None and around & among and [around & among] != [item.of for item in items]:
+                apart.append(comment)
+                yield _Item(Simple("", None, items[0].statement.line, (comment,)), around & among)
+        for item in items:
+            above = tuple(comment for comment in item.statement.above if comment not in apart)
+            if item.statement.node is not None or item.statement.before or above:
+                yield _Item(replace(item.statement, above=above), item.of)
 
     def _around(self, node: Node, row: Row, of: Set) -> Statement:
         """The statement of a row with this expression, the bodies in it merged."""
@@ -126,7 +152,9 @@ class Merger:
                 for column in columns
             ]
             if all(operand is not None for operand in operands):
-                return rebuilt(groups[0].node, [operand for operand in operands if operand is not None])
+                node = rebuilt(groups[0].node, [operand for operand in operands if operand is not None])
+                if len(set(_conditions(node))) == _choices(node):  # else one choice decides several parts
+                    return node
         return self._scaled(groups, among, line) or self._choice(groups, among, line)
 
     def _scaled(self, groups: Sequence[Version], among: Set, line: int) -> Node | None:
@@ -173,11 +201,26 @@ class Merger:
                 place += 1
                 continue
             chosen, end = self._window(items, place, among)
+            if end == place:
+                yield self._barrier(items[place], among)
+                place += 1
+                continue
             line = min(item.statement.line for item in items[place:end])
             inside = [item for item in items[place:end] if item.of & chosen]
             outside = [item for item in items[place:end] if not item.of & chosen]
             yield self._if(inside, outside, chosen, among, line)
             place = end
+
+    def _barrier(self, item: _Item, among: Set) -> Statement:
+        """A barrier that only small blocks need: under the condition on their size, or else for all.
+
+        No other condition may say so. The known variants might satisfy it by accident, and where a barrier is missing
+        the kernel is wrong.
+        """
+        condition = self._conditions.of_sizes(item.of, among, item.statement.line)
+        if condition is None:
+            return item.statement
+        return Block("if ", condition.node, (item.statement,), (), item.statement.line)
 
     def _if(self, inside: list[_Item], outside: list[_Item], chosen: Set, among: Set, line: int) -> Block:
         condition = self._conditions.condition(chosen, among, line)
@@ -197,14 +240,18 @@ class Merger:
         """
         choices: dict[Set, int] = {}
         line = items[place].statement.line
-        candidates = [item.of for item in items[place : place + MAX_AHEAD]]
+        ahead = items[place : place + MAX_AHEAD]
+        candidates = [item.of for item in ahead if not _is_barrier(item.statement)]
         candidates += [arm.holds & among for arm in self._conditions.arms(line)]
         for candidate in candidates:
             chosen = candidate if candidate & items[place].of else among & ~candidate
             if chosen in (0, among) or items[place].of & ~chosen:
                 continue
+            safe = self._conditions.condition(chosen, among, line).safe
             end = place
             while end < len(items) and not (items[end].of & chosen and items[end].of & ~chosen):
+                if _is_barrier(items[end].statement) and not safe:
+                    break
                 end += 1
             choices[chosen] = end
 
@@ -212,6 +259,8 @@ class Merger:
             condition = self._conditions.condition(chosen, among, line)
             return condition.cost > MAX_CONDITION, -choices[chosen], condition.cost
 
+        if not choices:
+            return 0, place
         best = min(choices, key=rank)
         return best, choices[best]
 
@@ -232,4 +281,24 @@ def _small(node: Node) -> bool:
 
 
 def _choices(node: Node) -> int:
-    return isinstance(node, Conditional) + sum(map(_choices, children(node)))
+    return len(list(_conditions(node)))
+
+
+def _conditions(node: Node) -> Iterator[Node]:
+    if isinstance(node, Conditional):
+        yield node.condition
+    for child in children(node):
+        yield from _conditions(child)
+
+
+def _is_pure(node: Node | None) -> bool:
+    """Whether nothing is lost if an expression is not computed."""
+    if isinstance(node, Call) and node.function.startswith(
+        ("tl.atomic", "tl.store", "tl.debug", "tl.inline")
+    ):
+        return False
+    return node is not None and all(map(_is_pure, children(node)))
+
+
+def _is_barrier(statement: Statement) -> bool:
+    return statement.node == Call("tl.debug_barrier", ())

@@ -44,6 +44,7 @@ class Variants:
     def __init__(self, variants: Sequence[Variant]) -> None:
         self.variants = tuple(variants)
         self.all: Set = (1 << len(self.variants)) - 1
+        self.count = len(self.variants)
         self.values: dict[str, list[object]] = {}
         names = dict.fromkeys(name for variant in variants for name in variant.defines)
         for name in names:
@@ -51,10 +52,10 @@ class Variants:
 
     def where(self, holds: Callable[[int], bool]) -> Set:
         """The variants, by number, of which something holds."""
-        return sum(1 << n for n in range(len(self.variants)) if holds(n))
+        return sum(1 << n for n in range(self.count) if holds(n))
 
     def members(self, chosen: Set) -> Iterator[int]:
-        return (n for n in range(len(self.variants)) if chosen >> n & 1)
+        return (n for n in range(self.count) if chosen >> n & 1)
 
     def is_type(self, name: str) -> bool:
         """Whether a define is the type of elements, which a pointer says by itself."""
