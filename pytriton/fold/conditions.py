@@ -24,7 +24,6 @@ __all__ = ["Condition", "Conditions"]
 
 MAX_FEATURES: Final = 24  # of which pairs and triples are tried
 
-MAX_COST: Final = 3  # of a condition of the text that may serve elsewhere
 MAX_THREADS: Final = 1024  # a block with as many elements needs no barrier against itself
 
 _DIRECTIVE: Final = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b(.*)")
@@ -50,6 +49,7 @@ class Conditions:
 
     def __init__(self, text: str, variants: Variants, padded: dict[str, str]) -> None:
         self._variants = variants
+        self._asked: list[Condition] = []  # what each #if and #elif asks
         self._arms = dict(self._by_line(text))
         self._text = text.split("\n")
         self._features = list(self._all_features(padded))
@@ -60,6 +60,11 @@ class Conditions:
     def arms(self, line: int) -> tuple[Condition, ...]:
         """What the text asks around a line, the outermost first."""
         return self._arms.get(line, ())
+
+    def plain(self, line: int) -> Iterator[Condition]:
+        """The conditions that the text asks around a line, and all flags and text defines."""
+        yield from self.arms(line)
+        yield from (feature for feature in self._features if feature.safe)
 
     def around(self, comment: str) -> Set | None:
         """The variants in whose text a comment stands; None if it stands in several places."""
@@ -138,13 +143,13 @@ class Conditions:
         return None
 
     def _of_text(self, line: int) -> Iterator[Condition]:
-        """The condition around a line, and it with those around it: all of them cost as if they were one word."""
+        """The condition around a line, and it with those around it: each costs as little as a flag."""
         arms = self.arms(line)
         for first in range(len(arms) - 1, -1, -1):
             joined = arms[first]
             for inner in arms[first + 1 :]:
                 joined = _both(joined, inner, "and")
-            yield joined._replace(cost=len(arms) - first)
+            yield joined._replace(cost=sum(arm.cost for arm in arms[first:]))
 
     def _any(self, chosen: Set, among: Set) -> Condition:
         """A disjunction: one conjunction after another, each true of no variant but chosen ones."""
@@ -208,9 +213,11 @@ class Conditions:
         except (SyntaxError, Unfoldable):
             return None
         condition = self._evaluated(node)
-        if condition is not None and word == "ifndef":
-            return _not(condition, self._variants.all)
-        return condition
+        if condition is None:
+            return None
+        condition = condition._replace(cost=1)
+        self._asked.append(condition)
+        return _not(condition, self._variants.all) if word == "ifndef" else condition
 
     def _evaluated(self, node: Node) -> Condition | None:
         try:
@@ -248,7 +255,7 @@ class Conditions:
 
     def _candidates(self, padded: dict[str, str]) -> Iterator[Condition]:
         """All features, the plainest first."""
-        everywhere = [arm for arms in self._arms.values() for arm in arms if arm.cost < MAX_COST]
+        everywhere = [*self._asked, *(arm for arms in self._arms.values() for arm in arms)]
         yield from sorted(everywhere, key=lambda condition: condition.cost)
         names = [name for name in self._variants.values if not self._variants.is_type(name)]
         for name in names:
@@ -325,7 +332,7 @@ def _reached(arms: list[Condition | None], everything: Set) -> Condition | None:
     condition = parts[0]
     for part in parts[1:]:
         condition = _both(condition, part, "and")
-    return condition
+    return condition._replace(cost=len(parts))
 
 
 def _not(condition: Condition, among: Set) -> Condition:

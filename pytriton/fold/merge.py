@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, show
+from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, UnaryOp, show
 from pytriton.fold.align import Row, Versions, align
 from pytriton.fold.conditions import Conditions
 from pytriton.fold.join import Joiner, Version, children, form, rebuilt
@@ -84,7 +84,8 @@ class Merger:
             return
         nodes = [Version(version.statement.node, version.of) for version in row if version.statement.node]
         node = self._blended(nodes, of, line)
-        if node is not None and _choices(node) <= MAX_CHOICES:
+        loop = first.before.startswith("for ") and isinstance(node, Conditional)  # Triton wants a range there
+        if node is not None and _choices(node) <= MAX_CHOICES and not loop:
             yield _Item(self._commented(self._around(node, row, of), row), of)
             return
         for group in self._groups(nodes):
@@ -186,7 +187,7 @@ class Merger:
         other = self._conditions.condition(second.of, among, line)
         if min(condition.cost, other.cost) > MAX_CONDITION:
             return None
-        if other.cost < condition.cost:
+        if other.cost + _denies(other.node) < condition.cost + _denies(condition.node):
             return Conditional(other.node, second.node, first.node)
         return Conditional(condition.node, first.node, second.node)
 
@@ -226,7 +227,7 @@ class Merger:
         condition = self._conditions.condition(chosen, among, line)
         if outside:
             other = self._conditions.condition(among & ~chosen, among, outside[0].statement.line)
-            if other.cost < condition.cost:
+            if other.cost + _denies(other.node) < condition.cost + _denies(condition.node):
                 inside, outside, condition, chosen = outside, inside, other, among & ~chosen
         body = tuple(self._placed(inside, chosen))
         otherwise = tuple(self._placed(outside, among & ~chosen))
@@ -242,7 +243,7 @@ class Merger:
         line = items[place].statement.line
         ahead = items[place : place + MAX_AHEAD]
         candidates = [item.of for item in ahead if not _is_barrier(item.statement)]
-        candidates += [arm.holds & among for arm in self._conditions.arms(line)]
+        candidates += [condition.holds & among for condition in self._conditions.plain(line)]
         for candidate in candidates:
             chosen = candidate if candidate & items[place].of else among & ~candidate
             if chosen in (0, among) or items[place].of & ~chosen:
@@ -289,6 +290,10 @@ def _conditions(node: Node) -> Iterator[Node]:
         yield node.condition
     for child in children(node):
         yield from _conditions(child)
+
+
+def _denies(node: Node) -> bool:
+    return isinstance(node, UnaryOp) or (isinstance(node, BinOp) and node.operator == "!=")
 
 
 def _is_pure(node: Node | None) -> bool:

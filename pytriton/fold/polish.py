@@ -117,7 +117,7 @@ def _with_types(statement: Statement, node: Node, variants: Variants) -> Node:
 
 
 def _with_names(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    """Choices by a text define that occur more than once, named after the define at the top of the kernel."""
+    """Choices by text defines, named after the defines at the top of the kernel if one occurs more than once."""
     count: Counter[Conditional] = Counter()
     used = set(names_read(body))
     for statement in _all(body):
@@ -126,10 +126,11 @@ def _with_names(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
             count.update(node for node in _walk(statement.node) if isinstance(node, Conditional))
     assigned = {statement.before.partition(" ")[0] for statement in _all(body)}
     names: dict[Node, str] = {}
-    for choice, times in count.items():
+    several = any(times > 1 and _define(choice) for choice, times in count.items())
+    for choice in count:
         define = _define(choice)
         arms = {node.text for node in (choice.then, choice.otherwise) if isinstance(node, Atom)}
-        if times > 1 and define and len(arms) == 2 and not arms & assigned and define.lower() not in used:
+        if several and define and len(arms) == 2 and not arms & assigned and define.lower() not in used:
             names[choice] = define.lower()
             used.add(define.lower())
     definitions = [Simple(f"{name} = ", choice) for choice, name in names.items()]
