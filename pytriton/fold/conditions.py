@@ -9,14 +9,14 @@ evaluated on every variant; nothing relies on how it was found.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations, product
 from math import prod
 from typing import Final, NamedTuple
 
-from pytriton.emit.python import Atom, BinOp, Conditional, Node, UnaryOp, show
+from pytriton.emit.python import Atom, BinOp, Conditional, Node, UnaryOp
+from pytriton.fold.evaluate import next_power_of_2, value_of
 from pytriton.fold.read import Unfoldable, expression
 from pytriton.fold.variants import Set, Variants
 
@@ -34,8 +34,8 @@ _NEGATED: Final = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<="
 class Condition(NamedTuple):
     """An expression, the variants that it holds for, and how hard it is to read (1: a word).
 
-    ``safe``: it asks for nothing but what the text's own ``#if`` and text defines ask. Any other may hold for the known
-    variants by accident.
+    ``safe``: it asks for nothing but what the text's own ``#if`` and text defines ask. Any other may hold for
+    the known variants by accident.
     """
 
     node: Node
@@ -45,17 +45,20 @@ class Condition(NamedTuple):
 
 
 class Conditions:
-    """The conditions of one text over its variants."""
+    """The conditions of one text over its variants.
+
+    ``asked``: what each ``#if`` and ``#elif`` asks. ``sizes``: which blocks, of one size or two, are small.
+    """
 
     def __init__(self, text: str, variants: Variants, padded: dict[str, str]) -> None:
         self._variants = variants
-        self._asked: list[Condition] = []  # what each #if and #elif asks
+        self.asked: list[Condition] = []
         self._arms = dict(self._by_line(text))
         self._text = text.split("\n")
         self._features = list(self._all_features(padded))
         self._distinct = list(_distinct(self._features, variants.all))
         self._known: dict[tuple[Set, Set, int], Condition] = {}
-        self._sizes = list(self._all_sizes(padded))
+        self.sizes = list(self._all_sizes(padded))
 
     def arms(self, line: int) -> tuple[Condition, ...]:
         """What the text asks around a line, the outermost first."""
@@ -91,16 +94,16 @@ class Conditions:
         return self._known[key]
 
     def of_sizes(self, chosen: Set, among: Set, line: int) -> Condition | None:
-        """The condition of a barrier that only small blocks need (passes/memory/owners.py), if that is what it is."""
+        """The condition of a barrier that only small blocks need (passes/memory/owners.py); None for any other."""
         near = tuple(self._of_text(line))
         safe = tuple(_distinct((c for c in self._features if c.safe), self._variants.all))
-        for candidates in ((*near, *safe), (*self._sizes, *near, *safe)):
+        for candidates in ((*near, *safe), (*self.sizes, *near, *safe)):
             for search in (_one, _two):
                 fitting = [c for c in search(candidates, among) if c.holds & among == chosen]
                 if fitting:
                     return min(fitting, key=lambda condition: condition.cost)
         for flag in safe:  # one size with it, another without
-            for first, second in product(self._sizes, repeat=2):
+            for first, second in product(self.sizes, repeat=2):
                 holds = flag.holds & first.holds | ~flag.holds & second.holds
                 if (
                     holds & among == chosen
@@ -113,17 +116,14 @@ class Conditions:
 
     def _all_sizes(self, padded: Mapping[str, str]) -> Iterator[Condition]:
         """``TM * TN < 1024`` for every one and every two of the sizes."""
-        values = {
-            name: numbers
-            for name, numbers in self._variants.values.items()
-            if all(isinstance(number, int) and number > 0 and number is not True for number in numbers)
-        }
+        values: dict[str, list[int]] = {}
+        for name, given in self._variants.values.items():
+            numbers = [value for value in given if isinstance(value, int) and value > 0 and value is not True]
+            if len(numbers) == len(given):
+                values[name] = [next_power_of_2(value) for value in numbers]
         for count in (1, 2):
             for names in combinations(values, count):
-                sizes = [
-                    prod(next_power_of_2(values[name][n]) for name in names)
-                    for n in range(self._variants.count)
-                ]  # type: ignore[arg-type]
+                sizes = [prod(row) for row in zip(*(values[name] for name in names), strict=True)]
                 node: Node = Atom(padded.get(names[0], names[0]))
                 for name in names[1:]:
                     node = BinOp("*", node, Atom(padded.get(name, name)))
@@ -132,7 +132,7 @@ class Conditions:
                     yield Condition(BinOp("<", node, Atom(str(MAX_THREADS))), holds, count)
 
     def spelled(self, first: str, of: Set, second: str, others: Set) -> Condition | None:
-        """The condition under which a text define is ``first``, if it is so in ``of`` and ``second`` in the others."""
+        """The condition of a text define that is ``first`` in the variants ``of`` and ``second`` in the others."""
         for name, values in self._variants.values.items():
             if all(str(values[n]) == first for n in self._variants.members(of)) and all(
                 str(values[n]) == second for n in self._variants.members(others)
@@ -216,33 +216,15 @@ class Conditions:
         if condition is None:
             return None
         condition = condition._replace(cost=1)
-        self._asked.append(condition)
+        self.asked.append(condition)
         return _not(condition, self._variants.all) if word == "ifndef" else condition
 
     def _evaluated(self, node: Node) -> Condition | None:
         try:
-            holds = self._variants.where(lambda n: bool(self._value(node, n)))
+            holds = self._variants.where(lambda n: bool(value_of(node, self._variants.of(n))))
         except (ValueError, TypeError):
             return None
         return Condition(node, holds, _cost(node))
-
-    def _value(self, node: Node, variant: int) -> object:
-        """What an expression is for one variant; raises ValueError where it is none over defines."""
-        match node:
-            case Atom(text=text) if text in self._variants.values:
-                value = self._variants.values[text][variant]
-                return True if value == "" else value
-            case Atom(text=text):
-                return 0 if text.isidentifier() else ast.literal_eval(text)
-            case UnaryOp(operator="not", operand=operand):
-                return not self._value(operand, variant)
-            case BinOp(operator="and", left=left, right=right):
-                return self._value(left, variant) and self._value(right, variant)
-            case BinOp(operator="or", left=left, right=right):
-                return self._value(left, variant) or self._value(right, variant)
-            case BinOp(operator=operator, left=left, right=right):
-                return _compared(operator, self._value(left, variant), self._value(right, variant))
-        raise ValueError(show(node))
 
     # ---------------------------------------------------------------- features
 
@@ -255,7 +237,7 @@ class Conditions:
 
     def _candidates(self, padded: dict[str, str]) -> Iterator[Condition]:
         """All features, the plainest first."""
-        everywhere = [*self._asked, *(arm for arms in self._arms.values() for arm in arms)]
+        everywhere = [*self.asked, *(arm for arms in self._arms.values() for arm in arms)]
         yield from sorted(everywhere, key=lambda condition: condition.cost)
         names = [name for name in self._variants.values if not self._variants.is_type(name)]
         for name in names:
@@ -283,29 +265,6 @@ class Conditions:
         condition = self._evaluated(node)
         if condition is not None:
             yield condition._replace(cost=cost, safe=safe)
-
-
-def next_power_of_2(size: int) -> int:
-    return 1 << (size - 1).bit_length()
-
-
-def _compared(operator: str, left: object, right: object) -> bool:
-    if operator == "==":
-        return left == right
-    if operator == "!=":
-        return left != right
-    if not isinstance(left, int | float) or not isinstance(right, int | float):
-        raise ValueError(f"{left} {operator} {right}")
-    match operator:
-        case "<":
-            return left < right
-        case ">":
-            return left > right
-        case "<=":
-            return left <= right
-        case ">=":
-            return left >= right
-    raise ValueError(operator)
 
 
 def _cost(node: Node) -> int:

@@ -6,14 +6,15 @@ read each variant -> name padded sizes -> merge the bodies -> say each comment o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pytriton.fold.conditions import Conditions
-from pytriton.fold.join import Joiner
+from pytriton.fold.join import RULES, Joiner
+from pytriton.fold.known import Known
 from pytriton.fold.merge import Merger
 from pytriton.fold.padding import Padding
-from pytriton.fold.polish import names_read, polished
+from pytriton.fold.polish import names_assigned, names_read, polished
 from pytriton.fold.read import Kernel, Parameter, Statement, Unfoldable, read
 from pytriton.fold.variants import Defines, Set, Variant, Variants, number
 from pytriton.fold.write import module
@@ -22,13 +23,18 @@ __all__ = ["Folded", "fold"]
 
 
 class Folded(NamedTuple):
-    """One kernel for all its define sets. ``constexprs`` are its parameters beside those of the text, in order;
-    those in ``flags`` are bools."""
+    """One kernel for all its define sets.
+
+    ``parameters`` are those of the text: where it lacks one for some define sets, None is passed for them. The
+    ``constexprs`` follow; those in ``flags`` are bools.
+    """
 
     text: str
     function: str
+    parameters: tuple[str, ...]
     constexprs: tuple[str, ...]
     flags: frozenset[str]
+    known: Known
 
     def bind(self, defines: Defines) -> dict[str, object]:
         """The values of the constexprs for a define set."""
@@ -39,32 +45,38 @@ class Folded(NamedTuple):
         return values
 
 
-def fold(text: str, variants: Sequence[Variant], function: str | None = None) -> Folded:
+def fold(
+    text: str, variants: Sequence[Variant], function: str | None = None, rules: Collection[str] = RULES
+) -> Folded:
     """One kernel, called ``function``, that is each variant with that variant's constexprs.
 
-    Raises Unfoldable where the variants cannot be one function.
+    ``rules``: what Triton is trusted to drop where it changes nothing (join.py). Raises Unfoldable where the
+    variants cannot be one function.
     """
     known = Variants(variants)
     kernels = _kernels(known)
     padding = Padding([kernel for kernel, _ in kernels])
     conditions = Conditions(text, known, padding.sizes)
     bodies = [(padding.named(kernel.body), of) for kernel, of in kernels]
-    merger = Merger(Joiner(known, padding.sizes, padding.masks), conditions, _reads(bodies))
+    merger = Merger(Joiner(known, padding.sizes, padding.masks, rules), conditions, _reads(bodies))
     merged = polished(merger.merged(bodies, known.all), text, known)
     body = (*padding.definitions(known), *merged)
     name = function or _common_name([kernel.function for kernel, _ in kernels])
     constexprs = _constexprs(known, body, text)
     flags = frozenset(name for name in constexprs if known.is_flag(name))
-    parameters = _parameters([kernel for kernel, _ in kernels], known, constexprs)
+    parameters = _parameters([kernel for kernel, _ in kernels])
+    _check_names(body, parameters, constexprs)
     folded = Kernel(
         name,
         _union(kernel.above for kernel, _ in kernels),
-        parameters,
+        (*parameters, *(Parameter(constexpr, "tl.constexpr", (), "") for constexpr in constexprs)),
         body,
         _union(kernel.helpers for kernel, _ in kernels),
         _union(kernel.imports for kernel, _ in kernels),
     )
-    return Folded(module(folded), name, constexprs, flags)
+    names = tuple(parameter.name for parameter in parameters)
+    served = Known(known, conditions, padding.sizes, merged)
+    return Folded(module(folded), name, names, constexprs, flags, served)
 
 
 def _kernels(variants: Variants) -> list[tuple[Kernel, Set]]:
@@ -115,21 +127,35 @@ def _constexprs(variants: Variants, body: Sequence[Statement], text: str) -> tup
     return tuple(sorted(places, key=lambda name: match.start() if (match := places[name]) else len(text)))
 
 
-def _parameters(
-    kernels: Sequence[Kernel], variants: Variants, constexprs: Sequence[str]
-) -> tuple[Parameter, ...]:
-    """The parameters that all variants share, then the constexprs."""
+def _check_names(
+    body: Sequence[Statement], parameters: Sequence[Parameter], constexprs: Sequence[str]
+) -> None:
+    """Raises Unfoldable where a define has the name of a parameter or of a variable."""
+    taken = {parameter.name for parameter in parameters} | names_assigned(body)
+    for name in constexprs:
+        if name in taken:
+            raise Unfoldable(f"{name} is a define of some variants and a variable of others")
+
+
+def _parameters(kernels: Sequence[Kernel]) -> tuple[Parameter, ...]:
+    """The parameters of all variants: one that some lack stands after the one that it follows in the others."""
     rows: dict[str, list[Parameter]] = {}
-    orders: set[tuple[str, ...]] = set()
+    order: list[str] = []
     for kernel in kernels:
-        plain = [parameter for parameter in kernel.parameters if parameter.annotation != "tl.constexpr"]
-        orders.add(tuple(parameter.name for parameter in plain))
-        for parameter in plain:
+        previous = -1
+        for parameter in kernel.parameters:
+            if parameter.annotation == "tl.constexpr":
+                continue
+            if parameter.name not in rows:
+                order.insert(previous + 1, parameter.name)
+            place = order.index(parameter.name)
+            if place < previous:
+                raise Unfoldable(f"the order of the parameters differs: {parameter.name}")
+            previous = place
             rows.setdefault(parameter.name, []).append(parameter)
-    if len(orders) > 1:
-        raise Unfoldable("the parameters of the variants differ")
     made = []
-    for name, row in rows.items():
+    for name in order:
+        row = rows[name]
         annotations = {parameter.annotation for parameter in row}
         if len(annotations) > 1:
             raise Unfoldable(f"the type of {name} is {' or '.join(sorted(annotations))}")
@@ -137,4 +163,4 @@ def _parameters(
         if len(notes) > 1:  # a promise that only some variants make is the launcher's affair
             notes = [note for note in notes if note and not note.startswith("multiple of")]
         made.append(Parameter(name, annotations.pop(), _union(p.above for p in row), " or ".join(notes)))
-    return (*made, *(Parameter(name, "tl.constexpr", (), "") for name in constexprs))
+    return tuple(made)

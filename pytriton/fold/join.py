@@ -8,17 +8,20 @@ fold is made again without the rule.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Call, Conditional, Index, Method, Node, Tuple, UnaryOp
 from pytriton.fold.variants import Set, Variants
 from pytriton.frozen import replace
 
-__all__ = ["ANY", "ELEMENT", "Joiner", "Version", "children", "rebuilt"]
+__all__ = ["ANY", "ELEMENT", "RULES", "Joiner", "Version", "children", "rebuilt"]
 
 ELEMENT: Final = ".dtype.element_ty"
 ANY: Final = "?"  # before the name of a pointer: or of any other to elements of this type (polish.py)
+
+
+RULES: Final = frozenset(("conversions", "masks", "precision"))  # what Triton is trusted to drop
 
 
 class Version(NamedTuple):
@@ -31,7 +34,14 @@ class Version(NamedTuple):
 class Joiner:
     """Joins expressions of one kernel. ``padded``: the names of padded sizes, ``masks``: of what is in them."""
 
-    def __init__(self, variants: Variants, padded: Mapping[str, str], masks: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        variants: Variants,
+        padded: Mapping[str, str],
+        masks: Mapping[str, str],
+        rules: Collection[str] = RULES,
+    ) -> None:
+        self._rules = rules
         self._variants = variants
         self._padded = padded
         self._masks = masks
@@ -106,7 +116,7 @@ class Joiner:
     def _without(self, more: Version, less: Version) -> Node | None:
         """``more`` with what it has and ``less`` lacks, if Triton drops it for the variants of ``less``."""
         match more.node:
-            case Method(operand=operand, name="to", arguments=(target,)):
+            case Method(operand=operand, name="to", arguments=(target,)) if "conversions" in self._rules:
                 node = self.join(Version(operand, more.of), less)
                 return node and Method(node, "to", (self._type(target, more.of, less.of),))
             case BinOp(operator="&", left=left, right=right) if self._full(right):
@@ -118,10 +128,12 @@ class Joiner:
             case Call(function="tl.where", arguments=(mask, value, other)) if self._full(mask):
                 node = self.join(Version(value, more.of), less)
                 return node and Call("tl.where", (mask, node, other))
-            case Call(function="tl.broadcast_to", arguments=(value, shape)):
+            case Call(function="tl.broadcast_to", arguments=(value, shape)) if "masks" in self._rules:
                 node = self.join(Version(value, more.of), less)
                 return node and Call("tl.broadcast_to", (node, shape))
-            case Call(function="tl.dot", keywords=[*others, ("input_precision", precision)]):
+            case Call(function="tl.dot", keywords=[*others, ("input_precision", precision)]) if (
+                "precision" in self._rules
+            ):
                 bare = replace(more.node, keywords=tuple(others))
                 node = self.join(Version(bare, more.of), less)
                 if isinstance(node, Call):
@@ -131,7 +143,7 @@ class Joiner:
         return None
 
     def _type(self, target: Node, of: Set, bare: Set) -> Node:
-        """The type of a conversion that some variants lack: if it is that of a pointer's elements, it is so in all."""
+        """The type of a conversion that some variants lack: that of a pointer's elements, if it is that in others."""
         if isinstance(target, Atom):
             names = self._followed(target.text, of) - self._followed(target.text, bare)
             names = frozenset(name for name in names if name.endswith(ELEMENT))
@@ -160,7 +172,7 @@ class Joiner:
         """Whether a mask says nothing but which elements are padding."""
         match mask:
             case Atom(text=text):
-                return text in self._masks
+                return text in self._masks and "masks" in self._rules
             case Index(operand=operand):
                 return self._full(operand)
             case BinOp(operator="&", left=left, right=right):

@@ -15,7 +15,7 @@ from pytriton.fold.read import Block, Simple, Statement
 from pytriton.fold.variants import Variants
 from pytriton.frozen import replace
 
-__all__ = ["names_read", "polished"]
+__all__ = ["names_assigned", "names_read", "polished"]
 
 
 def polished(body: Sequence[Statement], text: str, variants: Variants) -> tuple[Statement, ...]:
@@ -33,6 +33,16 @@ def names_read(body: Iterable[Statement]) -> frozenset[str]:
             names.add(target)
         if statement.node is not None:
             names |= {node.text.partition(".")[0] for node in _walk(statement.node) if isinstance(node, Atom)}
+    return frozenset(names)
+
+
+def names_assigned(body: Iterable[Statement]) -> frozenset[str]:
+    """The variables of a body, those of its loops included."""
+    names: set[str] = set()
+    for statement in _all(body):
+        if statement.before not in ("", "if ", "while ", "return "):
+            target = statement.before.removeprefix("for ").partition(" ")[0]
+            names |= {name.strip(":") for name in target.split(", ")}
     return frozenset(names)
 
 
@@ -119,12 +129,11 @@ def _with_types(statement: Statement, node: Node, variants: Variants) -> Node:
 def _with_names(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
     """Choices by text defines, named after the defines at the top of the kernel if one occurs more than once."""
     count: Counter[Conditional] = Counter()
-    used = set(names_read(body))
+    assigned = names_assigned(body)
+    used = set(names_read(body) | assigned)
     for statement in _all(body):
-        used.add(statement.before.partition(" ")[0])
         if statement.node is not None:
             count.update(node for node in _walk(statement.node) if isinstance(node, Conditional))
-    assigned = {statement.before.partition(" ")[0] for statement in _all(body)}
     names: dict[Node, str] = {}
     several = any(times > 1 and _define(choice) for choice, times in count.items())
     for choice in count:

@@ -57,6 +57,10 @@ class Variants:
     def members(self, chosen: Set) -> Iterator[int]:
         return (n for n in range(self.count) if chosen >> n & 1)
 
+    def of(self, variant: int) -> dict[str, object]:
+        """The defines of one variant, those of other variants as None."""
+        return {name: values[variant] for name, values in self.values.items()}
+
     def is_type(self, name: str) -> bool:
         """Whether a define is the type of elements, which a pointer says by itself."""
         given = [value for value in self.values[name] if value is not None]

@@ -21,12 +21,13 @@ from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, make_backend
 
-from pytriton.fold.fold import Folded
+from pytriton.fold.fold import Folded, fold
+from pytriton.fold.join import RULES
 from pytriton.fold.variants import Defines, Variant
 from pytriton.pipeline import Parameter
 from pytriton.runtime.compile.specialize import signature_type
 
-__all__ = ["Difference", "differences", "ttir"]
+__all__ = ["Difference", "Proof", "differences", "proved", "ttir"]
 
 TARGET: Final = GPUTarget("cuda", 90, 32)
 MAX_DIFFERENCES: Final = 20  # lines shown of a variant that differs
@@ -49,6 +50,31 @@ class Difference(NamedTuple):
 
     defines: Defines
     lines: tuple[str, ...]
+
+
+class Proof(NamedTuple):
+    """A folded kernel, and the variants for which it is not proved."""
+
+    folded: Folded
+    differences: tuple[Difference, ...]
+
+
+def proved(text: str, variants: Sequence[Variant], function: str | None = None) -> Proof:
+    """The folded kernel, with as few conditions as the proof allows.
+
+    Where something differs, it is folded again without trusting Triton to drop this or that; of several attempts
+    the one with the fewest differences is taken. Raises Unfoldable.
+    """
+    best: Proof | None = None
+    for rules in (RULES, *(RULES - {rule} for rule in sorted(RULES)), frozenset[str]()):
+        folded = fold(text, variants, function, rules)
+        attempt = Proof(folded, tuple(differences(folded, variants)))
+        if best is None or len(attempt.differences) < len(best.differences):
+            best = attempt
+        if not best.differences:
+            break
+    assert best is not None
+    return best
 
 
 def differences(folded: Folded, variants: Sequence[Variant]) -> Iterator[Difference]:
@@ -90,10 +116,12 @@ def _ttir(
         divisor = max(promised, 16 if type_.startswith("*") else 1)
         if divisor > 1:
             attributes[names.index(name),] = [["tt.divisibility", divisor]]
+    absent = [name for name in names if name not in signature]
+    values = dict(constexprs) | dict.fromkeys(absent)
     source = ASTSource(
         fn=kernel,
-        signature={name: signature[name] for name in names},
-        constexprs={(names.index(name),): value for name, value in constexprs},
+        signature={name: signature.get(name, "constexpr") for name in names},
+        constexprs={(names.index(name),): value for name, value in values.items()},
         attrs=attributes,
     )
     return normal_form(_compiled(source))
