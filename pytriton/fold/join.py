@@ -143,7 +143,7 @@ class Joiner:
         return None
 
     def _type(self, target: Node, of: Set, bare: Set) -> Node:
-        """The type of a conversion that some variants lack: that of a pointer's elements, if it is that in others."""
+        """The type of a conversion that some lack: that of a pointer's elements if others have it."""
         if isinstance(target, Atom):
             names = self._followed(target.text, of) - self._followed(target.text, bare)
             names = frozenset(name for name in names if name.endswith(ELEMENT))

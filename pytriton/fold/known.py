@@ -1,9 +1,9 @@
 """Which define sets a folded kernel serves.
 
-It is proved for the define sets that it was folded from. A number that only sizes blocks, or is used as a value, may be
-any other number: the folded text has a name for it. That holds as long as all that was decided by numbers is decided
-as for one of the known sets: each condition in the text, which sizes are padded, which blocks are so small that their
-stores and loads need a barrier. Flags, texts and types must be those of one known set.
+It is proved for the define sets that it was folded from. A number that only sizes blocks, or is used as a value,
+may be any other number: the folded text has a name for it. That holds as long as all that was decided by numbers
+is decided as for one of the known sets: each condition in the text, which sizes are padded, which blocks are so
+small that their stores and loads need a barrier. Flags, texts and types must be those of one known set.
 """
 
 from __future__ import annotations
@@ -117,6 +117,6 @@ def _parts(node: Node) -> Iterator[tuple[Node, Node]]:
 def _pinned(node: Node, asked: set[tuple[Node, Node]]) -> Iterator[str]:
     """The names that a condition compares with a number, where the text does not."""
     for left, right in _parts(node):
-        if (left, right) not in asked and isinstance(left, Atom) and isinstance(right, Atom):
-            if right.text.lstrip("-").isdigit():
-                yield left.text
+        numeric = isinstance(right, Atom) and right.text.lstrip("-").isdigit()
+        if numeric and isinstance(left, Atom) and (left, right) not in asked:
+            yield left.text

@@ -1,8 +1,9 @@
 """Rows of statements -> the statements of the folded kernel.
 
 Input: the bodies of variants. Output: one body in which each variant finds its own statements under constexpr
-``if``s. A row whose versions are joined (join.py) is one statement; versions that differ in one or two small parts
-have ``a if FLAG else b`` there; any other stands in an ``if``, together with neighbours that the same variants have.
+``if``s. A row whose versions are joined (join.py) is one statement; versions that differ in one or two small
+parts have ``a if FLAG else b`` there; any other stands in an ``if``, together with neighbours that the same
+variants have.
 Invariant: with the conditions of a variant decided, what is left is the body of that variant, up to joins.
 """
 
@@ -51,7 +52,7 @@ class Merger:
         return tuple(self._placed([item for item in items if not self._is_dead(item, among)], among))
 
     def _is_dead(self, item: _Item, among: Set) -> bool:
-        """Whether a variable of some variants is read by none of them: what the others make of it stands elsewhere."""
+        """Whether no variant reads a variable that only some of them have."""
         statement = item.statement
         if not isinstance(statement, Simple) or not statement.before.endswith(" = ") or item.of == among:
             return False
@@ -179,10 +180,10 @@ class Merger:
         if len(groups) > MAX_CHOICES or not all(_small(group.node) for group in groups):
             return None
         first, second = groups
-        for one, other in ((first, second), (second, first)):
-            spelled = self._conditions.spelled(show(one.node), one.of, show(other.node), other.of)
+        for then, otherwise in ((first, second), (second, first)):
+            spelled = self._conditions.spelled(show(then.node), then.of, show(otherwise.node), otherwise.of)
             if spelled is not None:
-                return Conditional(spelled.node, one.node, other.node)
+                return Conditional(spelled.node, then.node, otherwise.node)
         condition = self._conditions.condition(first.of, among, line)
         other = self._conditions.condition(second.of, among, line)
         if min(condition.cost, other.cost) > MAX_CONDITION:
@@ -215,8 +216,8 @@ class Merger:
     def _barrier(self, item: _Item, among: Set) -> Statement:
         """A barrier that only small blocks need: under the condition on their size, or else for all.
 
-        No other condition may say so. The known variants might satisfy it by accident, and where a barrier is missing
-        the kernel is wrong.
+        No other condition may say so: the known variants might satisfy it by accident, and where a barrier is
+        missing the kernel is wrong.
         """
         condition = self._conditions.of_sizes(item.of, among, item.statement.line)
         if condition is None:

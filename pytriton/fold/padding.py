@@ -1,8 +1,8 @@
 """Sizes that are a power of two in some variants and not in others.
 
-A variant whose TN is 768 has blocks of 1024 elements and a mask ``in_TN`` of those that count; one whose TN is 512
-has neither. Folded, the size is ``TN_PADDED`` in both, and the mask of a full block is the constant True, with which
-Triton drops every use of it.
+A variant whose TN is 768 has blocks of 1024 elements and a mask ``in_TN`` of those that count; one whose TN is
+512 has neither. Folded, the size is ``TN_PADDED`` in both, and the mask of a full block is the constant True, so
+that Triton drops every use of it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The last touches to a folded body, for its readers.
 
-Each comment of the text stands once; ``lda if STRIDE_AK == "lda" else 1`` that occurs again and again gets a name; a
-type that several pointers have is written with the pointer that the statement is about.
+Each comment of the text stands once; ``lda if STRIDE_AK == "lda" else 1`` that occurs again and again gets a
+name; a type that several pointers have is written with the pointer that the statement is about.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _once(body: Iterable[Statement], text: str, seen: Counter[str]) -> Iterator[
 
 
 def _with_types(statement: Statement, node: Node, variants: Variants) -> Node:
-    """``?X.dtype.element_ty`` with the best pointer to such elements: called like the variable, or used beside it."""
+    """``?X.dtype.element_ty`` with the best pointer to such elements: its name is like that of the variable."""
     if not isinstance(node, Atom) or not node.text.startswith(ANY):
         return node
     first = node.text.removeprefix(ANY).removesuffix(ELEMENT)

@@ -1,8 +1,8 @@
 """The text of a generated module -> its statements.
 
-Input: a ``Translation``. Output: a ``Kernel``: parameters with their comments, and the statements of the body, each
-with the comments that stand above and beside it and the line of the source that it came from. Python's ``ast`` gives
-the structure, the tokens give the comments. Invariant: what is read, printed again, is the text that was read.
+Input: the text of a ``Translation``. Output: a ``Kernel``: parameters with their comments, and the statements of
+the body, each with the comments above and beside it and the line of the source that it came from. Python's ``ast``
+gives the structure, the tokens give the comments. Invariant: what is read, printed again, is the text.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Proof that a folded kernel is each of its variants: the same TTIR for sm_90. No GPU is needed.
 
-Both are compiled to TTIR with the same types, promises and constexprs. What is compared has no names, no locations,
-no unused parameters, no dead code, and no precision of products that are not of floats: values without effects are compared as expressions, wherever they are
-computed, and statements with effects (loads, stores, loops) in order.
+Both are compiled to TTIR with the same types, promises and constexprs. What is compared has no names, no
+locations, no unused parameters, no dead code, and no precision of products whose operands are not floats (it is
+for those only). Values without effects are compared as expressions, wherever they are computed; statements with
+effects (loads, stores, loops) in order.
 """
 
 from __future__ import annotations
