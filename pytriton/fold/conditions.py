@@ -128,8 +128,7 @@ class Conditions:
                 for name in names[1:]:
                     node = BinOp("*", node, Atom(padded.get(name, name)))
                 holds = self._variants.where(lambda n, s=sizes: s[n] < MAX_THREADS)  # type: ignore[misc]
-                if holds not in (0, self._variants.all):
-                    yield Condition(BinOp("<", node, Atom(str(MAX_THREADS))), holds, count)
+                yield Condition(BinOp("<", node, Atom(str(MAX_THREADS))), holds, count)
 
     def spelled(self, first: str, of: Set, second: str, others: Set) -> Condition | None:
         """The condition of a text define that is ``first`` in the variants ``of`` and ``second`` in the others."""

@@ -9,8 +9,9 @@ small that their stores and loads need a barrier. Flags, texts and types must be
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
-from pytriton.emit.python import Atom, BinOp, Conditional, Node
+from pytriton.emit.python import Atom, BinOp, Conditional, Node, show
 from pytriton.fold.conditions import Conditions
 from pytriton.fold.evaluate import next_power_of_2, value_of
 from pytriton.fold.join import children
@@ -18,6 +19,8 @@ from pytriton.fold.read import Block, Statement
 from pytriton.fold.variants import Defines, Variants, number
 
 __all__ = ["Known"]
+
+MIN_INNER: Final = 16  # elements that tl.dot wants along each axis; smaller operands are widened
 
 
 class Known:
@@ -30,13 +33,14 @@ class Known:
         translations = [variant.translation for variant in variants.variants]
         mentioned = frozenset[str]().union(*(translation.mentioned for translation in translations))
         self._names = [name for name in variants.values if name in mentioned]
-        in_place = any(set(t.reads) & set(t.writes) for t in translations)
+        self._in_place = any(set(t.reads) & set(t.writes) for t in translations)
+        self._products = any("tl.dot(" in translation.text for translation in translations)
         self._decided = list(dict.fromkeys(_decisions(body)))
-        self._decided += [BinOp("!=", Atom(name), Atom(other)) for name, other in padded.items()]
-        if in_place:  # a barrier may be needed where a small block is stored and loaded
-            self._decided += [condition.node for condition in conditions.sizes]
         asked = {part for condition in conditions.asked for part in _parts(condition.node)}
+        asked |= {part for condition in conditions.sizes for part in _parts(condition.node)}
         accidental = {name for node in self._decided for name in _pinned(node, asked)}
+        if self._in_place:  # a barrier may be needed where a small block is stored and loaded
+            self._decided += [condition.node for condition in conditions.sizes]
         self._numbers = {
             name
             for name in self._names
@@ -44,7 +48,11 @@ class Known:
         }
         kernels = {name for name in self._names if _names_kernel(name, variants)}
         self._fixed = [name for name in self._names if name not in self._numbers | kernels]
-        self._sets = {self._key(variants.of(n)) for n in range(variants.count)}
+        self._sets: dict[tuple[str, ...], dict[str, set[object]]] = {}
+        for variant in range(variants.count):
+            decided = self._sets.setdefault(self._key(variants.of(variant)), {})
+            for question, answer in self._answers(variants.of(variant)):
+                decided.setdefault(question, set()).add(answer)
 
     def refusal(self, defines: Defines) -> str | None:
         """Why a define set is not served; None if it is."""
@@ -52,26 +60,38 @@ class Known:
         missing = [name for name in self._names if name in self._numbers and not _is_number(values[name])]
         if missing:
             return f"{missing[0]} is {values[missing[0]]!r}, and should be a number"
-        fixed, decided = self._key(values)
-        if (fixed, decided) in self._sets:
-            return None
-        if all(other != fixed for other, _ in self._sets):
-            given = ", ".join(
-                f"{name}={text}" for name, text in zip(self._fixed, fixed, strict=True) if text != "None"
-            )
+        key = self._key(values)
+        if key not in self._sets:
+            pairs = zip(self._fixed, key, strict=True)
+            given = ", ".join(f"{name}={text}" for name, text in pairs if text != "None")
             return f"the kernel was not folded with {given}"
-        sizes = ", ".join(f"{name}={values[name]}" for name in sorted(self._numbers))
-        return f"no known define set is like {sizes}: other sizes are padded, or need barriers"
+        for question, answer in self._answers(values):
+            if answer not in self._sets[key][question]:
+                sizes = ", ".join(f"{name}={values[name]}" for name in sorted(self._numbers))
+                word = "holds" if answer else "does not hold"
+                return f"with {sizes}, {question} {word}, as for no known define set"
+        return None
 
-    def _key(self, values: Mapping[str, object]) -> tuple[tuple[str, ...], tuple[object, ...]]:
-        """The values that must be known, and what the numbers decide."""
-        padded = {
-            other: next_power_of_2(value)
-            for name, other in self._padded.items()
-            if isinstance(value := values.get(name), int)
+    def _key(self, values: Mapping[str, object]) -> tuple[str, ...]:
+        """The values that must be those of a known set."""
+        return tuple(str(values.get(name)) for name in self._fixed)
+
+    def _answers(self, values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+        """What is decided by numbers, each question as a text."""
+        whole = {
+            name: value
+            for name in self._names
+            if name in self._numbers and isinstance(value := values[name], int) and value > 0
         }
-        fixed = tuple(str(values.get(name)) for name in self._fixed)
-        return fixed, tuple(_decided(node, {**values, **padded}) for node in self._decided)
+        padded = {
+            other: next_power_of_2(whole[name]) for name, other in self._padded.items() if name in whole
+        }
+        for node in self._decided:
+            yield show(node), _decided(node, {**values, **padded})
+        for name, value in whole.items():
+            yield f"{name} is a power of two", value & (value - 1) == 0
+            if self._products:
+                yield f"{name} < {MIN_INNER}", value < MIN_INNER
 
 
 def _decided(node: Node, values: Mapping[str, object]) -> object:
