@@ -58,7 +58,7 @@ SETS = variants(*({"N": n, **flags} for n in (4, 8) for flags in ({}, {"A": True
         (0b011011, 0, "not B"),
         (0b000111, 0, "N <= 4"),
         (0b110110, 0, "A"),
-        (0b000100, 0, "B and N <= 4"),
+        (0b000100, 0, "N <= 4 and B"),
     ],
 )
 def test_conditions(chosen: int, line: int, want: str) -> None:
