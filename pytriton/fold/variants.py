@@ -21,7 +21,8 @@ Defines = Mapping[str, object]
 _ELEMENTS: Final = frozenset(
     "bool char uchar short ushort int uint long ulong half bfloat16 float double unsigned signed".split()
 )
-_NUMBER: Final = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|[0-9]+)")
+_INTEGER: Final = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+_FLOAT: Final = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?")
 
 
 class Variant(NamedTuple):
@@ -32,10 +33,14 @@ class Variant(NamedTuple):
 
 
 def number(value: object) -> object:
-    """A define as Python has it: a text that is an integer is that integer."""
-    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
-        return int(value.strip(), 0)
-    return value
+    """A define as Python has it: a text that is a number is that number."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if _INTEGER.fullmatch(text):
+        octal = text.lstrip("+-").startswith("0") and text.isdigit()
+        return int(text, 8 if octal else 0)
+    return float(text) if _FLOAT.fullmatch(text) else value
 
 
 class Variants:

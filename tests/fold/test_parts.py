@@ -12,7 +12,7 @@ from pytriton.emit.python import show
 from pytriton.fold.conditions import Conditions
 from pytriton.fold.fold import fold
 from pytriton.fold.read import Unfoldable, read
-from pytriton.fold.variants import Variant, Variants
+from pytriton.fold.variants import Variant, Variants, number
 from pytriton.fold.write import module
 
 GOLDENS = sorted((Path(__file__).parent.parent / "translate").glob("*/expected.py"))
@@ -26,6 +26,18 @@ def test_what_is_read_is_what_is_written() -> None:
         functions = [node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
         kernel = next(name for name in functions if name not in HELPERS)
         assert module(read(text, kernel, {})) == text, path.parent.name
+
+
+@pytest.mark.parametrize(
+    ("given", "want"),
+    [("0x10", 16), ("16", 16), ("010", 8), ("0", 0), ("-3", -3), (" 7 ", 7), ("1.5", 1.5), ("1e-5", 1e-5)]
+    + [(text, text) for text in ("08", "lda", "TM, TK", "^a", "", "1.5f")]
+    + [(3, 3), (True, True), (None, None)],
+)
+def test_numbers_given_as_text(given: object, want: object) -> None:
+    found = number(given)
+    assert found == want
+    assert type(found) is type(want)
 
 
 TEXT = """\
