@@ -38,7 +38,8 @@ def number(value: object) -> object:
         return value
     text = value.strip()
     if _INTEGER.fullmatch(text):
-        octal = text.lstrip("+-").startswith("0") and text.isdigit()
+        digits = text.lstrip("+-")
+        octal = digits.startswith("0") and digits.isdigit()
         return int(text, 8 if octal else 0)
     return float(text) if _FLOAT.fullmatch(text) else value
 
