@@ -48,10 +48,13 @@ class Conditions:
     """The conditions of one text over its variants.
 
     ``asked``: what each ``#if`` and ``#elif`` asks. ``sizes``: which blocks, of one size or two, are small.
+    ``words``: all names in the text; ``opaque``: those in an ``#if`` that is no condition here.
     """
 
     def __init__(self, text: str, variants: Variants, padded: dict[str, str]) -> None:
         self._variants = variants
+        self.words = frozenset(re.findall(r"\w+", text))
+        self.opaque: set[str] = set()
         self.asked: list[Condition] = []
         self._arms = dict(self._by_line(text))
         self._text = text.split("\n")
@@ -203,16 +206,18 @@ class Conditions:
 
     def _arm(self, word: str, text: str) -> Condition | None:
         text = text.split("//")[0].strip()
+        names = re.findall(r"\w+", text)
         if word in ("ifdef", "ifndef"):
             text = text.split()[0] if text.split() else "0"
         text = _DEFINED.sub(r"\1\2", text).replace("&&", " and ").replace("||", " or ")
         text = re.sub(r"!(?!=)", " not ", text)
         try:
             node = expression(text)
+            condition = self._evaluated(node)
         except (SyntaxError, Unfoldable):
-            return None
-        condition = self._evaluated(node)
+            condition = None
         if condition is None:
+            self.opaque.update(names)
             return None
         condition = condition._replace(cost=1)
         self.asked.append(condition)

@@ -39,6 +39,7 @@ class Known:
         asked = {part for condition in conditions.asked for part in _parts(condition.node)}
         asked |= {part for condition in conditions.sizes for part in _parts(condition.node)}
         accidental = {name for node in self._decided for name in _pinned(node, asked)}
+        self._decided += [condition.node for condition in conditions.asked]
         if self._in_place:  # a barrier may be needed where a small block is stored and loaded
             self._decided += [condition.node for condition in conditions.sizes]
         self._numbers = {
@@ -47,6 +48,8 @@ class Known:
             if name not in accidental and all(_is_number(value) for value in variants.values[name])
         }
         kernels = {name for name in self._names if _names_kernel(name, variants)}
+        self._numbers -= conditions.opaque
+        self._elsewhere = conditions.words - set(self._names)
         self._fixed = [name for name in self._names if name not in self._numbers | kernels]
         self._sets: dict[tuple[str, ...], dict[str, set[object]]] = {}
         for variant in range(variants.count):
@@ -60,6 +63,9 @@ class Known:
         missing = [name for name in self._names if name in self._numbers and not _is_number(values[name])]
         if missing:
             return f"{missing[0]} is {values[missing[0]]!r}, and should be a number"
+        strange = sorted(name for name in self._elsewhere if defines.get(name) is not None)
+        if strange:
+            return f"the kernel was not folded with {strange[0]}={defines[strange[0]]}"
         key = self._key(values)
         if key not in self._sets:
             pairs = zip(self._fixed, key, strict=True)

@@ -174,3 +174,16 @@ def test_numbers_that_decide_something_new_are_refused() -> None:
     assert "TK < 16 holds" in str(refused("layouts_as_text", TM=128, TN=128, TK=8))
     assert "TM is a power of two does not hold" in str(refused("layouts_as_text", TM=80))
     assert "STRIDE_AM=2" in str(refused("layouts_as_text", STRIDE_AM="2"))
+
+
+def test_arms_that_no_known_set_reads_are_refused() -> None:
+    """What stands there was never folded: neither a flag that nobody gave nor another answer to an ``#if``."""
+    name = "sparse_products"
+    source = (CASES / name / "kernel.c").read_text()
+    some = [
+        variant for variant in variants(name) if variant.defines["TZ"] == 1 and "DDS" not in variant.defines
+    ]
+    known = fold(source, some).known
+    assert known.refusal(some[0].defines) is None
+    assert "DDS=True" in str(known.refusal({**some[0].defines, "DDS": True}))
+    assert "TZ == 1 does not hold" in str(known.refusal({**some[0].defines, "TZ": 2}))
