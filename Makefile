@@ -40,10 +40,10 @@ check: $(ENV)  ## lint, format and types
 	$(PY) -m mypy
 
 golden: $(ENV)  ## rewrite the expected translations and diagnostics; read the diff before you commit it
-	$(PY) -m pytest --update-golden tests/translate tests/errors
+	$(PY) -m pytest --update-golden tests/translate tests/fold tests/errors
 
 review:  ## the goldens that changed, one by one: stage each or leave it
-	git add --patch tests/translate tests/errors
+	git add --patch tests/translate tests/fold tests/errors
 
 grammar: $(ENV)  ## after an edit of the grammar: lark's tables of it, which are loaded instead of built
 	$(PY) tools/grammar.py

@@ -23,7 +23,7 @@ PACKAGE = ROOT / "pytriton"
 # From left to right: a stage may import itself and what stands before it.
 STAGES = (
     *("collecting", "frozen", "settings", "source", "errors", "lang", "passes", "emit", "pipeline"),
-    *("runtime", "operators", "legacy", "port", "testing"),
+    *("fold", "runtime", "operators", "legacy", "port", "testing"),
 )
 
 # Who may import each third-party library; a library that is not listed may not be imported at all.
@@ -32,7 +32,7 @@ LIBRARIES = {
     "jinja2": ("emit/templates.py",),
     "platformdirs": ("runtime/compile/module_cache.py",),
     "torch": ("runtime/", "operators/", "port/equivalence.py", "port/watch.py", "port/run/observe.py"),
-    "triton": ("runtime/", "operators/", "port/equivalence.py", "port/watch.py"),
+    "triton": ("runtime/", "operators/", "port/equivalence.py", "port/prove.py", "port/watch.py"),
     "numpy": ("runtime/", "operators/", "port/watch.py"),
 }
 

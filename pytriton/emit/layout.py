@@ -18,6 +18,7 @@ from pytriton.emit.python import (
     Atom,
     BinOp,
     Call,
+    Conditional,
     Index,
     Method,
     Node,
@@ -97,7 +98,7 @@ def _parentheses(node: Node) -> _Parentheses:
                 return _Parentheses.BEST_FIT
             case Tuple():
                 return _Parentheses.NEVER
-            case BinOp():
+            case BinOp() | Conditional():
                 return _Parentheses.MULTILINE
             case Call():
                 return _Parentheses.BEST_FIT  # its function is a name
@@ -155,6 +156,9 @@ class _Edges:
             case Tuple(items=items):
                 self.last = bool(items)
                 self._begin(bool(items))
+            case Conditional():
+                self._operator(PRECEDENCE["if"])  # it counts twice, for the `if` and the `else`
+                self._operator(PRECEDENCE["if"])
             case BinOp():
                 operands, operators = _flat(node)
                 for operator in operators:
@@ -208,6 +212,8 @@ def _expression(node: Node, where: _Where, out: list[Doc]) -> None:
         case BinOp():
             operands, operators = _flat(node)
             _group(operands, operators, where, out)
+        case Conditional():
+            _choices(node, where, out)
         case Call() | Method() | Index():
             if where is not _Where.BARE and _fluent(node):
                 links: list[Doc] = []
@@ -300,6 +306,24 @@ def _group(operands: list[_Operand], operators: list[str], where: _Where, out: l
         else:
             _group(operands[first:end], operators[first : end - 1], where, parts)
         first = end
+    out.append(Part(Kind.GROUP, parts))
+
+
+def _choices(node: Conditional, where: _Where, out: list[Doc]) -> None:
+    """``a if p else b if q else c`` with breaks before each ``if`` and ``else`` (expr_if.rs)."""
+    parts: list[Doc] = []
+    line: Doc = " "
+    if where is not _Where.BARE:
+        line = SPACE if where is _Where.BRACKETS else _OPTIONAL_LINE
+    tight = PRECEDENCE["or"]
+    last: Node = node
+    while isinstance(last, Conditional):
+        _operand(last.then, level(last.then) < tight, where, parts)
+        parts += (line, "if ")
+        _operand(last.condition, level(last.condition) < tight, where, parts)
+        parts += (line, "else ")
+        last = last.otherwise
+    _expression(last, where, parts)
     out.append(Part(Kind.GROUP, parts))
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "Atom",
     "BinOp",
     "Call",
+    "Conditional",
     "Index",
     "Method",
     "Node",
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 PRECEDENCE: Final = {
+    "if": 0,
     "or": 1,
     "and": 2,
     "not": 3,
@@ -95,7 +97,16 @@ class Tuple:
     items: tuple[Node, ...]
 
 
-Node = Atom | BinOp | UnaryOp | Call | Method | Index | Tuple
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """``then if condition else otherwise``"""
+
+    condition: Node
+    then: Node
+    otherwise: Node
+
+
+Node = Atom | BinOp | UnaryOp | Call | Method | Index | Tuple | Conditional
 
 
 def show(node: Node, tight: int = 0) -> str:
@@ -113,6 +124,8 @@ def level(node: Node) -> int:
             return PRECEDENCE[operator]
         case UnaryOp(operator=operator):
             return PRECEDENCE["not" if operator == "not" else "unary"]
+        case Conditional():
+            return PRECEDENCE["if"]
         case _:
             return POSTFIX
 
@@ -142,6 +155,9 @@ def _flat(node: Node) -> str:
         case Tuple(items=items):
             inner = ", ".join(map(_flat, items))
             return f"({inner},)" if len(items) == 1 else f"({inner})"
+        case Conditional(condition=condition, then=then, otherwise=otherwise):
+            tight = PRECEDENCE["or"]
+            return f"{show(then, tight)} if {show(condition, tight)} else {_flat(otherwise)}"
 
 
 def _arguments(node: Call) -> list[str]:

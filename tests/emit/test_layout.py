@@ -15,12 +15,24 @@ import sys
 import pytriton
 from pytriton.emit.document import WIDTH
 from pytriton.emit.layout import layout
-from pytriton.emit.python import PRECEDENCE, Atom, BinOp, Call, Index, Method, Node, Tuple, UnaryOp, show
+from pytriton.emit.python import (
+    PRECEDENCE,
+    Atom,
+    BinOp,
+    Call,
+    Conditional,
+    Index,
+    Method,
+    Node,
+    Tuple,
+    UnaryOp,
+    show,
+)
 
 NAMES = ["pm", "rm", "n", "stride_am", "offsets_of_rows", "TILE_M", "accumulator", "x.dtype.element_ty"]
 ENDINGS = ["", "", "", "", "_of_this_row", "_of_this_row", "_1" * 9, "_long" * 9, "_very_long" * 8]
 NUMBERS = ["0", "16", "-1", "0.5", "-3.25e-05", "True", '"ieee"']
-OPERATORS = [operator for operator in PRECEDENCE if operator not in ("not", "unary")]
+OPERATORS = [operator for operator in PRECEDENCE if operator not in ("if", "not", "unary")]
 TYPES = ["tl.int64", "tl.float32", "pointer_to_rows.dtype.element_ty"]
 STATEMENTS = [
     *(("value = ", ""), ("value += ", ""), ("offsets_of_columns_ahead >>= ", ""), ("return ", "")),
@@ -54,6 +66,10 @@ class Source:
         if most <= 0 or self.random.random() < 0.1:
             return self.leaf()
         depth = most - self.random.choice([1, 1, 1, 2, 3])
+        if self.random.random() < 0.06:
+            nodes = [self.expression(most - 1), self.expression(depth), self.expression(depth)]
+            self.random.shuffle(nodes)
+            return Conditional(*nodes)
         kind = self.random.random()
         if kind < 0.05:
             node = BinOp(self.random.choice(["and", "&", "<<"]), self.leaf(), self.expression(depth))

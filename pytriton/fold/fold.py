@@ -1,0 +1,166 @@
+"""The map: a text and its variants -> one kernel.
+
+read each variant -> name padded sizes -> merge the bodies -> say each comment once -> parameters -> a module
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from pytriton.fold.conditions import Conditions
+from pytriton.fold.join import RULES, Joiner
+from pytriton.fold.known import Known
+from pytriton.fold.merge import Merger
+from pytriton.fold.padding import Padding
+from pytriton.fold.polish import names_assigned, names_read, polished
+from pytriton.fold.read import Kernel, Parameter, Statement, Unfoldable, read
+from pytriton.fold.variants import Defines, Set, Variant, Variants, number
+from pytriton.fold.write import module
+
+__all__ = ["Folded", "fold"]
+
+
+class Folded(NamedTuple):
+    """One kernel for all its define sets.
+
+    ``parameters`` are those of the text: where it lacks one for some define sets, None is passed for them. The
+    ``constexprs`` follow; those in ``flags`` are bools.
+    """
+
+    text: str
+    function: str
+    parameters: tuple[str, ...]
+    constexprs: tuple[str, ...]
+    flags: frozenset[str]
+    known: Known
+
+    def bind(self, defines: Defines) -> dict[str, object]:
+        """The values of the constexprs for a define set."""
+        values: dict[str, object] = {}
+        for name in self.constexprs:
+            value = number(defines.get(name))
+            values[name] = value is not None and value is not False if name in self.flags else value
+        return values
+
+
+def fold(
+    text: str, variants: Sequence[Variant], function: str | None = None, rules: Collection[str] = RULES
+) -> Folded:
+    """One kernel, called ``function``, that is each variant with that variant's constexprs.
+
+    ``rules``: what Triton is trusted to drop where it changes nothing (join.py). Raises Unfoldable where the
+    variants cannot be one function.
+    """
+    known = Variants(variants)
+    kernels = _kernels(known)
+    padding = Padding([kernel for kernel, _ in kernels])
+    conditions = Conditions(text, known, padding.sizes)
+    bodies = [(padding.named(kernel.body), of) for kernel, of in kernels]
+    merger = Merger(Joiner(known, padding.sizes, padding.masks, rules), conditions, _reads(bodies))
+    merged = polished(merger.merged(bodies, known.all), text, known)
+    body = (*padding.definitions(known), *merged)
+    name = function or _common_name([kernel.function for kernel, _ in kernels])
+    constexprs = _constexprs(known, body, text)
+    flags = frozenset(name for name in constexprs if known.is_flag(name))
+    parameters = _parameters([kernel for kernel, _ in kernels])
+    _check_names(body, parameters, constexprs)
+    folded = Kernel(
+        name,
+        _union(kernel.above for kernel, _ in kernels),
+        (*parameters, *(Parameter(constexpr, "tl.constexpr", (), "") for constexpr in constexprs)),
+        body,
+        _union(kernel.helpers for kernel, _ in kernels),
+        _union(kernel.imports for kernel, _ in kernels),
+    )
+    names = tuple(parameter.name for parameter in parameters)
+    served = Known(known, conditions, padding.sizes, merged)
+    return Folded(module(folded), name, names, constexprs, flags, served)
+
+
+def _kernels(variants: Variants) -> list[tuple[Kernel, Set]]:
+    """The kernels that differ, with the variants of each."""
+    of: dict[tuple[str, str], Set] = {}
+    lines: dict[tuple[str, str], Mapping[int, int]] = {}
+    for place, variant in enumerate(variants.variants):
+        key = variant.translation.text, variant.translation.function
+        of[key] = of.get(key, 0) | 1 << place
+        lines.setdefault(key, variant.translation.lines)
+    return [(read(*key, lines[key]), members) for key, members in of.items()]
+
+
+def _union(rows: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for row in rows for text in row))
+
+
+def _common_name(names: Sequence[str]) -> str:
+    """The name of all; of ``sdd_kernel`` and ``dsd_kernel``, what they share."""
+    if len(set(names)) == 1:
+        return names[0]
+    parts = [name.split("_") for name in names]
+    shared = [part for part in parts[0] if all(part in other for other in parts)]
+    return "_".join(shared) or "kernel"
+
+
+def _reads(bodies: Iterable[tuple[Sequence[Statement], Set]]) -> dict[str, Set]:
+    """For each name, the variants that read it."""
+    reads: dict[str, Set] = {}
+    for body, of in bodies:
+        for name in names_read(body):
+            reads[name] = reads.get(name, 0) | of
+    return reads
+
+
+# ---------------------------------------------------------------- parameters
+
+
+def _constexprs(variants: Variants, body: Sequence[Statement], text: str) -> tuple[str, ...]:
+    """The constexprs of the variants and the defines that conditions ask for, in the order of the text."""
+    names = dict.fromkeys(name for variant in variants.variants for name in variant.translation.constexprs)
+    mentioned = names_read(body)
+    declared = {
+        parameter.identifier for variant in variants.variants for parameter in variant.translation.parameters
+    }
+    names |= dict.fromkeys(n for n in variants.values if n in mentioned and n not in declared)
+    places = {name: re.search(rf"\b{re.escape(name)}\b", text) for name in names if name in mentioned}
+    return tuple(sorted(places, key=lambda name: match.start() if (match := places[name]) else len(text)))
+
+
+def _check_names(
+    body: Sequence[Statement], parameters: Sequence[Parameter], constexprs: Sequence[str]
+) -> None:
+    """Raises Unfoldable where a define has the name of a parameter or of a variable."""
+    taken = {parameter.name for parameter in parameters} | names_assigned(body)
+    for name in constexprs:
+        if name in taken:
+            raise Unfoldable(f"{name} is a define of some variants and a variable of others")
+
+
+def _parameters(kernels: Sequence[Kernel]) -> tuple[Parameter, ...]:
+    """The parameters of all variants: one that some lack stands after the one that it follows in the others."""
+    rows: dict[str, list[Parameter]] = {}
+    order: list[str] = []
+    for kernel in kernels:
+        previous = -1
+        for parameter in kernel.parameters:
+            if parameter.annotation == "tl.constexpr":
+                continue
+            if parameter.name not in rows:
+                order.insert(previous + 1, parameter.name)
+            place = order.index(parameter.name)
+            if place < previous:
+                raise Unfoldable(f"the order of the parameters differs: {parameter.name}")
+            previous = place
+            rows.setdefault(parameter.name, []).append(parameter)
+    made = []
+    for name in order:
+        row = rows[name]
+        annotations = {parameter.annotation for parameter in row}
+        if len(annotations) > 1:
+            raise Unfoldable(f"the type of {name} is {' or '.join(sorted(annotations))}")
+        notes = list(dict.fromkeys(parameter.note for parameter in row))
+        if len(notes) > 1:  # a promise that only some variants make is the launcher's affair
+            notes = [note for note in notes if note and not note.startswith("multiple of")]
+        made.append(Parameter(name, annotations.pop(), _union(p.above for p in row), " or ".join(notes)))
+    return tuple(made)

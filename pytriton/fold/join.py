@@ -1,0 +1,244 @@
+"""Two expressions that compute the same -> the one that serves the variants of both.
+
+What Triton drops where it changes nothing is written for all: conversions to the type that a value has, masks of
+blocks that are full. What follows a define is written as the define: the size of a block, a number, the type of
+elements. Nothing here proves that; a proof over the compiled kernel does (port/prove.py), and where it fails the
+fold is made again without the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Final, NamedTuple
+
+from pytriton.emit.python import Atom, BinOp, Call, Conditional, Index, Method, Node, Tuple, UnaryOp
+from pytriton.fold.variants import Set, Variants
+from pytriton.frozen import replace
+
+__all__ = ["ANY", "ELEMENT", "RULES", "Joiner", "Version", "children", "rebuilt"]
+
+ELEMENT: Final = ".dtype.element_ty"
+ANY: Final = "?"  # before the name of a pointer: or of any other to elements of this type (polish.py)
+
+
+RULES: Final = frozenset(("conversions", "masks", "precision"))  # what Triton is trusted to drop
+
+
+class Version(NamedTuple):
+    """An expression, and the variants that have it."""
+
+    node: Node
+    of: Set
+
+
+class Joiner:
+    """Joins expressions of one kernel. ``padded``: the names of padded sizes, ``masks``: of what is in them."""
+
+    def __init__(
+        self,
+        variants: Variants,
+        padded: Mapping[str, str],
+        masks: Mapping[str, str],
+        rules: Collection[str] = RULES,
+    ) -> None:
+        self._rules = rules
+        self._variants = variants
+        self._padded = padded
+        self._masks = masks
+        self._following: dict[tuple[str, Set], frozenset[str]] = {}
+        self._known: dict[tuple[Version, Version], Node | None] = {}
+
+    def join(self, left: Version, right: Version) -> Node | None:
+        """One expression for both, or None."""
+        if left.node == right.node:
+            return left.node
+        key = left, right
+        if key not in self._known:
+            self._known[key] = (
+                self._alike(left, right) or self._without(left, right) or self._without(right, left)
+            )
+        return self._known[key]
+
+    # ---------------------------------------------------------------- the same form
+
+    def _alike(self, left: Version, right: Version) -> Node | None:
+        if isinstance(left.node, Atom) and isinstance(right.node, Atom):
+            return self._atom(left, right)
+        pairs = _paired(left.node, right.node)
+        if pairs is None:
+            return None
+        joined: list[Node] = []
+        for one, other in pairs:
+            node = self.join(Version(one, left.of), Version(other, right.of))
+            if node is None:
+                return None
+            joined.append(node)
+        return rebuilt(left.node, joined)
+
+    def _atom(self, left: Version, right: Version) -> Node | None:
+        """A size and its padded size; or what each variant's define says."""
+        assert isinstance(left.node, Atom) and isinstance(right.node, Atom)
+        for one, other in ((left.node.text, right.node.text), (right.node.text, left.node.text)):
+            if self._padded.get(one) == other:
+                return Atom(other)
+        both = self._followed(left.node.text, left.of) & self._followed(right.node.text, right.of)
+        return Atom(min(both, key=self._order)) if both else None
+
+    def _order(self, name: str) -> int:
+        return list(self._followable()).index(name)
+
+    def _followable(self) -> Mapping[str, list[str]]:
+        numbers = {
+            name: [str(value) for value in values]
+            for name, values in self._variants.values.items()
+            if all(isinstance(value, int) and not isinstance(value, bool) for value in values)
+        }
+        types = {
+            f"{ANY}{name}{ELEMENT}": [f"tl.{word}" for word in words]
+            for name, words in self._variants.elements.items()
+            if len(set(words)) > 1
+        }
+        return {**types, **numbers}
+
+    def _followed(self, text: str, of: Set) -> frozenset[str]:
+        """The names whose value is this text in each of the variants."""
+        key = text, of
+        if key not in self._following:
+            self._following[key] = frozenset(
+                name
+                for name, values in self._followable().items()
+                if name == text or all(values[n] == text for n in self._variants.members(of))
+            )
+        return self._following[key]
+
+    # ---------------------------------------------------------------- what changes nothing
+
+    def _without(self, more: Version, less: Version) -> Node | None:
+        """``more`` with what it has and ``less`` lacks, if Triton drops it for the variants of ``less``."""
+        match more.node:
+            case Method(operand=operand, name="to", arguments=(target,)) if "conversions" in self._rules:
+                node = self.join(Version(operand, more.of), less)
+                return node and Method(node, "to", (self._type(target, more.of, less.of),))
+            case BinOp(operator="&", left=left, right=right) if self._full(right):
+                node = self.join(Version(left, more.of), less)
+                return node and BinOp("&", node, right)
+            case BinOp(operator="&", left=left, right=right) if self._full(left):
+                node = self.join(Version(right, more.of), less)
+                return node and BinOp("&", left, node)
+            case Call(function="tl.where", arguments=(mask, value, other)) if self._full(mask):
+                node = self.join(Version(value, more.of), less)
+                return node and Call("tl.where", (mask, node, other))
+            case Call(function="tl.broadcast_to", arguments=(value, shape)) if "masks" in self._rules:
+                node = self.join(Version(value, more.of), less)
+                return node and Call("tl.broadcast_to", (node, shape))
+            case Call(function="tl.dot", keywords=[*others, ("input_precision", precision)]) if (
+                "precision" in self._rules
+            ):
+                bare = replace(more.node, keywords=tuple(others))
+                node = self.join(Version(bare, more.of), less)
+                if isinstance(node, Call):
+                    return replace(node, keywords=(*node.keywords, ("input_precision", precision)))
+            case Call():
+                return self._masked(more, less)
+        return None
+
+    def _type(self, target: Node, of: Set, bare: Set) -> Node:
+        """The type of a conversion that some lack: that of a pointer's elements if others have it."""
+        if isinstance(target, Atom):
+            names = self._followed(target.text, of) - self._followed(target.text, bare)
+            names = frozenset(name for name in names if name.endswith(ELEMENT))
+            if names:
+                return Atom(min(names, key=self._order))
+        return target
+
+    def _masked(self, more: Version, less: Version) -> Node | None:
+        """A load or store with a mask, where the other needs none."""
+        one, other = more.node, less.node
+        assert isinstance(one, Call)
+        if not isinstance(other, Call) or one.function != other.function:
+            return None
+        given = dict(one.keywords)
+        bare = tuple(pair for pair in one.keywords if pair[0] not in ("mask", "other"))
+        if "mask" not in given or not self._full(given["mask"]) or "mask" in dict(other.keywords):
+            return None
+        node = self._alike(Version(Call(one.function, one.arguments, bare), more.of), less)
+        if not isinstance(node, Call):
+            return None
+        return Call(
+            node.function, node.arguments, node.keywords + tuple(p for p in one.keywords if p not in bare)
+        )
+
+    def _full(self, mask: Node) -> bool:
+        """Whether a mask says nothing but which elements are padding."""
+        match mask:
+            case Atom(text=text):
+                return text in self._masks and "masks" in self._rules
+            case Index(operand=operand):
+                return self._full(operand)
+            case BinOp(operator="&", left=left, right=right):
+                return self._full(left) and self._full(right)
+        return False
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The operands of an expression, in order."""
+    match node:
+        case BinOp(left=left, right=right):
+            return left, right
+        case UnaryOp(operand=operand) | Index(operand=operand):
+            return (operand,)
+        case Call(arguments=arguments, keywords=keywords):
+            return (*arguments, *(value for _, value in keywords))
+        case Method(operand=operand, arguments=arguments):
+            return operand, *arguments
+        case Tuple(items=items):
+            return items
+        case Conditional(condition=condition, then=then, otherwise=otherwise):
+            return condition, then, otherwise
+    return ()
+
+
+def rebuilt(node: Node, operands: list[Node]) -> Node:
+    """The same expression over other operands."""
+    match node:
+        case BinOp(operator=operator):
+            return BinOp(operator, *operands)
+        case UnaryOp(operator=operator):
+            return UnaryOp(operator, *operands)
+        case Index(items=items):
+            return Index(operands[0], items)
+        case Call(function=function, arguments=arguments, keywords=keywords):
+            count = len(arguments)
+            named = zip(keywords, operands[count:], strict=True)
+            return Call(function, tuple(operands[:count]), tuple((name, value) for (name, _), value in named))
+        case Method(name=name):
+            return Method(operands[0], name, tuple(operands[1:]))
+        case Tuple():
+            return Tuple(tuple(operands))
+        case Conditional():
+            return Conditional(*operands)
+    return node
+
+
+def form(node: Node) -> object:
+    """What two expressions must share to be compared operand by operand."""
+    match node:
+        case BinOp(operator=operator) | UnaryOp(operator=operator):
+            return type(node), operator
+        case Index(items=items):
+            return Index, items
+        case Call(function=function, arguments=arguments, keywords=keywords):
+            return Call, function, len(arguments), tuple(name for name, _ in keywords)
+        case Method(name=name, arguments=arguments):
+            return Method, name, len(arguments)
+        case Tuple(items=items):
+            return Tuple, len(items)
+        case Conditional():
+            return Conditional
+    return node
+
+
+def _paired(left: Node, right: Node) -> list[tuple[Node, Node]] | None:
+    if form(left) != form(right) or isinstance(left, Atom):
+        return None
+    return list(zip(children(left), children(right), strict=True))

@@ -1,0 +1,310 @@
+"""Rows of statements -> the statements of the folded kernel.
+
+Input: the bodies of variants. Output: one body in which each variant finds its own statements under constexpr
+``if``s. A row whose versions are joined (join.py) is one statement; versions that differ in one or two small
+parts have ``a if FLAG else b`` there; any other stands in an ``if``, together with neighbours that the same
+variants have.
+Invariant: with the conditions of a variant decided, what is left is the body of that variant, up to joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, UnaryOp, show
+from pytriton.fold.align import Row, Versions, align
+from pytriton.fold.conditions import Conditions
+from pytriton.fold.join import Joiner, Version, children, form, rebuilt
+from pytriton.fold.read import Block, Simple, Statement
+from pytriton.fold.variants import Set
+from pytriton.frozen import replace
+
+__all__ = ["Merger"]
+
+MAX_CHOICES: Final = 2  # parts of one statement that differ between variants
+MAX_PART: Final = 24  # characters of such a part
+MAX_CONDITION: Final = 3  # words of a condition within a statement
+MAX_AHEAD: Final = 60  # statements that are looked at to place an `if`
+
+
+class _Item(NamedTuple):
+    """A statement of the folded kernel, and the variants that have it."""
+
+    statement: Statement
+    of: Set
+
+
+class Merger:
+    """Merges bodies of one kernel."""
+
+    def __init__(self, joiner: Joiner, conditions: Conditions, reads: Mapping[str, Set]) -> None:
+        """``reads``: for each name the variants that read it."""
+        self._joiner = joiner
+        self._conditions = conditions
+        self._reads = reads
+
+    def merged(self, bodies: Iterable[tuple[Sequence[Statement], Set]], among: Set) -> tuple[Statement, ...]:
+        """One body for the variants ``among``, each of which has one of the bodies."""
+        filled = [([s for s in body if not _is_pass(s)], of) for body, of in bodies]
+        rows = align(filled, self._likeness)
+        items = [item for row in rows for item in self._with_remarks(row, among)]
+        return tuple(self._placed([item for item in items if not self._is_dead(item, among)], among))
+
+    def _is_dead(self, item: _Item, among: Set) -> bool:
+        """Whether no variant reads a variable that only some of them have."""
+        statement = item.statement
+        if not isinstance(statement, Simple) or not statement.before.endswith(" = ") or item.of == among:
+            return False
+        name = statement.before.removesuffix(" = ")
+        return name.isidentifier() and not self._reads.get(name, 0) & item.of and _is_pure(statement.node)
+
+    def _likeness(self, left: Versions, right: Versions) -> int:
+        """How much two statements are alike; 0 if they cannot be one."""
+        one, other = left.statement, right.statement
+        if type(one) is not type(other) or one.before != other.before:
+            return 0
+        nearby = one.line == other.line
+        if one.node is None or other.node is None:
+            return 4 * (one.node == other.node and one.above == other.above)
+        if self._joiner.join(Version(one.node, left.of), Version(other.node, right.of)) is not None:
+            return 4 + nearby
+        if not one.before and form(one.node) != form(other.node):
+            return 0
+        return 2 * nearby
+
+    # ---------------------------------------------------------------- one row
+
+    def _items(self, row: Row) -> Iterator[_Item]:
+        """The row as one statement if its versions can be, else as several."""
+        of = _union(version.of for version in row)
+        first = row[0].statement
+        line = min(version.statement.line for version in row)
+        if first.node is None:
+            yield _Item(self._commented(first, row), of)
+            return
+        nodes = [Version(version.statement.node, version.of) for version in row if version.statement.node]
+        node = self._blended(nodes, of, line)
+        loop = first.before.startswith("for ") and isinstance(node, Conditional)  # Triton wants a range there
+        if node is not None and _choices(node) <= MAX_CHOICES and not loop:
+            yield _Item(self._commented(self._around(node, row, of), row), of)
+            return
+        for group in self._groups(nodes):
+            versions = [version for version in row if version.of & group.of]
+            statement = self._around(group.node, versions, group.of)
+            yield _Item(self._commented(statement, versions), group.of)
+
+    def _with_remarks(self, row: Row, among: Set) -> Iterator[_Item]:
+        """The items of a row, after the comments that stand outside of the ``#if`` that the statement stands in."""
+        items = list(self._items(row))
+        comments = dict.fromkeys(comment for item in items for comment in item.statement.above)
+        apart: list[str] = []
+        for comment in comments:
+            around = self._conditions.around(comment)
+            if around is not None and around & among and [around & among] != [item.of for item in items]:
+                apart.append(comment)
+                yield _Item(Simple("", None, items[0].statement.line, (comment,)), around & among)
+        for item in items:
+            above = tuple(comment for comment in item.statement.above if comment not in apart)
+            if item.statement.node is not None or item.statement.before or above:
+                yield _Item(replace(item.statement, above=above), item.of)
+
+    def _around(self, node: Node, row: Row, of: Set) -> Statement:
+        """The statement of a row with this expression, the bodies in it merged."""
+        first = row[0].statement
+        if isinstance(first, Simple):
+            return replace(first, node=node)
+        blocks = [(version.statement, version.of) for version in row if isinstance(version.statement, Block)]
+        body = self.merged([(block.body, within) for block, within in blocks], of)
+        otherwise = self.merged([(block.otherwise, within) for block, within in blocks], of)
+        return replace(first, node=node, body=body, otherwise=otherwise)
+
+    def _commented(self, statement: Statement, row: Row) -> Statement:
+        """The statement with the comments of all its versions."""
+        above = dict.fromkeys(comment for version in row for comment in version.statement.above)
+        beside = dict.fromkeys(version.statement.beside for version in row if version.statement.beside)
+        line = min(version.statement.line for version in row)
+        return replace(statement, above=tuple(above), beside="; ".join(beside), line=line)
+
+    def _groups(self, versions: Iterable[Version]) -> list[Version]:
+        """The versions, joined as far as they can be."""
+        groups: list[Version] = []
+        for version in versions:
+            for place, group in enumerate(groups):
+                node = self._joiner.join(group, version)
+                if node is not None:
+                    groups[place] = Version(node, group.of | version.of)
+                    break
+            else:
+                groups.append(version)
+        return groups
+
+    # ---------------------------------------------------------------- conditional expressions
+
+    def _blended(self, versions: Sequence[Version], among: Set, line: int) -> Node | None:
+        """One expression for all versions, with a choice where they differ; None where that would be too much."""
+        groups = self._groups(versions)
+        if len(groups) == 1:
+            return groups[0].node
+        if len({form(group.node) for group in groups}) == 1 and not isinstance(groups[0].node, Atom):
+            columns = zip(*(children(group.node) for group in groups), strict=True)
+            of = [group.of for group in groups]
+            operands = [
+                self._blended([Version(*pair) for pair in zip(column, of, strict=True)], among, line)
+                for column in columns
+            ]
+            if all(operand is not None for operand in operands):
+                node = rebuilt(groups[0].node, [operand for operand in operands if operand is not None])
+                if len(set(_conditions(node))) == _choices(node):  # else one choice decides several parts
+                    return node
+        return self._scaled(groups, among, line) or self._choice(groups, among, line)
+
+    def _scaled(self, groups: Sequence[Version], among: Set, line: int) -> Node | None:
+        """``a * factor`` of some variants and ``a`` of the others: ``a * (factor if FLAG else 1)``."""
+        for product in groups:
+            node = product.node
+            if not (isinstance(node, BinOp) and node.operator == "*" and _small(node.right)):
+                continue
+            plain = [g for g in groups if not (isinstance(g.node, BinOp) and g.node.operator == "*")]
+            scaled = [g for g in groups if g not in plain]
+            lefts = [Version(g.node.left, g.of) for g in scaled if isinstance(g.node, BinOp)]
+            rights = [Version(g.node.right, g.of) for g in scaled if isinstance(g.node, BinOp)]
+            rights += [Version(Atom("1"), g.of) for g in plain]
+            left = self._blended([*lefts, *plain], among, line)
+            right = left and self._blended(rights, among, line)
+            if left is not None and right is not None:
+                return BinOp("*", left, right)
+        return None
+
+    def _choice(self, groups: Sequence[Version], among: Set, line: int) -> Node | None:
+        if len(groups) > MAX_CHOICES or not all(_small(group.node) for group in groups):
+            return None
+        first, second = groups
+        for then, otherwise in ((first, second), (second, first)):
+            spelled = self._conditions.spelled(show(then.node), then.of, show(otherwise.node), otherwise.of)
+            if spelled is not None:
+                return Conditional(spelled.node, then.node, otherwise.node)
+        condition = self._conditions.condition(first.of, among, line)
+        other = self._conditions.condition(second.of, among, line)
+        if min(condition.cost, other.cost) > MAX_CONDITION:
+            return None
+        if other.cost + _denies(other.node) < condition.cost + _denies(condition.node):
+            return Conditional(other.node, second.node, first.node)
+        return Conditional(condition.node, first.node, second.node)
+
+    # ---------------------------------------------------------------- where each `if` goes
+
+    def _placed(self, items: Sequence[_Item], among: Set) -> Iterator[Statement]:
+        """The items in order, those that only some variants have under an ``if``."""
+        place = 0
+        while place < len(items):
+            if items[place].of & among == among:
+                yield items[place].statement
+                place += 1
+                continue
+            chosen, end = self._window(items, place, among)
+            if end == place:
+                yield self._barrier(items[place], among)
+                place += 1
+                continue
+            line = min(item.statement.line for item in items[place:end])
+            inside = [item for item in items[place:end] if item.of & chosen]
+            outside = [item for item in items[place:end] if not item.of & chosen]
+            yield self._if(inside, outside, chosen, among, line)
+            place = end
+
+    def _barrier(self, item: _Item, among: Set) -> Statement:
+        """A barrier that only small blocks need: under the condition on their size, or else for all.
+
+        No other condition may say so: the known variants might satisfy it by accident, and where a barrier is
+        missing the kernel is wrong.
+        """
+        condition = self._conditions.of_sizes(item.of, among, item.statement.line)
+        if condition is None:
+            return item.statement
+        return Block("if ", condition.node, (item.statement,), (), item.statement.line)
+
+    def _if(self, inside: list[_Item], outside: list[_Item], chosen: Set, among: Set, line: int) -> Block:
+        condition = self._conditions.condition(chosen, among, line)
+        if outside:
+            other = self._conditions.condition(among & ~chosen, among, outside[0].statement.line)
+            if other.cost + _denies(other.node) < condition.cost + _denies(condition.node):
+                inside, outside, condition, chosen = outside, inside, other, among & ~chosen
+        body = tuple(self._placed(inside, chosen))
+        otherwise = tuple(self._placed(outside, among & ~chosen))
+        return Block("if ", condition.node, body, otherwise, line)
+
+    def _window(self, items: Sequence[_Item], place: int, among: Set) -> tuple[Set, int]:
+        """The variants of the ``if`` that begins with an item, and the end of what it holds.
+
+        Items that no variant shares may change places, so an ``if`` reaches up to the first item that variants in
+        it and variants not in it have. The longest is the plainest; then the one with the plainest condition.
+        """
+        choices: dict[Set, int] = {}
+        line = items[place].statement.line
+        ahead = items[place : place + MAX_AHEAD]
+        candidates = [item.of for item in ahead if not _is_barrier(item.statement)]
+        candidates += [condition.holds & among for condition in self._conditions.plain(line)]
+        for candidate in candidates:
+            chosen = candidate if candidate & items[place].of else among & ~candidate
+            if chosen in (0, among) or items[place].of & ~chosen:
+                continue
+            safe = self._conditions.condition(chosen, among, line).safe
+            end = place
+            while end < len(items) and not (items[end].of & chosen and items[end].of & ~chosen):
+                if _is_barrier(items[end].statement) and not safe:
+                    break
+                end += 1
+            choices[chosen] = end
+
+        def rank(chosen: Set) -> tuple[bool, int, int]:
+            condition = self._conditions.condition(chosen, among, line)
+            return condition.cost > MAX_CONDITION, -choices[chosen], condition.cost
+
+        if not choices:
+            return 0, place
+        best = min(choices, key=rank)
+        return best, choices[best]
+
+
+def _union(sets: Iterable[Set]) -> Set:
+    union = 0
+    for each in sets:
+        union |= each
+    return union
+
+
+def _is_pass(statement: Statement) -> bool:
+    return isinstance(statement, Simple) and statement.before == "pass"
+
+
+def _small(node: Node) -> bool:
+    return len(show(node)) <= MAX_PART and not _choices(node)
+
+
+def _choices(node: Node) -> int:
+    return len(list(_conditions(node)))
+
+
+def _conditions(node: Node) -> Iterator[Node]:
+    if isinstance(node, Conditional):
+        yield node.condition
+    for child in children(node):
+        yield from _conditions(child)
+
+
+def _denies(node: Node) -> bool:
+    return isinstance(node, UnaryOp) or (isinstance(node, BinOp) and node.operator == "!=")
+
+
+def _is_pure(node: Node | None) -> bool:
+    """Whether nothing is lost if an expression is not computed."""
+    if isinstance(node, Call) and node.function.startswith(
+        ("tl.atomic", "tl.store", "tl.debug", "tl.inline")
+    ):
+        return False
+    return node is not None and all(map(_is_pure, children(node)))
+
+
+def _is_barrier(statement: Statement) -> bool:
+    return statement.node == Call("tl.debug_barrier", ())

@@ -1,0 +1,100 @@
+"""Sizes that are a power of two in some variants and not in others.
+
+A variant whose TN is 768 has blocks of 1024 elements and a mask ``in_TN`` of those that count; one whose TN is
+512 has neither. Folded, the size is ``TN_PADDED`` in both, and the mask of a full block is the constant True, so
+that Triton drops every use of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from pytriton.emit.python import Atom, BinOp, Call, Conditional, Index, Node, Tuple
+from pytriton.fold.join import children, rebuilt
+from pytriton.fold.read import Block, Kernel, Simple, Statement
+from pytriton.fold.variants import Variants
+from pytriton.frozen import replace
+
+__all__ = ["Padding"]
+
+_PADDED = "triton.next_power_of_2"
+
+
+class Padding:
+    """The padded sizes of the kernels. ``sizes``: TN -> TN_PADDED; ``masks``: in_TN -> TN."""
+
+    def __init__(self, kernels: Sequence[Kernel]) -> None:
+        self.sizes: dict[str, str] = {}
+        self.masks: dict[str, str] = {}
+        self._indexed: set[str] = set()
+        for kernel in kernels:
+            for statement in _all(kernel.body):
+                self._look(statement)
+
+    def _look(self, statement: Statement) -> None:
+        if statement.node is None:
+            return
+        for node in _walk(statement.node):
+            match node:
+                case Call(function=function, arguments=(Atom(text=name),)) if function == _PADDED:
+                    self.sizes[name] = f"{name}_PADDED" if name.isupper() else f"{name}_padded"
+                case Index(operand=Atom(text=name)):
+                    self._indexed.add(name)
+        match statement:
+            case Simple(
+                before=before, node=BinOp(operator="<", left=Call(arguments=(_, size)), right=Atom(text=name))
+            ):
+                if before == f"in_{name} = " and size == Call(_PADDED, (Atom(name),)):
+                    self.masks[f"in_{name}"] = name
+
+    def named(self, body: Iterable[Statement]) -> tuple[Statement, ...]:
+        """The body with names for padded sizes, without the definitions of masks."""
+        made: list[Statement] = []
+        for statement in body:
+            if isinstance(statement, Simple) and statement.before.removesuffix(" = ") in self.masks:
+                if statement.above:
+                    made.append(Simple("", None, statement.line, statement.above))
+                continue
+            if statement.node is not None:
+                statement = replace(statement, node=self._renamed(statement.node))
+            if isinstance(statement, Block):
+                statement = replace(
+                    statement, body=self.named(statement.body), otherwise=self.named(statement.otherwise)
+                )
+            made.append(statement)
+        return tuple(made)
+
+    def _renamed(self, node: Node) -> Node:
+        match node:
+            case Call(function=function, arguments=(Atom(text=name),)) if function == _PADDED:
+                return Atom(self.sizes[name])
+        return rebuilt(node, [self._renamed(child) for child in children(node)])
+
+    def definitions(self, variants: Variants) -> Iterator[Statement]:
+        """What stands at the top of the kernel: the padded sizes, and the masks."""
+        for name, padded in self.sizes.items():
+            yield Simple(f"{padded}: tl.constexpr = ", Call(_PADDED, (Atom(name),)))
+        for mask, name in self.masks.items():
+            padded = self.sizes[name]
+            inside: Node = BinOp("<", Call("tl.arange", (Atom("0"), Atom(padded))), Atom(name))
+            values = variants.values.get(name, [])
+            if any(isinstance(value, int) and value & (value - 1) == 0 for value in values):
+                full: Node = Atom("True")
+                if mask in self._indexed:
+                    full = Call("tl.full", (Tuple((Atom(padded),)), Atom("True"), Atom("tl.int1")))
+                inside = Conditional(BinOp("!=", Atom(name), Atom(padded)), inside, full)
+            yield Simple(f"{mask} = ", inside)
+
+
+def _all(body: Iterable[Statement]) -> Iterator[Statement]:
+    for statement in body:
+        yield statement
+        if isinstance(statement, Block):
+            yield from _all(statement.body)
+            yield from _all(statement.otherwise)
+
+
+def _walk(node: Node) -> Iterator[Node]:
+    yield node
+    for child in children(node):
+        yield from _walk(child)

@@ -1,0 +1,155 @@
+"""The last touches to a folded body, for its readers.
+
+Each comment of the text stands once; ``lda if STRIDE_AK == "lda" else 1`` that occurs again and again gets a
+name; a type that several pointers have is written with the pointer that the statement is about.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from pytriton.emit.python import Atom, BinOp, Conditional, Node
+from pytriton.fold.join import ANY, ELEMENT, children, rebuilt
+from pytriton.fold.read import Block, Simple, Statement
+from pytriton.fold.variants import Variants
+from pytriton.frozen import replace
+
+__all__ = ["names_assigned", "names_read", "polished"]
+
+
+def polished(body: Sequence[Statement], text: str, variants: Variants) -> tuple[Statement, ...]:
+    """The body with all of this done."""
+    typed = _rewritten(body, lambda statement, node: _with_types(statement, node, variants))
+    return _with_names(tuple(_once(typed, text, Counter())))
+
+
+def names_read(body: Iterable[Statement]) -> frozenset[str]:
+    """The names that occur in expressions; what is changed in place (``x += 1``) is read, too."""
+    names: set[str] = set()
+    for statement in _all(body):
+        target, _, operator = statement.before.rstrip("= ").partition(" ")
+        if operator and isinstance(statement, Simple):
+            names.add(target)
+        if statement.node is not None:
+            names |= {node.text.partition(".")[0] for node in _walk(statement.node) if isinstance(node, Atom)}
+    return frozenset(names)
+
+
+def names_assigned(body: Iterable[Statement]) -> frozenset[str]:
+    """The variables of a body, those of its loops included."""
+    names: set[str] = set()
+    for statement in _all(body):
+        if statement.before not in ("", "if ", "while ", "return "):
+            target = statement.before.removeprefix("for ").partition(" ")[0]
+            names |= {name.strip(":") for name in target.split(", ")}
+    return frozenset(names)
+
+
+def _all(body: Iterable[Statement]) -> Iterator[Statement]:
+    for statement in body:
+        yield statement
+        if isinstance(statement, Block):
+            yield from _all(statement.body)
+            yield from _all(statement.otherwise)
+
+
+def _walk(node: Node) -> Iterator[Node]:
+    yield node
+    for child in children(node):
+        yield from _walk(child)
+
+
+def _rewritten(body: Sequence[Statement], change: Callable[[Statement, Node], Node]) -> tuple[Statement, ...]:
+    """The statements with every part of their expressions changed, from the inside out."""
+
+    def within(statement: Statement, node: Node) -> Node:
+        return change(statement, rebuilt(node, [within(statement, child) for child in children(node)]))
+
+    made: list[Statement] = []
+    for statement in body:
+        if statement.node is not None:
+            statement = replace(statement, node=within(statement, statement.node))
+        if isinstance(statement, Block):
+            inner, otherwise = _rewritten(statement.body, change), _rewritten(statement.otherwise, change)
+            statement = replace(statement, body=inner, otherwise=otherwise)
+        made.append(statement)
+    return tuple(made)
+
+
+# ---------------------------------------------------------------- comments
+
+
+def _once(body: Iterable[Statement], text: str, seen: Counter[str]) -> Iterator[Statement]:
+    """The statements with each comment of the text as often as the text has it."""
+    for statement in body:
+        above = []
+        for comment in statement.above:
+            seen[comment] += 1
+            if seen[comment] <= text.count(comment) or comment not in text:
+                above.append(comment)
+        statement = replace(statement, above=tuple(above))
+        if isinstance(statement, Block):
+            inner = tuple(_once(statement.body, text, seen))
+            statement = replace(
+                statement, body=inner, otherwise=tuple(_once(statement.otherwise, text, seen))
+            )
+        if statement.node is not None or statement.before or statement.above:
+            yield statement
+
+
+# ---------------------------------------------------------------- types
+
+
+def _with_types(statement: Statement, node: Node, variants: Variants) -> Node:
+    """``?X.dtype.element_ty`` with the best pointer to such elements: its name is like that of the variable."""
+    if not isinstance(node, Atom) or not node.text.startswith(ANY):
+        return node
+    first = node.text.removeprefix(ANY).removesuffix(ELEMENT)
+    assert statement.node is not None
+    target = statement.before.partition(" ")[0].lower()
+    mentioned = names_read([statement])
+
+    def rank(name: str) -> tuple[bool, bool, bool, bool]:
+        lower = name.lower()
+        return (
+            lower != target,
+            not (target and lower.startswith(target)),
+            name not in mentioned,
+            name != first,
+        )
+
+    alike = [name for name, words in variants.elements.items() if words == variants.elements[first]]
+    return Atom(min(alike, key=rank) + ELEMENT)
+
+
+# ---------------------------------------------------------------- names for choices
+
+
+def _with_names(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Choices by text defines, named after the defines at the top of the kernel if one occurs more than once."""
+    count: Counter[Conditional] = Counter()
+    assigned = names_assigned(body)
+    used = set(names_read(body) | assigned)
+    for statement in _all(body):
+        if statement.node is not None:
+            count.update(node for node in _walk(statement.node) if isinstance(node, Conditional))
+    names: dict[Node, str] = {}
+    several = any(times > 1 and _define(choice) for choice, times in count.items())
+    for choice in count:
+        define = _define(choice)
+        arms = {node.text for node in (choice.then, choice.otherwise) if isinstance(node, Atom)}
+        if several and define and len(arms) == 2 and not arms & assigned and define.lower() not in used:
+            names[choice] = define.lower()
+            used.add(define.lower())
+    definitions = [Simple(f"{name} = ", choice) for choice, name in names.items()]
+    named = _rewritten(body, lambda _, node: Atom(names[node]) if node in names else node)
+    return (*definitions, *named)
+
+
+def _define(choice: Conditional) -> str:
+    """The define of ``a if DEFINE == "text" else b``; empty for any other choice."""
+    match choice.condition:
+        case BinOp(operator="==", left=Atom(text=name), right=Atom(text=text)) if text.startswith('"'):
+            return name
+    return ""

@@ -1,0 +1,94 @@
+"""What a fold is given, and the questions that its stages ask of it.
+
+A set of variants is an integer: bit n stands for the variant number n. So the sets of a few hundred variants are
+compared and cut in one instruction, and can be keys.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.pipeline import Translation
+
+__all__ = ["Defines", "Set", "Variant", "Variants", "number"]
+
+Set = int
+Defines = Mapping[str, object]
+_ELEMENTS: Final = frozenset(
+    "bool char uchar short ushort int uint long ulong half bfloat16 float double unsigned signed".split()
+)
+_INTEGER: Final = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+_FLOAT: Final = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?")
+
+
+class Variant(NamedTuple):
+    """One define set, and what the text is with it."""
+
+    defines: Defines
+    translation: Translation
+
+
+def number(value: object) -> object:
+    """A define as Python has it: a text that is a number is that number."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if _INTEGER.fullmatch(text):
+        digits = text.lstrip("+-")
+        octal = digits.startswith("0") and digits.isdigit()
+        return int(text, 8 if octal else 0)
+    return float(text) if _FLOAT.fullmatch(text) else value
+
+
+class Variants:
+    """All variants of one kernel."""
+
+    def __init__(self, variants: Sequence[Variant]) -> None:
+        self.variants = tuple(variants)
+        self.all: Set = (1 << len(self.variants)) - 1
+        self.count = len(self.variants)
+        self.values: dict[str, list[object]] = {}
+        names = dict.fromkeys(name for variant in variants for name in variant.defines)
+        for name in names:
+            self.values[name] = [number(variant.defines.get(name)) for variant in variants]
+
+    def where(self, holds: Callable[[int], bool]) -> Set:
+        """The variants, by number, of which something holds."""
+        return sum(1 << n for n in range(self.count) if holds(n))
+
+    def members(self, chosen: Set) -> Iterator[int]:
+        return (n for n in range(self.count) if chosen >> n & 1)
+
+    def of(self, variant: int) -> dict[str, object]:
+        """The defines of one variant, those of other variants as None."""
+        return {name: values[variant] for name, values in self.values.items()}
+
+    def is_type(self, name: str) -> bool:
+        """Whether a define is the type of elements, which a pointer says by itself."""
+        given = [value for value in self.values[name] if value is not None]
+        return all(
+            str(value).startswith("torch.")
+            or (isinstance(value, str) and value.split()[:1] and value.split()[0] in _ELEMENTS)
+            for value in given
+        )
+
+    def is_flag(self, name: str) -> bool:
+        return all(
+            value is None or value is True or value is False or value == "" for value in self.values[name]
+        )
+
+    @cached_property
+    def elements(self) -> dict[str, list[str]]:
+        """For each pointer parameter the type that it points to, as Triton calls it, in each variant."""
+        found: dict[str, list[str]] = {}
+        for variant in self.variants:
+            for parameter in variant.translation.parameters:
+                if isinstance(parameter.type, PointerType):
+                    element = parameter.type.element
+                    word = element.triton if isinstance(element, ScalarType) else "int64"
+                    found.setdefault(parameter.identifier, []).append(word)
+        return {name: words for name, words in found.items() if len(words) == len(self.variants)}

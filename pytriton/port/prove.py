@@ -1,0 +1,207 @@
+"""Proof that a folded kernel is each of its variants: the same TTIR for sm_90. No GPU is needed.
+
+Both are compiled to TTIR with the same types, promises and constexprs. What is compared has no names, no
+locations, no unused parameters, no dead code, and no precision of products whose operands are not floats (it is
+for those only). Values without effects are compared as expressions, wherever they are computed; statements with
+effects (loads, stores, loops) in order.
+"""
+
+from __future__ import annotations
+
+import difflib
+import linecache
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from itertools import islice
+from types import ModuleType
+from typing import Any, Final, NamedTuple
+
+from triton._C.libtriton import ir
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource, make_backend
+
+from pytriton.fold.fold import Folded, fold
+from pytriton.fold.join import RULES
+from pytriton.fold.variants import Defines, Variant
+from pytriton.pipeline import Parameter
+from pytriton.runtime.compile.specialize import signature_type
+
+__all__ = ["Difference", "Proof", "differences", "proved", "ttir"]
+
+TARGET: Final = GPUTarget("cuda", 90, 32)
+MAX_DIFFERENCES: Final = 20  # lines shown of a variant that differs
+
+_VALUE: Final = re.compile(r"%[\w$.-]+(?::\d+)?(?:#\d+)?")
+_LOCATION: Final = re.compile(r" loc\((?:[^()]|\([^()]*\))*\)")
+_RESULT: Final = re.compile(r"^(%[\w$.-]+)(?::\d+)? = (.*)$")
+_DEFINED: Final = re.compile(r"(?<!^)(%[\w$.-]+) = ")  # of a loop: its variable and what it carries
+_ARGUMENT: Final = re.compile(r"(%[\w$.-]+): ")  # of a function or a block
+_PRECISION: Final = re.compile(r"^(.* = tt\.dot .*), inputPrecision = \w+(?= : tensor<\w+x(?!f32)\w+> \*)")
+_FUNCTION: Final = re.compile(r"@[\w$.]+")
+_PURE: Final = re.compile(
+    r"(?:arith\.|math\.|tt\.(?:splat|broadcast|expand_dims|make_range|addptr|get_program_id|get_num_programs"
+    r"|reshape|trans|join|split|cat|bitcast|fp_to_fp|int_to_ptr|ptr_to_int|mulhiui|clampf|precise_|dot)\b)"
+)
+
+
+class Difference(NamedTuple):
+    """A define set for which the folded kernel is another program, or cannot be compiled."""
+
+    defines: Defines
+    lines: tuple[str, ...]
+
+
+class Proof(NamedTuple):
+    """A folded kernel, and the variants for which it is not proved."""
+
+    folded: Folded
+    differences: tuple[Difference, ...]
+
+
+def proved(text: str, variants: Sequence[Variant], function: str | None = None) -> Proof:
+    """The folded kernel, with as few conditions as the proof allows.
+
+    Where something differs, it is folded again without trusting Triton to drop this or that; of several attempts
+    the one with the fewest differences is taken. Raises Unfoldable.
+    """
+    best: Proof | None = None
+    for rules in (RULES, *(RULES - {rule} for rule in sorted(RULES)), frozenset[str]()):
+        folded = fold(text, variants, function, rules)
+        attempt = Proof(folded, tuple(differences(folded, variants)))
+        if best is None or len(attempt.differences) < len(best.differences):
+            best = attempt
+        if not best.differences:
+            break
+    assert best is not None
+    return best
+
+
+def differences(folded: Folded, variants: Sequence[Variant]) -> Iterator[Difference]:
+    """The variants for which the folded kernel has another TTIR; nothing where the proof holds for all."""
+    for defines, translation in variants:
+        wanted = ttir(translation.function, translation.text, translation.parameters, translation.constexprs)
+        try:
+            made = ttir(folded.function, folded.text, translation.parameters, folded.bind(defines))
+        except Exception as error:  # whatever Triton raises of a text that it refuses
+            yield Difference(defines, tuple(str(error).splitlines()[:MAX_DIFFERENCES]))
+            continue
+        if made != wanted:
+            lines = difflib.unified_diff(wanted, made, "variant", "folded", n=0, lineterm="")
+            yield Difference(defines, tuple(map(explained, islice(lines, MAX_DIFFERENCES))))
+
+
+def ttir(
+    function: str, text: str, parameters: Sequence[Parameter], constexprs: Mapping[str, object]
+) -> tuple[str, ...]:
+    """The normal form of a kernel's TTIR, with every promise kept and addresses that are multiples of 16."""
+    key = tuple(
+        (p.identifier, signature_type(p.type), max(int(p.multiple_of), int(p.aligned))) for p in parameters
+    )
+    return _ttir(function, text, key, tuple(constexprs.items()))
+
+
+@cache
+def _ttir(
+    function: str,
+    text: str,
+    parameters: tuple[tuple[str, str, int], ...],
+    constexprs: tuple[tuple[str, Any], ...],
+) -> tuple[str, ...]:
+    kernel = getattr(_loaded(text), function)
+    signature = {name: type_ for name, type_, _ in parameters} | {name: "constexpr" for name, _ in constexprs}
+    names = kernel.arg_names
+    attributes = {}
+    for name, type_, promised in parameters:
+        divisor = max(promised, 16 if type_.startswith("*") else 1)
+        if divisor > 1:
+            attributes[names.index(name),] = [["tt.divisibility", divisor]]
+    absent = [name for name in names if name not in signature]
+    values = dict(constexprs) | dict.fromkeys(absent)
+    source = ASTSource(
+        fn=kernel,
+        signature={name: signature.get(name, "constexpr") for name in names},
+        constexprs={(names.index(name),): value for name, value in values.items()},
+        attrs=attributes,
+    )
+    return normal_form(_compiled(source))
+
+
+@cache
+def _loaded(text: str) -> ModuleType:
+    """The module of a text; Triton reads its source from Python's cache of lines."""
+    name = f"proved_{sha256(text.encode()).hexdigest()[:16]}"
+    path = f"<{name}>"
+    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+    module = ModuleType(name)
+    module.__file__ = path
+    exec(compile(text, path, "exec"), vars(module))
+    return module
+
+
+def _compiled(source: Any) -> str:
+    """TTIR as text, without locations."""
+    backend = make_backend(TARGET)
+    options = backend.parse_options({})
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    codegen = backend.get_codegen_implementation(options)
+    module = source.make_ir(TARGET, options, codegen, backend.get_module_map(), context)
+    backend.make_ttir(module, {}, options, 90)
+    text: str = module.str_nodebug()
+    return text
+
+
+# ---------------------------------------------------------------- the normal form
+
+
+def normal_form(text: str) -> tuple[str, ...]:
+    """The statements of a module with effects, each over expressions; names count up from their definition."""
+    names: dict[str, str] = {}  # of a value in the text: its expression, or a name that counts up
+    lines: list[str] = []
+    defined = 0
+    for raw in text.splitlines():
+        line = _FUNCTION.sub("@kernel", _LOCATION.sub("", raw).strip())
+        line = _PRECISION.sub(r"\1", line)
+        match = _RESULT.match(line)
+        if match is not None and _PURE.match(match[2]):
+            names[match[1]] = _hashed(_renamed(match[2], names))
+            continue
+        opens = _ARGUMENT if line.startswith(("tt.func", "^")) else _DEFINED
+        results = [match[1]] if match is not None else []
+        for name in [*results, *opens.findall(line)]:
+            names[name.partition(":")[0]] = f"%v{defined}"
+            defined += 1
+        lines.append(_renamed(line, names))
+    return tuple(lines)
+
+
+_expressions: Final[dict[str, str]] = {}  # what the names of expressions stand for, to show differences
+
+
+def _hashed(expression: str) -> str:
+    """A short name for an expression: the same for the same expression."""
+    name = f"%{sha256(expression.encode()).hexdigest()[:12]}"
+    _expressions[name] = expression
+    return name
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    """The text over our names; a result of several (``%3#1``) keeps its number."""
+
+    def ours(match: re.Match[str]) -> str:
+        base, mark, place = match[0].partition("#")
+        return f"{names[base.partition(':')[0]]}{mark}{place}"
+
+    return _VALUE.sub(ours, text)
+
+
+def explained(line: str, depth: int = 3) -> str:
+    """A line of a normal form with its expressions written out, some levels deep."""
+    if depth:
+        for name in set(re.findall(r"%[0-9a-f]{12}", line)):
+            written = _expressions[name].split(" : ")[0]
+            line = line.replace(name, f"({explained(written, depth - 1)})")
+    return line

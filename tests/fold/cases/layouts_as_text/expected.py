@@ -1,0 +1,129 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+# C = A B in four layouts, for each a text: what is read along which axis is said by the caller
+@triton.jit
+def matmul(
+    A,  # half* or float*
+    B,  # half* or float*
+    C,  # half* or float*
+    alpha,
+    M,
+    N,
+    K,  # multiple of 16
+    lda,  # multiple of 8
+    ldb,  # multiple of 8
+    ldc,  # multiple of 8
+    locks,  # int*
+    TM: tl.constexpr,
+    TN: tl.constexpr,
+    TZ: tl.constexpr,
+    TK: tl.constexpr,
+    STRIDE_AK: tl.constexpr,
+    STRIDE_AM: tl.constexpr,
+    STRIDE_BK: tl.constexpr,
+    MASKED: tl.constexpr,
+    RELU: tl.constexpr,
+    GELU: tl.constexpr,
+):
+    stride_ak = lda if STRIDE_AK == "lda" else 1
+    stride_bk = ldb if STRIDE_BK == "ldb" else 1
+    # prologue
+    pid = tl.program_id(0)
+    pidz = tl.program_id(2)
+    gridm = (M + TM - 1) // TM
+    gridn = (N + TN - 1) // TN
+    width = 8 * gridn
+    group = pid // width
+    group_size = tl.minimum(gridm - group * 8, 8)
+    pidm = group * 8 + pid % group_size
+    pidn = pid % width // group_size
+    rm = pidm * TM + tl.arange(0, TM)
+    rn = pidn * TN + tl.arange(0, TN)
+    # reduction splitting
+    if TZ > 1:
+        K //= TZ
+    rk = pidz * K + tl.arange(0, TK)
+    # pointers to operands
+    if STRIDE_AM == "lda":
+        pa = A + rk[None, :] + rm[:, None] * lda
+    else:
+        pa = A + rk[:, None] * lda + rm[None, :]
+    if STRIDE_BK == "ldb":
+        pb = B + rk[:, None] * ldb + rn[None, :]
+    else:
+        pb = B + rk[None, :] + rn[:, None] * ldb
+    # prefetches operands
+    if MASKED:
+        if STRIDE_AM == "lda":
+            a_mask = (rk < K)[None, :] & (rm < M)[:, None]
+        else:
+            a_mask = (rk < K)[:, None] & (rm < M)[None, :]
+        if STRIDE_BK == "ldb":
+            b_mask = (rk < K)[:, None] & (rn < N)[None, :]
+        else:
+            b_mask = (rk < K)[None, :] & (rn < N)[:, None]
+    # reduction loop
+    acc = tl.zeros((TM, TN), dtype=tl.float32)
+    if MASKED:
+        for k in range(K, 0, -TK):
+            a = tl.load(pa, mask=a_mask, other=0.0)
+            b = tl.load(pb, mask=b_mask, other=0.0)
+            acc = tl.dot(
+                a if STRIDE_AM == "lda" else tl.trans(a),
+                b if STRIDE_BK == "ldb" else tl.trans(b),
+                acc,
+                input_precision="ieee",
+            )
+            pa += TK * stride_ak
+            pb += TK * stride_bk
+            a_mask = tl.full(
+                (TM, TK) if STRIDE_AM == "lda" else (TK, TM), k > TK, tl.int1
+            )
+            b_mask = tl.full(
+                (TK, TN) if STRIDE_BK == "ldb" else (TN, TK), k > TK, tl.int1
+            )
+    else:
+        for k in range(0, K, TK):
+            a = tl.load(pa)
+            b = tl.load(pb)
+            acc = tl.dot(
+                a if STRIDE_AM == "lda" else tl.trans(a),
+                b if STRIDE_BK == "ldb" else tl.trans(b),
+                acc,
+                input_precision="ieee",
+            )
+            pa += TK * stride_ak
+            pb += TK * stride_bk
+    acc *= alpha
+    if RELU:
+        acc = tl.where(acc > 0.0, acc, 0.0)
+    elif GELU:
+        # the sigmoid form
+        acc /= 1.0 + tl.exp(-1.702 * acc)
+    c = acc.to(C.dtype.element_ty)
+    # epilogue
+    rcm = pidm * TM + tl.arange(0, TM)
+    rcn = pidn * TN + tl.arange(0, TN)
+    pc = C + rcm[:, None] * ldc + rcn[None, :]
+    checkc = (rcm < M)[:, None] & (rcn < N)[None, :]
+    if TZ == 1:
+        tl.store(pc, c, mask=checkc)
+    else:
+        # accumulate partial result using spin-locks
+        plock = locks + pid
+        pcount = plock + tl.num_programs(0)
+        repeat = 1
+        while repeat == 1:
+            repeat = tl.atomic_cas(plock, 0, 1)
+        tl.debug_barrier()  # nothing below begins before the lock is taken
+        count = tl.load(pcount)
+        if count == 0:
+            tl.store(pc, c, mask=checkc)
+        else:
+            tl.store(pc, c + tl.load(pc, mask=checkc, other=0.0), mask=checkc)
+        tl.debug_barrier()  # all above is done before the lock is released
+        tl.atomic_xchg(pcount, (count + 1) % TZ)
+        tl.atomic_xchg(plock, 0)

@@ -1,0 +1,85 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+# C = scale * A B, any layout, the inner dimension cut into SPLIT pieces that are added under a lock.
+@triton.jit
+def product(
+    A,  # half* or float* or bfloat16*
+    B,  # half* or float* or bfloat16*
+    C,  # half* or float* or bfloat16*
+    scale,
+    M,
+    N,
+    K,  # multiple of 16
+    lda,
+    ldb,
+    ldc,
+    locks,  # int*
+    SPLIT: tl.constexpr,
+    TM: tl.constexpr,
+    TN: tl.constexpr,
+    TK: tl.constexpr,
+    A_DOWN: tl.constexpr,
+    A_ACROSS: tl.constexpr,
+    B_DOWN: tl.constexpr,
+    B_ACROSS: tl.constexpr,
+):
+    a_down = lda if A_DOWN == "lda" else 1
+    a_across = lda if A_ACROSS == "lda" else 1
+    b_down = ldb if B_DOWN == "ldb" else 1
+    b_across = ldb if B_ACROSS == "ldb" else 1
+    # neighbours in time are neighbours in space: a few rows of tiles, column after column
+    tile = tl.program_id(0)
+    down = (M + TM - 1) // TM
+    across = (N + TN - 1) // TN
+    above = tile // (4 * across) * 4
+    together = tl.minimum(down - above, 4)
+    y = above + tile % together
+    x = tile % (4 * across) // together
+    # my piece of the inner dimension
+    piece = tl.program_id(1)
+    K //= SPLIT
+    im = y * TM + tl.arange(0, TM)
+    in_ = x * TN + tl.arange(0, TN)
+    ik = tl.arange(0, TK)
+    okm = im < M
+    okn = in_ < N
+    # first tiles
+    pa = A + im[:, None] * a_down + (piece * K + ik)[None, :] * a_across
+    pb = B + (piece * K + ik)[:, None] * b_down + in_[None, :] * b_across
+    # multiply these while the next ones arrive
+    sum = tl.zeros((TM, TN), dtype=tl.float32)
+    rest = K % TK
+    for left in range(K, rest, -TK):
+        a = tl.load(pa, mask=okm[:, None], other=0.0)
+        pa += TK * a_across
+        b = tl.load(pb, mask=okn[None, :], other=0.0)
+        pb += TK * b_down
+        sum = tl.dot(a, b, sum, input_precision="ieee")
+    # what is left, under its masks
+    if rest > 0:
+        a = tl.load(pa, mask=okm[:, None] & (ik < rest)[None, :], other=0.0)
+        b = tl.load(pb, mask=okn[None, :] & (ik < rest)[:, None], other=0.0)
+        sum = tl.dot(a, b, sum, input_precision="ieee")
+    c = (sum * scale).to(C.dtype.element_ty)
+    pc = C + im[:, None] * ldc + in_[None, :]
+    okc = okm[:, None] & okn[None, :]
+    if SPLIT == 1:
+        tl.store(pc, c, mask=okc)
+    else:
+        lock = locks + tile
+        done = lock + tl.num_programs(0)
+        taken = 1
+        while taken == 1:
+            taken = tl.atomic_cas(lock, 0, 1)
+        tl.debug_barrier()  # nothing below begins before the lock is taken
+        before = tl.load(done)
+        if before == 0:
+            tl.store(pc, c, mask=okc)
+        else:
+            tl.store(pc, c + tl.load(pc, mask=okc, other=0.0), mask=okc)
+        tl.debug_barrier()  # all above is done before the lock is released
+        tl.atomic_xchg(done, (before + 1) % SPLIT)
+        tl.atomic_xchg(lock, 0)

@@ -1,0 +1,38 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def softmax_bwd(
+    Y,  # half* or float*
+    scale,
+    DY,  # half* or float*
+    LUT,  # int*
+    batch_y,
+    batch_dy,
+    BLOCK: tl.constexpr,
+    TN: tl.constexpr,
+):
+    TN_PADDED: tl.constexpr = triton.next_power_of_2(TN)
+    in_TN = tl.arange(0, TN_PADDED) < TN if TN != TN_PADDED else True
+    line = tl.program_id(0) // BLOCK
+    within = tl.program_id(0) % BLOCK
+    batch = tl.program_id(1)
+    count = tl.load(LUT + line * 4)
+    list = LUT + tl.load(LUT + line * 4 + 1)
+    t = tl.arange(0, TN_PADDED)
+    check = (t // BLOCK < count) & in_TN
+    block = tl.load(list + tl.where(check, t // BLOCK * 2, 0), mask=in_TN, other=0)
+    inside = (block * BLOCK + within) * BLOCK + t % BLOCK
+    pdy = DY + batch * batch_dy + inside
+    # the gradient is replaced in place
+    y = tl.load(Y + batch * batch_y + inside, mask=check, other=0.0).to(tl.float32)
+    dy = tl.load(pdy, mask=check, other=0.0).to(tl.float32)
+    if TN_PADDED < 1024:
+        tl.debug_barrier()  # DY is read above and written below
+    tl.store(
+        pdy,
+        (y * (dy - tl.sum(y * dy, axis=0)) * scale).to(DY.dtype.element_ty),
+        mask=check,
+    )

@@ -1,0 +1,32 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+# Softmax of rows; a program has one whole row in registers.
+@triton.jit
+def forward(
+    Y,  # half* or float* or bfloat16* or double*
+    X,  # half* or float* or bfloat16* or double*
+    n,
+    ldy,
+    ldx,
+    LENGTH: tl.constexpr,
+):
+    LENGTH_PADDED: tl.constexpr = triton.next_power_of_2(LENGTH)
+    in_LENGTH = (
+        tl.arange(0, LENGTH_PADDED) < LENGTH if LENGTH != LENGTH_PADDED else True
+    )
+    inside = (tl.arange(0, LENGTH_PADDED) < n) & in_LENGTH
+    x = tl.load(
+        X + tl.program_id(0) * ldx + tl.arange(0, LENGTH_PADDED),
+        mask=inside,
+        other=float("-inf"),
+    ).to(tl.float32)
+    e = tl.exp(x - tl.max(tl.where(in_LENGTH, x, float("nan")), axis=0))
+    py = Y + tl.program_id(0) * ldy + tl.arange(0, LENGTH_PADDED)
+    tl.store(
+        py,
+        (e / tl.sum(tl.where(in_LENGTH, e, 0.0), axis=0)).to(Y.dtype.element_ty),
+        mask=inside,
+    )

@@ -1,0 +1,136 @@
+"""The stages of the fold on their own."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import pytriton
+from pytriton.emit.python import show
+from pytriton.fold.conditions import Conditions
+from pytriton.fold.fold import fold
+from pytriton.fold.read import Unfoldable, read
+from pytriton.fold.variants import Variant, Variants, number
+from pytriton.fold.write import module
+
+GOLDENS = sorted((Path(__file__).parent.parent / "translate").glob("*/expected.py"))
+HELPERS = {"cut_from_loads", "ieee_ceil", "ieee_floor", "widen_lhs", "widen_rhs"}
+
+
+def test_what_is_read_is_what_is_written() -> None:
+    assert len(GOLDENS) > 300
+    for path in GOLDENS:
+        text = path.read_text()
+        functions = [node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+        kernel = next(name for name in functions if name not in HELPERS)
+        assert module(read(text, kernel, {})) == text, path.parent.name
+
+
+@pytest.mark.parametrize(
+    ("given", "want"),
+    [
+        ("0x10", 16),
+        ("16", 16),
+        ("010", 8),
+        ("-010", -8),
+        ("0", 0),
+        ("-3", -3),
+        (" 7 ", 7),
+        ("1.5", 1.5),
+        ("1e-5", 1e-5),
+    ]
+    + [(text, text) for text in ("08", "lda", "TM, TK", "^a", "", "1.5f")]
+    + [(3, 3), (True, True), (None, None)],
+)
+def test_numbers_given_as_text(given: object, want: object) -> None:
+    found = number(given)
+    assert found == want
+    assert type(found) is type(want)
+
+
+TEXT = """\
+__global__ void f(float *X, int n) {
+#if defined(A) && !defined(B)
+  *X = 1;
+#elif N > 4
+  *X = 2;
+#else
+  *X = 3;
+#endif
+}
+"""
+
+
+def variants(*sets: dict[str, object], text: str = TEXT) -> list[Variant]:
+    return [Variant(defines, pytriton.translate(text, defines)) for defines in sets]
+
+
+SETS = variants(*({"N": n, **flags} for n in (4, 8) for flags in ({}, {"A": True}, {"A": True, "B": True})))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "line", "want"),
+    [
+        (0b010010, 3, "A and not B"),
+        (0b101000, 5, "not (A and not B) and N > 4"),
+        (0b111000, 0, "N > 4"),
+        (0b100100, 0, "B"),
+        (0b011011, 0, "not B"),
+        (0b000111, 0, "N <= 4"),
+        (0b110110, 0, "A"),
+        (0b000100, 0, "N <= 4 and B"),
+    ],
+)
+def test_conditions(chosen: int, line: int, want: str) -> None:
+    conditions = Conditions(TEXT, Variants(SETS), {})
+    found = conditions.condition(chosen, 0b111111, line)
+    assert found.holds & 0b111111 == chosen
+    assert show(found.node) == want
+
+
+def test_any_set_of_variants_has_a_condition() -> None:
+    conditions = Conditions(TEXT, Variants(SETS), {})
+    for chosen in range(1, 0b111111):
+        assert conditions.condition(chosen, 0b111111, 0).holds & 0b111111 == chosen
+
+
+def test_arms_become_branches() -> None:
+    body = fold(TEXT, SETS).text.split("):\n")[1]
+    assert (
+        body
+        == """\
+    if A and not B:
+        tl.store(X, 1.0)
+    elif N > 4:
+        tl.store(X, 2.0)
+    else:
+        tl.store(X, 3.0)
+"""
+    )
+
+
+def test_types_of_parameters_must_be_alike() -> None:
+    text = "__global__ void f(float *X, T n) { *X = n; }"
+    with pytest.raises(Unfoldable, match="the type of n is"):
+        fold(text, variants({"T": "long"}, {"T": "double"}, text=text))
+
+
+def test_a_parameter_may_be_missing() -> None:
+    text = """\
+__global__ void f(float *X
+#ifdef A
+  , float a
+#endif
+  , float b) {
+#ifdef A
+  *X = a;
+#endif
+  *(X + 1) = b;
+}
+"""
+    folded = fold(text, variants({}, {"A": True}, text=text))
+    assert folded.parameters == ("X", "a", "b")
+    assert folded.bind({}) == {"A": False}
+    assert folded.bind({"A": True}) == {"A": True}
