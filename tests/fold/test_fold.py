@@ -24,7 +24,12 @@ from pytriton.port.equivalence import Case, compare, load_ported
 from pytriton.port.prove import Proof, differences, proved
 
 CASES = Path(__file__).parent / "cases"
-NAMES = sorted(path.name for path in CASES.iterdir())
+# Many define sets each: seconds of translating and proving.
+LARGE = ("convolution_and_gradients", "layouts_as_text", "product_of_any_layout", "softmax_of_six_flags")
+NAMES = [
+    pytest.param(path.name, marks=[pytest.mark.slow] * (path.name in LARGE), id=path.name)
+    for path in sorted(CASES.iterdir())
+]
 MAX_RATIO = 3  # lines of Python for a line of Triton-C
 
 
@@ -130,6 +135,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("right", "wrong"), WRONG)
 def test_proof_fails_for_another_kernel(right: str, wrong: str) -> None:
     name = "softmax_of_six_flags"
@@ -152,7 +158,9 @@ UNSEEN = [96, 100, 640, 1000, 1024, 1536, 4096]
 
 
 @pytest.mark.parametrize("size", UNSEEN)
-@pytest.mark.parametrize("name", ["softmax_of_six_flags", "softmax_backward"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("softmax_of_six_flags", marks=pytest.mark.slow), "softmax_backward"]
+)
 def test_unseen_sizes_have_the_same_ttir(name: str, size: int) -> None:
     source = (CASES / name / "kernel.c").read_text()
     defines = {**variants(name)[-1].defines, "TN": size}
@@ -161,6 +169,7 @@ def test_unseen_sizes_have_the_same_ttir(name: str, size: int) -> None:
     assert list(differences(proof(name).folded, [unseen])) == []
 
 
+@pytest.mark.slow
 def test_unseen_types_and_flags_are_refused() -> None:
     name = "softmax_of_six_flags"
     assert refused(name) is None
@@ -169,6 +178,7 @@ def test_unseen_types_and_flags_are_refused() -> None:
     assert refused(name, TN="many") == "TN is 'many', and should be a number"
 
 
+@pytest.mark.slow
 def test_numbers_that_decide_something_new_are_refused() -> None:
     """tl.dot wants 16 elements, and sizes that are powers of two need no masks: neither was ever another way."""
     assert "TK < 16 holds" in str(refused("layouts_as_text", TM=128, TN=128, TK=8))

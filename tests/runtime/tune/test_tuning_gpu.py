@@ -280,7 +280,9 @@ def test_what_is_kept(
     assert [line.split(" ...")[0] for line in lines[:-1]] == [
         f"[{at + 1}/4] TILE={t}" for at, t in enumerate(TILES["TILE"])
     ]
-    assert eval(lines[-1], {"pytriton": pytriton, "src": text})._definition.defines == dict(first.best_config.defines)
+    assert eval(lines[-1], {"pytriton": pytriton, "src": text})._definition.defines == dict(
+        first.best_config.defines
+    )
     second = pytriton.kernel(text, TILES, [4])
     second(x, y, N, grid=grid)
     assert capsys.readouterr().err == ""
