@@ -3,7 +3,7 @@
 The files in the order of a fold; fold.py is the map:
 
 * variants.py: the define sets, and sets of variants. evaluate.py: conditions over defines.
-* read.py: the text of a translation -> statements. write.py: statements -> text.
+* read.py: the text of a translation -> statements. walk.py: their parts. write.py: statements -> text.
 * padding.py: sizes that are padded in some variants and not in others.
 * align.py: which statements of the variants are one. join.py: two expressions that compute the same -> one.
 * conditions.py: which condition is true of exactly these variants. merge.py: rows of statements -> statements.

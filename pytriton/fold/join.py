@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
-from pytriton.emit.python import Atom, BinOp, Call, Conditional, Index, Method, Node, Tuple, UnaryOp
+from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node
 from pytriton.fold.variants import Set, Variants
+from pytriton.fold.walk import children, form, rebuilt
 from pytriton.frozen import replace
 
-__all__ = ["ANY", "ELEMENT", "RULES", "Joiner", "Version", "children", "rebuilt"]
+__all__ = ["ANY", "ELEMENT", "RULES", "Joiner", "Version"]
 
 ELEMENT: Final = ".dtype.element_ty"
 ANY: Final = "?"  # before the name of a pointer: or of any other to elements of this type (polish.py)
@@ -178,64 +179,6 @@ class Joiner:
             case BinOp(operator="&", left=left, right=right):
                 return self._full(left) and self._full(right)
         return False
-
-
-def children(node: Node) -> tuple[Node, ...]:
-    """The operands of an expression, in order."""
-    match node:
-        case BinOp(left=left, right=right):
-            return left, right
-        case UnaryOp(operand=operand) | Index(operand=operand):
-            return (operand,)
-        case Call(arguments=arguments, keywords=keywords):
-            return (*arguments, *(value for _, value in keywords))
-        case Method(operand=operand, arguments=arguments):
-            return operand, *arguments
-        case Tuple(items=items):
-            return items
-        case Conditional(condition=condition, then=then, otherwise=otherwise):
-            return condition, then, otherwise
-    return ()
-
-
-def rebuilt(node: Node, operands: list[Node]) -> Node:
-    """The same expression over other operands."""
-    match node:
-        case BinOp(operator=operator):
-            return BinOp(operator, *operands)
-        case UnaryOp(operator=operator):
-            return UnaryOp(operator, *operands)
-        case Index(items=items):
-            return Index(operands[0], items)
-        case Call(function=function, arguments=arguments, keywords=keywords):
-            count = len(arguments)
-            named = zip(keywords, operands[count:], strict=True)
-            return Call(function, tuple(operands[:count]), tuple((name, value) for (name, _), value in named))
-        case Method(name=name):
-            return Method(operands[0], name, tuple(operands[1:]))
-        case Tuple():
-            return Tuple(tuple(operands))
-        case Conditional():
-            return Conditional(*operands)
-    return node
-
-
-def form(node: Node) -> object:
-    """What two expressions must share to be compared operand by operand."""
-    match node:
-        case BinOp(operator=operator) | UnaryOp(operator=operator):
-            return type(node), operator
-        case Index(items=items):
-            return Index, items
-        case Call(function=function, arguments=arguments, keywords=keywords):
-            return Call, function, len(arguments), tuple(name for name, _ in keywords)
-        case Method(name=name, arguments=arguments):
-            return Method, name, len(arguments)
-        case Tuple(items=items):
-            return Tuple, len(items)
-        case Conditional():
-            return Conditional
-    return node
 
 
 def _paired(left: Node, right: Node) -> list[tuple[Node, Node]] | None:

@@ -14,9 +14,9 @@ from typing import Final
 from pytriton.emit.python import Atom, BinOp, Conditional, Node, show
 from pytriton.fold.conditions import Conditions
 from pytriton.fold.evaluate import next_power_of_2, value_of
-from pytriton.fold.join import children
-from pytriton.fold.read import Block, Statement
+from pytriton.fold.read import Statement
 from pytriton.fold.variants import Defines, Variants, number
+from pytriton.fold.walk import statements, walk
 
 __all__ = ["Known"]
 
@@ -117,25 +117,16 @@ def _names_kernel(name: str, variants: Variants) -> bool:
 
 def _decisions(body: Iterable[Statement]) -> Iterator[Node]:
     """The conditions of all ``if``s and choices; those on values of the run decide nothing here."""
-    for statement in body:
+    for statement in statements(body):
         if statement.node is not None:
             if statement.before == "if ":
                 yield statement.node
-            yield from (part.condition for part in _walk(statement.node) if isinstance(part, Conditional))
-        if isinstance(statement, Block):
-            yield from _decisions(statement.body)
-            yield from _decisions(statement.otherwise)
-
-
-def _walk(node: Node) -> Iterator[Node]:
-    yield node
-    for child in children(node):
-        yield from _walk(child)
+            yield from (part.condition for part in walk(statement.node) if isinstance(part, Conditional))
 
 
 def _parts(node: Node) -> Iterator[tuple[Node, Node]]:
     """What a condition compares."""
-    for part in _walk(node):
+    for part in walk(node):
         if isinstance(part, BinOp) and part.operator in ("==", "!=", "<", ">", "<=", ">="):
             yield part.left, part.right
 

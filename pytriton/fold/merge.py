@@ -15,9 +15,10 @@ from typing import Final, NamedTuple
 from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, UnaryOp, show
 from pytriton.fold.align import Row, Versions, align
 from pytriton.fold.conditions import Conditions
-from pytriton.fold.join import Joiner, Version, children, form, rebuilt
+from pytriton.fold.join import Joiner, Version
 from pytriton.fold.read import Block, Simple, Statement
 from pytriton.fold.variants import Set
+from pytriton.fold.walk import children, form, rebuilt
 from pytriton.frozen import replace
 
 __all__ = ["Merger"]

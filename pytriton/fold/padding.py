@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytriton.emit.python import Atom, BinOp, Call, Conditional, Index, Node, Tuple
-from pytriton.fold.join import children, rebuilt
 from pytriton.fold.read import Block, Kernel, Simple, Statement
 from pytriton.fold.variants import Variants
+from pytriton.fold.walk import children, rebuilt, statements, walk
 from pytriton.frozen import replace
 
 __all__ = ["Padding"]
@@ -28,13 +28,13 @@ class Padding:
         self.masks: dict[str, str] = {}
         self._indexed: set[str] = set()
         for kernel in kernels:
-            for statement in _all(kernel.body):
+            for statement in statements(kernel.body):
                 self._look(statement)
 
     def _look(self, statement: Statement) -> None:
         if statement.node is None:
             return
-        for node in _walk(statement.node):
+        for node in walk(statement.node):
             match node:
                 case Call(function=function, arguments=(Atom(text=name),)) if function == _PADDED:
                     self.sizes[name] = f"{name}_PADDED" if name.isupper() else f"{name}_padded"
@@ -84,17 +84,3 @@ class Padding:
                     full = Call("tl.full", (Tuple((Atom(padded),)), Atom("True"), Atom("tl.int1")))
                 inside = Conditional(BinOp("!=", Atom(name), Atom(padded)), inside, full)
             yield Simple(f"{mask} = ", inside)
-
-
-def _all(body: Iterable[Statement]) -> Iterator[Statement]:
-    for statement in body:
-        yield statement
-        if isinstance(statement, Block):
-            yield from _all(statement.body)
-            yield from _all(statement.otherwise)
-
-
-def _walk(node: Node) -> Iterator[Node]:
-    yield node
-    for child in children(node):
-        yield from _walk(child)

@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pytriton.emit.python import Atom, BinOp, Conditional, Node
-from pytriton.fold.join import ANY, ELEMENT, children, rebuilt
+from pytriton.fold.join import ANY, ELEMENT
 from pytriton.fold.read import Block, Simple, Statement
 from pytriton.fold.variants import Variants
+from pytriton.fold.walk import children, rebuilt, statements, walk
 from pytriton.frozen import replace
 
 __all__ = ["names_assigned", "names_read", "polished"]
@@ -27,37 +28,23 @@ def polished(body: Sequence[Statement], text: str, variants: Variants) -> tuple[
 def names_read(body: Iterable[Statement]) -> frozenset[str]:
     """The names that occur in expressions; what is changed in place (``x += 1``) is read, too."""
     names: set[str] = set()
-    for statement in _all(body):
+    for statement in statements(body):
         target, _, operator = statement.before.rstrip("= ").partition(" ")
         if operator and isinstance(statement, Simple):
             names.add(target)
         if statement.node is not None:
-            names |= {node.text.partition(".")[0] for node in _walk(statement.node) if isinstance(node, Atom)}
+            names |= {node.text.partition(".")[0] for node in walk(statement.node) if isinstance(node, Atom)}
     return frozenset(names)
 
 
 def names_assigned(body: Iterable[Statement]) -> frozenset[str]:
     """The variables of a body, those of its loops included."""
     names: set[str] = set()
-    for statement in _all(body):
+    for statement in statements(body):
         if statement.before not in ("", "if ", "while ", "return "):
             target = statement.before.removeprefix("for ").partition(" ")[0]
             names |= {name.strip(":") for name in target.split(", ")}
     return frozenset(names)
-
-
-def _all(body: Iterable[Statement]) -> Iterator[Statement]:
-    for statement in body:
-        yield statement
-        if isinstance(statement, Block):
-            yield from _all(statement.body)
-            yield from _all(statement.otherwise)
-
-
-def _walk(node: Node) -> Iterator[Node]:
-    yield node
-    for child in children(node):
-        yield from _walk(child)
 
 
 def _rewritten(body: Sequence[Statement], change: Callable[[Statement, Node], Node]) -> tuple[Statement, ...]:
@@ -131,9 +118,9 @@ def _with_names(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
     count: Counter[Conditional] = Counter()
     assigned = names_assigned(body)
     used = set(names_read(body) | assigned)
-    for statement in _all(body):
+    for statement in statements(body):
         if statement.node is not None:
-            count.update(node for node in _walk(statement.node) if isinstance(node, Conditional))
+            count.update(node for node in walk(statement.node) if isinstance(node, Conditional))
     names: dict[Node, str] = {}
     several = any(times > 1 and _define(choice) for choice, times in count.items())
     for choice in count:
