@@ -69,7 +69,7 @@ def _parameters(kernel: KernelDef, names: Names) -> list[dict[str, object]]:
     comments = kernel.parameter_comments or (Comments(),) * len(kernel.parameters)
     rows: list[dict[str, object]] = []
     for symbol, comment in zip(kernel.parameters, comments, strict=True):
-        note = "; ".join(note for note in (_note(symbol), *comment.behind) if note)
+        note = "; ".join(note for note in (_note(symbol), *comment.beside) if note)
         rows.append(
             {"name": names[symbol], "type": _annotation(symbol), "comments": comment.above, "note": note}
         )

@@ -68,7 +68,7 @@ class Statements:
     def _print(self, before: str, node: Node, after: str, span: Span, comments: Comments) -> None:
         """``before node after`` with the comments of its statement."""
         lines = layout(before, node, after, self._indent)
-        beside = "; ".join(comments.behind)
+        beside = "; ".join(comments.beside)
         above = comments.above
         width = len(f"# {beside}".encode())  # at least what it takes on the screen
         if beside and (len(lines) > 1 or len(lines[-1]) + 2 + width > WIDTH):
@@ -92,9 +92,9 @@ class Statements:
     def _statement(self, statement: Statement, mentions: dict[Symbol, Statement]) -> None:
         match statement:
             case typed.Remark(comments=comments):
-                self._comment(comments.above + comments.behind, statement.span)
+                self._comment(comments.above + comments.beside, statement.span)
             case typed.Declare(value=None):
-                self._comment(statement.comments.above + statement.comments.behind, statement.span)
+                self._comment(statement.comments.above + statement.comments.beside, statement.span)
                 if _needs_value(statement.symbol, mentions.get(statement.symbol)):
                     self._assign(statement.symbol, _zero(statement), statement.span, Comments())
             case typed.Declare(value=value):

@@ -241,9 +241,9 @@ def _statement(node: syntax.Statement, context: Context) -> Body:
     first = statements[0].comments
     if holds_statements and after:
         above, after = above + after, ()
-    statements[0] = replace(statements[0], comments=Comments(above + within + first.above, first.behind))
+    statements[0] = replace(statements[0], comments=Comments(above + within + first.above, first.beside))
     last = statements[-1].comments
-    statements[-1] = replace(statements[-1], comments=Comments(last.above, last.behind + after))
+    statements[-1] = replace(statements[-1], comments=Comments(last.above, last.beside + after))
     return tuple(statements)
 
 

@@ -321,7 +321,7 @@ class Comments:
     """The comments that stand above a statement and at the end of its last line."""
 
     above: tuple[str, ...] = ()
-    behind: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
 
 NO_COMMENTS = Comments()

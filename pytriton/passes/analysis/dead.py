@@ -84,4 +84,4 @@ def remove(body: Body, gone: Callable[[Statement], bool]) -> Body:
 def remark(statement: Declare | Assign | Evaluate) -> Body:
     """What is left of a statement that is removed: its comments."""
     comments = statement.comments
-    return (Remark(statement.span, comments),) if comments.above or comments.behind else ()
+    return (Remark(statement.span, comments),) if comments.above or comments.beside else ()

@@ -307,5 +307,5 @@ def _harmless(statement: Statement) -> bool:
 def _joined(first: Comments, second: Comments) -> Comments:
     """Both comments, what both say once."""
     above = first.above + tuple(text for text in second.above if text not in first.above)
-    behind = second.behind + tuple(text for text in first.behind if text not in second.behind)
-    return Comments(above, behind)
+    beside = second.beside + tuple(text for text in first.beside if text not in second.beside)
+    return Comments(above, beside)

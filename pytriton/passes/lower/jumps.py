@@ -243,7 +243,7 @@ def _commented(body: Body, comments: Comments) -> Iterator[Statement]:
 
 
 def _silent(comments: Comments) -> bool:
-    return not comments.above and not comments.behind
+    return not comments.above and not comments.beside
 
 
 def _flag(name: str, span: Span) -> Symbol:

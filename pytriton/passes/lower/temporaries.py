@@ -66,9 +66,9 @@ def _statement(statement: Statement) -> Body:
             return (statement,)
     if not declared:
         return (statement,)
-    declared[0] = replace(declared[0], comments=replace(statement.comments, behind=()))
-    behind = replace(NO_COMMENTS, behind=statement.comments.behind)
-    return (*declared, replace(changed, comments=behind))
+    declared[0] = replace(declared[0], comments=replace(statement.comments, beside=()))
+    beside = replace(NO_COMMENTS, beside=statement.comments.beside)
+    return (*declared, replace(changed, comments=beside))
 
 
 def _without_repeats(expr: Expr, declared: list[Declare]) -> Expr:

@@ -106,7 +106,7 @@ class _Reached:
         ):
             taken = statement.then if decided else statement.otherwise
             comments = statement.comments
-            above: Body = (Remark(statement.span, comments),) if comments.above or comments.behind else ()
+            above: Body = (Remark(statement.span, comments),) if comments.above or comments.beside else ()
             return above + self.body(taken, known, inside=inside)
         other = dict(known)
         then = self.body(statement.then, known, inside=inside)

@@ -184,7 +184,7 @@ class _Tiles:
         given = Name(span, base.type, base), Name(span, stride.type, stride)
         descriptor = Call(span, type_, "descriptor", given)
         self.counter = tiling.loop.symbol
-        self.declaration = Declare(span, symbol, descriptor, Comments(above, pointers.comments.behind))
+        self.declaration = Declare(span, symbol, descriptor, Comments(above, pointers.comments.beside))
         assert isinstance(type_, BlockType) and isinstance(type_.element, PointerType)
         tile = BlockType(type_.element.element, type_.shape)
         self.load = Call(span, tile, "tile", (Name(span, type_, symbol), *tiling.corner))

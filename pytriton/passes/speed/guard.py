@@ -66,7 +66,7 @@ def guard(kernel: KernelDef, _: Context) -> KernelDef:
         zero = statement.start if statement.stop is bound else statement.stop
         condition = Binary(statement.span, BOOL, ">", bound, zero)
         comments = Comments((*statement.comments.above, _COMMENT))
-        loop = replace(statement, comments=Comments((), statement.comments.behind))
+        loop = replace(statement, comments=Comments((), statement.comments.beside))
         return If(statement.span, condition, (loop,), (), comments)
 
     return replace(kernel, body=map_body(kernel.body, guarded))

@@ -156,7 +156,7 @@ class _Peel:
         above = Comments(loop.comments.above)
         return (
             Declare(span, symbol, value, above),
-            replace(loop, stop=cut, body=body, comments=Comments((), loop.comments.behind)),
+            replace(loop, stop=cut, body=body, comments=Comments((), loop.comments.beside)),
             If(span, left, self._last(loop, cut), (), Comments((_COMMENT,))),
         )
 

@@ -143,7 +143,7 @@ class TestLaunch:
         return pytriton.kernel(TEXT, autotune_configs=[Config(DEFINES, 4, 3, descriptors=True, **more)])
 
     def test_memory(self, gpu: StandIn, memory: list[torch.Tensor], monkeypatch: pytest.MonkeyPatch) -> None:
-        """Each launch has its own, of 256 bytes a program, by the long way and by the short one."""
+        """Each launch has its own, of 256 bytes a program, on the slow path and on the fast one."""
         kernel, (a, b, c) = self.linear(), matrices()
         ready, long = Plan._launch_of, []
         monkeypatch.setattr(Plan, "_launch_of", lambda *given: long.append(given) or ready(*given))

@@ -166,7 +166,7 @@ class TestLaunch:
         want = launched(kernel, a, b)
         for _ in range(3):
             assert torch.equal(launched(kernel, a, b), want)
-        monkeypatch.setattr("pytriton.runtime.plan.Plan._launch_of", None)  # the long way
+        monkeypatch.setattr("pytriton.runtime.plan.Plan._launch_of", None)  # the slow path
         for scale in (2, 4):
             assert torch.equal(launched(kernel, a * scale, b), want * scale)
 

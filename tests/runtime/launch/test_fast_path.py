@@ -46,7 +46,7 @@ def gpu(stand_in: StandIn) -> StandIn:
 
 @pytest.fixture
 def long_ways(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """One entry for each call that went the long way."""
+    """One entry for each call that took the slow path."""
     went: list[int] = []
     bound = Plan._bound
 
@@ -174,7 +174,7 @@ class TestWhatIsLaunched:
         assert not long_ways
 
     def test_current_device(self, gpu: StandIn, tell: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Tensors that are not on the current device go the long way, which changes the device for the launch."""
+        """Tensors that are not on the current device take the slow path, which changes the device for the launch."""
         if torch.cuda.device_count() == 1:
             assert "current_device" not in tell.launcher_source
             return

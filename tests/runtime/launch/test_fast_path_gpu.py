@@ -30,7 +30,7 @@ __global__ void tell(long* z, float* x, float* y, int n, long w) {
 
 
 class Calls:
-    """Counts the calls that go the long way."""
+    """Counts the calls that take the slow path."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.long = 0
