@@ -24,6 +24,7 @@ NAMES = (
     "sparse2021",
     "ops2021",
     "blocksparse2020",
+    "maskedsoftmax2020",
 )
 
 each_device = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
