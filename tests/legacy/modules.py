@@ -25,6 +25,7 @@ NAMES = (
     "ops2021",
     "blocksparse2020",
     "maskedsoftmax2020",
+    "sparseconv2021",
 )
 
 each_device = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
