@@ -26,6 +26,7 @@ NAMES = (
     "blocksparse2020",
     "maskedsoftmax2020",
     "sparseconv2021",
+    "layers2021",
 )
 
 each_device = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])

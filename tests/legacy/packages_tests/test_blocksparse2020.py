@@ -13,8 +13,6 @@ lut = importlib.import_module("blocksparse2020.lut")
 matmul = importlib.import_module("blocksparse2020.matmul")
 
 LAYOUTS = {
-    "random": lambda device: random_layout(2, 3, 4, 3, device),
-    "local": lambda device: blocksparse2020.local_layout(2, 4, 1).to(device),
     "strided": lambda device: blocksparse2020.strided_layout(2, 5, 2).to(device),
     # rows of 6, 1 and no blocks: the first is computed in pieces, the last is zero
     "uneven": lambda device: torch.tensor([[[1, 1, 1, 1, 1, 1], [0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0]]]).to(
@@ -76,7 +74,7 @@ def test_products_in_half(device, large, compare, mode: str, free: int) -> None:
     check(device, compare, layout, 16, mode, True, False, free, torch.float16)
 
 
-@pytest.mark.parametrize("block", [16, 32, 64])
+@pytest.mark.parametrize("block", [8, 32, 64])
 def test_each_size_of_blocks(device, compare, block: int) -> None:
     layout = random_layout(1, 2, 2, 2, device)
     for mode in ("sdd", "dsd", "dds"):
@@ -84,7 +82,7 @@ def test_each_size_of_blocks(device, compare, block: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("free", "dtype"), [(64, torch.float32), (9, torch.float32), (40, torch.float16)], ids=str
+    ("free", "dtype"), [(64, torch.float32), (9, torch.float32), (9, torch.float16)], ids=str
 )
 @pytest.mark.parametrize("split", [1, 2, 4])
 def test_shares_of_the_inner_dimension(
@@ -99,7 +97,7 @@ def test_shares_of_the_inner_dimension(
 
 
 def test_operands_that_are_not_contiguous(device, compare) -> None:
-    layout = LAYOUTS["local"](device)
+    layout = blocksparse2020.local_layout(2, 4, 1).to(device)
     sdd = blocksparse2020.MatMul(layout, 16, "sdd", trans_b=True)
     dsd = blocksparse2020.MatMul(layout, 16, "dsd")
     q = torch.randn(2, 64, 2, 24, device=device)
@@ -137,7 +135,7 @@ def test_blocks_are_packed_into_squares() -> None:
 
 
 def test_to_blocks_and_back(device) -> None:
-    layout = LAYOUTS["random"](device)
+    layout = random_layout(2, 3, 4, 3, device)
     x = torch.randn(2, 2, 48, 64, device=device)
     blocks = blocksparse2020.to_blocks(x, layout, 16)
     assert torch.equal(blocks, blocks_of(x, layout, 16))
