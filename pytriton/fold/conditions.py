@@ -20,7 +20,7 @@ from pytriton.fold.evaluate import next_power_of_2, value_of
 from pytriton.fold.read import Unfoldable, expression
 from pytriton.fold.variants import Set, Variants
 
-__all__ = ["Condition", "Conditions"]
+__all__ = ["Condition", "Conditions", "negated"]
 
 MAX_FEATURES: Final = 24  # of which pairs and triples are tried
 
@@ -298,14 +298,17 @@ def _reached(arms: list[Condition | None], everything: Set) -> Condition | None:
     return condition._replace(cost=len(parts))
 
 
-def _not(condition: Condition, among: Set) -> Condition:
-    node = condition.node
+def negated(node: Node) -> Node:
+    """The opposite of a condition."""
     if isinstance(node, BinOp) and node.operator in _NEGATED:
-        node = BinOp(_NEGATED[node.operator], node.left, node.right)
-    elif isinstance(node, UnaryOp) and node.operator == "not":
-        node = node.operand
-    else:
-        node = UnaryOp("not", node)
+        return BinOp(_NEGATED[node.operator], node.left, node.right)
+    if isinstance(node, UnaryOp) and node.operator == "not":
+        return node.operand
+    return UnaryOp("not", node)
+
+
+def _not(condition: Condition, among: Set) -> Condition:
+    node = negated(condition.node)
     return Condition(node, among & ~condition.holds, condition.cost + 1, condition.safe)
 
 

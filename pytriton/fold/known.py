@@ -3,24 +3,37 @@
 It is proved for the define sets that it was folded from. A number that only sizes blocks, or is used as a value,
 may be any other number: the folded text has a name for it. That holds as long as all that was decided by numbers
 is decided as for one of the known sets: each condition in the text, which sizes are padded, which blocks are so
-small that their stores and loads need a barrier. Flags, texts and types must be those of one known set.
+small that their stores and loads need a barrier. Who can translate finds out which of these questions matter
+(``doubtful``), and drops the others (``forget``). Flags, texts and types must be those of one known set.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
-from pytriton.emit.python import Atom, BinOp, Conditional, Node, show
-from pytriton.fold.conditions import Conditions
+from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, show
+from pytriton.fold.conditions import Conditions, negated
 from pytriton.fold.evaluate import next_power_of_2, value_of
 from pytriton.fold.read import Statement
 from pytriton.fold.variants import Defines, Variants, number
-from pytriton.fold.walk import statements, walk
+from pytriton.fold.walk import children, rebuilt, statements, walk
 
-__all__ = ["Known"]
+__all__ = ["Family", "Known"]
 
 MIN_INNER: Final = 16  # elements that tl.dot wants along each axis; smaller operands are widened
+
+
+class Family(NamedTuple):
+    """Define sets that are served alike, in a form that needs nothing of ours to be checked.
+
+    ``values``: what each flag (a bool), text and type may be, each with each (None: not given). ``numbers`` are the
+    defines that may be any number for which the ``conditions`` hold, which are Python expressions.
+    """
+
+    values: Mapping[str, tuple[object, ...]]
+    numbers: tuple[str, ...]
+    conditions: tuple[str, ...]
 
 
 class Known:
@@ -40,8 +53,10 @@ class Known:
         asked |= {part for condition in conditions.sizes for part in _parts(condition.node)}
         accidental = {name for node in self._decided for name in _pinned(node, asked)}
         self._decided += [condition.node for condition in conditions.asked]
+        self._sizes: list[Node] = []
         if self._in_place:  # a barrier may be needed where a small block is stored and loaded
-            self._decided += [condition.node for condition in conditions.sizes]
+            sizes = [condition.node for condition in conditions.sizes]
+            self._sizes = [node for node in sizes if node not in self._decided]
         self._numbers = {
             name
             for name in self._names
@@ -51,7 +66,9 @@ class Known:
         self._numbers -= conditions.opaque
         self._elsewhere = conditions.words - set(self._names)
         self._fixed = [name for name in self._names if name not in self._numbers | kernels]
-        self._sets: dict[tuple[str, ...], dict[str, set[object]]] = {}
+        self._flags = {name for name in self._fixed if variants.is_flag(name)}
+        self._forgotten: set[Node] = set()
+        self._sets: dict[tuple[object, ...], dict[Node, set[object]]] = {}
         for variant in range(variants.count):
             decided = self._sets.setdefault(self._key(variants.of(variant)), {})
             for question, answer in self._answers(variants.of(variant)):
@@ -69,21 +86,77 @@ class Known:
         key = self._key(values)
         if key not in self._sets:
             pairs = zip(self._fixed, key, strict=True)
-            given = ", ".join(f"{name}={text}" for name, text in pairs if text != "None")
+            given = ", ".join(f"{name}={value}" for name, value in pairs if value not in (None, False))
             return f"the kernel was not folded with {given}"
         for question, answer in self._answers(values):
             if answer not in self._sets[key][question]:
                 sizes = ", ".join(f"{name}={values[name]}" for name in sorted(self._numbers))
                 word = "holds" if answer else "does not hold"
-                return f"with {sizes}, {question} {word}, as for no known define set"
+                return f"with {sizes}, {_asked(question)} {word}, as for no known define set"
         return None
 
-    def _key(self, values: Mapping[str, object]) -> tuple[str, ...]:
-        """The values that must be those of a known set."""
-        return tuple(str(values.get(name)) for name in self._fixed)
+    def families(self) -> tuple[Family, ...]:
+        """What ``refusal`` accepts, as products of values, as few as that takes."""
+        numbers = tuple(name for name in self._names if name in self._numbers)
+        keys: dict[tuple[str, ...], list[tuple[object, ...]]] = {}
+        for key, decided in self._sets.items():
+            keys.setdefault(tuple(self._conditions(decided)), []).append(key)
+        return tuple(
+            Family(dict(zip(self._fixed, row, strict=True)), numbers, conditions)
+            for conditions, members in keys.items()
+            for row in _products(members)
+        )
 
-    def _answers(self, values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-        """What is decided by numbers, each question as a text."""
+    def doubtful(self) -> set[Node]:
+        """What was answered in one way only for some known sets, though nothing in the text asks it."""
+        return {
+            question
+            for decided in self._sets.values()
+            for question, answers in decided.items()
+            if len(answers) == 1 and not self.asked_by_text(question)
+        }
+
+    def numbers_of(self, question: Node) -> set[str]:
+        """The numbers that a question is about."""
+        return _names(question, self._padded) & self._numbers
+
+    def answers(self, defines: Defines) -> dict[Node, object]:
+        """The answer to each question for these defines."""
+        return dict(self._answers({name: number(defines.get(name)) for name in self._names}))
+
+    def asked_by_text(self, question: Node) -> bool:
+        """Whether an ``#if`` of the text or a condition of the folded kernel asks it."""
+        return question in self._decided
+
+    def forget(self, questions: Iterable[Node]) -> None:
+        """Ask these no longer: their answers were seen to change nothing."""
+        for question in questions:
+            self._forgotten.add(question)
+            for decided in self._sets.values():
+                decided.pop(question, None)
+
+    def _conditions(self, decided: Mapping[Node, set[object]]) -> Iterator[str]:
+        """What must hold of the numbers where some answers are known only."""
+        conditions: dict[str, None] = {}
+        for question, answers in decided.items():
+            if (
+                len(answers) == 1
+                and (answer := next(iter(answers))) is not None
+                and self.numbers_of(question)
+            ):
+                node = question if answer else negated(question)
+                conditions[show(_without_names(node, self._padded))] = None
+        yield from conditions
+
+    def _key(self, values: Mapping[str, object]) -> tuple[object, ...]:
+        """The values that must be those of a known set."""
+        return tuple(
+            values.get(name) not in (None, False) if name in self._flags else values.get(name)
+            for name in self._fixed
+        )
+
+    def _answers(self, values: Mapping[str, object]) -> Iterator[tuple[Node, object]]:
+        """What is decided by numbers."""
         whole = {
             name: value
             for name in self._names
@@ -92,12 +165,57 @@ class Known:
         padded = {
             other: next_power_of_2(whole[name]) for name, other in self._padded.items() if name in whole
         }
-        for node in self._decided:
-            yield show(node), _decided(node, {**values, **padded})
+        questions: list[Node] = [*self._decided, *self._sizes]
+        answers = [(node, _decided(node, {**values, **padded})) for node in questions]
         for name, value in whole.items():
-            yield f"{name} is a power of two", value & (value - 1) == 0
+            answers.append((_is_power(name), value & (value - 1) == 0))
             if self._products:
-                yield f"{name} < {MIN_INNER}", value < MIN_INNER
+                answers.append((BinOp("<", Atom(name), Atom(str(MIN_INNER))), value < MIN_INNER))
+        yield from (answer for answer in answers if answer[0] not in self._forgotten)
+
+
+_POWER: Final = "triton.next_power_of_2"
+
+
+def _is_power(name: str) -> Node:
+    return BinOp("==", Atom(name), Call(_POWER, (Atom(name),)))
+
+
+def _names(question: Node, padded: Mapping[str, str]) -> set[str]:
+    """The defines that an expression mentions, those that others are computed from included."""
+    names = {part.text for part in walk(question) if isinstance(part, Atom)}
+    return names | {name for name, other in padded.items() if other in names}
+
+
+def _asked(question: Node) -> str:
+    """A question as a person says it."""
+    match question:
+        case BinOp(operator="==", left=Atom(text=name), right=Call(function=function)) if function == _POWER:
+            return f"{name} is a power of two"
+    return show(question)
+
+
+def _without_names(node: Node, padded: Mapping[str, str]) -> Node:
+    """The expression over defines only: TN_PADDED is computed from TN."""
+    names = {other: name for name, other in padded.items()}
+    if isinstance(node, Atom) and node.text in names:
+        return Call(_POWER, (Atom(names[node.text]),))
+    return rebuilt(node, [_without_names(child, padded) for child in children(node)])
+
+
+Product = tuple[tuple[object, ...], ...]  # for each axis its values
+
+
+def _products(keys: Sequence[tuple[object, ...]]) -> list[Product]:
+    """The keys as products of their values, as few as joining them axis by axis comes to."""
+    rows: list[Product] = [tuple((value,) for value in key) for key in keys]
+    for axis in [*range(len(keys[0]))] * 2:
+        joined: dict[Product, tuple[object, ...]] = {}
+        for row in rows:
+            others = row[:axis] + row[axis + 1 :]
+            joined[others] = joined.get(others, ()) + row[axis]
+        rows = [(*others[:axis], values, *others[axis:]) for others, values in joined.items()]
+    return rows
 
 
 def _decided(node: Node, values: Mapping[str, object]) -> object:

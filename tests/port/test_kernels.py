@@ -1,0 +1,126 @@
+"""One kernel from a text and its define sets: what a package around it has to know."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import triton
+
+from pytriton.fold.variants import number
+from pytriton.port.kernels import Constexpr, DefineSet, PortedKernel, Unportable, port_kernel
+from pytriton.source import Source
+
+FLAGS = """\
+__global__ void scale(TYPE *X __aligned(16), float *Y, float a, int n) {
+  int i[TN] = get_program_id(0) * TN + 0 ... TN;
+#ifdef ADD
+  *?(i < n) (X + i) = *?(i < n) (Y + i) + a;
+#else
+  *?(i < n) (X + i) = *?(i < n) (Y + i) * a;
+#endif
+#if ROUNDS > 1
+  *?(i < n) (Y + i) = a;
+#endif
+}
+"""
+
+
+def ported(*sets: dict[str, Any], text: str = FLAGS) -> PortedKernel:
+    (kernel,) = port_kernel(Source(text), None, [DefineSet(defines) for defines in sets])
+    return kernel
+
+
+@pytest.fixture(scope="module")
+def scale() -> PortedKernel:
+    common = {"TYPE": ["half", "float"], "TN": [64, 128], "UNUSED": [1, 2]}
+    return ported({**common, "ROUNDS": 1}, {**common, "ROUNDS": "2", "ADD": True})
+
+
+def test_parameters(scale: PortedKernel) -> None:
+    x, y, a, n = scale.parameters
+    assert (x.pointer, x.element, x.element_define) == (True, None, "TYPE")
+    assert (y.pointer, y.element, y.element_define) == (True, "float32", None)
+    assert (a.pointer, a.element) == (False, "float32")
+    assert (n.pointer, n.element) == (False, "int32")
+    assert scale.reads == ("Y",)
+    assert scale.writes == ("X", "Y")
+
+
+def test_constexprs(scale: PortedKernel) -> None:
+    kinds = Constexpr("TN", "number"), Constexpr("ADD", "switch"), Constexpr("ROUNDS", "number")
+    assert scale.constexprs == kinds
+    assert scale.bind({"TN": "64", "ROUNDS": 1, "TYPE": "half"}) == {"TN": 64, "ADD": False, "ROUNDS": 1}
+    for add in (True, False, 0, 1, ""):  # #ifdef holds for all of them
+        assert scale.bind({"TN": 64, "ROUNDS": 2, "ADD": add}) == {"TN": 64, "ADD": True, "ROUNDS": 2}
+
+
+def test_sets_are_known_once_and_without_what_the_text_lacks(scale: PortedKernel) -> None:
+    assert len(scale.sets) == 8
+    assert all("UNUSED" not in known.defines for known in scale.sets)
+    assert scale.sweeps["TN"] == (64, 128)
+
+
+def test_origins() -> None:
+    first = {"TYPE": "half", "TN": 64, "ROUNDS": 1}
+    sets = [DefineSet(first), DefineSet(first, "observed"), DefineSet({**first, "TN": 32}, "observed")]
+    (kernel,) = port_kernel(Source(FLAGS), None, sets)
+    assert [known.origins for known in kernel.sets] == [{"read", "observed"}, {"observed"}]
+
+
+def test_refusals(scale: PortedKernel) -> None:
+    good = {"TYPE": "float", "TN": 256, "ROUNDS": 1}
+    assert scale.refusal(good) is None
+    assert "TYPE=double" in str(scale.refusal({**good, "TYPE": "double"}))
+    assert "ROUNDS > 1 does not hold" in str(scale.refusal({**good, "ADD": True}))
+    assert "ROUNDS > 1 holds" in str(scale.refusal({**good, "ROUNDS": 2}))
+
+
+def served(kernel: PortedKernel, defines: dict[str, Any]) -> bool:
+    """What a launcher makes of the families."""
+    flags = {constexpr.name for constexpr in kernel.constexprs if constexpr.kind == "switch"}
+    for family in kernel.families:
+        values = {
+            name: name in defines if name in flags else number(defines.get(name))
+            for name in (*family.values, *family.numbers)
+        }
+        if all(values[name] in known for name, known in family.values.items()) and all(
+            eval(condition, {"triton": triton}, values) for condition in family.conditions
+        ):
+            return True
+    return False
+
+
+def test_families_accept_what_is_not_refused(scale: PortedKernel) -> None:
+    chance = random.Random(5)
+    answers = set()
+    for _ in range(300):
+        defines: dict[str, Any] = {"TYPE": chance.choice(["half", "float", "double"])}
+        defines |= {"TN": chance.choice([8, 16, 24, 96, 256, 4096]), "ROUNDS": chance.choice([0, 1, 2, 3, 4])}
+        if chance.random() < 0.5:
+            defines["ADD"] = True
+        answers.add(served(scale, defines))
+        assert served(scale, defines) == (scale.refusal(defines) is None), defines
+    assert answers == {False, True}
+
+
+def test_what_cannot_be_one_function_says_why() -> None:
+    text = "__global__ void f(float *X, T n) { *X = n; }"
+    long, double = port_kernel(Source(text), None, [DefineSet({"T": ["long", "double"]})])
+    assert "the type of n is" in str(long.apart)
+    assert long.refusal({"T": "long"}) is None
+    assert double.refusal({"T": "long"}) is not None
+
+
+def test_what_cannot_be_translated_is_told() -> None:
+    kernel = ported({"TYPE": ["half", "nothing"], "TN": 64, "ROUNDS": 1})
+    assert [failure.defines["TYPE"] for failure in kernel.failures] == ["nothing"]
+    with pytest.raises(Unportable, match="TYPE"):
+        ported({"TN": 64})
+
+
+def test_the_module_compiles(scale: PortedKernel, tmp_path: Path) -> None:
+    compile(scale.text, "scale.py", "exec")
+    assert scale.function == scale.kernel == "scale"
