@@ -11,6 +11,8 @@ import pytest
 
 from pytriton.legacy import imports
 
+collect_ignore = ["packages", "packages_tests"]  # test_packages.py runs what is in them
+
 
 @pytest.fixture(autouse=True)
 def _no_notice() -> Iterator[None]:
