@@ -77,8 +77,12 @@ class Variants:
         )
 
     def is_flag(self, name: str) -> bool:
+        """Whether a define is given or not, or True or False: not both, as ``#ifdef`` holds for False."""
+        values = self.values[name]
+        absent = any(value is None for value in values)
         return all(
-            value is None or value is True or value is False or value == "" for value in self.values[name]
+            value is None or value is True or value == "" or (value is False and not absent)
+            for value in values
         )
 
     @cached_property

@@ -1,29 +1,30 @@
 """One Triton-C kernel and the define sets that are known of it -> one function of modern Triton.
 
 Input: a text, the name of one of its kernels, and define sets, each read from the code or observed in a run. A
-list in a define set is a sweep: its product is known. Output: a ``PortedKernel``, which is all that a package around
-it has to know: the module, how each parameter was declared, how old defines become constexprs, and which define
-sets it serves. Several come only where the translations cannot be one function (``apart`` says why).
+list in a define set is a sweep: its product is known. Output: a ``PortedKernel``, which is all that a package
+around it has to know: the module, how each parameter was declared, how old defines become constexprs, and which
+define sets it serves. Several come only where the translations cannot be one function (``apart`` says why).
 
 Invariants: define sets whose text is the same are translated once; a ported kernel accepts each of its ``sets``;
-``families`` and ``refusal`` say the same. Needs neither torch nor triton: the proof is a step of its own (prove.py).
+``families`` and ``refusal`` say the same. Needs neither torch nor triton: the proof is a step of its own
+(prove.py).
 """
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from pytriton.errors import CompileError, Diagnostic
+from pytriton.errors import CompileError
 from pytriton.fold.fold import Folded, fold
 from pytriton.fold.known import Family
 from pytriton.fold.read import Unfoldable
 from pytriton.fold.variants import Variant, number
 from pytriton.lang.tree.types import PointerType, ScalarType
-from pytriton.pipeline import Parameter, Translation, translate_as
+from pytriton.pipeline import Parameter
+from pytriton.port.jobs.translations import Translations, covering, normal, products
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -38,11 +39,11 @@ __all__ = [
     "port_kernel",
 ]
 
-MAX_SETS: Final = 600  # that are translated
-MAX_POINTS: Final = 100_000  # that are looked at
+MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
+MAX_REFUSED: Final = 200  # define sets that are added to a fold in one round
 
 Origin = Literal["read", "observed"]
-Kind = Literal["flag", "number", "text"]
+Kind = Literal["switch", "flag", "number", "text"]
 
 
 @dataclass(frozen=True)
@@ -89,10 +90,11 @@ class KernelParameter:
 class Constexpr:
     """A constexpr of the ported function and the define of this name.
 
+    switch  True if the define is given, even as False (of ``#ifdef``)
     flag    True if the define is given and not False
     number  the define as a number; a text that is a number is that number
     text    the define as it is
-    A define that is not given is None, a flag False.
+    A define that is not given is None, a switch or a flag False.
     """
 
     name: str
@@ -112,7 +114,7 @@ class PortedKernel:
     """One function for many define sets; see the head of this file.
 
     ``kernel`` is its name in the text; None where a define names it. ``sweeps``: the values of the defines of which
-    a launch gives a list. ``variants`` are the distinct translations, for the proof.
+    a launch gives a list. ``switches``: all defines of that kind. ``variants`` are the distinct translations, for the proof.
     """
 
     text: str
@@ -125,6 +127,7 @@ class PortedKernel:
     sweeps: Mapping[str, tuple[Any, ...]]
     failures: tuple[Failure, ...]
     source: Source
+    switches: frozenset[str]
     folded: Folded = field(repr=False)
     variants: tuple[Variant, ...] = field(repr=False)
     apart: str | None = None  # why the text became several functions
@@ -141,11 +144,15 @@ class PortedKernel:
 
     def bind(self, defines: Mapping[str, Any]) -> dict[str, object]:
         """The constexprs for a define set."""
-        return self.folded.bind(normal(defines))
+        return self.folded.bind(self._plain(defines))
 
     def refusal(self, defines: Mapping[str, Any]) -> str | None:
         """Why a define set is not served; None if it is."""
-        return self.folded.known.refusal(normal(defines))
+        return self.folded.known.refusal(self._plain(defines))
+
+    def _plain(self, defines: Mapping[str, Any]) -> dict[str, Any]:
+        plain = normal(defines)
+        return plain | {name: True for name in self.switches if name in plain}
 
 
 class Unportable(Exception):
@@ -168,59 +175,55 @@ def port_kernel(
 
     ``function`` is the name where define sets name the kernel differently. Raises Unportable.
     """
-    settings = Settings(kernel, strict_literals=strict_literals)
-    translations = _Translations(source, settings)
-    known = list(_known(sets, translations.words))
-    chosen: list[tuple[Known, Variant]] = []
+    translations = Translations(source, Settings(kernel, strict_literals=strict_literals))
+    known = list(_known(sets, translations))
     failures: list[Failure] = []
-    for one in known[:MAX_SETS]:
-        translation = translations(one.defines)
-        if isinstance(translation, CompileError):
-            failures.append(Failure(one.defines, translation))
-        else:
-            chosen.append((one, Variant(one.defines, translation)))
-    if not chosen:
-        raise Unportable(failures)
+    variants: list[Variant] = []
+    wanted = covering([one.defines for one in known])
+    for _ in range(MAX_ROUNDS):
+        for defines in wanted:
+            translation = translations(defines)
+            if isinstance(translation, CompileError):
+                failures.append(Failure(defines, translation))
+            else:
+                variants.append(Variant(defines, translation))
+        if not variants:
+            raise Unportable(failures)
+        folds, apart = _folds(source.text, variants, function)
+        failed = [failure.defines for failure in failures]
+        wanted = [
+            one.defines
+            for one in known
+            if one.defines not in failed and all(folded.known.refusal(one.defines) for folded, _ in folds)
+        ][:MAX_REFUSED]
+        if not wanted:
+            break
     sweeps = _sweeps(sets)
-    groups, apart = _foldable(source.text, chosen, function)
-    return tuple(_ported(source, folded, members, sweeps, failures, apart) for folded, members in groups)
+    return tuple(
+        _ported(
+            source,
+            folded,
+            members,
+            _served(known, folded, failures),
+            sweeps,
+            failures,
+            translations.switches,
+            apart,
+        )
+        for folded, members in folds
+    )
 
 
 # ---------------------------------------------------------------- define sets
 
 
-def normal(defines: Mapping[str, Any]) -> dict[str, Any]:
-    """Defines as the translator has them: a ``torch.dtype`` is its word, None is not given."""
-    return {name: _plain(value) for name, value in defines.items() if value is not None}
-
-
-_WORDS: Final = {
-    "torch.float16": "half",
-    "torch.bfloat16": "bfloat16",
-    "torch.float32": "float",
-    "torch.float64": "double",
-    "torch.int8": "char",
-    "torch.int16": "short",
-    "torch.int32": "int",
-    "torch.int64": "long",
-    "torch.uint8": "uint8",
-    "torch.bool": "bool",
-}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return tuple(map(_plain, value))
-    return _WORDS.get(str(value), value) if str(value).startswith("torch.") else value
-
-
-def _known(sets: Sequence[DefineSet], words: frozenset[str]) -> Iterator[Known]:
+def _known(sets: Sequence[DefineSet], translations: Translations) -> Iterator[Known]:
     """Every define set with single values, less the defines that the text does not mention; each once."""
     origins: dict[tuple[tuple[str, str], ...], set[Origin]] = {}
     defines: dict[tuple[tuple[str, str], ...], dict[str, Any]] = {}
     for given in sets:
-        for row in itertools.islice(_products(normal(given.defines)), MAX_POINTS):
-            mentioned = _mentioned(row, words)
+        for row in products(normal(given.defines)):
+            mentioned = translations.mentioned(row)
             key = tuple(sorted((name, repr(value)) for name, value in mentioned.items()))
             defines.setdefault(key, mentioned)
             origins.setdefault(key, set()).add(given.origin)
@@ -228,23 +231,11 @@ def _known(sets: Sequence[DefineSet], words: frozenset[str]) -> Iterator[Known]:
         yield Known(mentioned, frozenset(origins[key]))
 
 
-def _products(defines: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    axes = [value if isinstance(value, tuple) and value else (value,) for value in defines.values()]
-    for row in itertools.product(*axes):
-        yield dict(zip(defines, row, strict=True))
-
-
-def _mentioned(defines: Mapping[str, Any], words: frozenset[str]) -> dict[str, Any]:
-    """The defines that the text mentions, or the text of a define that it mentions."""
-    reached: set[str] = set()
-    fresh = [name for name in defines if name in words]
-    while fresh:
-        name = fresh.pop()
-        reached.add(name)
-        if isinstance(defines[name], str):
-            inner = re.findall(r"[A-Za-z_]\w*", defines[name])
-            fresh += [other for other in inner if other in defines and other not in reached]
-    return {name: value for name, value in defines.items() if name in reached}
+def _served(known: Iterable[Known], folded: Folded, failures: Sequence[Failure]) -> tuple[Known, ...]:
+    failed = [failure.defines for failure in failures]
+    return tuple(
+        one for one in known if one.defines not in failed and folded.known.refusal(one.defines) is None
+    )
 
 
 def _sweeps(sets: Iterable[DefineSet]) -> dict[str, tuple[Any, ...]]:
@@ -257,96 +248,54 @@ def _sweeps(sets: Iterable[DefineSet]) -> dict[str, tuple[Any, ...]]:
     return {name: tuple(listed) for name, listed in values.items()}
 
 
-class _Translations:
-    """Translates each set of the defines that a text mentions once. No promise is relied upon: ``@triton.jit``
-    looks by itself which sizes divide by 16."""
-
-    def __init__(self, source: Source, settings: Settings) -> None:
-        self._source = source
-        self._settings = settings
-        self._made: dict[tuple[tuple[str, str], ...], Translation | CompileError] = {}
-        self.words = frozenset(re.findall(r"[A-Za-z_]\w*", source.text))
-
-    def __call__(self, defines: Mapping[str, Any]) -> Translation | CompileError:
-        key = tuple(sorted((name, repr(value)) for name, value in defines.items()))
-        if key not in self._made:
-            try:
-                self._made[key] = self._translated(defines)
-            except CompileError as error:
-                self._made[key] = error
-            except RecursionError:
-                deep = Diagnostic("error", "TC318", "the text is nested too deeply", self._source)
-                self._made[key] = CompileError((deep,))
-        return self._made[key]
-
-    def _translated(self, defines: Mapping[str, Any]) -> Translation:
-        translation = translate_as(self._source, defines, self._settings)
-        promised = tuple(
-            parameter.name
-            for parameter in translation.parameters
-            if parameter.multiple_of > 1 or parameter.aligned > 1
-        )
-        if not promised:
-            return translation
-        settings = Settings(
-            self._settings.kernel,
-            strict_literals=self._settings.strict_literals,
-            without_promises=promised,
-        )
-        return translate_as(self._source, defines, settings)
-
-
 # ---------------------------------------------------------------- folding
 
 
-Group = tuple[Folded, list[tuple[Known, Variant]]]
+Fold = tuple[Folded, Sequence[Variant]]
 
 
-def _foldable(
-    text: str, chosen: list[tuple[Known, Variant]], function: str | None
-) -> tuple[list[Group], str | None]:
-    """The folded kernels with the define sets of each: one, or why there are several."""
+def _folds(text: str, variants: Sequence[Variant], function: str | None) -> tuple[list[Fold], str | None]:
+    """The folded kernels with the variants of each: one, or why there are several."""
     try:
-        return [(_folded(text, chosen, function), chosen)], None
+        return [(_folded(text, variants, function), variants)], None
     except Unfoldable as error:
         reason = str(error)
-    groups: list[Group] = []
-    for members in _by_signature(chosen):
+    folds: list[Fold] = []
+    for members in _by_signature(variants):
         try:
-            groups.append((_folded(text, members, None), members))
+            folds.append((_folded(text, members, None), members))
         except Unfoldable:
-            groups += [(_folded(text, [member], None), [member]) for member in members]
-    return groups, reason
+            folds += [(_folded(text, [variant], None), [variant]) for variant in members]
+    return folds, reason
 
 
-def _folded(text: str, members: Sequence[tuple[Known, Variant]], function: str | None) -> Folded:
-    variants = [variant for _, variant in members]
+def _folded(text: str, variants: Sequence[Variant], function: str | None) -> Folded:
     names = {variant.translation.function for variant in variants}
     return fold(text, variants, function if len(names) > 1 else None)
 
 
-def _by_signature(chosen: Sequence[tuple[Known, Variant]]) -> Iterator[list[tuple[Known, Variant]]]:
-    """Define sets whose functions have the same name and parameters of the same kind."""
-    groups: dict[object, list[tuple[Known, Variant]]] = {}
-    for known, variant in chosen:
+def _by_signature(variants: Sequence[Variant]) -> Iterator[list[Variant]]:
+    """Variants whose functions have the same name and parameters of the same kind."""
+    groups: dict[object, list[Variant]] = {}
+    for variant in variants:
         translation = variant.translation
         kinds = tuple(
-            (p.identifier, "*" if isinstance(p.type, PointerType) else p.type.triton)
-            for p in translation.parameters
+            (p.identifier, isinstance(p.type, PointerType) or p.type.triton) for p in translation.parameters
         )
-        groups.setdefault((translation.function, kinds), []).append((known, variant))
+        groups.setdefault((translation.function, kinds), []).append(variant)
     yield from groups.values()
 
 
 def _ported(
     source: Source,
     folded: Folded,
-    members: Sequence[tuple[Known, Variant]],
+    variants: Sequence[Variant],
+    sets: tuple[Known, ...],
     sweeps: Mapping[str, tuple[Any, ...]],
     failures: Sequence[Failure],
+    switches: frozenset[str],
     apart: str | None,
 ) -> PortedKernel:
-    variants = tuple(variant for _, variant in members)
     names = {variant.translation.kernel for variant in variants}
     named_by_define = any(variant.translation.kernel in variant.defines.values() for variant in variants)
     return PortedKernel(
@@ -354,19 +303,22 @@ def _ported(
         folded.function,
         None if named_by_define or len(names) > 1 else names.pop(),
         tuple(_parameters(folded, variants)),
-        tuple(Constexpr(name, _kind(name, folded, variants)) for name in folded.constexprs),
-        tuple(known for known, _ in members),
+        tuple(Constexpr(name, _kind(name, folded, variants, switches)) for name in folded.constexprs),
+        sets,
         folded.known.families(),
         sweeps,
         tuple(failures),
         source,
+        switches,
         folded,
-        variants,
+        tuple(variants),
         apart,
     )
 
 
-def _kind(name: str, folded: Folded, variants: Sequence[Variant]) -> Kind:
+def _kind(name: str, folded: Folded, variants: Sequence[Variant], switches: frozenset[str]) -> Kind:
+    if name in switches:
+        return "switch"
     if name in folded.flags:
         return "flag"
     given = [number(variant.defines[name]) for variant in variants if name in variant.defines]

@@ -50,10 +50,11 @@ def test_parameters(scale: PortedKernel) -> None:
 
 
 def test_constexprs(scale: PortedKernel) -> None:
-    kinds = Constexpr("TN", "number"), Constexpr("ADD", "flag"), Constexpr("ROUNDS", "number")
+    kinds = Constexpr("TN", "number"), Constexpr("ADD", "switch"), Constexpr("ROUNDS", "number")
     assert scale.constexprs == kinds
     assert scale.bind({"TN": "64", "ROUNDS": 1, "TYPE": "half"}) == {"TN": 64, "ADD": False, "ROUNDS": 1}
-    assert scale.bind({"TN": 64, "ROUNDS": 2, "ADD": True}) == {"TN": 64, "ADD": True, "ROUNDS": 2}
+    for add in (True, False, 0, 1, ""):  # #ifdef holds for all of them
+        assert scale.bind({"TN": 64, "ROUNDS": 2, "ADD": add}) == {"TN": 64, "ADD": True, "ROUNDS": 2}
 
 
 def test_sets_are_known_once_and_without_what_the_text_lacks(scale: PortedKernel) -> None:
@@ -79,10 +80,10 @@ def test_refusals(scale: PortedKernel) -> None:
 
 def served(kernel: PortedKernel, defines: dict[str, Any]) -> bool:
     """What a launcher makes of the families."""
-    flags = {constexpr.name for constexpr in kernel.constexprs if constexpr.kind == "flag"}
+    flags = {constexpr.name for constexpr in kernel.constexprs if constexpr.kind == "switch"}
     for family in kernel.families:
         values = {
-            name: defines.get(name) not in (None, False) if name in flags else number(defines.get(name))
+            name: name in defines if name in flags else number(defines.get(name))
             for name in (*family.values, *family.numbers)
         }
         if all(values[name] in known for name, known in family.values.items()) and all(

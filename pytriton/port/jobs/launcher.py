@@ -17,8 +17,9 @@ from pytriton.emit.names import identifier
 from pytriton.emit.python import Node
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
+from pytriton.port.jobs.points import Point
 from pytriton.port.jobs.rewrite import Passed, constant_or_entry, grid_node, in_parameters
-from pytriton.port.jobs.variants import Numbers, Point, Ported, Variant, is_power
+from pytriton.port.jobs.variants import Numbers, Ported, Variant, is_power
 from pytriton.port.read.values import Unknown
 
 __all__ = [

@@ -11,48 +11,28 @@ text, else those that do.
 
 from __future__ import annotations
 
-import ast
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from pytriton.errors import CompileError, Diagnostic
-from pytriton.lang.open_defines import only_promises, stands_for_type
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Translation, translate_as
-from pytriton.port.jobs.gather import Job, Use
-from pytriton.port.read.values import Unknown
+from pytriton.port.jobs.gather import Job
+from pytriton.port.jobs.points import ODD, TYPES, Point, points_of, promoted
 from pytriton.settings import Settings
 from pytriton.source import Source
 
-__all__ = ["Failure", "Numbers", "Point", "Ported", "Variant", "is_power", "translate_all"]
+__all__ = ["Failure", "Numbers", "Ported", "Variant", "is_power", "translate_all"]
 
-_TYPES: Final = ("half", "float")  # what programs of the time were called with
 _MORE_TYPES: Final = ("bfloat16", "double")  # served where their text is that of one of these
-_BASES: Final = (64, 32, 16, 128, 8, 1)
-_ODD: Final = (96, 768, 24, 3, 1000)  # no powers of two: such blocks are padded, by another text
-_NUMBERS: Final = (*(1 << power for power in range(15)), *_ODD[:3], 0, -1)
+_NUMBERS: Final = (*(1 << power for power in range(15)), *ODD[:3], 0, -1)
 MAX_TRIES: Final = 400
 MAX_POINTS: Final = 600
 
 Numbers = Literal["any", "positive", "odd"] | tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Point:
-    """One translation that was made: all defines, and which launch asked for it.
-
-    ``tuned`` are the names whose value a sweep or a config gives; ``opened`` those that were tried.
-    """
-
-    use: Use
-    values: Mapping[str, Any]
-    tuned: frozenset[str]
-    opened: frozenset[str]
-    warps: int | None
-    stages: int | None
 
 
 @dataclass(eq=False)
@@ -148,7 +128,7 @@ def translate_all(job: Job) -> list[Ported]:
     translator = _Translator(job)
     points: list[Point] = []
     for use in job.uses:
-        points += itertools.islice(_points(use, job.text, translator), 4 * MAX_POINTS)
+        points += itertools.islice(points_of(use, job.text, translator), 4 * MAX_POINTS)
     points = points if len(points) <= 8 * MAX_POINTS else _distinct(points)
     left_out = max(0, len(points) - 8 * MAX_POINTS)
     del points[8 * MAX_POINTS :]
@@ -241,117 +221,6 @@ def _without_types(text: str) -> str:
     return _POINTER_NOTE.sub(r"\1...\2", text)
 
 
-# Points
-
-
-def _points(use: Use, text: str, translator: _Translator) -> Iterator[Point]:
-    """All points of one launch, first values first."""
-    opened = frozenset(name for name in use.open if not only_promises(name, text))
-    for chosen in _chosen(use, text, translator):
-        for values, warps in use.points or (({}, None),):
-            tuned = frozenset([*use.swept, *(name for name in values if name not in use.fixed)])
-            for row in itertools.product(*use.swept.values()):
-                merged = {**values, **use.fixed, **dict(zip(use.swept, row, strict=True)), **chosen}
-                for count in use.warps or (warps,):
-                    for stages in use.stages or (None,):
-                        yield Point(use, merged, tuned, opened, count, stages)
-
-
-def _chosen(use: Use, text: str, translator: _Translator) -> Iterator[dict[str, Any]]:
-    """Values for the open defines: all types and flags, and one number for the rest."""
-    groups: dict[str, list[str]] = {}
-    promises = {name: 1 for name in use.open if only_promises(name, text)}
-    for name, value in use.open.items():
-        if name in promises:
-            continue
-        groups.setdefault(value.text, []).append(name)
-    axes: list[list[dict[str, Any]]] = []
-    numbers: list[str] = []
-    roots = [value for value in use.open.values() if value.kind == "dtype"]
-    derived = {name: value for name, value in use.open.items() if _depends(value, roots)}
-    for names in groups.values():
-        names = [name for name in names if name not in derived]
-        if not names:
-            continue
-        kinds = {_kind(name, use.open[name], text) for name in names}
-        if "type" in kinds:
-            words = [word for word in _TYPES if not any(word in use.types.get(name, ()) for name in names)]
-            axes.append([dict.fromkeys(names, word) for word in words])
-        elif "flag" in kinds:
-            axes.append([dict.fromkeys(names, way) for way in (False, True)])
-        else:
-            numbers += names
-    for combination in itertools.product(*axes):
-        chosen = {name: value for part in combination for name, value in part.items()}
-        for name, value in derived.items():
-            root = next(other for other in use.open if use.open[other].text == _depends(value, roots))
-            chosen[name] = _promoted(str(chosen.get(root, "float")))
-        base = promises | chosen | _base(use, promises | chosen, numbers, translator)
-        yield base
-        yield from _odd_blocks(use, base, numbers, translator)
-
-
-def _odd_blocks(
-    use: Use, base: Mapping[str, Any], names: Sequence[str], translator: _Translator
-) -> Iterator[dict[str, Any]]:
-    """The same with numbers that are no powers of two, where that gives another text."""
-    first = {**(use.points[0][0] if use.points else {}), **use.fixed}
-    first |= {name: values[0] for name, values in use.swept.items()}
-    plain = translator(first | dict(base), use.kernel, use.strict)
-    changing = []
-    for name in names:
-        translation = translator(first | {**base, name: _ODD[0]}, use.kernel, use.strict)
-        if (
-            isinstance(translation, Translation)
-            and isinstance(plain, Translation)
-            and translation.text != plain.text
-        ):
-            changing.append(name)
-    for count in range(1, min(len(changing), 2) + 1):
-        for some in itertools.combinations(changing, count):
-            yield {**base, **dict.fromkeys(some, _ODD[0])}
-
-
-def _kind(name: str, value: Unknown, text: str) -> str:
-    """What an open define is, by its expression or by its place in the text."""
-    if value.kind == "dtype":
-        return "type"
-    if value.kind == "bool":
-        return "flag"
-    if value.kind is None and stands_for_type(name, text):
-        return "type"
-    return "number"
-
-
-def _depends(value: Unknown, roots: Sequence[Unknown]) -> str | None:
-    """The dtype that ``torch.promote_types(dtype, torch.float32)`` is computed from."""
-    node = value.node
-    if not isinstance(node, ast.Call) or ast.unparse(node.func) != "torch.promote_types":
-        return None
-    if len(node.args) != 2 or ast.unparse(node.args[1]) != "torch.float32":
-        return None
-    return next((root.text for root in roots if ast.unparse(node.args[0]) == root.text), None)
-
-
-def _promoted(word: str) -> str:
-    return "double" if word == "double" else "float"
-
-
-def _base(
-    use: Use, chosen: Mapping[str, Any], names: Sequence[str], translator: _Translator
-) -> dict[str, Any]:
-    """One number for all open ones, with which the text can be translated; the first where none can."""
-    if not names:
-        return {}
-    first = {name: values[0] for name, values in use.swept.items()}
-    config = use.points[0][0] if use.points else {}
-    for number in _BASES:
-        values = {**config, **use.fixed, **first, **chosen, **dict.fromkeys(names, number)}
-        if isinstance(translator(values, use.kernel, use.strict), Translation):
-            return dict.fromkeys(names, number)
-    return dict.fromkeys(names, _BASES[0])
-
-
 # What else gives the same text
 
 
@@ -392,7 +261,7 @@ def _rule(same: Sequence[int]) -> Numbers:
         return "any"
     if all(number in same for number in _NUMBERS if number > 0):
         return "positive"
-    if all(number in same for number in _ODD[:3]) and not any(is_power(number) for number in same):
+    if all(number in same for number in ODD[:3]) and not any(is_power(number) for number in same):
         return "odd"
     return tuple(sorted(number for number in same if number > 0))
 
@@ -400,15 +269,14 @@ def _rule(same: Sequence[int]) -> Numbers:
 def _try_types(variant: Variant, ported: Ported, translator: _Translator) -> None:
     """Further element types, where the kernel text for them is one that is there already."""
     point = variant.points[0]
-    roots = [name for name in point.opened if point.values[name] in _TYPES]
+    roots = [name for name in point.opened if point.values[name] in TYPES]
     if not roots:
         return
     for word in _MORE_TYPES:
         if any(word in point.use.types.get(name, ()) for name in roots):
             continue
         changed = {
-            name: (_promoted(word) if point.values[name] != point.values[roots[0]] else word)
-            for name in roots
+            name: (promoted(word) if point.values[name] != point.values[roots[0]] else word) for name in roots
         }
         values = {**point.values, **changed}
         translation = translator(values, ported.name, point.use.strict)

@@ -14,7 +14,8 @@ from pytriton.emit.document import WIDTH
 from pytriton.emit.names import identifier
 from pytriton.emit.templates import render
 from pytriton.port.jobs.launcher import POWER, Entry, Plan, setting_of
-from pytriton.port.jobs.variants import Point, Variant
+from pytriton.port.jobs.points import Point
+from pytriton.port.jobs.variants import Variant
 from pytriton.port.read.scan import MARK
 from pytriton.port.write.module import Written, signed
 

@@ -1,0 +1,149 @@
+"""The points of a launch: every set of single values that its defines can be.
+
+What is known is multiplied out. What an open define can be is tried: a type with the element types, a flag both
+ways, a number with powers of two and, where no product of matrices forbids it, with some that are none.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pytriton.errors import CompileError
+from pytriton.lang.open_defines import only_promises, stands_for_type
+from pytriton.pipeline import Translation
+from pytriton.port.jobs.gather import Use
+from pytriton.port.read.values import Unknown
+
+__all__ = ["ODD", "TYPES", "Point", "Translate", "points_of", "promoted"]
+
+TYPES: Final = ("half", "float")  # what programs of the time were called with
+ODD: Final = (96, 768, 24, 3, 1000)  # no powers of two: such blocks are padded, by another text
+_BASES: Final = (64, 32, 16, 128, 8, 1)
+
+# defines, the kernel's name, strict literals -> what comes of it
+Translate = Callable[[Mapping[str, Any], str | None, bool], Translation | CompileError]
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """One translation that was made: all defines, and which launch asked for it.
+
+    ``tuned`` are the names whose value a sweep or a config gives; ``opened`` those that were tried.
+    """
+
+    use: Use
+    values: Mapping[str, Any]
+    tuned: frozenset[str]
+    opened: frozenset[str]
+    warps: int | None
+    stages: int | None
+
+
+def points_of(use: Use, text: str, translator: Translate) -> Iterator[Point]:
+    """All points of one launch, first values first."""
+    opened = frozenset(name for name in use.open if not only_promises(name, text))
+    for chosen in _chosen(use, text, translator):
+        for values, warps in use.points or (({}, None),):
+            tuned = frozenset([*use.swept, *(name for name in values if name not in use.fixed)])
+            for row in itertools.product(*use.swept.values()):
+                merged = {**values, **use.fixed, **dict(zip(use.swept, row, strict=True)), **chosen}
+                for count in use.warps or (warps,):
+                    for stages in use.stages or (None,):
+                        yield Point(use, merged, tuned, opened, count, stages)
+
+
+def _chosen(use: Use, text: str, translator: Translate) -> Iterator[dict[str, Any]]:
+    """Values for the open defines: all types and flags, and one number for the rest."""
+    groups: dict[str, list[str]] = {}
+    promises = {name: 1 for name in use.open if only_promises(name, text)}
+    for name, value in use.open.items():
+        if name in promises:
+            continue
+        groups.setdefault(value.text, []).append(name)
+    axes: list[list[dict[str, Any]]] = []
+    numbers: list[str] = []
+    roots = [value for value in use.open.values() if value.kind == "dtype"]
+    derived = {name: value for name, value in use.open.items() if _depends(value, roots)}
+    for names in groups.values():
+        names = [name for name in names if name not in derived]
+        if not names:
+            continue
+        kinds = {_kind(name, use.open[name], text) for name in names}
+        if "type" in kinds:
+            words = [word for word in TYPES if not any(word in use.types.get(name, ()) for name in names)]
+            axes.append([dict.fromkeys(names, word) for word in words])
+        elif "flag" in kinds:
+            axes.append([dict.fromkeys(names, way) for way in (False, True)])
+        else:
+            numbers += names
+    for combination in itertools.product(*axes):
+        chosen = {name: value for part in combination for name, value in part.items()}
+        for name, value in derived.items():
+            root = next(other for other in use.open if use.open[other].text == _depends(value, roots))
+            chosen[name] = promoted(str(chosen.get(root, "float")))
+        base = promises | chosen | _base(use, promises | chosen, numbers, translator)
+        yield base
+        yield from _odd_blocks(use, base, numbers, translator)
+
+
+def _odd_blocks(
+    use: Use, base: Mapping[str, Any], names: Sequence[str], translator: Translate
+) -> Iterator[dict[str, Any]]:
+    """The same with numbers that are no powers of two, where that gives another text."""
+    first = {**(use.points[0][0] if use.points else {}), **use.fixed}
+    first |= {name: values[0] for name, values in use.swept.items()}
+    plain = translator(first | dict(base), use.kernel, use.strict)
+    changing = []
+    for name in names:
+        translation = translator(first | {**base, name: ODD[0]}, use.kernel, use.strict)
+        if (
+            isinstance(translation, Translation)
+            and isinstance(plain, Translation)
+            and translation.text != plain.text
+        ):
+            changing.append(name)
+    for count in range(1, min(len(changing), 2) + 1):
+        for some in itertools.combinations(changing, count):
+            yield {**base, **dict.fromkeys(some, ODD[0])}
+
+
+def _kind(name: str, value: Unknown, text: str) -> str:
+    """What an open define is, by its expression or by its place in the text."""
+    if value.kind == "dtype":
+        return "type"
+    if value.kind == "bool":
+        return "flag"
+    if value.kind is None and stands_for_type(name, text):
+        return "type"
+    return "number"
+
+
+def _depends(value: Unknown, roots: Sequence[Unknown]) -> str | None:
+    """The dtype that ``torch.promote_types(dtype, torch.float32)`` is computed from."""
+    node = value.node
+    if not isinstance(node, ast.Call) or ast.unparse(node.func) != "torch.promote_types":
+        return None
+    if len(node.args) != 2 or ast.unparse(node.args[1]) != "torch.float32":
+        return None
+    return next((root.text for root in roots if ast.unparse(node.args[0]) == root.text), None)
+
+
+def promoted(word: str) -> str:
+    return "double" if word == "double" else "float"
+
+
+def _base(use: Use, chosen: Mapping[str, Any], names: Sequence[str], translator: Translate) -> dict[str, Any]:
+    """One number for all open ones, with which the text can be translated; the first where none can."""
+    if not names:
+        return {}
+    first = {name: values[0] for name, values in use.swept.items()}
+    config = use.points[0][0] if use.points else {}
+    for number in _BASES:
+        values = {**config, **use.fixed, **first, **chosen, **dict.fromkeys(names, number)}
+        if isinstance(translator(values, use.kernel, use.strict), Translation):
+            return dict.fromkeys(names, number)
+    return dict.fromkeys(names, _BASES[0])

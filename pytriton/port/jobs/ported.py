@@ -1,0 +1,209 @@
+"""A text that was found -> its ported kernels, for all define sets that were read in the code or observed in a run.
+
+Input: texts with their launches (read/extract.py) and the launches of a run (run/observations.py). Output: for each
+text its ``PortedText``: the ported kernels, what could not be ported and why. A text with holes cannot be translated
+as it was read: each text that the run made of it is ported in its place. What the run launched and nothing read
+becomes a text of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pytriton.errors import CompileError
+from pytriton.pipeline import Translation
+from pytriton.port.jobs.gather import WORDS, Job, gather
+from pytriton.port.jobs.points import TYPES, points_of
+from pytriton.port.jobs.translations import Translations
+from pytriton.port.kernels import DefineSet, Failure, PortedKernel, Unportable, port_kernel
+from pytriton.port.read.extract import Found
+from pytriton.port.run.observations import Observation, completed, strangers
+from pytriton.settings import Settings
+from pytriton.source import Source
+
+__all__ = ["PortedText", "observed_texts", "port_text"]
+
+MAX_POINTS: Final = 2400  # of one launch
+_MORE_TYPES: Final = ("bfloat16", "double")  # served where the kernel is the same with them
+
+Sets = dict[str | None, list[DefineSet]]  # by the kernel that a launch names
+
+
+@dataclass(frozen=True, eq=False)
+class PortedText:
+    """One text. ``failures``: for each kernel that is not ported, why its define sets cannot be translated.
+
+    ``observed`` are the launches of a run that were of this text.
+    """
+
+    found: Found
+    job: Job
+    kernels: tuple[PortedKernel, ...]
+    failures: Mapping[str, tuple[Failure, ...]]
+    observed: tuple[Observation, ...] = ()
+
+    @property
+    def source(self) -> Source:
+        """The text with a name in place of each hole."""
+        return Source(self.job.text, self.found.path.name)
+
+
+def port_text(found: Found, given: Mapping[str, Any], observed: Sequence[Observation] = ()) -> PortedText:
+    """The kernels of a text. ``given`` are defines of the command line; ``observed`` launches of this text."""
+    job = gather(found, given)
+    if job.problem is not None and not job.uses:
+        return PortedText(found, job, (), {}, tuple(observed))
+    source = Source(job.text, found.path.name)
+    sets = _sets(job, source, observed)
+    kernels: dict[str, tuple[PortedKernel, ...]] = {}
+    failures: dict[str, tuple[Failure, ...]] = {}
+    strict = any(use.strict for use in job.uses)
+    pending = list(sets)
+    while pending:
+        name = pending.pop(0)
+        try:
+            ported = _with_more_types(source, name, sets[name], job, strict)
+        except Unportable as error:
+            failures[name or ""] = error.failures
+            continue
+        kernels.setdefault(name or ported[0].kernel or "", ported)
+        for other in _other_kernels(ported):
+            if other not in sets and other not in kernels:
+                sets[other] = [one for some in sets.values() for one in some]
+                pending.append(other)
+    return PortedText(found, job, tuple(itertools.chain(*kernels.values())), failures, tuple(observed))
+
+
+def _other_kernels(ported: Sequence[PortedKernel]) -> Iterator[str]:
+    """The kernels of the text that these are not."""
+    translations = [variant.translation for kernel in ported for variant in kernel.variants]
+    own = {translation.kernel for translation in translations}
+    yield from sorted({name for translation in translations for name in translation.kernels} - own)
+
+
+def _sets(job: Job, source: Source, observed: Sequence[Observation]) -> Sets:
+    """The define sets of all launches, read and observed, by the kernel that they name."""
+    translations: dict[tuple[str | None, bool], Translations] = {}
+
+    def translated(values: Mapping[str, Any], kernel: str | None, strict: bool) -> Translation | CompileError:
+        if (kernel, strict) not in translations:
+            translations[kernel, strict] = Translations(source, Settings(kernel, strict_literals=strict))
+        of_kernel = translations[kernel, strict]
+        return of_kernel(of_kernel.mentioned(values))
+
+    sets: Sets = {}
+    for use in job.uses:
+        if observed and not use.line:
+            continue  # a guess about a text whose launches were seen
+        for point in itertools.islice(points_of(use, job.text, translated), MAX_POINTS):
+            sets.setdefault(use.kernel, []).append(DefineSet(point.values, "read"))
+    for observation in observed:
+        for defines in _observed_defines(observation):
+            sets.setdefault(observation.said["kernel"], []).append(DefineSet(defines, "observed"))
+    return _resolved(sets, translated)
+
+
+def _resolved(sets: Sets, translated: Any) -> Sets:
+    """The sets that name no kernel, with those that name the first one."""
+    named = [name for name in sets if name is not None]
+    if None not in sets or not named:
+        return sets
+    for one in sets[None]:
+        translation = translated({name: _first(value) for name, value in one.defines.items()}, None, False)
+        if isinstance(translation, Translation) and translation.kernel in named:
+            sets[translation.kernel] += sets.pop(None)
+            break
+    return sets
+
+
+def _first(value: Any) -> Any:
+    return value[0] if isinstance(value, (list, tuple)) and value else value
+
+
+def _observed_defines(observation: Observation) -> Iterator[dict[str, Any]]:
+    """The defines of a launch that was seen; of a sweep over configs, those of each."""
+    defines = {name: _value(value) for name, value in observation.said["defines"].items()}
+    points = [point for point, _ in observation.said["points"]] or [{}]
+    for point in points:
+        yield {name: _value(value) for name, value in point.items()} | defines
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, dict):
+        return WORDS[value["dtype"]]
+    return [_value(item) for item in value] if isinstance(value, list) else value
+
+
+# ---------------------------------------------------------------- further types
+
+
+def _with_more_types(
+    source: Source, name: str | None, sets: Sequence[DefineSet], job: Job, strict: bool
+) -> tuple[PortedKernel, ...]:
+    """The ported kernels, for further element types too where that makes none of them longer."""
+    ported = port_kernel(source, name, sets, strict_literals=strict)
+    opened = {define for use in job.uses for define in use.open}
+    for word in _MORE_TYPES:
+        if any(word in use.types.get(define, ()) for use in job.uses for define in use.open):
+            continue
+        more = [DefineSet(_retyped(one.defines, opened, word), one.origin) for one in sets]
+        fresh = [one for one in more if one not in sets]
+        if not fresh:
+            continue
+        try:
+            longer = port_kernel(source, name, [*sets, *fresh], strict_literals=strict)
+        except Unportable:
+            continue
+        if [_without_types(kernel.text) for kernel in longer] == [_without_types(k.text) for k in ported]:
+            ported, sets = longer, [*sets, *fresh]
+    return ported
+
+
+def _retyped(defines: Mapping[str, Any], opened: set[str], word: str) -> dict[str, Any]:
+    """The defines with another word for the open types."""
+    return {name: word if name in opened and value in TYPES else value for name, value in defines.items()}
+
+
+_NOTE: Final = re.compile(r"^(    \w+,)  # .*\*$", re.MULTILINE)
+
+
+def _without_types(text: str) -> str:
+    """The text less the element types in the comments of its pointers."""
+    return _NOTE.sub(r"\1", text)
+
+
+# ---------------------------------------------------------------- what a run adds
+
+
+def observed_texts(
+    founds: Sequence[Found], seen: Sequence[Observation], program: str
+) -> Iterator[tuple[Found, tuple[Observation, ...]]]:
+    """The texts to port, each with the launches that were seen of it; see the head of this file."""
+    known: list[Observation] = []
+    completed_texts: dict[str, Found] = {}
+    for found in founds:
+        if "\ue000" in found.text:
+            for filled in completed(found, seen, program):
+                completed_texts.setdefault(str(filled.text), filled)
+    made = [str(text) for text in completed_texts]
+    for found in founds:
+        text = str(found.text).strip()
+        own = tuple(one for one in seen if one.text.strip() == text)
+        known += own
+        if "\ue000" in found.text and completed(found, seen, program):
+            continue
+        if not own and not found.launches and any(text in other.text for other in seen):
+            continue  # a part of a text that was launched
+        yield found, own
+    for found in completed_texts.values():
+        own = tuple(one for one in seen if one.text == str(found.text))
+        known += own
+        yield found, own
+    for found in strangers(
+        [one for one in seen if one not in known and one.text not in made], founds, program
+    ):
+        yield found, tuple(one for one in seen if one.text == str(found.text))

@@ -1,0 +1,148 @@
+"""The define sets of one text, and its translations: each distinct set of mentioned defines is translated once."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from pytriton.errors import CompileError, Diagnostic
+from pytriton.fold.variants import number
+from pytriton.pipeline import Translation, translate_as
+from pytriton.settings import Settings
+from pytriton.source import Source
+
+__all__ = ["Defines", "Translations", "covering", "normal", "products"]
+
+Defines = Mapping[str, Any]
+
+MAX_POINTS: Final = 100_000  # of one sweep that are looked at
+MAX_COVERING: Final = 600  # define sets that are translated before anything is folded
+
+_WORDS: Final = {
+    "torch.float16": "half",
+    "torch.bfloat16": "bfloat16",
+    "torch.float32": "float",
+    "torch.float64": "double",
+    "torch.int8": "char",
+    "torch.int16": "short",
+    "torch.int32": "int",
+    "torch.int64": "long",
+    "torch.uint8": "uint8",
+    "torch.bool": "bool",
+}
+
+
+def normal(defines: Defines) -> dict[str, Any]:
+    """Defines as the translator has them: a ``torch.dtype`` is its word; None is not given."""
+    return {name: _plain(value) for name, value in defines.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_plain, value))
+    return _WORDS.get(str(value), value)
+
+
+def products(defines: Defines) -> Iterator[dict[str, Any]]:
+    """Every point of a sweep, as single values."""
+    axes = [value if isinstance(value, tuple) and value else (value,) for value in defines.values()]
+    for row in itertools.islice(itertools.product(*axes), MAX_POINTS):
+        yield dict(zip(defines, row, strict=True))
+
+
+class Translations:
+    """The translations of one text that were asked for.
+
+    They rely on no promise: ``@triton.jit`` looks by itself which sizes divide by 16.
+    """
+
+    def __init__(self, source: Source, settings: Settings) -> None:
+        self._source = source
+        self._settings = settings
+        self._made: dict[object, Translation | CompileError] = {}
+        self._words = frozenset(re.findall(r"[A-Za-z_]\w*", source.text))
+        self.switches = frozenset(_switches(source.text))
+
+    def mentioned(self, defines: Defines) -> dict[str, Any]:
+        """The defines that the text mentions, or the text of a define that it mentions; switches are True."""
+        reached: set[str] = set()
+        fresh = [name for name in defines if name in self._words]
+        while fresh:
+            name = fresh.pop()
+            reached.add(name)
+            if isinstance(defines[name], str):
+                inner = re.findall(r"[A-Za-z_]\w*", defines[name])
+                fresh += [other for other in inner if other in defines and other not in reached]
+        return {
+            name: True if name in self.switches else value
+            for name, value in defines.items()
+            if name in reached
+        }
+
+    def __call__(self, defines: Defines) -> Translation | CompileError:
+        key = tuple(sorted((name, repr(value)) for name, value in defines.items()))
+        if key not in self._made:
+            try:
+                self._made[key] = self._translated(defines)
+            except CompileError as error:
+                self._made[key] = error
+            except RecursionError:
+                deep = Diagnostic("error", "TC318", "the text is nested too deeply", self._source)
+                self._made[key] = CompileError((deep,))
+        return self._made[key]
+
+    def _translated(self, defines: Defines) -> Translation:
+        translation = translate_as(self._source, defines, self._settings)
+        promised = tuple(
+            parameter.name
+            for parameter in translation.parameters
+            if parameter.multiple_of > 1 or parameter.aligned > 1
+        )
+        if not promised:
+            return translation
+        return translate_as(self._source, defines, replace(self._settings, without_promises=promised))
+
+
+_IFDEF: Final = re.compile(r"^[ \t]*#[ \t]*ifn?def[ \t]+(\w+)", re.MULTILINE)
+_DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
+
+
+def _switches(text: str) -> Iterator[str]:
+    """The defines of which a text asks only whether they are given: their value, be it False, means nothing."""
+    asked = [*_IFDEF.findall(text), *("".join(names) for names in _DEFINED.findall(text))]
+    for name in dict.fromkeys(asked):
+        if len(re.findall(rf"\b{name}\b", text)) == asked.count(name):
+            yield name
+
+
+def covering(sets: Sequence[Defines]) -> list[Defines]:
+    """Some of the define sets: every combination of flags, texts and types, and with each every number."""
+    values: dict[str, list[Any]] = {}
+    for defines in sets:
+        for name, value in defines.items():
+            values.setdefault(name, []).append(number(value))
+    numbers = {name for name, given in values.items() if all(_is_number(value) for value in given)}
+    for seen_with_each in (True, False):
+        chosen = list(_covering(sets, numbers, seen_with_each))
+        if len(chosen) <= MAX_COVERING:
+            break
+    return chosen[:MAX_COVERING]
+
+
+def _covering(sets: Sequence[Defines], numbers: set[str], with_each: bool) -> Iterator[Defines]:
+    """``with_each``: every number with every combination of the others; else each number once."""
+    seen: set[object] = set()
+    for defines in sets:
+        combination = tuple(sorted((n, repr(value)) for n, value in defines.items() if n not in numbers))
+        where = combination if with_each else None
+        pairs = {(where, name, number(value)) for name, value in defines.items() if name in numbers}
+        if combination not in seen or pairs - seen:
+            yield defines
+        seen |= {combination, *pairs}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
