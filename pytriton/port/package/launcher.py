@@ -52,12 +52,10 @@ def launcher(folder: str, uses: Uses, kernels: Sequence[PortedKernel], reads: bo
         "bench" in uses.keywords or "bench_registry" in names,
         "set_constant" in uses.attributes or any(p.buffer for kernel in kernels for p in kernel.parameters),
     )
-    exported = {"Source", *(names & NAMES), *(names & PASSED), *uses.testing} - {"utils"} | (names & {"utils"})
     return render(
         "package_launcher.py.j2",
         folder=folder,
         imports=list(_imports(parts, names & PASSED)),
-        exported=sorted(exported, key=lambda name: (name.lower(), name)),
         names=parts.names,
         testing=parts.testing,
         sweep=parts.sweep,
@@ -69,6 +67,7 @@ def launcher(folder: str, uses: Uses, kernels: Sequence[PortedKernel], reads: bo
 
 def _imports(parts: _Parts, passed: set[str]) -> Iterator[str]:
     report = "perf_report" in parts.testing
+    iterators = report or parts.constants
     if report:
         yield "import csv"
     yield "import ctypes"
@@ -79,12 +78,13 @@ def _imports(parts: _Parts, passed: set[str]) -> Iterator[str]:
     yield "import itertools"
     if parts.bench or "do_bench" in parts.testing:
         yield "import time"
-    yield f"from collections.abc import Callable, {'Iterator, ' if report else ''}Mapping, Sequence"
-    yield "from contextlib import nullcontext"
+    yield f"from collections.abc import Callable, {'Iterator, ' * iterators}Mapping, Sequence"
+    yield "from contextlib import nullcontext, suppress"
     yield f"from dataclasses import dataclass{', field' if parts.constants else ''}"
     if report or "read" in parts.names:
         yield "from pathlib import Path"
-    yield "from types import SimpleNamespace"
+    if parts.sweep or parts.bench:
+        yield "from types import SimpleNamespace"
     yield "from typing import Any"
     yield ""
     yield "import torch"
@@ -92,4 +92,4 @@ def _imports(parts: _Parts, passed: set[str]) -> Iterator[str]:
     if parts.bench or parts.names & {"function", "ctx_registry", "id_dict"}:
         yield "from torch.utils.weak import WeakIdKeyDictionary"
     if passed:
-        yield f"from triton import {', '.join(sorted(passed))}"
+        yield f"from triton import {', '.join(f'{name} as {name}' for name in sorted(passed))}"

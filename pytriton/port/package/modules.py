@@ -46,23 +46,23 @@ def module(where: str, dots: str, entries: Sequence[Entry], by_name: bool) -> st
             imports |= dict.fromkeys(line for line in head.splitlines() if not line.startswith("#"))
             helpers |= dict.fromkeys(parts[:-1])
             functions.append(parts[-1])
-    head = [f'"""The kernels of {where}."""', "", *imports, "", f"from {dots}_triton import Source"]
+    head = [f'"""The kernels of {where}."""', "", *filter(None, imports), "", f"from {dots}_triton import Source"]
     parts = ["\n".join(head), *helpers, *functions]
     tables = ["\n".join(_entry(entry)) for entry in entries]
     if by_name:
         rows = [f'"{entry.kernel}": {entry.name}' for entry in entries]
-        tables.append("\n".join(_bracketed("KERNELS = {", rows, "}", 0)))
+        tables.append("\n".join(_packed("KERNELS = {", rows, "}  # fmt: skip", 0)))
     return "\n\n\n".join(parts) + "\n\n\n" + "\n\n".join(tables) + "\n"
 
 
 def _entry(entry: Entry) -> Iterator[str]:
     if len(entry.functions) == 1:
-        yield from _source(f"{entry.name} = Source(", entry.functions[0], ")", 0)
+        yield from _source(f"{entry.name} = Source(", entry.functions[0], ")  # fmt: skip", 0)
         return
     yield f"{entry.name} = ("
     for ported in entry.functions:
         yield from _source("    Source(", ported, "),", 4)
-    yield ")"
+    yield ")  # fmt: skip"
 
 
 def _source(opened: str, ported: PortedKernel, closed: str, indent: int) -> Iterator[str]:
@@ -70,61 +70,91 @@ def _source(opened: str, ported: PortedKernel, closed: str, indent: int) -> Iter
     inner = indent + 4
     pad = " " * inner
     yield f"{pad}{ported.function},"
-    parameters = {parameter.identifier: _type(parameter) for parameter in ported.parameters}
-    rows = [f'"{name}": "{type_}"' for name, type_ in parameters.items()]
-    yield from _bracketed(f"{pad}parameters={{", rows, "},", inner)
+    rows = [f'"{parameter.identifier}": "{_type(parameter)}"' for parameter in ported.parameters]
+    yield from _packed(f"{pad}parameters={{", rows, "},", inner)
     yield from _named("written", ported.writes, inner)
-    flags = [constexpr.name for constexpr in ported.constexprs if constexpr.kind == "flag"]
-    yield from _named("flags", flags, inner)
-    yield f"{pad}serves=["
-    for family in ported.families:
-        yield from _family(family, inner + 4)
-    yield f"{pad}],"
+    yield from _named("flags", [c.name for c in ported.constexprs if c.kind == "flag"], inner)
+    yield from _served(ported, inner)
     retuned = [parameter.identifier for parameter in ported.parameters if parameter.retune]
     if retuned:
         yield from _named("key", retuned, inner)
     buffers = [f'"{p.identifier}": {p.buffer}' for p in ported.parameters if p.buffer]
     if buffers:
-        yield from _bracketed(f"{pad}buffers={{", buffers, "},", inner)
+        yield from _packed(f"{pad}buffers={{", buffers, "},", inner)
     yield f"{' ' * indent}{closed}"
+
+
+_WORDS: Final = {
+    "int1": "bool",
+    "int8": "char",
+    "int16": "short",
+    "int32": "int",
+    "int64": "long",
+    "float16": "half",
+    "float32": "float",
+    "float64": "double",
+}
 
 
 def _type(parameter: KernelParameter) -> str:
     element = parameter.element or parameter.element_define or ""
-    return f"{'bool' if element == 'int1' else element}{'*' * parameter.pointer}"
+    return f"{_WORDS.get(element, element)}{'*' * parameter.pointer}"
 
 
 def _named(name: str, values: Iterable[str], indent: int) -> list[str]:
-    return _bracketed(f"{' ' * indent}{name}=[", [f'"{value}"' for value in values], "],", indent)
+    return _packed(f"{' ' * indent}{name}=[", [f'"{value}"' for value in values], "],", indent)
 
 
-def _family(family: Family, indent: int) -> Iterator[str]:
-    """One row of ``serves``: the values of some defines, and the condition on the numbers."""
+# ---------------------------------------------------------------- which defines it is for
+
+
+_PROMISE: Final = re.compile(r"\b__(?:multipleof|aligned)\s*\([^()]*\)")
+
+
+def _served(ported: PortedKernel, indent: int) -> Iterator[str]:
+    """``serves``: for each condition on the numbers, the values that the other defines may have."""
     pad = " " * indent
-    yield f"{pad}("
-    rows = [f'"{name}": {_values(values)}' for name, values in family.values.items()]
-    yield from _bracketed(f"{pad}    {{", rows, "},", indent + 4)
-    yield from _condition(family, indent + 4)
-    yield f"{pad}),"
+    mentioned = set(re.findall(r"[A-Za-z_]\w*", _PROMISE.sub("", ported.source.text)))
+    mentioned |= {word for known in ported.sets for word in _words_of(known.defines.values())}
+    rows: dict[tuple[str, ...], list[Mapping[str, Sequence[object]]]] = {}
+    for family in ported.families:
+        values = {name: known for name, known in family.values.items() if name in mentioned}
+        rows.setdefault(tuple(_condition(family, mentioned, indent + 4)), []).append(values)
+    yield f"{pad}serves=["
+    for condition, listed in rows.items():
+        yield f"{pad}    ("
+        yield from (f"    {line}" for line in condition)
+        yield f"{pad}        ["
+        for row in listed:
+            items = [f'"{name}": {_values(known)}' for name, known in row.items()]
+            yield from _packed(f"{pad}            {{", items, "},", indent + 12)
+        yield f"{pad}        ],"
+        yield f"{pad}    ),"
+    yield f"{pad}],"
 
 
-def _condition(family: Family, indent: int) -> Iterator[str]:
-    conditions = [condition for condition in family.conditions]
-    mentioned = {word for condition in conditions for word in re.findall(r"[A-Za-z_]\w*", condition)}
-    names = [*family.numbers, *(name for name in family.values if name in mentioned)]
-    head = f"{' ' * indent}lambda {', '.join(names)}: ".replace("lambda :", "lambda:")
-    if not conditions:
-        yield f"{head}True,"
-        return
-    terms = [f"({term})" if " or " in term or " if " in term else term for term in conditions]
-    line = f"{head}{' and '.join(terms)},"
-    if len(line) <= WIDTH:
+def _words_of(values: Iterable[object]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str):
+            yield from re.findall(r"[A-Za-z_]\w*", value)
+
+
+def _condition(family: Family, mentioned: set[str], indent: int) -> Iterator[str]:
+    """A function of the numbers. What only promises mention decides nothing: no promise is relied upon."""
+    numbers = [name for name in family.numbers if name in mentioned]
+    terms = []
+    for condition in family.conditions:
+        words = set(re.findall(r"[A-Za-z_]\w*", condition))
+        if words & set(family.numbers) <= mentioned:
+            terms.append(f"({condition})" if " or " in condition or " if " in condition else condition)
+            numbers += [name for name in family.values if name in words and name not in numbers]
+    head = f"{' ' * indent}lambda {', '.join(numbers)}: ".replace("lambda :", "lambda:")
+    line = f"{head}{' and '.join(terms) or 'True'},"
+    if len(line) + 4 <= WIDTH:
         yield line
-        return
-    yield f"{head}("
-    yield f"{' ' * indent}    {terms[0]}"
-    yield from (f"{' ' * indent}    and {term}" for term in terms[1:])
-    yield f"{' ' * indent}),"
+    else:
+        separated = [terms[0], *(f"and {term}" for term in terms[1:])]
+        yield from _packed(f"{head}(", separated, "),", indent, " ")
 
 
 def _values(values: Sequence[object]) -> str:
@@ -135,9 +165,22 @@ def _literal(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
-def _bracketed(opened: str, items: Sequence[str], closed: str, indent: int) -> list[str]:
-    """On one line if that fits, else an item a line."""
-    line = f"{opened}{', '.join(items)}{closed}"
+# ---------------------------------------------------------------- lines
+
+
+def _packed(
+    opened: str, items: Sequence[str], closed: str, indent: int, separator: str = ", "
+) -> list[str]:
+    """On one line if that fits, else as many items a line as fit."""
+    line = f"{opened}{separator.join(items)}{closed}"
     if len(line) <= WIDTH:
         return [line]
-    return [opened, *(f"{' ' * indent}    {item}," for item in items), f"{' ' * indent}{closed}"]
+    lines = [opened]
+    current = " " * indent + "   "
+    for item in items:
+        shown = item + separator.strip()
+        if current.strip() and len(current) + 1 + len(shown) > WIDTH:
+            lines.append(current)
+            current = " " * indent + "   "
+        current += f" {shown}"
+    return [*lines, current, f"{' ' * indent}{closed}"]
