@@ -16,7 +16,18 @@ import pytriton
 __all__ = ["NAMES", "PACKAGES", "each_device", "large", "needs_cpu_only", "package", "real_triton", "write"]
 
 PACKAGES = Path(__file__).parent / "packages"
-NAMES = ("lean2019", "contract2020", "tutorials2020", "sparse2020", "sparse2021", "ops2021")
+NAMES = (
+    "lean2019",
+    "contract2020",
+    "tutorials2020",
+    "sparse2020",
+    "sparse2021",
+    "ops2021",
+    "blocksparse2020",
+    "maskedsoftmax2020",
+    "sparseconv2021",
+    "layers2021",
+)
 
 each_device = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 

@@ -1,4 +1,4 @@
-"""In each of the six packages a module gets triton in a way that no import statement at its top shows."""
+"""In each of the first six packages a module gets triton in a way that no import statement at its top shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The six packages where their own promises are broken: the numbers are right, and each promise is named once.
+"""Packages where their own promises are broken: the numbers are right, and each promise is named once.
 
 The tests, tutorials and examples of that time did so: nobody checked a ``__multipleof`` or an ``__aligned``, and
 what a compiler made of them happened to be right for most sizes.
