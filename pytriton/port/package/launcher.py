@@ -85,7 +85,7 @@ def _imports(parts: _Parts, passed: set[str]) -> Iterator[str]:
         yield "from pathlib import Path"
     if parts.sweep or parts.bench:
         yield "from types import SimpleNamespace"
-    yield "from typing import Any"
+    yield "from typing import Any, NamedTuple"
     yield ""
     yield "import torch"
     yield "import triton"

@@ -8,13 +8,12 @@ Invariant: functions and sources of a module have different names.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytriton.fold.known import Family
-from pytriton.port.kernels import KernelParameter, PortedKernel
+from pytriton.port.kernels import PortedKernel
+from pytriton.port.package.serves import Serves, flags_of, serves, types_of
 
 __all__ = ["Entry", "module", "source_name"]
 
@@ -46,7 +45,7 @@ def module(where: str, dots: str, entries: Sequence[Entry], by_name: bool) -> st
             imports |= dict.fromkeys(line for line in head.splitlines() if not line.startswith("#"))
             helpers |= dict.fromkeys(parts[:-1])
             functions.append(parts[-1])
-    head = [f'"""The kernels of {where}."""', "", *filter(None, imports), "", f"from {dots}_triton import Source"]
+    head = [f'"""The kernels of {where}."""', "", *filter(None, imports), "", f"from {dots}_triton import Serves, Source"]
     parts = ["\n".join(head), *helpers, *functions]
     tables = ["\n".join(_entry(entry)) for entry in entries]
     if by_name:
@@ -70,11 +69,16 @@ def _source(opened: str, ported: PortedKernel, closed: str, indent: int) -> Iter
     inner = indent + 4
     pad = " " * inner
     yield f"{pad}{ported.function},"
-    rows = [f'"{parameter.identifier}": "{_type(parameter)}"' for parameter in ported.parameters]
+    listed = serves(ported)
+    types = types_of(ported, listed)
+    rows = [f'"{name}": "{type_}"' for name, type_ in types.items()]
     yield from _packed(f"{pad}parameters={{", rows, "},", inner)
     yield from _named("written", ported.writes, inner)
-    yield from _named("flags", [c.name for c in ported.constexprs if c.kind == "flag"], inner)
-    yield from _served(ported, inner)
+    yield from _named("flags", flags_of(ported), inner)
+    yield f"{pad}serves=["
+    for one in listed:
+        yield from _serves(one, types, inner + 4)
+    yield f"{pad}],"
     retuned = [parameter.identifier for parameter in ported.parameters if parameter.retune]
     if retuned:
         yield from _named("key", retuned, inner)
@@ -84,76 +88,36 @@ def _source(opened: str, ported: PortedKernel, closed: str, indent: int) -> Iter
     yield f"{' ' * indent}{closed}"
 
 
-_WORDS: Final = {
-    "int1": "bool",
-    "int8": "char",
-    "int16": "short",
-    "int32": "int",
-    "int64": "long",
-    "float16": "half",
-    "float32": "float",
-    "float64": "double",
-}
-
-
-def _type(parameter: KernelParameter) -> str:
-    element = parameter.element or parameter.element_define or ""
-    return f"{_WORDS.get(element, element)}{'*' * parameter.pointer}"
-
-
 def _named(name: str, values: Iterable[str], indent: int) -> list[str]:
     return _packed(f"{' ' * indent}{name}=[", [f'"{value}"' for value in values], "],", indent)
 
 
-# ---------------------------------------------------------------- which defines it is for
-
-
-_PROMISE: Final = re.compile(r"\b__(?:multipleof|aligned)\s*\([^()]*\)")
-
-
-def _served(ported: PortedKernel, indent: int) -> Iterator[str]:
-    """``serves``: for each condition on the numbers, the values that the other defines may have."""
-    pad = " " * indent
-    mentioned = set(re.findall(r"[A-Za-z_]\w*", _PROMISE.sub("", ported.source.text)))
-    mentioned |= {word for known in ported.sets for word in _words_of(known.defines.values())}
-    rows: dict[tuple[str, ...], list[Mapping[str, Sequence[object]]]] = {}
-    for family in ported.families:
-        values = {name: known for name, known in family.values.items() if name in mentioned}
-        rows.setdefault(tuple(_condition(family, mentioned, indent + 4)), []).append(values)
-    yield f"{pad}serves=["
-    for condition, listed in rows.items():
-        yield f"{pad}    ("
-        yield from (f"    {line}" for line in condition)
-        yield f"{pad}        ["
-        for row in listed:
+def _serves(one: Serves, types: Mapping[str, str], indent: int) -> Iterator[str]:
+    """``Serves(lambda TN: TN >= 16, [{...}], {...})``."""
+    pad = " " * (indent + 4)
+    yield f"{' ' * indent}Serves("
+    yield from _condition(one, indent + 4)
+    if one.rows == ({},):
+        yield f"{pad}[{{}}],"
+    else:
+        yield f"{pad}["
+        for row in one.rows:
             items = [f'"{name}": {_values(known)}' for name, known in row.items()]
-            yield from _packed(f"{pad}            {{", items, "},", indent + 12)
-        yield f"{pad}        ],"
-        yield f"{pad}    ),"
-    yield f"{pad}],"
+            yield from _packed(f"{pad}    {{", items, "},", indent + 8)
+        yield f"{pad}],"
+    others = [f'"{name}": {_literal(type_)}' for name, type_ in one.types if type_ != types[name]]
+    if others:
+        yield from _packed(f"{pad}{{", others, "},", indent + 4)
+    yield f"{' ' * indent}),"
 
 
-def _words_of(values: Iterable[object]) -> Iterator[str]:
-    for value in values:
-        if isinstance(value, str):
-            yield from re.findall(r"[A-Za-z_]\w*", value)
-
-
-def _condition(family: Family, mentioned: set[str], indent: int) -> Iterator[str]:
-    """A function of the numbers. What only promises mention decides nothing: no promise is relied upon."""
-    numbers = [name for name in family.numbers if name in mentioned]
-    terms = []
-    for condition in family.conditions:
-        words = set(re.findall(r"[A-Za-z_]\w*", condition))
-        if words & set(family.numbers) <= mentioned:
-            terms.append(f"({condition})" if " or " in condition or " if " in condition else condition)
-            numbers += [name for name in family.values if name in words and name not in numbers]
-    head = f"{' ' * indent}lambda {', '.join(numbers)}: ".replace("lambda :", "lambda:")
-    line = f"{head}{' and '.join(terms) or 'True'},"
-    if len(line) + 4 <= WIDTH:
+def _condition(one: Serves, indent: int) -> Iterator[str]:
+    head = f"{' ' * indent}lambda {', '.join(one.numbers)}: ".replace("lambda :", "lambda:")
+    line = f"{head}{' and '.join(one.terms) or 'True'},"
+    if len(line) <= WIDTH:
         yield line
     else:
-        separated = [terms[0], *(f"and {term}" for term in terms[1:])]
+        separated = [one.terms[0], *(f"and {term}" for term in one.terms[1:])]
         yield from _packed(f"{head}(", separated, "),", indent, " ")
 
 
