@@ -16,6 +16,7 @@ from pytriton.fold.merge import Merger
 from pytriton.fold.padding import Padding
 from pytriton.fold.polish import names_assigned, names_read, polished
 from pytriton.fold.read import Kernel, Parameter, Statement, Unfoldable, read
+from pytriton.fold.unify import unified
 from pytriton.fold.variants import Defines, Set, Variant, Variants, number
 from pytriton.fold.write import module
 
@@ -48,10 +49,10 @@ class Folded(NamedTuple):
 def fold(
     text: str, variants: Sequence[Variant], function: str | None = None, rules: Collection[str] = RULES
 ) -> Folded:
-    """One kernel, called ``function``, that is each variant with that variant's constexprs.
+    """One kernel that is each variant with that variant's constexprs.
 
-    ``rules``: what Triton is trusted to drop where it changes nothing (join.py). Raises Unfoldable where the
-    variants cannot be one function.
+    It is called ``function`` where the names of the variants share nothing. ``rules``: what Triton is trusted to
+    drop where it changes nothing (join.py). Raises Unfoldable where the variants cannot be one function.
     """
     known = Variants(variants)
     kernels = _kernels(known)
@@ -59,9 +60,9 @@ def fold(
     conditions = Conditions(text, known, padding.sizes)
     bodies = [(padding.named(kernel.body), of) for kernel, of in kernels]
     merger = Merger(Joiner(known, padding.sizes, padding.masks, rules), conditions, _reads(bodies))
-    merged = polished(merger.merged(bodies, known.all), text, known)
+    merged = polished(unified(merger.merged(bodies, known.all), known), text, known)
     body = (*padding.definitions(known), *merged)
-    name = function or _common_name([kernel.function for kernel, _ in kernels])
+    name = _common_name([kernel.function for kernel, _ in kernels]) or function or "kernel"
     constexprs = _constexprs(known, body, text)
     flags = frozenset(name for name in constexprs if known.is_flag(name))
     parameters = _parameters([kernel for kernel, _ in kernels])
@@ -95,12 +96,12 @@ def _union(rows: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _common_name(names: Sequence[str]) -> str:
-    """The name of all; of ``sdd_kernel`` and ``dsd_kernel``, what they share."""
+    """The name of all; of ``conv_fwd`` and ``conv_dx``, what they share; empty where that says nothing."""
     if len(set(names)) == 1:
         return names[0]
     parts = [name.split("_") for name in names]
     shared = [part for part in parts[0] if all(part in other for other in parts)]
-    return "_".join(shared) or "kernel"
+    return "" if shared == ["kernel"] else "_".join(shared)
 
 
 def _reads(bodies: Iterable[tuple[Sequence[Statement], Set]]) -> dict[str, Set]:

@@ -3,7 +3,8 @@
 It is proved for the define sets that it was folded from. A number that only sizes blocks, or is used as a value,
 may be any other number: the folded text has a name for it. That holds as long as all that was decided by numbers
 is decided as for one of the known sets: each condition in the text, which sizes are padded, which blocks are so
-small that their stores and loads need a barrier. Flags, texts and types must be those of one known set.
+small that their stores and loads need a barrier. Who can translate finds out which of these questions matter
+(``doubtful``), and drops the others (``forget``). Flags, texts and types must be those of one known set.
 """
 
 from __future__ import annotations
@@ -52,8 +53,10 @@ class Known:
         asked |= {part for condition in conditions.sizes for part in _parts(condition.node)}
         accidental = {name for node in self._decided for name in _pinned(node, asked)}
         self._decided += [condition.node for condition in conditions.asked]
+        self._sizes: list[Node] = []
         if self._in_place:  # a barrier may be needed where a small block is stored and loaded
-            self._decided += [condition.node for condition in conditions.sizes]
+            sizes = [condition.node for condition in conditions.sizes]
+            self._sizes = [node for node in sizes if node not in self._decided]
         self._numbers = {
             name
             for name in self._names
@@ -64,6 +67,7 @@ class Known:
         self._elsewhere = conditions.words - set(self._names)
         self._fixed = [name for name in self._names if name not in self._numbers | kernels]
         self._flags = {name for name in self._fixed if variants.is_flag(name)}
+        self._forgotten: set[Node] = set()
         self._sets: dict[tuple[object, ...], dict[Node, set[object]]] = {}
         for variant in range(variants.count):
             decided = self._sets.setdefault(self._key(variants.of(variant)), {})
@@ -103,15 +107,45 @@ class Known:
             for row in _products(members)
         )
 
+    def doubtful(self) -> set[Node]:
+        """What was answered in one way only for some known sets, though nothing in the text asks it."""
+        return {
+            question
+            for decided in self._sets.values()
+            for question, answers in decided.items()
+            if len(answers) == 1 and not self.asked_by_text(question)
+        }
+
+    def numbers_of(self, question: Node) -> set[str]:
+        """The numbers that a question is about."""
+        return _names(question, self._padded) & self._numbers
+
+    def answers(self, defines: Defines) -> dict[Node, object]:
+        """The answer to each question for these defines."""
+        return dict(self._answers({name: number(defines.get(name)) for name in self._names}))
+
+    def asked_by_text(self, question: Node) -> bool:
+        """Whether an ``#if`` of the text or a condition of the folded kernel asks it."""
+        return question in self._decided
+
+    def forget(self, questions: Iterable[Node]) -> None:
+        """Ask these no longer: their answers were seen to change nothing."""
+        for question in questions:
+            self._forgotten.add(question)
+            for decided in self._sets.values():
+                decided.pop(question, None)
+
     def _conditions(self, decided: Mapping[Node, set[object]]) -> Iterator[str]:
         """What must hold of the numbers where some answers are known only."""
         conditions: dict[str, None] = {}
         for question, answers in decided.items():
-            if len(answers) == 1 and (answer := next(iter(answers))) is not None:
-                names = {part.text for part in walk(question) if isinstance(part, Atom)}
-                if names & (self._numbers | set(self._padded.values())):
-                    node = question if answer else negated(question)
-                    conditions[show(_without_names(node, self._padded))] = None
+            if (
+                len(answers) == 1
+                and (answer := next(iter(answers))) is not None
+                and self.numbers_of(question)
+            ):
+                node = question if answer else negated(question)
+                conditions[show(_without_names(node, self._padded))] = None
         yield from conditions
 
     def _key(self, values: Mapping[str, object]) -> tuple[object, ...]:
@@ -131,12 +165,13 @@ class Known:
         padded = {
             other: next_power_of_2(whole[name]) for name, other in self._padded.items() if name in whole
         }
-        for node in self._decided:
-            yield node, _decided(node, {**values, **padded})
+        questions: list[Node] = [*self._decided, *self._sizes]
+        answers = [(node, _decided(node, {**values, **padded})) for node in questions]
         for name, value in whole.items():
-            yield _is_power(name), value & (value - 1) == 0
+            answers.append((_is_power(name), value & (value - 1) == 0))
             if self._products:
-                yield BinOp("<", Atom(name), Atom(str(MIN_INNER))), value < MIN_INNER
+                answers.append((BinOp("<", Atom(name), Atom(str(MIN_INNER))), value < MIN_INNER))
+        yield from (answer for answer in answers if answer[0] not in self._forgotten)
 
 
 _POWER: Final = "triton.next_power_of_2"
@@ -144,6 +179,12 @@ _POWER: Final = "triton.next_power_of_2"
 
 def _is_power(name: str) -> Node:
     return BinOp("==", Atom(name), Call(_POWER, (Atom(name),)))
+
+
+def _names(question: Node, padded: Mapping[str, str]) -> set[str]:
+    """The defines that an expression mentions, those that others are computed from included."""
+    names = {part.text for part in walk(question) if isinstance(part, Atom)}
+    return names | {name for name, other in padded.items() if other in names}
 
 
 def _asked(question: Node) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from pytriton.errors import CompileError
@@ -24,6 +24,7 @@ from pytriton.fold.read import Unfoldable
 from pytriton.fold.variants import Variant, number
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
+from pytriton.port.jobs.probe import drop_doubts
 from pytriton.port.jobs.translations import Translations, covering, normal, products
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -37,18 +38,22 @@ __all__ = [
     "PortedKernel",
     "Unportable",
     "port_kernel",
+    "probed",
 ]
 
 MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
 MAX_REFUSED: Final = 200  # define sets that are added to a fold in one round
 
-Origin = Literal["read", "observed"]
+Origin = Literal["read", "observed", "combined"]
 Kind = Literal["switch", "flag", "number", "text"]
 
 
 @dataclass(frozen=True)
 class DefineSet:
-    """Defines as a launch gives them (a list is a sweep), and how they were found."""
+    """Defines as a launch gives them (a list is a sweep), and how they were found.
+
+    ``combined`` are flags that are known each by itself.
+    """
 
     defines: Mapping[str, Any]
     origin: Origin = "read"
@@ -114,7 +119,8 @@ class PortedKernel:
     """One function for many define sets; see the head of this file.
 
     ``kernel`` is its name in the text; None where a define names it. ``sweeps``: the values of the defines of which
-    a launch gives a list. ``switches``: all defines of that kind. ``variants`` are the distinct translations, for the proof.
+    a launch gives a list. ``switches``: all defines of that kind. ``variants`` are the distinct translations, for
+    the proof.
     """
 
     text: str
@@ -170,15 +176,19 @@ def port_kernel(
     *,
     function: str | None = None,
     strict_literals: bool = False,
+    translations: Translations | None = None,
 ) -> tuple[PortedKernel, ...]:
     """The kernel of this name (None: the first) as one function, as several where it cannot be one.
 
-    ``function`` is the name where define sets name the kernel differently. Raises Unportable.
+    ``function`` is its name where the names in the define sets share nothing. ``translations``: those made before.
+    Raises Unportable.
     """
-    translations = Translations(source, Settings(kernel, strict_literals=strict_literals))
+    if translations is None:
+        translations = Translations(source, Settings(kernel, strict_literals=strict_literals))
     known = list(_known(sets, translations))
     failures: list[Failure] = []
     variants: list[Variant] = []
+    guessed = [one.defines for one in known if one.origins == {"combined"}]
     wanted = covering([one.defines for one in known])
     for _ in range(MAX_ROUNDS):
         for defines in wanted:
@@ -198,13 +208,15 @@ def port_kernel(
         ][:MAX_REFUSED]
         if not wanted:
             break
+    failures = [failure for failure in failures if failure.defines not in guessed]
+    known = [one for one in known if one.defines not in failed]
     sweeps = _sweeps(sets)
     return tuple(
         _ported(
             source,
             folded,
             members,
-            _served(known, folded, failures),
+            _served(known, folded),
             sweeps,
             failures,
             translations.switches,
@@ -212,6 +224,14 @@ def port_kernel(
         )
         for folded, members in folds
     )
+
+
+def probed(kernel: PortedKernel, translations: Translations) -> PortedKernel:
+    """The same kernel, for every size that changes no translation: fewer conditions, more define sets."""
+    drop_doubts(
+        kernel.folded.known, kernel.variants, lambda defines: translations(translations.mentioned(defines))
+    )
+    return replace(kernel, families=kernel.folded.known.families())
 
 
 # ---------------------------------------------------------------- define sets
@@ -231,11 +251,8 @@ def _known(sets: Sequence[DefineSet], translations: Translations) -> Iterator[Kn
         yield Known(mentioned, frozenset(origins[key]))
 
 
-def _served(known: Iterable[Known], folded: Folded, failures: Sequence[Failure]) -> tuple[Known, ...]:
-    failed = [failure.defines for failure in failures]
-    return tuple(
-        one for one in known if one.defines not in failed and folded.known.refusal(one.defines) is None
-    )
+def _served(known: Iterable[Known], folded: Folded) -> tuple[Known, ...]:
+    return tuple(one for one in known if folded.known.refusal(one.defines) is None)
 
 
 def _sweeps(sets: Iterable[DefineSet]) -> dict[str, tuple[Any, ...]]:
@@ -270,8 +287,7 @@ def _folds(text: str, variants: Sequence[Variant], function: str | None) -> tupl
 
 
 def _folded(text: str, variants: Sequence[Variant], function: str | None) -> Folded:
-    names = {variant.translation.function for variant in variants}
-    return fold(text, variants, function if len(names) > 1 else None)
+    return fold(text, variants, function)
 
 
 def _by_signature(variants: Sequence[Variant]) -> Iterator[list[Variant]]:

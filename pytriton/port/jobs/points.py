@@ -22,6 +22,7 @@ __all__ = ["ODD", "TYPES", "Point", "Translate", "points_of", "promoted"]
 
 TYPES: Final = ("half", "float")  # what programs of the time were called with
 ODD: Final = (96, 768, 24, 3, 1000)  # no powers of two: such blocks are padded, by another text
+SIZES: Final = (ODD[0], 2048, 3000)
 _BASES: Final = (64, 32, 16, 128, 8, 1)
 
 # defines, the kernel's name, strict literals -> what comes of it
@@ -87,28 +88,32 @@ def _chosen(use: Use, text: str, translator: Translate) -> Iterator[dict[str, An
             chosen[name] = promoted(str(chosen.get(root, "float")))
         base = promises | chosen | _base(use, promises | chosen, numbers, translator)
         yield base
-        yield from _odd_blocks(use, base, numbers, translator)
+        yield from _other_sizes(use, base, numbers, translator)
 
 
-def _odd_blocks(
+def _other_sizes(
     use: Use, base: Mapping[str, Any], names: Sequence[str], translator: Translate
 ) -> Iterator[dict[str, Any]]:
-    """The same with numbers that are no powers of two, where that gives another text."""
+    """The same with numbers that are large or no powers of two, where that gives another text.
+
+    Blocks of a product of matrices are left as they are: nobody used sizes there that are no powers of two.
+    """
     first = {**(use.points[0][0] if use.points else {}), **use.fixed}
     first |= {name: values[0] for name, values in use.swept.items()}
     plain = translator(first | dict(base), use.kernel, use.strict)
-    changing = []
+    if not isinstance(plain, Translation) or "tl.dot(" in plain.text:
+        return
+    changing: list[str] = []
     for name in names:
-        translation = translator(first | {**base, name: ODD[0]}, use.kernel, use.strict)
-        if (
-            isinstance(translation, Translation)
-            and isinstance(plain, Translation)
-            and translation.text != plain.text
-        ):
-            changing.append(name)
-    for count in range(1, min(len(changing), 2) + 1):
-        for some in itertools.combinations(changing, count):
-            yield {**base, **dict.fromkeys(some, ODD[0])}
+        seen = {plain.text}
+        for number in SIZES:
+            translation = translator(first | {**base, name: number}, use.kernel, use.strict)
+            if isinstance(translation, Translation) and translation.text not in seen:
+                seen.add(translation.text)
+                yield {**base, name: number}
+        changing += [name] if len(seen) > 1 else []
+    for some in itertools.combinations(changing, 2):
+        yield {**base, **dict.fromkeys(some, ODD[0])}
 
 
 def _kind(name: str, value: Unknown, text: str) -> str:

@@ -64,6 +64,7 @@ class Translations:
         self._settings = settings
         self._made: dict[object, Translation | CompileError] = {}
         self._words = frozenset(re.findall(r"[A-Za-z_]\w*", source.text))
+        self._promised: set[str] = set()
         self.switches = frozenset(_switches(source.text))
 
     def mentioned(self, defines: Defines) -> dict[str, Any]:
@@ -95,15 +96,13 @@ class Translations:
         return self._made[key]
 
     def _translated(self, defines: Defines) -> Translation:
-        translation = translate_as(self._source, defines, self._settings)
-        promised = tuple(
-            parameter.name
-            for parameter in translation.parameters
-            if parameter.multiple_of > 1 or parameter.aligned > 1
-        )
-        if not promised:
-            return translation
-        return translate_as(self._source, defines, replace(self._settings, without_promises=promised))
+        while True:
+            settings = replace(self._settings, without_promises=tuple(self._promised))
+            translation = translate_as(self._source, defines, settings)
+            promised = {p.name for p in translation.parameters if p.multiple_of > 1 or p.aligned > 1}
+            if promised <= self._promised:
+                return translation
+            self._promised |= promised
 
 
 _IFDEF: Final = re.compile(r"^[ \t]*#[ \t]*ifn?def[ \t]+(\w+)", re.MULTILINE)

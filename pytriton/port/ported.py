@@ -1,9 +1,9 @@
 """A text that was found -> its ported kernels, for all define sets that were read in the code or observed in a run.
 
-Input: texts with their launches (read/extract.py) and the launches of a run (run/observations.py). Output: for each
-text its ``PortedText``: the ported kernels, what could not be ported and why. A text with holes cannot be translated
-as it was read: each text that the run made of it is ported in its place. What the run launched and nothing read
-becomes a text of its own.
+Input: texts with their launches (read/extract.py) and the launches of a run (run/observations.py). Output: for
+each text its ``PortedText``: the ported kernels, what could not be ported and why. A text with holes cannot be
+translated as it was read: each text that the run made of it is ported in its place. What the run launched and
+nothing read becomes a text of its own.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from pytriton.errors import CompileError
@@ -19,7 +20,7 @@ from pytriton.pipeline import Translation
 from pytriton.port.jobs.gather import WORDS, Job, gather
 from pytriton.port.jobs.points import TYPES, points_of
 from pytriton.port.jobs.translations import Translations
-from pytriton.port.kernels import DefineSet, Failure, PortedKernel, Unportable, port_kernel
+from pytriton.port.kernels import DefineSet, Failure, PortedKernel, Unportable, port_kernel, probed
 from pytriton.port.read.extract import Found
 from pytriton.port.run.observations import Observation, completed, strangers
 from pytriton.settings import Settings
@@ -28,7 +29,7 @@ from pytriton.source import Source
 __all__ = ["PortedText", "observed_texts", "port_text"]
 
 MAX_POINTS: Final = 2400  # of one launch
-_MORE_TYPES: Final = ("bfloat16", "double")  # served where the kernel is the same with them
+MAX_COMBINED: Final = 600  # define sets that are made of flags known each by itself
 
 Sets = dict[str | None, list[DefineSet]]  # by the kernel that a launch names
 
@@ -57,16 +58,15 @@ def port_text(found: Found, given: Mapping[str, Any], observed: Sequence[Observa
     job = gather(found, given)
     if job.problem is not None and not job.uses:
         return PortedText(found, job, (), {}, tuple(observed))
-    source = Source(job.text, found.path.name)
-    sets = _sets(job, source, observed)
+    translator = _Translator(Source(job.text, found.path.name), any(use.strict for use in job.uses))
+    sets = _sets(job, translator, observed)
     kernels: dict[str, tuple[PortedKernel, ...]] = {}
     failures: dict[str, tuple[Failure, ...]] = {}
-    strict = any(use.strict for use in job.uses)
     pending = list(sets)
     while pending:
         name = pending.pop(0)
         try:
-            ported = _with_more_types(source, name, sets[name], job, strict)
+            ported = extended(translator, name, sets[name], job)
         except Unportable as error:
             failures[name or ""] = error.failures
             continue
@@ -85,35 +85,49 @@ def _other_kernels(ported: Sequence[PortedKernel]) -> Iterator[str]:
     yield from sorted({name for translation in translations for name in translation.kernels} - own)
 
 
-def _sets(job: Job, source: Source, observed: Sequence[Observation]) -> Sets:
+def _sets(job: Job, translator: _Translator, observed: Sequence[Observation]) -> Sets:
     """The define sets of all launches, read and observed, by the kernel that they name."""
-    translations: dict[tuple[str | None, bool], Translations] = {}
-
-    def translated(values: Mapping[str, Any], kernel: str | None, strict: bool) -> Translation | CompileError:
-        if (kernel, strict) not in translations:
-            translations[kernel, strict] = Translations(source, Settings(kernel, strict_literals=strict))
-        of_kernel = translations[kernel, strict]
-        return of_kernel(of_kernel.mentioned(values))
-
     sets: Sets = {}
     for use in job.uses:
         if observed and not use.line:
             continue  # a guess about a text whose launches were seen
-        for point in itertools.islice(points_of(use, job.text, translated), MAX_POINTS):
+        for point in itertools.islice(points_of(use, job.text, translator), MAX_POINTS):
             sets.setdefault(use.kernel, []).append(DefineSet(point.values, "read"))
     for observation in observed:
         for defines in _observed_defines(observation):
             sets.setdefault(observation.said["kernel"], []).append(DefineSet(defines, "observed"))
-    return _resolved(sets, translated)
+    return _resolved(sets, translator)
 
 
-def _resolved(sets: Sets, translated: Any) -> Sets:
+class _Translator:
+    """The translations of one text, by the kernel that is asked for."""
+
+    def __init__(self, source: Source, strict: bool) -> None:
+        self.source = source
+        self.strict = strict
+        self._of: dict[str | None, Translations] = {}
+
+    def of(self, kernel: str | None) -> Translations:
+        if kernel not in self._of:
+            settings = Settings(kernel, strict_literals=self.strict)
+            self._of[kernel] = Translations(self.source, settings)
+        return self._of[kernel]
+
+    def __call__(
+        self, values: Mapping[str, Any], kernel: str | None, strict: bool
+    ) -> Translation | CompileError:
+        translations = self.of(kernel)
+        return translations(translations.mentioned(values))
+
+
+def _resolved(sets: Sets, translator: _Translator) -> Sets:
     """The sets that name no kernel, with those that name the first one."""
     named = [name for name in sets if name is not None]
     if None not in sets or not named:
         return sets
     for one in sets[None]:
-        translation = translated({name: _first(value) for name, value in one.defines.items()}, None, False)
+        values = {name: _first(value) for name, value in one.defines.items()}
+        translation = translator(values, None, False)
         if isinstance(translation, Translation) and translation.kernel in named:
             sets[translation.kernel] += sets.pop(None)
             break
@@ -138,34 +152,73 @@ def _value(value: Any) -> Any:
     return [_value(item) for item in value] if isinstance(value, list) else value
 
 
-# ---------------------------------------------------------------- further types
+# ---------------------------------------------------------------- more than was found
 
 
-def _with_more_types(
-    source: Source, name: str | None, sets: Sequence[DefineSet], job: Job, strict: bool
+def extended(
+    translator: _Translator, name: str | None, sets: Sequence[DefineSet], job: Job
 ) -> tuple[PortedKernel, ...]:
-    """The ported kernels, for further element types too where that makes none of them longer."""
-    ported = port_kernel(source, name, sets, strict_literals=strict)
-    opened = {define for use in job.uses for define in use.open}
-    for word in _MORE_TYPES:
-        if any(word in use.types.get(define, ()) for use in job.uses for define in use.open):
-            continue
-        more = [DefineSet(_retyped(one.defines, opened, word), one.origin) for one in sets]
-        fresh = [one for one in more if one not in sets]
+    """The ported kernels, for other combinations of flags and further types where that changes no line of them."""
+    function = f"{re.sub(r'[^0-9A-Za-z]+', '_', job.found.path.stem)}_kernel"
+    port = partial(port_kernel, translator.source, name, function=function, translations=translator.of(name))
+    ported = port(sets)
+    for more in (_combined, partial(_retyped, job, "bfloat16"), partial(_retyped, job, "double")):
+        fresh = [one for one in more(ported, sets) if one not in sets]
         if not fresh:
             continue
-        try:
-            longer = port_kernel(source, name, [*sets, *fresh], strict_literals=strict)
-        except Unportable:
-            continue
+        longer = port([*sets, *fresh])
         if [_without_types(kernel.text) for kernel in longer] == [_without_types(k.text) for k in ported]:
             ported, sets = longer, [*sets, *fresh]
-    return ported
+    return tuple(probed(kernel, translator.of(name)) for kernel in ported)
 
 
-def _retyped(defines: Mapping[str, Any], opened: set[str], word: str) -> dict[str, Any]:
-    """The defines with another word for the open types."""
-    return {name: word if name in opened and value in TYPES else value for name, value in defines.items()}
+def _combined(ported: Sequence[PortedKernel], sets: Sequence[DefineSet]) -> list[DefineSet]:
+    """Other combinations of the flags with what goes with them: any two flags or texts of it are known together."""
+    known = [one.defines for one in ported[0].sets]
+    names = list(dict.fromkeys(name for defines in known for name in defines))
+    values = {name: [defines.get(name) for defines in known] for name in names}
+    flags = [
+        name for name in names if all(value is None or isinstance(value, bool) for value in values[name])
+    ]
+    asked = [name for name in names if name in flags or any(isinstance(value, str) for value in values[name])]
+    pairs = {pair for defines in known for pair in _pairs(defines, asked)}
+    others = {_key(rest): rest for rest in ({**defines, **dict.fromkeys(flags)} for defines in known)}
+    rows = list(
+        itertools.islice(itertools.product(*(dict.fromkeys(values[name]) for name in flags)), MAX_COMBINED)
+    )
+    if len(ported) > 1 or len(others) * len(rows) > MAX_POINTS:
+        return []
+    every = ({**rest, **dict(zip(flags, row, strict=True))} for rest in others.values() for row in rows)
+    fitting = [defines for defines in every if pairs.issuperset(_pairs(defines, asked))]
+    return [DefineSet(defines, "combined") for defines in fitting] if len(fitting) <= MAX_COMBINED else []
+
+
+def _key(defines: Mapping[str, Any]) -> str:
+    return repr(sorted((name, repr(value)) for name, value in defines.items()))
+
+
+def _pairs(defines: Mapping[str, Any], names: Sequence[str]) -> Iterator[object]:
+    """Any two of the defines with their values."""
+    return itertools.combinations([(name, defines.get(name)) for name in names], 2)
+
+
+def _retyped(
+    job: Job, word: str, ported: Sequence[PortedKernel], sets: Sequence[DefineSet]
+) -> list[DefineSet]:
+    """The define sets with another word for the types that are open."""
+    opened = {define for use in job.uses for define in use.open}
+    if any(word in use.types.get(define, ()) for use in job.uses for define in use.open):
+        return []
+    return [
+        DefineSet(
+            {
+                name: word if name in opened and value in TYPES else value
+                for name, value in one.defines.items()
+            },
+            one.origin,
+        )
+        for one in sets
+    ]
 
 
 _NOTE: Final = re.compile(r"^(    \w+,)  # .*\*$", re.MULTILINE)
