@@ -43,15 +43,13 @@ def serves(ported: PortedKernel) -> list[Serves]:
     for known in ported.sets:
         mentioned |= set(_words(value for value in known.defines.values() if isinstance(value, str)))
     types = _Types(ported)
-    groups: dict[tuple[tuple[str, ...], tuple[str, ...], Types], dict[Row, None]] = {}
-    found: list[Serves] = []
+    groups: dict[tuple[tuple[str, ...], tuple[str, ...], Types], dict[_Row, None]] = {}
     for family in ported.families:
         numbers, terms = _condition(family, mentioned)
         for row, of_row in _split(family.values, types):
             shown = _Row({name: values for name, values in row.items() if name in mentioned})
             groups.setdefault((numbers, terms, of_row), {})[shown] = None
-    found = [Serves(*key, tuple(rows)) for key, rows in groups.items()]
-    return found
+    return [Serves(*key, tuple(rows)) for key, rows in groups.items()]
 
 
 class _Row(dict[str, tuple[object, ...]]):
@@ -100,10 +98,10 @@ class _Types:
         self._names = list(ported.families[0].values)
         self._flags = set(flags_of(ported))
         self._of: dict[tuple[object, ...], Types] = {}
-        for known, variant in zip(ported.sets, ported.variants, strict=True):
-            present = {p.identifier: _declared(p, known.defines) for p in variant.translation.parameters}
+        for defines, translation in ported.variants:
+            present = {p.identifier: _declared(p, defines) for p in translation.parameters}
             types = tuple((p.identifier, present.get(p.identifier)) for p in ported.parameters)
-            self._of.setdefault(self._key(known.defines), types)
+            self._of.setdefault(self._key(defines), types)
 
     def __call__(self, values: Mapping[str, object]) -> Types:
         return self._of[self._key(values)]
