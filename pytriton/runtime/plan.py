@@ -21,6 +21,8 @@ from typing import Any, Final
 import torch
 
 from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.runtime.checks.memory import Memory
+from pytriton.runtime.checks.mode import is_checked
 from pytriton.runtime.compile.specialize import reads_parameter
 from pytriton.runtime.errors import refusal, warn_once
 from pytriton.runtime.launch.arguments import Binder, Bound
@@ -209,7 +211,20 @@ class Plan:
         if candidate.binder is not self.first.binder:
             values, specialization, _ = self._bind(candidate, arguments)
         sizes = grid_of(candidate, grid)
-        return None if sizes is None else Launch(candidate, device, sizes, values, specialization)
+        if sizes is None:
+            return None
+        memory = self._memory(candidate, device, values, arguments)
+        return Launch(candidate, device, sizes, values, specialization, memory)
+
+    def _memory(
+        self, candidate: Candidate, device: int, values: Sequence[Any], arguments: Sequence[Any]
+    ) -> Memory | None:
+        """What a launch may reach; None if nobody wants it checked."""
+        check, binder = self._settings.check, candidate.binder
+        if not is_checked(check, on_cpu=device == CPU):
+            return None
+        supplied = [self._constants.on(device, buffer.name, buffer.buffer) for buffer in binder.buffers]
+        return Memory(check, binder.kernel, binder.parameters, values, [*arguments, *supplied])
 
     def _candidate_known(self, device: int, values: Sequence[Any]) -> Candidate | None:
         return self._tuner.only or self._tuner.known.get(self._tuning_key(device, values))
@@ -228,7 +243,7 @@ class Plan:
     def _make_launcher(self, launch: Launch, arguments: Sequence[Any], within: bool) -> None:
         """Make a launcher for calls of this form, if there can be one."""
         binder = self.first.binder
-        if launch.device == CPU or binder.buffers or len(self._launchers) >= MAX_FORMS:
+        if launch.device == CPU or launch.memory is not None or binder.buffers or len(self._launchers) >= MAX_FORMS:
             return
         direct = launch.candidate.direct_on(launch.device, launch.specialization)
         form = form_of(binder.parameters, arguments)
