@@ -20,7 +20,7 @@ import torch
 from pytriton.errors import CompileError
 from pytriton.lang.open_defines import may_lack_defines
 from pytriton.pipeline import Translation
-from pytriton.runtime.checks.mode import Check, check_of
+from pytriton.runtime.checks.mode import Check, Checks, check_of
 from pytriton.runtime.compile.compiler import assembly, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.errors import from_legacy, headline, refusal, warn
@@ -57,6 +57,7 @@ class Kernel:
         self._names: tuple[str, ...] | None = None
         self._constants = Constants() if constants is None else constants
         self._promises = Promises(definition.settings.strict_promises)
+        self._checks = Checks(definition.settings.check)
         self._told: set[str] = set()
         self.token = enrol(self)  # by which traced code names it
 
@@ -254,7 +255,8 @@ class Kernel:
         with self._lock:
             if key not in self._plans:
                 text, settings = self._definition.text, replace(self._definition.settings, **changed)
-                plan = Plan(text, configs, settings, self._constants, self._promises, self._tell)
+                shared = (self._constants, self._promises, self._tell, self._checks)
+                plan = Plan(text, configs, settings, *shared)
                 if not self._plans:
                     translation = plan.first.translation
                     self._constants.check(translation.buffers, translation.kernel)

@@ -20,7 +20,7 @@ import torch
 from pytriton.lang.tree.types import PointerType
 from pytriton.passes.check.sites import Site
 from pytriton.pipeline import Parameter
-from pytriton.runtime.checks.mode import Check
+from pytriton.runtime.checks.mode import Checks
 
 __all__ = ["Extent", "Memory", "Pages", "Range"]
 
@@ -48,9 +48,9 @@ class Extent:
 
 @dataclass(frozen=True)
 class Memory:
-    """The pointers and numbers of one launch, and how strictly it is checked."""
+    """The pointers and numbers of one launch, and how it is checked."""
 
-    check: Check
+    checks: Checks
     kernel: str
     parameters: Sequence[Parameter]
     values: Sequence[Any]

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from pytriton.runtime.errors import refusal
 
-__all__ = ["CHECK_VARIABLE", "Check", "check_of", "is_checked"]
+__all__ = ["CHECK_VARIABLE", "Check", "Checks", "check_of"]
 
 CHECK_VARIABLE: Final = "PYTRITON_CHECK"
 
@@ -32,6 +32,18 @@ def check_of(given: object) -> Check:
     raise refusal(f"check is {given!r}", "TC515", "give True, False or 'strict', or leave it out")
 
 
-def is_checked(check: Check, *, on_cpu: bool) -> bool:
-    """Whether launches there are checked."""
-    return on_cpu if check is None else check is not False
+class Checks:
+    """How the launches of one kernel object are checked, for all its plans."""
+
+    def __init__(self, check: Check = None) -> None:
+        self.check = check
+        self.told: set[object] = set()  # the places in its text of which the user was warned
+
+    def are_on(self, *, on_cpu: bool) -> bool:
+        """Whether launches there are checked."""
+        return on_cpu if self.check is None else self.check is not False
+
+    @property
+    def strict(self) -> bool:
+        """Whether a load outside is an error, too."""
+        return self.check == "strict"

@@ -18,28 +18,27 @@ from pytriton.pipeline import Translation
 from pytriton.runtime.checks.cures import cure_of
 from pytriton.runtime.checks.memory import Extent, Memory
 from pytriton.runtime.checks.violation import Outside, Violation
-from pytriton.runtime.errors import headline, warn, warn_once
+from pytriton.runtime.errors import headline, warn
 
 __all__ = ["tell", "tell_of_overlaps"]
 
 Grid = tuple[int, int, int]
 
 _MAX_DIAGNOSTICS: Final = 4  # in one error
-_told: Final[set[tuple[str, int, int]]] = set()  # places of loads, by the hash of their text
 
 
 def tell(found: Mapping[int, Violation], memory: Memory, grid: Grid) -> None:
     """Warn of loads; raise LaunchError if a store or an atomic was outside, or anything if that is strict."""
-    by_place: dict[tuple[str, int, int], Violation] = {}
+    by_place: dict[object, Violation] = {}
     for violation in found.values():  # a loop may have been split: its parts are one place
         span = violation.site.span
-        by_place.setdefault((span.source.text, span.start, span.end), violation)
+        by_place.setdefault((span.source.name, span.start, span.end), violation)
     errors: list[Violation] = []
     for place, violation in by_place.items():
-        if violation.site.kind != "load" or memory.check == "strict":
+        if violation.site.kind != "load" or memory.checks.strict:
             errors.append(violation)
-        elif place not in _told:
-            _told.add(place)
+        elif place not in memory.checks.told:
+            memory.checks.told.add(place)
             warn(_diagnostic(Outside(violation, memory, grid), "warning").render())
     if errors:
         shown = [_diagnostic(Outside(error, memory, grid), "error").render() for error in errors[:_MAX_DIAGNOSTICS]]
@@ -118,7 +117,9 @@ def tell_of_overlaps(translation: Translation, memory: Memory) -> None:
             apart = next(name for name in sorted(names) if name in translation.apart)
             other = next(iter(names - {apart}))
             message = f"{memory.kernel}: '{apart}' is __noalias, but shares memory with '{other}'"
-            warn_once(headline(message, "TC552", "pass a copy, x.clone(), or drop __noalias from the source"))
+            if message not in memory.checks.told:
+                memory.checks.told.add(message)
+                warn(headline(message, "TC552", "pass a copy, x.clone(), or drop __noalias from the source"))
 
 
 def _dense(extents: Iterable[Extent]) -> list[Extent]:
