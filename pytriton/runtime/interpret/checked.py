@@ -7,7 +7,8 @@ the first of each site is kept with the number of all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -33,7 +34,7 @@ class Launched:
 
 
 class CheckedAccesses:
-    """The helpers of one checked kernel, by name in ``functions``; ``begin`` stands before each launch."""
+    """The helpers of one checked kernel, by name in ``functions``; they work inside ``of(a launch)``."""
 
     def __init__(self, sites: Sequence[Site]) -> None:
         self._sites = sites
@@ -49,8 +50,9 @@ class CheckedAccesses:
             "checked_atomic_cas": self._cas,
         }
 
-    def begin(self, launched: Launched) -> None:
-        """Forget the launch before, and take the next; nobody else may interpret meanwhile."""
+    @contextmanager
+    def of(self, launched: Launched) -> Iterator[None]:
+        """While the body runs, the accesses are those of one launch; nobody else may interpret meanwhile."""
         self._launched = launched
         self._pages = {}
         ranges = [launched.memory.ranges(site) for site in self._sites]
@@ -58,6 +60,10 @@ class CheckedAccesses:
             (known[0][0], known[0][1] - site.width) if known else _NOWHERE
             for site, known in zip(self._sites, ranges, strict=True)
         ]
+        try:
+            yield
+        finally:
+            self._launched = None  # it holds the user's tensors
 
     # The helpers, with the arguments that generated code gives them; the last are the table, the number of the site
     # and two numbers for the table.

@@ -65,10 +65,11 @@ class Interpreted:
         with interpreting(), mended(_ALL_MENDS), numpy.errstate(all="ignore"):
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
             self._make_ones_constants(values, wrapped)
-            if self._accesses is not None and launched is not None:
-                self._accesses.begin(launched)
-                wrapped.append(0)  # the table, which these accesses do not read
-            self._function[grid](*wrapped, **self._constexprs)
+            if self._accesses is None or launched is None:
+                self._function[grid](*wrapped, **self._constexprs)
+                return
+            with self._accesses.of(launched):
+                self._function[grid](*wrapped, 0, **self._constexprs)  # 0: a table that nobody reads
 
     def _make_ones_constants(self, values: Sequence[Any], wrapped: list[Any]) -> None:
         for place, name in self._ones.items():

@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy
@@ -128,7 +127,7 @@ def _without(mask: Any, wrong: Any) -> Any:
 def _line(translation: Translation) -> int:
     """The line of the source whose generated line runs now."""
     frame: Any = sys._getframe(2)
-    while frame is not None and not Path(frame.f_code.co_filename).name.startswith("pytriton_"):
+    while frame.f_code.co_name != translation.function:
         frame = frame.f_back
     known = [number for number in translation.lines if number <= frame.f_lineno]
     return translation.lines[max(known)]
