@@ -20,6 +20,7 @@ from pytriton.lang.tree.typed import Symbol
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.passes import Context, run
 from pytriton.passes.analysis.traits import Traits
+from pytriton.passes.check.sites import Site, numbered
 from pytriton.passes.memory.provenance import Provenance
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -70,6 +71,8 @@ class Translation:
     lines: Mapping[int, int] = field(default_factory=dict)  # line of the module -> line of the source
     buffers: Mapping[str, int] = field(default_factory=dict)  # constant buffers of the text -> bytes
     traits: Traits = field(default_factory=Traits)  # what tuning wants to know of it
+    sites: tuple[Site, ...] = ()  # of checked code: its accesses by number; if there are any, a table stands after the parameters
+    apart: frozenset[str] = frozenset()  # the parameters that are said to overlap no other: __noalias
 
 
 def translate(
@@ -112,7 +115,10 @@ def _translated(
     context = Context(settings, report)
     provenance = Provenance(checked)
     lowered = run(checked, context)
-    module = emit(lowered, Provenance(lowered), settings.precision)
+    sites: tuple[Site, ...] = ()
+    if settings.checked:
+        lowered, sites = numbered(lowered)
+    module = emit(lowered, Provenance(lowered), settings.precision, sites)
     return Translation(
         text=module.text,
         kernel=checked.name,
@@ -127,6 +133,8 @@ def _translated(
         lines=MappingProxyType(dict(module.lines)),
         buffers=MappingProxyType({symbol.name: symbol.buffer for symbol in checked.buffers}),
         traits=replace(context.traits, strays=provenance.strays),
+        sites=sites,
+        apart=frozenset(symbol.name for symbol in checked.parameters if symbol.noalias),
     )
 
 

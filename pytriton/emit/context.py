@@ -19,6 +19,7 @@ from pytriton.emit.names import Names
 from pytriton.emit.python import Atom, Node, Tuple
 from pytriton.emit.values import Value
 from pytriton.lang.tree.typed import Expr, Size
+from pytriton.passes.check.sites import Site
 
 __all__ = ["Context", "lower", "node_of", "shape_node", "size_node", "tensor_of"]
 
@@ -32,6 +33,7 @@ class Context:
     lower_expression: Callable[[Expr, Context], Value]
     helpers: set[str] = field(default_factory=set)  # of templates/helpers.py.j2
     libdevice: bool = False  # whether the module imports it
+    sites: tuple[Site, ...] = ()  # of checked code: its accesses by number
 
 
 def lower(expr: Expr, context: Context) -> Value:

@@ -1,4 +1,8 @@
-"""Pointers that move, loads and atomics -> Triton's, which widen and convert by rules of their own."""
+"""Pointers that move, loads and atomics -> Triton's, which widen and convert by rules of their own.
+
+An access with a site is printed as the call of a helper (templates/checked.py.j2), which gets beside Triton's own
+arguments the table of storages and reports, and the number of the site.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from pytriton.lang.tree.convert import constant, wrap
 from pytriton.lang.tree.typed import Expr
 from pytriton.lang.tree.types import BOOL, DOUBLE, INT, LONG, PointerType, ScalarType, element_of, shape_of
 
-__all__ = ["COMPARISONS", "atomic", "load", "mask_node", "pointer_arithmetic"]
+__all__ = ["COMPARISONS", "atomic", "checked", "load", "mask_node", "pointer_arithmetic"]
 
 COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
 
@@ -71,7 +75,12 @@ def load(expr: typed.Load, context: Context) -> Value:
             if element == DOUBLE:
                 other = compared(other, expr.other, DOUBLE)
             keywords.append(("other", place(other, shape_of(expr.other.type), want)))
-    call = Call("tl.load", (pointer.node,), tuple(keywords))
+    if expr.site is not None:
+        given = dict(keywords)
+        other_node = given.get("other", Atom("None"))
+        call = checked("load", expr.site, (pointer.node,), given.get("mask"), context, other_node)
+    else:
+        call = Call("tl.load", (pointer.node,), tuple(keywords))
     if isinstance(element, PointerType):
         return Value(Method(call, "to", (dtype(element),)), element)
     return Value(call, element)
@@ -100,4 +109,23 @@ def atomic(expr: typed.Atomic, context: Context) -> Value:
         mask = as_tensor(mask) if mask.strong else mask  # atomics take no number for a mask
         keywords = (("mask", place(mask, shape_of(expr.mask.type), want)),)
     element = element_of(expr.type)  # type: ignore[arg-type]
+    if expr.site is not None:
+        mask_given = dict(keywords).get("mask")
+        name = f"atomic_{expr.operation}"
+        return Value(checked(name, expr.site, tuple(arguments), mask_given, context), element)
     return Value(Call(f"tl.atomic_{expr.operation}", tuple(arguments), keywords), element)
+
+
+def checked(
+    name: str, number: int, operands: tuple[Node, ...], mask: Node | None, context: Context, *more: Node
+) -> Call:
+    """The call of a helper that makes the access only where it is inside; ``True`` stands for no mask."""
+    assert context.names.table is not None
+    context.helpers.add(f"checked_{name}")
+    site = context.sites[number]
+    ranges = 1 if site.roots is not None and len(site.roots) == 1 else 0
+    numbers = [Atom(str(word)) for word in (number, ranges, len(site.shape))]
+    return Call(
+        f"checked_{name}",
+        (*operands, mask or Atom("True"), *more, Atom(context.names.table), *numbers),
+    )

@@ -17,6 +17,7 @@ from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import Comments, Declare, Expr, KernelDef, Symbol
 from pytriton.lang.tree.types import FLOAT, INT, BlockType, PointerType, shape_of
 from pytriton.lang.tree.walk import assigned, assigned_once, expressions, walk
+from pytriton.passes.check.sites import Site
 from pytriton.passes.memory.provenance import Provenance
 
 __all__ = ["Module", "emit"]
@@ -33,9 +34,11 @@ class Module:
     lines: Mapping[int, int]
 
 
-def emit(kernel: KernelDef, provenance: Provenance, precision: str = "ieee") -> Module:
-    """Print one kernel; ``precision`` is that of products of floats."""
-    names = Names(kernel.parameters, _defines(kernel))
+def emit(
+    kernel: KernelDef, provenance: Provenance, precision: str = "ieee", sites: tuple[Site, ...] = ()
+) -> Module:
+    """Print one kernel; ``precision`` is that of products of floats. ``sites``: of checked code, its accesses."""
+    names = Names(kernel.parameters, _defines(kernel), checked=bool(sites))
     names.declare(kernel.body)
     names.weak |= {
         symbol for symbol in kernel.parameters if symbol.type == INT
@@ -46,15 +49,17 @@ def emit(kernel: KernelDef, provenance: Provenance, precision: str = "ieee") -> 
         if isinstance(statement, Declare) and _counts_up(statement.value)
     }
     statements = Statements(names, provenance, precision)
+    statements.context.sites = sites
     statements.body(kernel.body)
     function = identifier(kernel.name)
     text = render(
         "kernel.py.j2",
         libdevice=statements.context.libdevice,
         helpers=statements.context.helpers,
+        checked=bool(sites),
         comments=kernel.comments.above,
         function=function,
-        parameters=_parameters(kernel, names),
+        parameters=[*_parameters(kernel, names), *_table(names)],
         constexprs=list(names.constexprs),
         body="\n".join(line.text for line in statements.lines),
     )
@@ -74,6 +79,14 @@ def _parameters(kernel: KernelDef, names: Names) -> list[dict[str, object]]:
             {"name": names[symbol], "type": _annotation(symbol), "comments": comment.above, "note": note}
         )
     return rows
+
+
+def _table(names: Names) -> list[dict[str, object]]:
+    """The parameter of checked code that holds the storages, and takes the reports."""
+    if names.table is None:
+        return []
+    note = "long*: the storages that accesses may reach, and what was found of those that did not"
+    return [{"name": names.table, "type": "", "comments": (), "note": note}]
 
 
 def _annotation(symbol: Symbol) -> str:

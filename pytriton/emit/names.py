@@ -17,6 +17,8 @@ from pytriton.lang.tree.walk import bodies
 __all__ = ["Names", "identifier"]
 
 _HELPERS: Final = ("cut_from_loads", "widen_lhs", "widen_rhs", "ieee_ceil", "ieee_floor")
+_ACCESSES: Final = ("load", "store", "atomic_add", "atomic_cas", "atomic_xchg")
+_CHECKED: Final = frozenset(["places", "reached", *(f"checked_{access}" for access in _ACCESSES)])  # helpers of checked code
 _TAKEN: Final = frozenset([*keyword.kwlist, "tl", "triton", "libdevice", "range", "float", *_HELPERS])
 # Names that a launch `kernel[grid](..., num_warps=4)` gives a meaning of its own.
 _LAUNCH: Final = frozenset("grid warmup num_warps num_stages num_ctas stream device self".split())
@@ -34,7 +36,10 @@ def identifier(name: str, taken: Set[str] = frozenset()) -> str:
 class Names:
     """The identifiers of one kernel."""
 
-    def __init__(self, parameters: tuple[Symbol, ...], defines: frozenset[str]) -> None:
+    def __init__(
+        self, parameters: tuple[Symbol, ...], defines: frozenset[str], *, checked: bool = False
+    ) -> None:
+        """``checked``: the code has one more parameter, ``table``, and calls the helpers that check accesses."""
         self.weak: set[Symbol] = set()  # may be a bare number when the kernel runs
         self.natural: set[Symbol] = set()  # is at least 0: a range, or the variable of a loop over one
         self.constexprs: dict[str, int | float] = {}
@@ -44,12 +49,17 @@ class Names:
         self._next: dict[tuple[str, object], int] = {}  # lower numbers are taken, until something is closed
         self._defines = {name: identifier(name, _LAUNCH) for name in sorted(defines)}
         self._open.update(self._defines.values())
+        if checked:
+            self._open |= _CHECKED
         taken = self._open | _LAUNCH
         for symbol in parameters:
             name = identifier(symbol.name, taken)
             self._names[symbol] = name
             self._open.add(name)
             taken.add(name)
+        self.table = identifier("table", taken) if checked else None
+        if self.table is not None:
+            self._open.add(self.table)
 
     def __getitem__(self, symbol: Symbol) -> str:
         return self._names[symbol]

@@ -14,7 +14,7 @@ from pytriton.emit.conversions import as_tensor, place
 from pytriton.emit.document import WIDTH
 from pytriton.emit.expr import lower_expression
 from pytriton.emit.layout import layout
-from pytriton.emit.memory import mask_node
+from pytriton.emit.memory import checked, mask_node
 from pytriton.emit.names import Names
 from pytriton.emit.numbers import dtype, full
 from pytriton.emit.python import Atom, BinOp, Call, Method, Node
@@ -154,10 +154,11 @@ class Statements:
         pointer = lower(statement.pointer, self.context)
         want = shape_of(statement.pointer.type)
         value = self._stored(statement, want)
-        keywords: tuple[tuple[str, Node], ...] = ()
-        if statement.mask is not None:
-            keywords = (("mask", mask_node(statement.mask, want, self.context)),)
-        call = Call("tl.store", (pointer.node, value), keywords)
+        mask = None if statement.mask is None else mask_node(statement.mask, want, self.context)
+        if statement.site is not None:
+            call = checked("store", statement.site, (pointer.node, value), mask, self.context)
+        else:
+            call = Call("tl.store", (pointer.node, value), (("mask", mask),) if mask is not None else ())
         self._print("", call, "", statement.span, statement.comments)
 
     def _stored(self, statement: typed.Store, want: tuple[int, ...]) -> Node:

@@ -5,6 +5,7 @@ memory/    which memory a pointer reaches, which accesses may meet, where barrie
 lower/     what Triton lacks, in terms of what it has
 loops/     C's loops as ``range``, and loads that were prefetched by hand back at the top of their loop
 speed/     what changes no result and makes kernels faster
+check/     after all of them, for checked code: a number for each access
 """
 
 from collections.abc import Callable

@@ -21,6 +21,8 @@ The codes (each has a page in ``docs/``)::
     TC541  a write that the schema does not show  TC542  a result that shares memory
     TC543  what torch.compile cannot follow       TC544  an override that cannot be
     TC545  a write that depends on hidden defines
+    TC550  a store outside a tensor               TC551  (warning) a load outside a tensor
+    TC552  (warning) a __noalias that is false
     TC601  a sweep of which no candidate is left
 """
 

@@ -20,6 +20,7 @@ import torch
 from pytriton.errors import CompileError
 from pytriton.lang.open_defines import may_lack_defines
 from pytriton.pipeline import Translation
+from pytriton.runtime.checks.mode import Check, Checks, check_of
 from pytriton.runtime.compile.compiler import assembly, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.errors import from_legacy, headline, refusal, warn
@@ -56,6 +57,7 @@ class Kernel:
         self._names: tuple[str, ...] | None = None
         self._constants = Constants() if constants is None else constants
         self._promises = Promises(definition.settings.strict_promises)
+        self._checks = Checks(definition.settings.check)
         self._told: set[str] = set()
         self.token = enrol(self)  # by which traced code names it
 
@@ -253,7 +255,8 @@ class Kernel:
         with self._lock:
             if key not in self._plans:
                 text, settings = self._definition.text, replace(self._definition.settings, **changed)
-                plan = Plan(text, configs, settings, self._constants, self._promises, self._tell)
+                shared = (self._constants, self._promises, self._tell, self._checks)
+                plan = Plan(text, configs, settings, *shared)
                 if not self._plans:
                     translation = plan.first.translation
                     self._constants.check(translation.buffers, translation.kernel)
@@ -309,6 +312,7 @@ def kernel(
     tune: str | None = None,
     precision: str | Iterable[str] = "ieee",
     strict_promises: bool = False,
+    check: bool | str | None = None,
 ) -> Kernel:
     """A kernel of a Triton-C text, checked now as far as the defines allow.
 
@@ -320,6 +324,8 @@ def kernel(
     ``precision`` of ``float @ float``: ``ieee, tf32, tf32x3, bf16x3`` or ``bf16x6``. ``heuristics`` computes
     defines from a call's arguments. ``kernel`` picks one of several. With ``strict_promises`` a launch that breaks
     a ``__multipleof`` or ``__aligned`` is refused; else it runs without relying on it, with a warning.
+    ``check``: accesses outside the memory of the arguments are reported instead of made; ``None`` checks on the CPU
+    alone, ``True`` and ``False`` decide for GPUs, too, and ``"strict"`` raises for loads as for stores.
     Raises CompileError for a text that cannot be translated, LaunchError for wrong arguments.
     """
     given = by_era(
@@ -338,7 +344,7 @@ def kernel(
         given.num_warps,
         num_stages,
         configs_of(given.autotune_configs),
-        _settings(given, tune_budget, tune, precision, strict_promises),
+        _settings(given, tune_budget, tune, precision, strict_promises, check_of(check)),
         given.outputs,
         Heuristics(heuristics or {}),
     )
@@ -346,14 +352,21 @@ def kernel(
 
 
 def _settings(
-    given: Given, budget: float | None, tune: str | None, precision: str | Iterable[str], strict: bool
+    given: Given,
+    budget: float | None,
+    tune: str | None,
+    precision: str | Iterable[str],
+    strict: bool,
+    check: Check,
 ) -> PlanSettings:
     precisions = precision if isinstance(precision, str) else tuple(precision)
     device = device_of(given.device)
     if tune not in (None, "full"):
         raise refusal(f"tune is {tune!r}", "TC517", "give 'full', or leave it out")
     return PlanSettings(
-        given.autotune_key, budget, device, tune == "full", precisions, strict, legacy=from_legacy()
+        *(given.autotune_key, budget, device, tune == "full", precisions, strict),
+        legacy=from_legacy(),
+        check=check,
     )
 
 

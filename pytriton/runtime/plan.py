@@ -21,6 +21,8 @@ from typing import Any, Final
 import torch
 
 from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.runtime.checks.memory import Memory
+from pytriton.runtime.checks.mode import Checks
 from pytriton.runtime.compile.specialize import reads_parameter
 from pytriton.runtime.errors import refusal, warn_once
 from pytriton.runtime.launch.arguments import Binder, Bound
@@ -58,6 +60,7 @@ class Plan:
         constants: Constants | None = None,
         promises: Promises | None = None,
         tell: Tell = tell_once,
+        checks: Checks | None = None,
     ) -> None:
         """Translates the first config that can be; raises CompileError or TuneError if none can.
 
@@ -68,6 +71,7 @@ class Plan:
         self._settings = settings
         self._promises = promises or Promises()
         self._tell = tell
+        self._checks = checks or Checks(settings.check)
         self._sweep = Sweep(text, configs)
         self.first = self._sweep.first
         self.configs = self._sweep.configs
@@ -179,7 +183,8 @@ class Plan:
         settings = self.text.settings
         names = {binder.parameters[at].name for at in broken}.union(settings.without_promises)
         text = replace(self.text, settings=replace(settings, without_promises=tuple(sorted(names))))
-        plan = Plan(text, self.configs, self._settings, self._constants, self._promises, self._tell)
+        shared = (self._constants, self._promises, self._tell, self._checks)
+        plan = Plan(text, self.configs, self._settings, *shared)
         return self._others.setdefault(tuple(broken), plan)
 
     def _checked(self, bound: _Bound, arguments: Sequence[Any], grid: Any, within: bool) -> Launch | None:
@@ -209,7 +214,20 @@ class Plan:
         if candidate.binder is not self.first.binder:
             values, specialization, _ = self._bind(candidate, arguments)
         sizes = grid_of(candidate, grid)
-        return None if sizes is None else Launch(candidate, device, sizes, values, specialization)
+        if sizes is None:
+            return None
+        memory = self._memory(candidate, device, values, arguments)
+        return Launch(candidate, device, sizes, values, specialization, memory)
+
+    def _memory(
+        self, candidate: Candidate, device: int, values: Sequence[Any], arguments: Sequence[Any]
+    ) -> Memory | None:
+        """What a launch may reach; None if nobody wants it checked."""
+        binder = candidate.binder
+        if not self._checks.are_on(on_cpu=device == CPU):
+            return None
+        supplied = [self._constants.on(device, buffer.name, buffer.buffer) for buffer in binder.buffers]
+        return Memory(self._checks, binder.kernel, binder.parameters, values, [*arguments, *supplied])
 
     def _candidate_known(self, device: int, values: Sequence[Any]) -> Candidate | None:
         return self._tuner.only or self._tuner.known.get(self._tuning_key(device, values))
@@ -228,7 +246,7 @@ class Plan:
     def _make_launcher(self, launch: Launch, arguments: Sequence[Any], within: bool) -> None:
         """Make a launcher for calls of this form, if there can be one."""
         binder = self.first.binder
-        if launch.device == CPU or binder.buffers or len(self._launchers) >= MAX_FORMS:
+        if launch.device == CPU or launch.memory is not None or binder.buffers or len(self._launchers) >= MAX_FORMS:
             return
         direct = launch.candidate.direct_on(launch.device, launch.specialization)
         form = form_of(binder.parameters, arguments)

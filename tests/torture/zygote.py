@@ -17,7 +17,9 @@ from typing import Any
 import torch
 
 import pytriton
+from pytriton.pipeline import translate_as
 from pytriton.runtime import kernel as _kernel  # noqa: F401  all that a child needs is imported before
+from pytriton.settings import Settings
 from tests.torture import work
 from tests.torture.faults import Faults
 
@@ -55,7 +57,8 @@ def _tell(events: int, what: str) -> None:
 
 def main() -> None:
     torch.set_num_threads(1)
-    pytriton.translate(work.TEXT.replace("FACTOR", "2").replace("OFFSET", "1"), {"TILE": 16})
+    text = work.TEXT.replace("FACTOR", "2").replace("OFFSET", "1")
+    translate_as(text, {"TILE": 16}, Settings(checked=True))  # all templates are read before anyone is harmed
     print(json.dumps({"version": pytriton.__version__, "file": pytriton.__file__}), flush=True)
     for line in sys.stdin:
         plan = json.loads(line)

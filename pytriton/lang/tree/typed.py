@@ -90,8 +90,7 @@ class Symbol:
     readonly: bool = False  # what the author believed: passes/memory/qualifiers.py
     writeonly: bool = False
     retune: bool = False
-    # A local that holds one known number for life: `static const int T = 64;`, an enum constant.
-    value: int | float | None = None
+    value: int | float | None = None  # of a local that holds one number for life: `static const int T = 64;`
     buffer: int = 0  # the bytes of a constant buffer: `char __constant__* tab = calloc(64);`
 
 
@@ -170,6 +169,7 @@ class Load(Known):
     pointer: Expr
     mask: Expr | None = None
     other: Expr | None = None
+    site: int | None = None  # its number in checked code (passes/check/sites.py); so of atomics and stores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -289,6 +289,7 @@ class Atomic(Known):
     value: Expr
     compare: Expr | None = None
     mask: Expr | None = None
+    site: int | None = None
 
 
 Expr = (
@@ -360,6 +361,7 @@ class Store(KnownInside):
     value: Expr
     mask: Expr | None = None
     comments: Comments = NO_COMMENTS
+    site: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,6 +24,7 @@ from pytriton.runtime.compile.exclusion import interpreting
 from pytriton.runtime.compile.load import LoadedModule
 from pytriton.runtime.errors import warn_once
 from pytriton.runtime.interpret.bfloat16 import EXACT_BFLOAT16, bits_of
+from pytriton.runtime.interpret.checked import CheckedAccesses, Launched
 from pytriton.runtime.interpret.patches import LIBDEVICE, MENDS, counted, mended
 
 __all__ = ["Interpreted"]
@@ -39,9 +40,13 @@ class Interpreted:
         constexprs: Mapping[str, int | float],
         *,
         ones: bool = False,
+        accesses: CheckedAccesses | None = None,
     ) -> None:
-        """``ones``: an int that is 1 becomes a Python number, as where ``@triton.jit`` is called."""
-        self._function = InterpretedFunction(_twin(module.python, range=counted))
+        """``ones``: an int that is 1 becomes a Python number, as where ``@triton.jit`` is called. ``accesses``
+        stand in for the helpers of checked code."""
+        helpers = {} if accesses is None else accesses.functions
+        self._function = InterpretedFunction(_twin(module.python, range=counted, **helpers))
+        self._accesses = accesses
         if ones:
             self._function.rewriter.ast_transformer = _Assigned()
         self._wrap = tuple(_wrapper(parameter.type) for parameter in parameters)
@@ -52,13 +57,19 @@ class Interpreted:
         }
         self._constexprs = dict(constexprs)
 
-    def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> None:
-        """Run all programs of the grid; raises what Triton's interpreter raises."""
+    def run(
+        self, grid: tuple[int, int, int], values: Sequence[Any], launched: Launched | None = None
+    ) -> None:
+        """Run all programs of the grid; raises what Triton's interpreter raises. ``launched``: for checked code."""
         warn_once(_NOTICE)
         with interpreting(), mended(_ALL_MENDS), numpy.errstate(all="ignore"):
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
             self._make_ones_constants(values, wrapped)
-            self._function[grid](*wrapped, **self._constexprs)
+            if self._accesses is None or launched is None:
+                self._function[grid](*wrapped, **self._constexprs)
+                return
+            with self._accesses.of(launched):
+                self._function[grid](*wrapped, 0, **self._constexprs)  # 0: a table that nobody reads
 
     def _make_ones_constants(self, values: Sequence[Any], wrapped: list[Any]) -> None:
         for place, name in self._ones.items():

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from pytriton.runtime.checks.mode import Check
 from pytriton.runtime.options.defines import Config, product
 from pytriton.runtime.options.heuristics import Heuristics
 from pytriton.runtime.options.source_text import KernelText
@@ -27,6 +28,7 @@ class PlanSettings:
     strict_promises: bool = False  # refuse launches that break one
     only_named_key: bool = False  # as under torch.compile, where integers alone call for no new tuning
     legacy: bool = False  # made inside a legacy package: launches are no changes for autograd
+    check: Check = None  # whether launches are checked for accesses outside: checks/mode.py
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,14 +24,15 @@ class KernelText:
     source: Source
     settings: Settings = field(default_factory=Settings)
 
-    def translate(self, config: Config) -> Translation:
-        """One module for a config; raises CompileError."""
+    def translate(self, config: Config, *, checked: bool = False) -> Translation:
+        """One module for a config; raises CompileError. ``checked``: with memory checks, without descriptors."""
         settings = replace(
             self.settings,
             precision=config.precision,
             swizzle=config.swizzle,
             num_stages=config.num_stages,
-            descriptors=config.descriptors,
+            descriptors=config.descriptors and not checked,
+            checked=checked,
         )
         return translate_as(self.source, config.defines, settings)
 

@@ -18,6 +18,7 @@ from triton.runtime.driver import driver
 from triton.runtime.errors import InterpreterError, OutOfResources
 
 from pytriton.pipeline import Translation
+from pytriton.runtime.checks.memory import Memory
 from pytriton.runtime.compile.compiler import compile_kernel
 from pytriton.runtime.compile.failures import Generated, does_not_fit
 from pytriton.runtime.compile.load import load
@@ -29,6 +30,7 @@ from pytriton.runtime.launch.device import DeviceKernel, Direct, Grid
 from pytriton.runtime.locks import Lock, check_not_forked, renew_in_children
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.source_text import KernelText
+from pytriton.runtime.sweep.checked import CheckedOnCPU
 
 __all__ = ["CPU", "Candidate"]
 
@@ -62,9 +64,19 @@ class Candidate:
         own = self.binder.own.parameters
         return tuple(at for at, parameter in enumerate(own) if parameter.name in self.translation.writes)
 
-    def launch(self, device: int, grid: Grid, values: Sequence[Any], specialization: tuple[int, ...]) -> None:
-        """Run it once. The arguments are checked, the grid has no zero."""
-        if not self.suits(grid, values):
+    def launch(
+        self,
+        device: int,
+        grid: Grid,
+        values: Sequence[Any],
+        specialization: tuple[int, ...],
+        memory: Memory | None = None,
+    ) -> None:
+        """Run it once. The arguments are checked, the grid has no zero. ``memory``: what its accesses may reach, if
+        they are to be checked; raises LaunchError for a store outside."""
+        if memory is not None:
+            self._checked.run(grid, values, memory)
+        elif not self.suits(grid, values):
             self._plain.launch(device, grid, values, specialization)
         elif device == CPU:
             self._interpret(grid, values)
@@ -74,6 +86,11 @@ class Candidate:
     def suits(self, grid: Grid, values: Sequence[Any]) -> bool:
         """Whether its descriptors, if it has any, reach what the text says in such a launch."""
         return self._fits is None or self._fits(grid, values)
+
+    @cached_property
+    def _checked(self) -> CheckedOnCPU:
+        """The same point with memory checks."""
+        return CheckedOnCPU(self._text, self.config)
 
     @cached_property
     def _plain(self) -> Candidate:

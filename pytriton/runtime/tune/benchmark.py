@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import torch
 
+from pytriton.runtime.checks.memory import Memory
 from pytriton.runtime.launch.device import Grid
 from pytriton.runtime.locks import Lock
 from pytriton.runtime.sweep.candidate import CPU, Candidate
@@ -54,9 +55,10 @@ class Launch:
     grid: Grid
     values: Sequence[Any]
     specialization: tuple[int, ...]
+    memory: Memory | None = None  # what it may reach, if that is checked
 
     def __call__(self) -> None:
-        self.candidate.launch(self.device, self.grid, self.values, self.specialization)
+        self.candidate.launch(self.device, self.grid, self.values, self.specialization, self.memory)
 
 
 def may_measure() -> bool:

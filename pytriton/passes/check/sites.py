@@ -1,0 +1,223 @@
+"""Every load, store and atomic of a kernel gets a number, its *site*, under which checked code reports what goes wrong.
+
+Input: a kernel after all passes. Output: the same kernel, its accesses numbered, and one ``Site`` a number. It runs
+last, and only for checked code: what passes move, repeat or mask is final by then, and spans are still those of the
+user's text. Of each site one keeps which parameters its pointer may come from, and which parameters decide the
+offset, the mask and the iterations of the loops around it: from these runtime/checks/cures.py tells what is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Literal as Choice
+
+from pytriton.frozen import dataclass, replace
+from pytriton.lang.tree.typed import (
+    Assign,
+    Atomic,
+    Body,
+    Declare,
+    DoWhile,
+    Expr,
+    For,
+    KernelDef,
+    Load,
+    Name,
+    RangeLoop,
+    Statement,
+    Store,
+    Symbol,
+    While,
+)
+from pytriton.lang.tree.types import PointerType, element_of, shape_of
+from pytriton.lang.tree.walk import (
+    bodies,
+    expressions,
+    has_memory,
+    walk,
+    with_bodies,
+    with_children,
+    with_expressions,
+)
+from pytriton.passes.memory.provenance import Provenance
+from pytriton.source import Span
+
+__all__ = ["Site", "numbered"]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One access. ``roots``: the pointer parameters in whose memory it may be, None for any memory at all.
+
+    ``span`` is that of ``*pointer`` in the user's text, ``width`` the bytes of an element, ``shape`` that of the
+    block. The names are those of scalar parameters: ``offsets`` decide where the pointer points, ``limits`` stand in
+    the mask, ``bounds`` in the bounds of the loops around the access. ``gathered`` are the pointer parameters from
+    whose memory a part of the offset was loaded.
+    """
+
+    span: Span
+    kind: Choice["load", "store", "atomic"]
+    roots: tuple[str, ...] | None
+    width: int
+    shape: tuple[int, ...]
+    masked: bool
+    offsets: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+    bounds: tuple[str, ...] = ()
+    gathered: tuple[str, ...] = ()
+
+
+def numbered(kernel: KernelDef) -> tuple[KernelDef, tuple[Site, ...]]:
+    """The kernel with a number for each access, and the sites by number."""
+    accesses = _Accesses(kernel)
+    body = accesses.numbered(kernel.body, ())
+    return replace(kernel, body=body), tuple(accesses.sites)
+
+
+class _Accesses:
+    """Numbers the accesses of one kernel, in the order of its statements."""
+
+    def __init__(self, kernel: KernelDef) -> None:
+        self.sites: list[Site] = []
+        self._kernel = kernel
+        self._provenance = Provenance(kernel)
+        self._sources = _Sources(kernel)
+
+    def numbered(self, body: Body, loops: tuple[Statement, ...]) -> Body:
+        """The statements with their accesses numbered; ``loops`` are those around them."""
+        return tuple([self._statement(statement, loops) for statement in body])
+
+    def _statement(self, statement: Statement, loops: tuple[Statement, ...]) -> Statement:
+        inside = (*loops, statement) if isinstance(statement, RangeLoop | For | While | DoWhile) else loops
+        # The condition of a loop is evaluated in each iteration, the bounds of a range only once.
+        own = loops if isinstance(statement, RangeLoop) else inside
+        statement = with_expressions(statement, lambda expr: self._expression(expr, own))
+        if isinstance(statement, Store):
+            site = self._site(statement.span, "store", statement.pointer, statement.mask, loops)
+            return replace(statement, site=site)
+        return with_bodies(statement, lambda body: self.numbered(body, inside))
+
+    def _expression(self, expr: Expr, loops: tuple[Statement, ...]) -> Expr:
+        if not has_memory(expr):
+            return expr
+        expr = with_children(expr, lambda child: self._expression(child, loops))
+        if isinstance(expr, Load | Atomic):
+            kind: Choice["load", "atomic"] = "load" if isinstance(expr, Load) else "atomic"
+            return replace(expr, site=self._site(expr.span, kind, expr.pointer, expr.mask, loops))
+        return expr
+
+    def _site(
+        self,
+        span: Span,
+        kind: Choice["load", "store", "atomic"],
+        pointer: Expr,
+        mask: Expr | None,
+        loops: tuple[Statement, ...],
+    ) -> int:
+        roots = self._provenance.roots(pointer)
+        known = None if roots is None else tuple(s.name for s in self._kernel.parameters if s in roots)
+        offsets = self._sources.of(pointer)
+        around = self._sources.of(*[expr for loop in loops for expr in _bounds(loop)])
+        self.sites.append(
+            Site(
+                _target(span, pointer) if kind == "store" else span,
+                kind,
+                known,
+                _width(pointer),
+                tuple(map(int, shape_of(pointer.type))),
+                mask is not None,
+                _scalars(offsets),
+                _scalars(self._sources.of(mask) if mask is not None else frozenset()),
+                _scalars(around),
+                tuple(sorted(symbol.name for symbol in offsets & self._sources.loaded(pointer))),
+            )
+        )
+        return len(self.sites) - 1
+
+
+def _target(span: Span, pointer: Expr) -> Span:
+    """Of a store ``*p = v`` the part ``*p``; all of it where its pointer stands elsewhere in the text."""
+    inside = pointer.span.source is span.source and span.start <= pointer.span.start
+    if not inside or pointer.span.end > span.end:
+        return span
+    expansion = span.expansion or pointer.span.expansion
+    return Span(span.source, span.start, _closed(span, pointer.span.end), expansion)
+
+
+def _closed(span: Span, end: int) -> int:
+    """The end of a pointer in its text, and the parentheses that close after it."""
+    text = span.source.text
+    depth = text.count("(", span.start, end) - text.count(")", span.start, end)
+    while depth > 0 and end < span.end and text[end] in ") ":
+        depth -= text[end] == ")"
+        end += 1
+    return end
+
+
+def _width(pointer: Expr) -> int:
+    element = element_of(pointer.type)  # type: ignore[arg-type]
+    assert isinstance(element, PointerType)
+    return 8 if isinstance(element.element, PointerType) else max(1, element.element.bits // 8)
+
+
+def _bounds(loop: Statement) -> list[Expr]:
+    """The expressions that decide how many iterations a loop has."""
+    if isinstance(loop, RangeLoop):
+        return [loop.start, loop.stop]
+    return expressions((loop,), deep=False)
+
+
+def _scalars(symbols: frozenset[Symbol]) -> tuple[str, ...]:
+    return tuple(sorted(symbol.name for symbol in symbols if not isinstance(symbol.type, PointerType)))
+
+
+class _Sources:
+    """The parameters from which the value of an expression is computed, memory included."""
+
+    def __init__(self, kernel: KernelDef) -> None:
+        self._known = {symbol: frozenset([symbol]) for symbol in kernel.parameters}
+        self._memory: dict[Symbol, frozenset[Symbol]] = {}
+        self._provenance = Provenance(kernel)
+        self._settle(_set_in(kernel.body))
+
+    def of(self, *several: Expr) -> frozenset[Symbol]:
+        """The parameters; of memory that is read, its own."""
+        found: set[Symbol] = set()
+        for expr in several:
+            for node in walk(expr):
+                if isinstance(node, Name):
+                    found |= self._known.get(node.symbol, frozenset())
+        return frozenset(found)
+
+    def loaded(self, expr: Expr) -> frozenset[Symbol]:
+        """The pointer parameters from whose memory something was loaded for the value of the expression."""
+        found: set[Symbol] = set()
+        for node in walk(expr):
+            if isinstance(node, Name):
+                found |= self._memory.get(node.symbol, frozenset())
+            elif isinstance(node, Load | Atomic):
+                found |= self._provenance.roots(node.pointer) or frozenset()
+        return frozenset(found)
+
+    def _settle(self, sets: list[tuple[Symbol, Expr]]) -> None:
+        changed = True
+        while changed:
+            changed = False
+            for symbol, value in sets:
+                for known, new in ((self._known, self.of(value)), (self._memory, self.loaded(value))):
+                    before = known.get(symbol, frozenset())
+                    if not new <= before:
+                        known[symbol] = before | new
+                        changed = True
+
+
+def _set_in(body: Body) -> list[tuple[Symbol, Expr]]:
+    """What variables are set to, those of ranges included."""
+    found: list[tuple[Symbol, Expr]] = []
+    for statement in body:
+        if isinstance(statement, Declare | Assign) and statement.value is not None:
+            found.append((statement.symbol, statement.value))
+        elif isinstance(statement, RangeLoop):
+            found += [(statement.symbol, expr) for expr in (statement.start, statement.stop, statement.step)]
+        for inner in bodies(statement):
+            found += _set_in(inner)
+    return found

@@ -1,0 +1,224 @@
+"""The likely cause of an access outside, from the mistakes that are made most; the first rule that applies speaks.
+
+Each rule takes an ``Outside`` and gives a sentence, or None where it does not apply. It may rely on nothing but facts
+that it names: a size that was passed for a stride, a tensor that is smaller than another one, a block at the end of a
+grid. Rules that need a coincidence stand before those that need little.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+import torch
+
+from pytriton.runtime.checks.violation import Outside
+
+__all__ = ["cure_of"]
+
+Rule = Callable[[Outside], str | None]
+
+
+def cure_of(outside: Outside) -> str:
+    """What to change."""
+    for rule in _RULES:
+        cure = rule(outside)
+        if cure is not None:
+            return cure
+    return "compare the offset with the size of the tensor, and mask what is outside: *?(i < n)(p + i)"
+
+
+# Rules for what is no tensor.
+
+
+def _nothing_passed(outside: Outside) -> str | None:
+    extent = outside.extent
+    if extent is None or extent.tensor is not None or extent.is_open:
+        return None
+    name = extent.parameter.name
+    if outside.absent == "an empty tensor":
+        return f"launch nothing where '{name}' is empty, or mask the access"
+    return f"pass a tensor for '{name}', or leave the access out under #if or a mask where there is none"
+
+
+def _bare_address(outside: Outside) -> str | None:
+    extent = outside.extent
+    if extent is not None and extent.is_open:
+        return f"pass the tensor itself for '{extent.parameter.name}': then its size is known"
+    return None
+
+
+def _from_memory(outside: Outside) -> str | None:
+    if outside.extent is None:
+        return "fill the table of addresses with x.data_ptr() of tensors that are still alive"
+    return None
+
+
+# Rules for constant buffers and locks.
+
+
+def _small_buffer(outside: Outside) -> str | None:
+    extent = outside.extent
+    if extent is None or not extent.parameter.buffer:
+        return None
+    needed = outside.violation.highest + outside.site.width - extent.start
+    return f"write calloc({needed}) in the text"
+
+
+def _too_few_locks(outside: Outside) -> str | None:
+    programs = math.prod(outside.grid)
+    if outside.site.kind != "atomic" or outside.site.shape or outside.tensor is None:
+        return None
+    if outside.index < 0 or outside.tensor.numel() >= programs:
+        return None
+    name = outside.extent.parameter.name  # type: ignore[union-attr]
+    return f"'{name}' has {outside.tensor.numel()} elements for {programs} programs: make it larger"
+
+
+# Rules for offsets.
+
+
+def _wrapped(outside: Outside) -> str | None:
+    """An offset that left 32 bits."""
+    first, last = outside.reachable
+    if outside.index >= first or abs(outside.index) < 1 << 28:
+        return None
+    if not first <= outside.index + (1 << 32) <= max(last, 1 << 31):
+        return None
+    names = [f"'{name}'" for name in outside.site.offsets]
+    which = f": declare {' or '.join(names)} long" if names else ": compute it as a long"
+    return f"the offset left the 32 bits of an int and wrapped around{which}"
+
+
+def _index_from_memory(outside: Outside) -> str | None:
+    if not outside.site.gathered:
+        return None
+    names = " and ".join(f"'{name}'" for name in outside.site.gathered)
+    first, last = outside.reachable
+    return f"the offset comes from {names}: what that holds must lead to elements {first} to {last}"
+
+
+def _strides(outside: Outside) -> str | None:
+    """A size, or a number of bytes, that was passed for a stride; a view whose strides nobody passed."""
+    tensor = outside.tensor
+    if tensor is None or tensor.ndim < 2:
+        return None
+    name, strides = outside.extent.parameter.name, tuple(tensor.stride())  # type: ignore[union-attr]
+    given = {key: outside.memory.numbers[key] for key in outside.site.offsets if key in outside.memory.numbers}
+    for key, value in given.items():
+        if value in strides or value < 2:
+            continue
+        if value % tensor.itemsize == 0 and value // tensor.itemsize in strides and tensor.itemsize > 1:
+            if value // tensor.itemsize > 1:
+                return f"'{key}' is {value}, a stride of '{name}' in bytes: strides are counted in elements, {strides}"
+        if value in tensor.shape:
+            axis = strides.index(max(strides))
+            return f"'{key}' is {value}, a size of '{name}', whose strides are {strides}: pass {name}.stride({axis})"
+    if not tensor.is_contiguous() and not any(stride in given.values() for stride in strides if stride > 1):
+        return f"'{name}' is a view with strides {strides}, none of which is passed: pass {name}.contiguous()"
+    for key, value in given.items():
+        if value not in (*strides, *tensor.shape) and value > max(strides):
+            return f"'{key}' is {value}, but the strides of '{name}' are {strides}"
+    return None
+
+
+def _negative(outside: Outside) -> str | None:
+    if outside.index >= outside.reachable[0]:
+        return None
+    return "the offset is negative: mask it, or start the loop or the range later"
+
+
+# Rules for sizes.
+
+
+def _smaller_than_another(outside: Outside) -> str | None:
+    """Another tensor of the launch ends exactly where the accesses do."""
+    tensor = outside.tensor
+    if tensor is None:
+        return None
+    name = outside.extent.parameter.name  # type: ignore[union-attr]
+    for other in outside.memory.extents.values():
+        if other.tensor is None or other.parameter.name == name or other.parameter.buffer:
+            continue
+        if other.tensor.numel() == outside.highest + 1 > tensor.numel():
+            whose = other.parameter.name
+            return (
+                f"'{name}' has {tensor.numel()} elements, and '{whose}' has {other.tensor.numel()}: "
+                f"pass a tensor of shape {tuple(other.tensor.shape)}"
+            )
+    return None
+
+
+def _mask_of_another_size(outside: Outside) -> str | None:
+    """A mask that lets more through than the tensor has."""
+    tensor, numbers = outside.tensor, outside.memory.numbers
+    limits = [name for name in outside.site.limits if name in numbers]
+    if tensor is None or not limits:
+        return None
+    name, shape = outside.extent.parameter.name, tuple(tensor.shape)  # type: ignore[union-attr]
+    large = [limit for limit in limits if numbers[limit] > max(shape, default=1)]
+    if large:
+        return f"the mask lets '{large[0]}' = {numbers[large[0]]} through, but '{name}' has shape {shape}"
+    sizes = [numbers[limit] for limit in limits]
+    if tensor.ndim > 1 and sorted(sizes) == sorted(shape) and len(set(shape)) > 1:
+        shown = ", ".join(f"{limit} = {numbers[limit]}" for limit in limits)
+        return f"are sizes swapped? The mask has {shown}, and '{name}' has shape {shape}"
+    if math.prod(sizes) > tensor.numel():
+        shown = " * ".join(f"{limit}" for limit in limits)
+        return f"the mask lets {shown} = {math.prod(sizes)} elements through, but '{name}' has {tensor.numel()}"
+    return "the mask lets elements through that are outside: is it < where it says <=, and is it that of this axis?"
+
+
+def _past_a_loop(outside: Outside) -> str | None:
+    numbers = outside.memory.numbers
+    bounds = [name for name in outside.site.bounds if name in numbers]
+    if not bounds or outside.tensor is None:
+        return None
+    shown = " and ".join(f"'{name}' = {numbers[name]}" for name in bounds)
+    return (
+        f"the bounds of the loop come from {shown}: mask the last iteration, and see that it is the last "
+        "(< for <=, no step too many)"
+    )
+
+
+def _rounded_grid(outside: Outside) -> str | None:
+    """The last programs of a grid have nothing, or not a whole block, to do."""
+    tensor, violation, site = outside.tensor, outside.violation, outside.site
+    if tensor is None or site.masked or violation.program == (0, 0, 0):
+        return None
+    if violation.all_outside:
+        return (
+            f"program {violation.program} has nothing to do: a grid of {outside.grid} is too large, "
+            "round up with pytriton.cdiv(n, TILE)"
+        )
+    size = _named(outside, tensor)
+    return f"the last block is not full, as the grid is rounded up: mask it, *?(i < {size})(p + i)"
+
+
+def _larger_block(outside: Outside) -> str | None:
+    """The first program already reaches too far."""
+    tensor, site = outside.tensor, outside.site
+    if tensor is None or site.masked or not site.shape:
+        return None
+    size = _named(outside, tensor)
+    return f"a block has {list(site.shape)} elements, more than are left: mask it, *?(i < {size})(p + i)"
+
+
+def _named(outside: Outside, tensor: torch.Tensor) -> str:
+    """The parameter that holds the number of elements, or the last size; else a number."""
+    wanted = [tensor.numel(), *reversed(tensor.shape)]
+    for size in wanted:
+        for name, value in outside.memory.numbers.items():
+            if value == size:
+                return name
+    return str(tensor.numel())
+
+
+_RULES: Final[tuple[Rule, ...]] = (
+    *(_nothing_passed, _bare_address, _from_memory),
+    *(_small_buffer, _too_few_locks),
+    *(_wrapped, _index_from_memory, _strides),
+    *(_smaller_than_another, _mask_of_another_size, _negative),
+    *(_past_a_loop, _rounded_grid, _larger_block),
+)

@@ -1,0 +1,189 @@
+"""The accesses of checked code on the CPU: NumPy functions in the place of the helpers that a GPU runs.
+
+The interpreter has the addresses and the mask of a block at hand; whether all of them are inside is one minimum and
+one maximum. Only where they are not, a mask is computed: a load gives 0 there, a store and an atomic do nothing, and
+the first of each site is kept with the number of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy
+import triton.language as tl
+from triton.runtime.interpreter import TensorHandle, interpreter_builder
+
+from pytriton.passes.check.sites import Site
+from pytriton.runtime.checks.memory import Memory, Pages, Range
+from pytriton.runtime.checks.violation import Violation
+
+__all__ = ["CheckedAccesses", "Launched"]
+
+_NOWHERE: Final[Range] = (1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """One launch: the memory that it may reach, and by site what was found to be outside."""
+
+    memory: Memory
+    found: dict[int, Violation]
+
+
+class CheckedAccesses:
+    """The helpers of one checked kernel, by name in ``functions``; they work inside ``of(a launch)``."""
+
+    def __init__(self, sites: Sequence[Site]) -> None:
+        self._sites = sites
+        self._launched: Launched | None = None
+        self._bounds: list[Range] = []  # by site: the lowest and the highest address that need no second look
+        self._pages: dict[bool, Pages] = {}
+        self._scratch = numpy.zeros(1, numpy.uint64)
+        self.functions: Mapping[str, Callable[..., Any]] = {
+            "checked_load": self._load,
+            "checked_store": self._store,
+            "checked_atomic_add": self._add,
+            "checked_atomic_xchg": self._xchg,
+            "checked_atomic_cas": self._cas,
+        }
+
+    @contextmanager
+    def of(self, launched: Launched) -> Iterator[None]:
+        """While the body runs, the accesses are those of one launch; nobody else may interpret meanwhile."""
+        self._launched = launched
+        self._pages = {}
+        ranges = [launched.memory.ranges(site) for site in self._sites]
+        self._bounds = [
+            (known[0][0], known[0][1] - site.width) if known else _NOWHERE
+            for site, known in zip(self._sites, ranges, strict=True)
+        ]
+        try:
+            yield
+        finally:
+            self._launched = None  # it holds the user's tensors
+
+    # The helpers, with the arguments that generated code gives them; the last are the table, the number of the site
+    # and two numbers for the table.
+
+    def _load(self, pointer: Any, mask: Any, other: Any, *site: Any) -> Any:
+        inside = self._inside(pointer, mask, site[1])
+        if inside is None:
+            return tl.load(pointer) if mask is True else tl.load(pointer, mask, other)
+        loaded = tl.load(pointer, _mask(pointer, inside), other)
+        return loaded if other is None else _zero_outside(loaded, inside, mask)
+
+    def _store(self, pointer: Any, value: Any, mask: Any, *site: Any) -> None:
+        inside = self._inside(pointer, mask, site[1])
+        if inside is not None:
+            tl.store(pointer, value, _mask(pointer, inside))
+        elif mask is True:
+            tl.store(pointer, value)
+        else:
+            tl.store(pointer, value, mask)
+
+    def _add(self, pointer: Any, value: Any, mask: Any, *site: Any) -> Any:
+        return self._changed(tl.atomic_add, pointer, value, mask, site[1])
+
+    def _xchg(self, pointer: Any, value: Any, mask: Any, *site: Any) -> Any:
+        return self._changed(tl.atomic_xchg, pointer, value, mask, site[1])
+
+    def _changed(self, atomic: Any, pointer: Any, value: Any, mask: Any, number: int) -> Any:
+        inside = self._inside(pointer, mask, number)
+        if inside is None:
+            return atomic(pointer, value) if mask is True else atomic(pointer, value, mask)
+        return _zero_where(atomic(pointer, value, _mask(pointer, inside)), ~inside)
+
+    def _cas(self, pointer: Any, compare: Any, value: Any, mask: Any, *site: Any) -> Any:
+        """It has no mask: what is outside goes to a scratch number."""
+        inside = self._inside(pointer, mask, site[1])
+        if inside is None:
+            return tl.atomic_cas(pointer, compare, value)
+        self._scratch[:] = 0
+        addresses = numpy.where(inside, pointer.handle.data, numpy.uint64(self._scratch.ctypes.data))
+        moved = tl.tensor(TensorHandle(addresses, pointer.handle.dtype), pointer.type)
+        return _zero_where(tl.atomic_cas(moved, compare, value), ~inside)
+
+    # The check.
+
+    def _inside(self, pointer: Any, mask: Any, number: int) -> Any:
+        """None where no element that the mask lets through is outside; else which it lets through and are inside."""
+        addresses = pointer.handle.data
+        low, last = self._bounds[number]
+        lowest, highest = addresses.min(), addresses.max()
+        if low <= lowest and highest <= last:
+            return None
+        wanted = numpy.ones(addresses.shape, bool)
+        if mask is not True:
+            data = mask.handle.data if isinstance(mask, tl.tensor) else numpy.array(bool(mask))
+            wanted = numpy.broadcast_to(data.astype(bool), addresses.shape)
+        inside = wanted & self._reached(addresses, number)
+        outside = wanted & ~inside
+        if not outside.any():
+            return None
+        self._note(number, addresses, outside)
+        return inside
+
+    def _reached(self, addresses: Any, number: int) -> Any:
+        """Which addresses are inside, as truth values."""
+        assert self._launched is not None
+        memory, site = self._launched.memory, self._sites[number]
+        inside = numpy.zeros(addresses.shape, bool)
+        for low, end in memory.ranges(site):
+            if end - site.width >= low:
+                inside |= (addresses >= low) & (addresses <= end - site.width)
+        if memory.is_open(site) and not inside.all():
+            writes = site.kind != "load"
+            if writes not in self._pages:
+                self._pages[writes] = Pages(writable=writes)
+            pages = self._pages[writes]
+            inside |= pages.hold(addresses, site.width)
+            around = pages.around(int(addresses.min()))
+            if around is not None:
+                self._bounds[number] = around[0], around[1] - site.width
+        return inside
+
+    def _note(self, number: int, addresses: Any, outside: Any) -> None:
+        reached = addresses[outside]
+        lowest, highest, count = int(reached.min()), int(reached.max()), int(reached.size)
+        assert self._launched is not None
+        known, program = self._launched.found.get(number), _program()
+        if known is not None:
+            known.count += count
+            known.programs += known.last != program
+            known.last = program
+            known.lowest, known.highest = min(known.lowest, lowest), max(known.highest, highest)
+            return
+        site = self._sites[number]
+        at = int(outside.reshape(-1).argmax())
+        element = tuple(map(int, numpy.unravel_index(at, outside.shape))) if site.shape else ()
+        address = int(addresses.reshape(-1)[at])
+        self._launched.found[number] = Violation(
+            *(site, count, 1, program, element, address, lowest, highest),
+            all_outside=bool(outside.all()),
+            last=program,
+        )
+
+
+def _program() -> tuple[int, int, int]:
+    x, y, z = interpreter_builder.grid_idx
+    return x, y, z
+
+
+def _mask(pointer: Any, inside: Any) -> Any:
+    type_ = tl.block_type(tl.int1, pointer.shape) if pointer.type.is_block() else tl.int1
+    return tl.tensor(TensorHandle(inside, tl.int1), type_)
+
+
+def _zero_outside(loaded: Any, inside: Any, mask: Any) -> Any:
+    """0 for what the mask lets through but is not inside, where others of the load were given."""
+    data = mask.handle.data if isinstance(mask, tl.tensor) else numpy.array(bool(mask))
+    return _zero_where(loaded, numpy.broadcast_to(data.astype(bool), inside.shape) & ~inside)
+
+
+def _zero_where(value: Any, places: Any) -> Any:
+    data = value.handle.data
+    data = numpy.where(places.reshape(data.shape), numpy.zeros((), data.dtype), data)
+    return tl.tensor(TensorHandle(data, value.handle.dtype), value.type)

@@ -1,0 +1,112 @@
+"""Mistakes in the examples and in old packages, a thousand of them: each is reported at its line, none ends a process.
+
+``oracle.py`` says what a wrong launch reaches outside its tensors. A checked launch must report those lines, leave the
+memory between the tensors alone, and give in the tensors what the oracle's run gives. Launches as they are recorded
+must report nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pytriton.errors import CompileError, LaunchError
+from pytriton.runtime.checks.violation import Violation
+from pytriton.runtime.sweep import checked
+from tests.runtime.checks.mutants import Mutant, mutants_of
+from tests.runtime.checks.oracle import Arena, watched
+from tests.runtime.checks.recording import QUICK, Recorded, recorded
+
+MIN_MUTANTS = 300  # that reach outside
+EVERY = 9  # of the mutants of quick programs, one in so many is in a usual run
+MAX_STATEMENT_LINES = 8
+
+
+@contextlib.contextmanager
+def noted() -> Iterator[dict[int, Violation]]:
+    """What the checked launch in the body finds, by site."""
+    found: dict[int, Violation] = {}
+    plain = checked.tell
+
+    def tell(violations: Any, *more: Any) -> None:
+        found.update(violations)
+        plain(violations, *more)
+
+    checked.tell = tell  # type: ignore[assignment]
+    try:
+        yield found
+    finally:
+        checked.tell = plain
+
+
+def launched(launch: Recorded, arena: Arena, check: bool) -> str:
+    """Launch once; what was raised or warned of accesses outside."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        error = ""
+        try:
+            launch.made(check)(*arena.arguments, grid=launch.grid)
+        except LaunchError as raised:
+            error = str(raised)
+            if "[TC550]" not in error:
+                raise
+    return "\n".join([error, *(str(one.message) for one in caught if "[TC551]" in str(one.message))])
+
+
+def outcome(mutant: Mutant) -> str:
+    """``silent``, ``reported``, ``elsewhere`` (in another tensor of the launch) or ``refused`` by other checks."""
+    launch = mutant.launch
+    oracle, arena = Arena(launch.arguments), Arena(launch.arguments)
+    try:
+        translation = launch.made().translation()
+        with watched(oracle, translation) as wanted:
+            launched(launch, oracle, False)
+    except (CompileError, LaunchError):
+        return "refused"  # no program, a promise, a loop without end
+    with noted() as found:
+        said = launched(launch, arena, True)
+    assert arena.gaps_are_empty(), mutant
+    lines = {violation.site.span.line for violation in found.values()}
+    for line in wanted:
+        assert any(line <= other < line + MAX_STATEMENT_LINES for other in lines), (str(mutant), line, lines)
+    for violation in found.values():
+        assert violation.site.span.text.strip()
+    assert bool(said.strip()) == bool(found)
+    elsewhere = [v for v in found.values() if any(low <= v.address < end for low, end in arena.ranges)]
+    if not elsewhere:
+        assert bool(found) == bool(wanted), mutant
+        assert arena.contents() == oracle.contents(), mutant
+    return "elsewhere" if elsewhere else "reported" if found else "silent"
+
+
+def usual(launches: tuple[Recorded, ...]) -> list[Recorded]:
+    """Those whose pointers are tensors."""
+    return [one for one in launches if not any(isinstance(x, int) and x > 1 << 40 for x in one.arguments)]
+
+
+def test_a_sample() -> None:
+    mutants = [mutant for launch in usual(recorded(QUICK)) for mutant in mutants_of(launch)]
+    outcomes = [outcome(mutant) for mutant in mutants[::EVERY]]
+    assert outcomes.count("reported") >= 10
+
+
+def test_nothing_is_said_of_what_is_right() -> None:
+    for launch in usual(recorded(QUICK)):
+        assert outcome(Mutant(launch, "none")) == "silent"
+
+
+@pytest.mark.slow
+def test_nothing_is_said_of_any_program() -> None:
+    for launch in usual(recorded()):
+        assert outcome(Mutant(launch, "none")) == "silent", launch.label
+
+
+@pytest.mark.slow
+def test_all_mutants() -> None:
+    mutants = [mutant for launch in usual(recorded()) for mutant in mutants_of(launch)]
+    outcomes = [outcome(mutant) for mutant in mutants]
+    assert outcomes.count("reported") >= MIN_MUTANTS
