@@ -102,7 +102,15 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(import_module("pytriton.legacy.ready_made").explain(f"triton.{name}"))
     if name not in _LAZY:
         raise AttributeError(f"module 'pytriton' has no attribute '{name}'")
-    value = getattr(import_module(_LAZY[name]), name)
+    try:
+        value = getattr(import_module(_LAZY[name]), name)
+    except ModuleNotFoundError as error:
+        if error.name not in ("torch", "triton", "numpy"):
+            raise
+        raise ImportError(
+            f"pytriton.{name} needs {error.name}, which is not installed; pytriton.translate needs neither torch "
+            "nor triton (Triton exists for Linux: https://triton-lang.org)"
+        ) from error
     globals()[name] = value
     return value
 

@@ -1,5 +1,5 @@
 """The command line: ``python -m pytriton translate FILE -D TM=64``, ``run --legacy PKG SCRIPT``, ``port PATH``,
-``explain CODE``.
+``explain CODE``, ``info``.
 
 Exit status: 0 done, 1 diagnostics were printed on stderr, 2 wrong usage.
 """
@@ -7,20 +7,30 @@ Exit status: 0 done, 1 diagnostics were printed on stderr, 2 wrong usage.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytriton
 from pytriton.errors import CompileError
 from pytriton.legacy.command import add_arguments, run
 from pytriton.pipeline import translate
+from pytriton.port.about import about
 from pytriton.port.command import add_port, port
 from pytriton.port.explain import add_explain, explain
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return 0
+    if options.command == "info":
+        print(about(pytriton.__version__))
+        return 0
     if options.command == "run":
         return run(options)
     if options.command == "port":
@@ -34,8 +44,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pytriton", description="Old Triton-C kernels as modern @triton.jit Python."
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    command = commands.add_parser("translate", help="print one kernel as a Python module")
+    parser.add_argument("--version", action="version", version=f"pytriton {pytriton.__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    command = commands.add_parser(
+        "translate",
+        help="print one kernel as a Python module",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="example:\n  pytriton translate dot.c -D TYPE=half -D TM=64 -D TN=64 -D TK=32 -o dot.py\n\n"
+        "exit status: 0 done, 1 errors in the text, 2 wrong usage",
+    )
     command.add_argument("file", type=Path, metavar="FILE", help="a Triton-C text; - reads stdin")
     command.add_argument(
         "-D",
@@ -43,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME[=VALUE]",
-        help="a define; without a value it is 1",
+        help="a define; without a value it is 1; of a list of numbers, 32,64, the first is taken",
     )
     command.add_argument("--kernel", metavar="NAME", help="the kernel to translate, else the first")
     command.add_argument(
@@ -61,10 +78,17 @@ def _parser() -> argparse.ArgumentParser:
     add_arguments(commands.add_parser("run", help="run a program whose packages import the triton of old"))
     add_port(commands)
     add_explain(commands)
+    commands.add_parser("info", help="versions, device, folders, compilers: what a bug report needs")
     return parser
 
 
 def _translate(options: argparse.Namespace) -> int:
+    if options.file.suffix == ".py":
+        print(
+            f"{options.file}: error: this is Python; 'pytriton port {options.file}' ports the texts in it",
+            file=sys.stderr,
+        )
+        return 2
     try:
         data = sys.stdin.buffer.read() if str(options.file) == "-" else options.file.read_bytes()
     except OSError as error:
@@ -81,10 +105,10 @@ def _translate(options: argparse.Namespace) -> int:
             strict_literals=options.strict_literals,
         )
     except CompileError as error:
-        print(error, file=sys.stderr)
+        print(_with_options(str(error)), file=sys.stderr)
         return 1
     for warning in translation.warnings:
-        print(warning.render(), file=sys.stderr)
+        print(_with_options(warning.render()), file=sys.stderr)
     if options.out is None:
         sys.stdout.write(translation.text)
         return 0
@@ -101,8 +125,17 @@ def _defines(pairs: Sequence[str]) -> dict[str, object]:
     defines: dict[str, object] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
-        defines[name] = value if equals else 1
+        values = value.split(",")
+        swept = len(values) > 1 and all(re.fullmatch(r"\s*[+-]?\d+\s*", number) for number in values)
+        defines[name] = values if swept else value if equals else 1
     return defines
+
+
+def _with_options(text: str) -> str:
+    """A message for a command line, where defines are given by ``-D``."""
+    text = re.sub(r"in defines, as in defines=\{'(\w+)': '?([^'}]*)'?\}", r"with -D \1=\2", text)
+    text = re.sub(r"as in defines=\{'(\w+)': '?([^'}]*)'?\}", r"as in -D \1=\2", text)
+    return re.sub(r"^(note: .*) in defines$", r"\1 by -D", text, flags=re.MULTILINE)
 
 
 if __name__ == "__main__":

@@ -52,6 +52,9 @@ class Diagnostic:
     notes: tuple[str | tuple[str, Span], ...] = ()
     help: str | None = None
 
+    def __str__(self) -> str:
+        return self.render()
+
     def render(self) -> str:
         """The text as a user reads it, without a final line break; very long names and messages are cut."""
         lines = _headline(self.severity, self.message, self.where, self.code)

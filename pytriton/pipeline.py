@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 
 from pytriton.collecting import not_collecting
@@ -71,12 +72,17 @@ class Translation:
     lines: Mapping[int, int] = field(default_factory=dict)  # line of the module -> line of the source
     buffers: Mapping[str, int] = field(default_factory=dict)  # constant buffers of the text -> bytes
     traits: Traits = field(default_factory=Traits)  # what tuning wants to know of it
-    sites: tuple[Site, ...] = ()  # of checked code: its accesses by number; if there are any, a table stands after the parameters
+    sites: tuple[
+        Site, ...
+    ] = ()  # of checked code: its accesses by number; if there are any, a table stands after the parameters
     apart: frozenset[str] = frozenset()  # the parameters that are said to overlap no other: __noalias
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def translate(
-    source: str | bytes | Source,
+    source: str | bytes | os.PathLike[str] | Source,
     defines: Mapping[str, object] | None = None,
     *,
     kernel: str | None = None,
@@ -86,15 +92,16 @@ def translate(
 ) -> Translation:
     """One kernel of a Triton-C text (the first, or the one named) as modern Python.
 
-    ``defines`` are as in python-api.md, section 1; a list takes its first value. ``name`` is what messages call
-    the text. Raises a ``CompileError`` that holds every finding.
+    ``source`` is text, bytes, or a path (an ``os.PathLike``). ``defines`` are as in ``pytriton.kernel``; a list
+    takes its first value. ``name`` is what messages call the text. Raises a ``CompileError`` that holds every
+    finding, and OSError for a path that cannot be read.
     """
     folders = tuple(os.fspath(folder) for folder in include_dirs)
     return translate_as(source, defines, Settings(kernel, folders, strict_literals), name)
 
 
 def translate_as(
-    source: str | bytes | Source,
+    source: str | bytes | os.PathLike[str] | Source,
     defines: Mapping[str, object] | None,
     settings: Settings,
     name: str | None = None,
@@ -105,7 +112,10 @@ def translate_as(
 
 
 def _translated(
-    source: str | bytes | Source, defines: Mapping[str, object] | None, settings: Settings, name: str | None
+    source: str | bytes | os.PathLike[str] | Source,
+    defines: Mapping[str, object] | None,
+    settings: Settings,
+    name: str | None,
 ) -> Translation:
     report = Report()
     text = _source(source, name, report)
@@ -138,9 +148,11 @@ def _translated(
     )
 
 
-def _source(source: str | bytes | Source, name: str | None, report: Report) -> Source:
+def _source(source: str | bytes | os.PathLike[str] | Source, name: str | None, report: Report) -> Source:
     if isinstance(source, Source):
         return source
+    if isinstance(source, os.PathLike):
+        return decode(Path(source).read_bytes(), name or str(source), report)
     if isinstance(source, bytes):
         return decode(source, name or "<kernel>", report)
     return Source(source, name or "<kernel>")

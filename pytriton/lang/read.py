@@ -23,6 +23,7 @@ from pytriton.source import Source
 
 __all__ = ["Front", "read"]
 
+MAX_NAME: Final = 4_096  # of a file, in characters
 MAX_TEXTS: Final = 16
 MAX_POINTS: Final = 8  # of one text, that differ in what an #if asks for
 MAX_TOKENS: Final = 4_000  # about 500 lines; their tree takes 1 MB
@@ -55,6 +56,9 @@ def read(
     include_dirs: Sequence[str | os.PathLike[str]] = (),
 ) -> Front:
     """Preprocess and parse; raises a ``CompileError`` through ``report``."""
+    if _names_file(source.text):
+        help_ = f"give pathlib.Path({source.text!r})"
+        report.fatal("TC012", "this is the name of a file, not a text", source, help=help_)
     if include_dirs:  # what they hold may change
         preprocessed = preprocess(source, defines, report, include_dirs=include_dirs)
         report.check()
@@ -75,6 +79,16 @@ def read(
         spelled = {name: _spelling(given[name]) for name in preprocessed.spelled | front.tree.spelled}
         _keep(key, _Entry(front, spelled, tuple(report.warnings[already:])), known)
     return front
+
+
+def _names_file(text: str) -> bool:
+    """Whether a text is no kernel, but the name of a file that exists."""
+    if len(text) > MAX_NAME or "{" in text or "\n" in text:
+        return False
+    try:
+        return os.path.isfile(text)
+    except ValueError:  # a NUL
+        return False
 
 
 def _front(preprocessed: Preprocessed, tree: syntax.File) -> Front:

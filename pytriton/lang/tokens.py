@@ -25,6 +25,7 @@ TC008 a character constant without an end, or an empty one
 TC009 a character that starts no token
 TC010 a number of more than 200 characters
 TC011 more than 150,000 tokens, comments and lines; preprocess/directives.py: more than 45,000 tokens are left
+TC012 (lang/read.py) the name of a file in place of a text
       check/budget.py: a kernel of more than 6,000 statements or 26,000 operators and operands
 ==== =========================================
 """

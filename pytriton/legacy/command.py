@@ -54,9 +54,14 @@ def run(options: argparse.Namespace) -> int:
     )
     globals_ = {"__builtins__": legacy_builtins(_MAIN)} if within else {}
     sys.argv = [script, *options.arguments]
-    if options.as_module:
-        runpy.run_module(script, globals_, _MAIN, alter_sys=True)
-    else:
-        sys.path[0] = os.path.dirname(os.path.abspath(script))
-        runpy.run_path(script, globals_, _MAIN)
+    try:
+        if options.as_module:
+            runpy.run_module(script, globals_, _MAIN, alter_sys=True)
+        else:
+            sys.path[0] = os.path.dirname(os.path.abspath(script))
+            runpy.run_path(script, globals_, _MAIN)
+    finally:
+        for name in named:
+            if name not in sys.modules:
+                print(f"pytriton run: warning: nothing imported '{name}' (--legacy {name})", file=sys.stderr)
     return 0

@@ -16,6 +16,7 @@ The codes (each has a page in ``docs/``)::
     TC523  CUDA in a forked child
     TC524  a written leaf that wants a gradient   TC525  torch's lazy negative or conjugate bit
     TC526  (warning) gradients that stop          TC527  (warning) strides that nobody passed
+    TC528  (warning) a define that may be misspelled
     TC530  generated code that Triton refused     TC531  a kernel that does not fit the device
     TC532  a failure while the interpreter ran    TC540  what can be no operator
     TC541  a write that the schema does not show  TC542  a result that shares memory

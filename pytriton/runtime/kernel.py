@@ -12,12 +12,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from inspect import signature
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 import torch
 
-from pytriton.errors import CompileError
+from pytriton.errors import CompileError, closest
 from pytriton.lang.open_defines import may_lack_defines
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.mode import Check, Checks, check_of
@@ -34,6 +36,7 @@ from pytriton.runtime.options.definition import Definition, PlanSettings
 from pytriton.runtime.options.eras import Given, by_era, device_of
 from pytriton.runtime.options.heuristics import Heuristic, Heuristics
 from pytriton.runtime.options.source_text import KernelText, read_source
+from pytriton.runtime.options.typos import tell_of_typos
 from pytriton.runtime.pickled import from_state, state_of
 from pytriton.runtime.plan import Plan
 from pytriton.runtime.tensors import bench_registry
@@ -117,6 +120,10 @@ class Kernel:
             for at in plan.written_positions:
                 frame.append(arguments[at])
         return time
+
+    def __getitem__(self, grid: Any) -> Callable[..., int | None]:
+        """``kernel[grid](*arguments)``: a call with this grid, as today's Triton writes it."""
+        return partial(self, grid=grid)
 
     # What one can ask a kernel.
 
@@ -257,9 +264,10 @@ class Kernel:
                 text, settings = self._definition.text, replace(self._definition.settings, **changed)
                 shared = (self._constants, self._promises, self._tell, self._checks)
                 plan = Plan(text, configs, settings, *shared)
+                translation = plan.first.translation
                 if not self._plans:
-                    translation = plan.first.translation
                     self._constants.check(translation.buffers, translation.kernel)
+                tell_of_typos(configs[0].defines, translation.mentioned, text.source.text, self._tell)
                 self._plans[key] = plan
             return self._plans[key]
 
@@ -313,6 +321,7 @@ def kernel(
     precision: str | Iterable[str] = "ieee",
     strict_promises: bool = False,
     check: bool | str | None = None,
+    **unknown: Any,
 ) -> Kernel:
     """A kernel of a Triton-C text, checked now as far as the defines allow.
 
@@ -328,6 +337,7 @@ def kernel(
     alone, ``True`` and ``False`` decide for GPUs, too, and ``"strict"`` raises for loads as for stores.
     Raises CompileError for a text that cannot be translated, LaunchError for wrong arguments.
     """
+    _refuse_unknown(unknown)
     given = by_era(
         positional,
         device=device,
@@ -349,6 +359,16 @@ def kernel(
         Heuristics(heuristics or {}),
     )
     return _checked(Kernel(definition))
+
+
+def _refuse_unknown(options: Iterable[str]) -> None:
+    for option in options:
+        near = closest(option, OPTIONS)
+        help_ = f"did you mean '{near}'?" if near else f"a define is given in defines={{'{option}': ...}}"
+        raise refusal(f"pytriton.kernel has no option '{option}'", "TC515", help_)
+
+
+OPTIONS: Final = [name for name, p in signature(kernel).parameters.items() if p.kind is p.KEYWORD_ONLY]
 
 
 def _settings(

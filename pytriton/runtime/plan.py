@@ -119,6 +119,9 @@ class Plan:
     ) -> None:
         """Launch once, where no launcher could. ``missed``: the form and the key of a call whose launcher knew no
         record of that key."""
+        own = self.first.binder.own
+        if len(arguments) != len(own.parameters):
+            own.refuse_count(len(arguments), grid)
         plan, bound = self._bound(arguments)
         if plan is not self:
             return (plan.call_within if within else plan.call)(arguments, grid)
@@ -246,7 +249,12 @@ class Plan:
     def _make_launcher(self, launch: Launch, arguments: Sequence[Any], within: bool) -> None:
         """Make a launcher for calls of this form, if there can be one."""
         binder = self.first.binder
-        if launch.device == CPU or launch.memory is not None or binder.buffers or len(self._launchers) >= MAX_FORMS:
+        if (
+            launch.device == CPU
+            or launch.memory is not None
+            or binder.buffers
+            or len(self._launchers) >= MAX_FORMS
+        ):
             return
         direct = launch.candidate.direct_on(launch.device, launch.specialization)
         form = form_of(binder.parameters, arguments)

@@ -50,6 +50,7 @@ from pytriton.lang.tree.types import (
     shape_of,
     with_element,
 )
+from pytriton.source import Span
 
 __all__ = ["effect", "effect_value", "sequenced", "tested_condition"]
 
@@ -203,6 +204,9 @@ def _refuse_target(target: syntax.Expr, context: Context) -> None:
             return
         case _ if isinstance(first, syntax.Call) and context.check_expression(first, context).type == ERROR:
             return  # `elif (c) *p = x`: the call was reported
+        case syntax.Binary(operator="*") if (end := _unfinished(target)) is not None:
+            context.report.error("TC202", f"expected ';' after '{end.text}'", end)
+            return
         case syntax.Binary(operator="+" | "-" as sign) if isinstance(first, syntax.MaskedDeref):
             help_ = f"a mask binds tighter than '{sign}': write '*?(mask)(p {sign} i) = x'"
         case syntax.Binary(operator="+" | "-" as sign) if isinstance(first, syntax.Prefix):
@@ -214,6 +218,15 @@ def _refuse_target(target: syntax.Expr, context: Context) -> None:
         case syntax.Subscript():
             help_ = "'*(p + i) = x' stores one element, 'c ? a : b' changes a part of a block"
     context.report.error("TC315", message, target.span, help=help_)
+
+
+def _unfinished(product: syntax.Binary) -> Span | None:
+    """The end of ``int m = n``, where ``*p = x`` on the next line was read as a factor; None in other products."""
+    left, right = product.left.span, product.right.span
+    if left.source is not right.source or left.expansion or right.expansion:
+        return None
+    between = left.source.text[left.end : right.start]
+    return Span(left.source, left.end - 1, left.end) if "\n" in between.partition("*")[0] else None
 
 
 def _is_unknown_type(node: syntax.Binary, context: Context) -> bool:

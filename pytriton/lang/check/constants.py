@@ -51,6 +51,8 @@ def report_not_constant(node: syntax.Expr, expr: Expr, what: str, context: Conte
     value = constant(expr)
     if isinstance(value, float):
         message = f"{what} must be an integer constant, not {value}"
+        if isinstance(expr, Constexpr) and value.is_integer():
+            help_ = f"give it without a fraction, as in defines={{'{expr.name}': {int(value)}}}"
         report_size(context, "TC305", message, node.span, expr, help=help_)
     else:
         context.report.error("TC305", f"{what} must be an integer constant", node.span, help=help_)

@@ -95,16 +95,26 @@ def refuse(stop: Stop, report: Report) -> NoReturn:
     _refuse_braces(stop, report)
     _refuse_words(stop, report)
     _refuse_types(stop, report)
+    if stop.text() == "?" and stop.text(-1) == "*":  # of '*?(mask)p', which no value can go before
+        unfinished, star = stop.token(-2), stop.token(-1)
+        if unfinished is not None and star is not None and star.newline:
+            report.fatal("TC202", f"expected ';' after '{unfinished.text}'", _end_of(unfinished))
     before, token = stop.token(-1), stop.token()
     starts = token is None or token.newline or stop.kind() in _STARTERS
     if before is not None and before.text not in ("}", ";") and "SEMICOLON" in stop.accepts and starts:
         wanted = "'{' or ';'" if before.text == ")" and "LBRACE" in stop.accepts else "';'"
-        end = Span(before.span.source, before.span.end - 1, before.span.end, before.span.expansion)
-        report.fatal("TC202", f"expected {wanted} after '{before.text}'", end, *_open_bracket(stop))
+        message = f"expected {wanted} after '{before.text}'"
+        report.fatal("TC202", message, _end_of(before), *_open_bracket(stop))
     shown = f"'{token.text}'" if token else "the end of the text"
     span = token.span if token else stop.tokens[-1].span
     message = f"expected {_wanted(stop)}, found {shown}"
     report.fatal("TC201", message, span, *_open_bracket(stop), help=_cure(stop))
+
+
+def _end_of(token: Token) -> Span:
+    """The last character of a token."""
+    span = token.span
+    return Span(span.source, span.end - 1, span.end, span.expansion)
 
 
 def _wanted(stop: Stop) -> str:

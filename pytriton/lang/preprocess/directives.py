@@ -269,6 +269,8 @@ class _Preprocessor:
             near = [max((known for known in _DIRECTIVES if name.startswith(known)), key=len, default="")]
             near = near if near[0] else difflib.get_close_matches(name[:20], _DIRECTIVES, 1)
             help_ = f"did you mean '#{near[0]}'?" if near else None
+            if help_ is None and line[0].spaced:
+                help_ = "a comment starts with '//'"
             self.report.error("TC101", f"unknown directive '#{name[:60]}'", line[0].span, help=help_)
             self._settle(file)
             return

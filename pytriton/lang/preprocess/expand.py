@@ -242,6 +242,7 @@ class Expander:
                 f"macro {macro.calls} wants {wanted} argument{plural}, found {len(arguments)}",
                 use.span,
                 *notes,
+                help=_split_in_brackets(use.text, arguments),
             )
             return None
         return dict(zip(params, arguments, strict=True))
@@ -315,6 +316,14 @@ class Expander:
             use.span,
             help="close them with ')'",
         )
+
+
+def _split_in_brackets(name: str, arguments: Sequence[Sequence[Token]]) -> str | None:
+    """The cure where a comma within ``[ ]`` has split an argument in two; None where none has."""
+    texts = [[token.text for token in argument] for argument in arguments]
+    if all(text.count("[") == text.count("]") for text in texts):
+        return None
+    return f"a comma within '[ ]' starts another argument: write '{name}((...))', parentheses around each"
 
 
 def _outermost(use: Token) -> str:

@@ -75,7 +75,7 @@ class Binder:
         Raises LaunchError for whatever is wrong with the arguments.
         """
         if len(arguments) != len(self._checkers):
-            self._refuse_count(len(arguments))
+            self.refuse_count(len(arguments))
         values = []
         specializations = []
         device: int | None = None
@@ -106,15 +106,17 @@ class Binder:
         if tensor.is_neg() or tensor.is_conj():
             _refuse_lazy(tensor, self.place(position))
 
-    def _refuse_count(self, given: int) -> NoReturn:
+    def refuse_count(self, given: int, grid: Any = None) -> NoReturn:
+        """Raise LaunchError for a number of arguments. ``grid``: what may be an argument, taken for the grid."""
         wanted = len(self.parameters)
         declarations = ", ".join(parameter.declaration for parameter in self.parameters)
         plural = "" if wanted == 1 else "s"
-        raise refusal(
-            f"{self.kernel}: it takes {wanted} argument{plural}, not {given}",
-            "TC501",
-            f"call it as {self.kernel}({declarations}), with grid= or the grid as last argument",
-        )
+        message = f"{self.kernel}: it takes {wanted} argument{plural}, not {given}"
+        if given == wanted - 1 and isinstance(grid, (int, float, torch.Tensor)):
+            shown = f"a {type(grid).__name__}" if isinstance(grid, torch.Tensor) else repr(grid)
+            message += f"\nnote: without grid= the last argument is the grid: {shown} was taken for it"
+        help_ = f"call it as {self.kernel}({declarations}), with grid= or the grid as last argument"
+        raise refusal(message, "TC501", help_)
 
     def _refuse_devices(self, arguments: Sequence[Any]) -> NoReturn:
         seen: tuple[Place, torch.device] | None = None
@@ -200,6 +202,11 @@ def _address_of(tensor: torch.Tensor, place: Place) -> int:
         alive = _unwrap_if_dead(tensor)
         if alive is not tensor:
             return _address_of(alive, place)
+        if tensor.layout != torch.strided:
+            layout = str(tensor.layout).removeprefix("torch.")
+            place.refuse(
+                f"is a {layout} tensor", "TC510", "pass its .to_dense(), or its .values() and indices"
+            )
         place.refuse(
             f"is a tensor on {tensor.device} whose memory a kernel cannot reach",
             "TC510",

@@ -53,12 +53,27 @@ MOST_PROGRAMS: Final = (
 _TRITON_VERSION: Final = tuple(int(part) for part in triton.__version__.split(".")[:2])
 
 
+def _asked(grid: Callable[[Options], Any], options: Options, kernel: str) -> Any:
+    """What a grid function says. Its own errors are the user's; one that takes no argument is refused."""
+    try:
+        return grid(options)
+    except TypeError as error:
+        traceback = error.__traceback__
+        if traceback is None or traceback.tb_next is not None:  # raised inside the function
+            raise
+        raise refusal(
+            f"{kernel}: the grid is a function that does not take the options: {error}",
+            "TC511",
+            "write lambda opt: (pytriton.cdiv(n, opt.TILE),), with one argument",
+        ) from None
+
+
 def sizes_of(grid: Any, options: Options, kernel: str) -> Grid | None:
     """Three sizes from what a user gave as grid; None where one is zero and nothing is to be launched.
 
     ``grid`` is a callable of the options, or a tuple, list or integer of 1 to 3 entries.
     """
-    sizes = grid(options) if callable(grid) else grid
+    sizes = _asked(grid, options, kernel) if callable(grid) else grid
     if not isinstance(sizes, (tuple, list)):
         sizes = (sizes,)
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -17,6 +18,7 @@ from typing import Any, Final, cast
 
 import numpy
 import torch
+import triton
 
 from pytriton.errors import LaunchError
 from pytriton.runtime.errors import headline, refusal
@@ -52,8 +54,14 @@ def define_of(name: str, value: object) -> Define:
         return float(value)
     if isinstance(value, numpy.bool_):
         return bool(value)
+    if isinstance(value, torch.Tensor):
+        raise refusal(
+            f"define '{name}' is a tensor: a keyword of a call is a define",
+            "TC513",
+            f"pass the arguments of the kernel by position, '{name}' too",
+        )
     raise refusal(
-        f"define '{name}' is {value!r}, a {type(value).__name__}",
+        f"define '{name}' is {reprlib.repr(value)}, a {type(value).__name__}",
         "TC513",
         "give an int, a bool, a float, a str, a torch.dtype, or a list of those",
     )
@@ -272,6 +280,8 @@ def configs_of(given: Iterable[object]) -> tuple[Config, ...]:
                 points.append(Config(cast(Mapping[str, Define], defines), cast(int, warps)))
             case Mapping():
                 points.append(Config(cast(Mapping[str, Define], entry)))
+            case triton.Config(kwargs=defines, num_warps=warps, num_stages=stages):
+                points.append(Config(defines, warps, stages))
             case _:
                 raise refusal(
                     f"an autotune config is {entry!r}",

@@ -35,6 +35,9 @@ _2020: Final = ("defines", "num_warps")
 _2021: Final = ("device", "defines", "num_warps", "autotune_configs", "autotune_key")
 
 
+_ORDERS: Final = "the order is kernel(src, defines, num_warps) or kernel(src, device, defines, num_warps)"
+
+
 def by_era(positional: tuple[Any, ...], **keywords: Any) -> Given:
     """Positional and keyword arguments together; raises LaunchError if they do not fit any era."""
     order = _order(positional)
@@ -51,8 +54,11 @@ def by_era(positional: tuple[Any, ...], **keywords: Any) -> Given:
             plain = tuple(value) if isinstance(value, list) and name != "num_warps" else value
             keywords[name] = plain
     given = Given(**keywords)
+    cure = _ORDERS if positional else "give defines={'TM': 64}"
     if given.defines is not None and not isinstance(given.defines, Mapping):
-        raise refusal(f"defines is {given.defines!r}, which is no dict", "TC515", "give defines={'TM': 64}")
+        raise refusal(f"defines is {given.defines!r}, which is no dict", "TC515", cure)
+    if positional and isinstance(given.num_warps, (str, torch.device, Mapping)):
+        raise refusal(f"num_warps is {given.num_warps!r}", "TC515", cure)
     return given
 
 

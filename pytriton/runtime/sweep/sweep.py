@@ -7,7 +7,7 @@ but a grid is shown the user's point from which they come.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
@@ -19,6 +19,7 @@ from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.source_text import KernelText
 from pytriton.runtime.sweep.candidate import Candidate
 from pytriton.runtime.sweep.variants import own_points, users_point
+from pytriton.source import Span
 
 __all__ = ["Sweep"]
 
@@ -91,9 +92,8 @@ class Sweep:
     def refuse_all(self) -> NoReturn:
         """Raise TuneError: nothing is left."""
         listed = "\n".join(f"  {config}: {why}" for config, why in self.reasons().items())
-        raise TuneError(
-            headline(f"no candidate of the sweep is left\n{listed}", "TC601", "try smaller tiles")
-        )
+        message = f"no candidate of the sweep is left\n{listed}"
+        raise TuneError(headline(message, "TC601", _cure(self.dropped.values())))
 
     def _first_legal(self) -> Candidate:
         for config in self.configs:
@@ -120,3 +120,12 @@ def _distinct(configs: Sequence[Config], first: Candidate) -> tuple[Config, ...]
         seen.setdefault(replace(config, defines=shown), config)
     order = {config: index for index, config in enumerate(configs)}
     return tuple(sorted(seen.values(), key=order.__getitem__))
+
+
+def _cure(errors: Collection[Exception]) -> str:
+    """What to do where all points were dropped: assertions of the text are no matter of size."""
+    first = [error.diagnostics[0] for error in errors if isinstance(error, CompileError)]
+    if len(first) < len(errors) or any(diagnostic.code != "TC316" for diagnostic in first):
+        return "try smaller tiles"
+    conditions = dict.fromkeys(where.text for d in first if isinstance(where := d.where, Span))
+    return f"give values for which the text's own {' and '.join(map(repr, conditions))} holds"

@@ -1,0 +1,214 @@
+"""The commonest mistakes of a first hour, and exactly what is said of each."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import triton
+
+import pytriton
+
+ADD = """
+__global__ void add(float* z, float* x, float* y, int n) {
+  int i[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  bool ok[TILE] = i < n;
+  *?(ok)(z + i) = *?(ok)(x + i) + *?(ok)(y + i);
+#ifdef EVEN_N
+  *z = 0;
+#endif
+}
+"""
+N = 100
+x, y, z = torch.arange(N).float(), torch.ones(N), torch.zeros(N)
+ORDERS = "help: the order is kernel(src, defines, num_warps) or kernel(src, device, defines, num_warps)"
+
+
+def grid(opt: Any) -> tuple[int]:
+    return (pytriton.cdiv(N, opt.TILE),)
+
+
+def add(**options: Any) -> pytriton.Kernel:
+    return pytriton.kernel(ADD, **{"defines": {"TILE": 32}, **options})
+
+
+ASSERTING = '_Static_assert(TILE > 64, "too small");' + ADD
+MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
+    "the grid forgotten": (
+        lambda: add()(z, x, y, N),
+        "add: it takes 4 arguments, not 3 [TC501]\n"
+        "note: without grid= the last argument is the grid: 100 was taken for it\n"
+        "help: call it as add(float* z, float* x, float* y, int n), with grid= or the grid as last argument",
+    ),
+    "a tensor taken for the grid": (
+        lambda: pytriton.kernel("void one(float* x) { *x = 1; }")(x),
+        "one: it takes 1 argument, not 0 [TC501]\n"
+        "note: without grid= the last argument is the grid: a Tensor was taken for it\n"
+        "help: call it as one(float* x), with grid= or the grid as last argument",
+    ),
+    "a tensor as keyword": (
+        lambda: add()(z=z, x=x, y=y, n=N, grid=grid),
+        "define 'z' is a tensor: a keyword of a call is a define [TC513]\n"
+        "help: pass the arguments of the kernel by position, 'z' too",
+    ),
+    "a grid without options": (
+        lambda: add()(z, x, y, N, grid=lambda: (4,)),
+        "add: the grid is a function that does not take the options: <lambda>() takes 0 positional arguments but 1 "
+        "was given [TC511]\nhelp: write lambda opt: (pytriton.cdiv(n, opt.TILE),), with one argument",
+    ),
+    "num_warp= of the constructor": (
+        lambda: add(num_warp=4),
+        "pytriton.kernel has no option 'num_warp' [TC515]\nhelp: did you mean 'num_warps'?",
+    ),
+    "a define of the constructor": (
+        lambda: add(TILE=4),
+        "pytriton.kernel has no option 'TILE' [TC515]\nhelp: a define is given in defines={'TILE': ...}",
+    ),
+    "an assertion under a sweep": (
+        lambda: pytriton.kernel(ASSERTING, name="add.c", defines={"TILE": [16, 32]}),
+        "no candidate of the sweep is left [TC601]\n"
+        "  Config(TILE=16, num_warps=4): add.c:1:16: error: static assertion failed: too small [TC316]\n"
+        "  Config(TILE=32, num_warps=4): add.c:1:16: error: static assertion failed: too small [TC316]\n"
+        "help: give values for which the text's own 'TILE > 64' holds",
+    ),
+    "the device after the defines": (
+        lambda: pytriton.kernel(ADD, {"TILE": 32}, torch.device("cpu")),
+        f"num_warps is device(type='cpu') [TC515]\n{ORDERS}",
+    ),
+    "num_warps after the device": (
+        lambda: pytriton.kernel(ADD, "cuda", 4, {"TILE": 32}),
+        f"defines is 4, which is no dict [TC515]\n{ORDERS}",
+    ),
+    "a sparse tensor": (
+        lambda: add()(z.to_sparse(), x, y, N, grid=grid),
+        "add: argument 1 'z' (float* z) is a sparse_coo tensor [TC510]\n"
+        "help: pass its .to_dense(), or its .values() and indices",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistake(name: str) -> None:
+    mistake, wanted = MISTAKES[name]
+    with pytest.raises(pytriton.PytritonError) as caught:
+        mistake()
+    said = str(caught.value).replace("<lambda>.<locals>.", "")
+    assert said == wanted
+
+
+def test_the_name_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "add.c"
+    file.write_text(ADD)
+    for take in (pytriton.kernel, pytriton.translate):
+        with pytest.raises(pytriton.ParseError, match="this is the name of a file, not a text") as caught:
+            take(str(file))
+        assert str(caught.value).endswith(f"help: give pathlib.Path('{file}')")
+    assert pytriton.translate(file, {"TILE": 32}).text == pytriton.translate(ADD, {"TILE": 32}).text
+
+
+@pytest.mark.filterwarnings("ignore:.*runs kernels on CPU tensors")
+@pytest.mark.parametrize(
+    ("given", "meant"), [("num_warp", "num_warps"), ("EVENN", "EVEN_N"), ("girds", None)]
+)
+def test_a_define_that_nobody_asks_for(given: str, meant: str | None, recwarn: Any) -> None:
+    kernel = add()
+    for _ in range(2):
+        kernel(z, x, y, N, grid=grid, **{given: 4})
+    said = [str(warning.message) for warning in recwarn if "TC528" in str(warning.message)]
+    wanted = f"the text does not mention the define '{given}' [TC528]\nhelp: did you mean '{meant}'?"
+    assert said == ([] if meant is None else [wanted])
+
+
+def test_a_grid_function_of_the_user_raises_its_own_error() -> None:
+    def wrong(opt: Any) -> tuple[int]:
+        return (len(opt.TILE),)
+
+    with pytest.raises(TypeError, match="has no len"):
+        add()(z, x, y, N, grid=wrong)
+
+
+def test_subscripted_by_the_grid() -> None:
+    z.zero_()
+    add()[(4,)](z, x, y, N)
+    assert torch.equal(z, x + y)
+
+
+def test_configs_of_triton() -> None:
+    points = [triton.Config({"TILE": 32}, num_warps=2, num_stages=3)]
+    kernel = pytriton.kernel(ADD, autotune_configs=points)
+    kernel(z, x, y, N, grid=grid)
+    assert kernel.best_config == pytriton.config({"TILE": 32}, 2, num_stages=3)
+
+
+def test_as_text() -> None:
+    translation = pytriton.translate("#define A 1\n#define A 2\n" + ADD, {"TILE": 32})
+    assert str(translation) == translation.text
+    assert str(translation.warnings[0]) == translation.warnings[0].render()
+
+
+class TestCommandLine:
+    def run(self, *arguments: str, cwd: Path | None = None) -> tuple[int, str, str]:
+        command = [sys.executable, "-m", "pytriton", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_nothing(self) -> None:
+        status, out, _ = self.run()
+        assert status == 0
+        assert out.startswith("usage: pytriton")
+
+    def test_version_and_info(self) -> None:
+        assert self.run("--version") == (0, f"pytriton {pytriton.__version__}\n", "")
+        status, out, _ = self.run("info")
+        told = dict(line.split(None, 1) for line in out.splitlines())
+        assert status == 0
+        assert told["torch"] == torch.__version__
+        assert {"Python", "triton", "device", "cache", "compilers"} <= told.keys()
+
+    def test_explain(self) -> None:
+        status, out, _ = self.run("explain", "--list")
+        assert status == 0
+        assert any(line.startswith("TC012  The name of a file") for line in out.splitlines())
+        said = "pytriton explain: error: there is no code 'TC999'; --list shows all\n"
+        assert self.run("explain", "TC999") == (2, "", said)
+
+    def test_translate(self, tmp_path: Path) -> None:
+        (tmp_path / "add.c").write_text(ADD)
+        (tmp_path / "add.py").write_text("import triton\n")
+        assert self.run("translate", "add.py", cwd=tmp_path) == (
+            *(2, ""),
+            "add.py: error: this is Python; 'pytriton port add.py' ports the texts in it\n",
+        )
+        status, _, error = self.run("translate", "add.c", cwd=tmp_path)
+        assert status == 1
+        assert error.endswith("help: give it with -D TILE=..., or declare it\n")
+        for value in ("TILE=32", "TILE=32,64"):
+            status, out, _ = self.run("translate", "add.c", "-D", value, cwd=tmp_path)
+            assert (status, out) == (0, pytriton.translate(ADD, {"TILE": 32}).text)
+
+    def test_run_without_the_package(self, tmp_path: Path) -> None:
+        (tmp_path / "script.py").write_text("print('done')\n")
+        status, out, error = self.run("run", "--legacy", "oldpkgs", "script.py", cwd=tmp_path)
+        assert (status, out) == (0, "done\n")
+        assert error == "pytriton run: warning: nothing imported 'oldpkgs' (--legacy oldpkgs)\n"
+
+
+def test_without_triton(tmp_path: Path) -> None:
+    """As on macOS: a sentence, and the translator works."""
+    program = (
+        "import sys; sys.modules['triton'] = None\n"
+        "import pytriton\n"
+        "print(len(pytriton.translate('void one(float* x) { *x = 1; }').text) > 0)\n"
+        "try: pytriton.kernel\n"
+        "except ImportError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == (
+        "True\npytriton.kernel needs triton, which is not installed; pytriton.translate needs neither torch nor "
+        "triton (Triton exists for Linux: https://triton-lang.org)\n"
+    )
