@@ -25,7 +25,8 @@ TOLERANCES = {torch.float32: 1e-4, torch.float16: 4e-3}
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_linear(device, large, compare, activation: str | None, bias: bool) -> None:
     act = ACTIVATIONS[activation]
-    m, n, k = large((35, 48, 64), (1030, 768, 1024))
+    # not so many elements that one is on the other side of a kink for its last bit
+    m, n, k = large((35, 48, 64), (130, 96, 1024))
     x, w = torch.randn(m, k, device=device), torch.randn(n, k, device=device) / k**0.5
     b = torch.randn(n, device=device)
 
