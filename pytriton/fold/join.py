@@ -9,6 +9,7 @@ fold is made again without the rule.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node
@@ -86,8 +87,9 @@ class Joiner:
         return Atom(min(both, key=self._order)) if both else None
 
     def _order(self, name: str) -> int:
-        return list(self._followable()).index(name)
+        return list(self._followable).index(name)
 
+    @cached_property
     def _followable(self) -> Mapping[str, list[str]]:
         numbers = {
             name: [str(value) for value in values]
@@ -107,7 +109,7 @@ class Joiner:
         if key not in self._following:
             self._following[key] = frozenset(
                 name
-                for name, values in self._followable().items()
+                for name, values in self._followable.items()
                 if name == text or all(values[n] == text for n in self._variants.members(of))
             )
         return self._following[key]
