@@ -12,13 +12,12 @@ from block_sparse import blocks_of, masked, random_layout
 lut = importlib.import_module("blocksparse2020.lut")
 matmul = importlib.import_module("blocksparse2020.matmul")
 
-LAYOUTS = {
-    "strided": lambda device: blocksparse2020.strided_layout(2, 5, 2).to(device),
-    # rows of 6, 1 and no blocks: the first is computed in pieces, the last is zero
-    "uneven": lambda device: torch.tensor([[[1, 1, 1, 1, 1, 1], [0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0]]]).to(
-        device
-    ),
-}
+# rows of 6, 1 and no blocks, then of 4, 1 and 5: two are computed in pieces, each with its lock, and one is zero
+UNEVEN = [
+    [[1, 1, 1, 1, 1, 1], [0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0]],
+    [[1, 1, 1, 1, 0, 0], [0, 0, 1, 0, 0, 0], [0, 1, 1, 1, 1, 1]],
+]
+LAYOUTS = {"strided": blocksparse2020.strided_layout(2, 5, 2), "uneven": torch.tensor(UNEVEN)}
 
 
 def check(device, compare, layout, block, mode, trans_a, trans_b, free, dtype, alpha=1.0) -> None:
@@ -63,7 +62,15 @@ def test_products(device, large, compare, mode: str, trans_a: bool, trans_b: boo
 @pytest.mark.parametrize("mode", ["sdd", "dsd", "dds"])
 def test_layouts(device, large, compare, layout: str, mode: str) -> None:
     check(
-        device, compare, LAYOUTS[layout](device), large(16, 32), mode, False, mode == "sdd", 64, torch.float32
+        device,
+        compare,
+        LAYOUTS[layout].to(device),
+        large(16, 32),
+        mode,
+        False,
+        mode == "sdd",
+        64,
+        torch.float32,
     )
 
 
@@ -116,13 +123,17 @@ def test_a_long_row_is_cut(device) -> None:
     """Into pieces that differ by at most one block; every row has at least one."""
     assert lut.cut([6, 1, 0]) == [[3, 3], [1], [0]]
     assert lut.cut([2, 2, 2]) == [[2], [2], [2]]
-    table, pieces, locks = lut.dxx_table(LAYOUTS["uneven"]("cpu"), 16, 8, False, 1)
-    assert (pieces, locks) == (4, 1)
-    assert table[:24].view(4, 6)[:, 1:].tolist() == [
+    table, pieces, locks = lut.dxx_table(LAYOUTS["uneven"], 16, 8, False, 1)
+    assert (pieces, locks) == (8, 2)
+    assert table[:48].view(8, 6)[:, 1:].tolist() == [
         [6, 0, 0, 0, 2],
         [6, 0, 0, 0, 2],
         [2, 1, 0, 1, 1],
         [0, 2, 0, 1, 1],
+        [8, 0, 1, 1, 1],
+        [2, 1, 1, 1, 1],
+        [6, 2, 1, 1, 2],
+        [4, 2, 1, 1, 2],
     ]
 
 

@@ -88,6 +88,18 @@ def test_width_is_that_of_the_longest_row(device, compare, blocks: int, block: i
     check(device, compare, layout, block, torch.float32, {"rpe": "add"}, 0.5, batch=1)
 
 
+def test_large_scores(device) -> None:
+    """Far above what exp can take, and far below."""
+    layout = torch.tensor([[[1, 0, 1], [0, 1, 1]]], device=device)
+    x = 20 * torch.randn(1, 1, 32, 48, device=device)
+    x[:, :, ::2] += 1000
+    x[:, :, 1::2] -= 1000
+    hidden = masked(torch.zeros_like(x), layout, 16, value=-float("inf"))
+    y = maskedsoftmax2020.Softmax(layout, 16)(blocks_of(x, layout, 16))
+    wanted = blocks_of(torch.softmax(x + hidden, dim=-1), layout, 16)
+    torch.testing.assert_close(y, wanted, rtol=1e-4, atol=1e-6)
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
 def test_causal(device, compare, dtype: torch.dtype) -> None:
     layout = torch.ones(2, 3, 3, dtype=torch.int64, device=device).tril()

@@ -117,8 +117,8 @@ def test_an_image_without_a_channel_that_counts(device) -> None:
 
 
 def test_many_shares_of_the_pixels(device, compare) -> None:
-    """More than 128 pixels a share, none of which is a multiple of a tile."""
-    check(device, compare, (3, 16, 13, 11, 16, (1, 3), 16), (1, 1), (1, 1))
+    """400 pixels in 3 shares, neither of which is a multiple of the other, or of a tile."""
+    check(device, compare, (1, 16, 20, 20, 16, (1, 3), 16), (0, 1), (1, 1))
 
 
 @pytest.mark.parametrize("tile", range(3))
