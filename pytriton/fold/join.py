@@ -94,7 +94,7 @@ class Joiner:
         numbers = {
             name: [str(value) for value in values]
             for name, values in self._variants.values.items()
-            if all(isinstance(value, int) and not isinstance(value, bool) for value in values)
+            if all(value is None or type(value) is int for value in values)
         }
         types = {
             f"{ANY}{name}{ELEMENT}": [f"tl.{word}" for word in words]
@@ -128,6 +128,12 @@ class Joiner:
             case BinOp(operator="&", left=left, right=right) if self._full(left):
                 node = self.join(Version(right, more.of), less)
                 return node and BinOp("&", left, node)
+            case BinOp(operator="*", left=left, right=Atom(text=name)) if self._is_one(name, less.of):
+                node = self.join(Version(left, more.of), less)
+                return node and BinOp("*", node, more.node.right)
+            case BinOp(operator="*", left=Atom(text=name), right=right) if self._is_one(name, less.of):
+                node = self.join(Version(right, more.of), less)
+                return node and BinOp("*", more.node.left, node)
             case Call(function="tl.where", arguments=(mask, value, other)) if self._full(mask):
                 node = self.join(Version(value, more.of), less)
                 return node and Call("tl.where", (mask, node, other))
@@ -144,6 +150,10 @@ class Joiner:
             case Call():
                 return self._masked(more, less)
         return None
+
+    def _is_one(self, name: str, of: Set) -> bool:
+        """Whether a define is the number 1 in all these variants: the translator drops such a factor."""
+        return name in self._variants.values and name in self._followed("1", of)
 
     def _type(self, target: Node, of: Set, bare: Set) -> Node:
         """The type of a conversion that some lack: that of a pointer's elements if others have it."""

@@ -262,11 +262,13 @@ class _Folds:
 
 
 _NOTE: Final = re.compile(r"^(    \w+,)  # .*\*$", re.MULTILINE)
+_PRECISION: Final = re.compile(r',\s*input_precision="ieee",?')
 
 
 def _without_types(text: str) -> str:
-    """The text less the element types in the comments of its pointers."""
-    return _NOTE.sub(r"\1", text)
+    """The text less the element types of its pointers, and less what only products of floats need."""
+    bare = _PRECISION.sub("", _NOTE.sub(r"\1", text))
+    return re.sub(r"\s+", "", bare).replace(",)", ")")
 
 
 # ---------------------------------------------------------------- define sets
