@@ -137,7 +137,9 @@ class Joiner:
             case Call(function="tl.where", arguments=(mask, value, other)) if self._full(mask):
                 node = self.join(Version(value, more.of), less)
                 return node and Call("tl.where", (mask, node, other))
-            case Call(function="tl.broadcast_to", arguments=(value, shape)) if "masks" in self._rules:
+            case Call(function="tl.broadcast_to", arguments=(value, shape)) if (
+                "masks" in self._rules and not self._is_masked(less.node)
+            ):
                 node = self.join(Version(value, more.of), less)
                 return node and Call("tl.broadcast_to", (node, shape))
             case Call(function="tl.dot", keywords=[*others, ("input_precision", precision)]) if (
@@ -179,6 +181,14 @@ class Joiner:
             return None
         return Call(
             node.function, node.arguments, node.keywords + tuple(p for p in one.keywords if p not in bare)
+        )
+
+    def _is_masked(self, node: Node) -> bool:
+        """Whether the other rule for this pair is to drop the mask."""
+        return (
+            isinstance(node, BinOp)
+            and node.operator == "&"
+            and (self._full(node.left) or self._full(node.right))
         )
 
     def _full(self, mask: Node) -> bool:

@@ -261,7 +261,8 @@ class Merger:
         """The variants of the ``if`` that begins with an item, and the end of what it holds.
 
         Items that no variant shares may change places, so an ``if`` reaches up to the first item that variants in
-        it and variants not in it have. The longest is the plainest; then the one with the plainest condition.
+        it and variants not in it have. An ``#if`` of the text is the plainest; then the longest; then the one with
+        the plainest condition.
         """
         choices: dict[Set, int] = {}
         line = items[place].statement.line
@@ -280,9 +281,11 @@ class Merger:
                 end += 1
             choices[chosen] = _whole_rows(items, place, end)
 
-        def rank(chosen: Set) -> tuple[bool, int, int]:
+        arms = {arm.holds & among for arm in self._conditions.arms(line)}
+
+        def rank(chosen: Set) -> tuple[bool, bool, int, int]:
             condition = self._conditions.condition(chosen, among, line)
-            return condition.cost > MAX_CONDITION, -choices[chosen], condition.cost
+            return condition.cost > MAX_CONDITION, chosen not in arms, -choices[chosen], condition.cost
 
         if not choices:
             return 0, place
