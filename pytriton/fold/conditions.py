@@ -20,10 +20,12 @@ from pytriton.fold.evaluate import next_power_of_2, value_of
 from pytriton.fold.read import Unfoldable, expression
 from pytriton.fold.variants import Set, Variants
 
-__all__ = ["Condition", "Conditions", "negated"]
+__all__ = ["MIN_INNER", "Condition", "Conditions", "negated"]
 
+MAX_SPLIT_COST: Final = 2  # a flag or a text
 MAX_FEATURES: Final = 24  # of which pairs and triples are tried
 
+MIN_INNER: Final = 16  # elements that tl.dot wants along the inner axis; smaller operands are widened
 MAX_THREADS: Final = 1024  # a block with as many elements needs no barrier against itself
 
 _DIRECTIVE: Final = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b(.*)")
@@ -72,6 +74,13 @@ class Conditions:
         yield from self.arms(line)
         yield from (feature for feature in self._features if feature.safe)
 
+    def exclude(self, line: int, other: int) -> bool:
+        """Whether no variant reads both of two lines: they stand in different arms of one ``#if``."""
+        holds = self._variants.all
+        for arm in (*self.arms(line), *self.arms(other)):
+            holds &= arm.holds
+        return not holds
+
     def around(self, comment: str) -> Set | None:
         """The variants in whose text a comment stands; None if it stands in several places."""
         lines = [number for number, line in enumerate(self._text, 1) if comment in line]
@@ -91,10 +100,32 @@ class Conditions:
                 candidates = (*near, *(self._features if search is _one else self._distinct))
                 fitting = [c for c in search(candidates, among) if c.holds & among == chosen]
                 if fitting:
-                    self._known[key] = min(fitting, key=lambda condition: condition.cost)
+                    plainest = min(fitting, key=lambda condition: condition.cost)
+                    self._known[key] = self._simplified(plainest, chosen, among)
                     return self._known[key]
             self._known[key] = self._any(chosen, among)
         return self._known[key]
+
+    def _simplified(self, condition: Condition, chosen: Set, among: Set) -> Condition:
+        """The condition without what holds, or does not, for all among which it chooses."""
+        node = condition.node
+        if isinstance(node, BinOp) and node.operator in ("and", "or"):
+            for side in (node.left, node.right):
+                part = self._evaluated(side)
+                if part is not None and part.holds & among == chosen:
+                    return self._simplified(
+                        part._replace(cost=condition.cost, safe=condition.safe), chosen, among
+                    )
+        return condition
+
+    def splits(self, among: Set) -> Iterator[Set]:
+        """The plainest ways to cut some variants in two."""
+        seen: set[Set] = set()
+        for feature in self._features:
+            inside = feature.holds & among
+            if feature.cost <= MAX_SPLIT_COST and inside not in (0, among) and inside not in seen:
+                seen |= {inside, among & ~inside}
+                yield inside
 
     def of_sizes(self, chosen: Set, among: Set, line: int) -> Condition | None:
         """The condition of a barrier that only small blocks need (passes/memory/owners.py); None for any other."""
@@ -255,6 +286,9 @@ class Conditions:
             for value in dict.fromkeys(self._variants.values[name]):
                 if isinstance(value, str) and value:
                     yield from self._feature(BinOp("==", Atom(name), Atom(f'"{value}"')), 2)
+        if any("widen_lhs(" in variant.translation.text for variant in self._variants.variants):
+            for name in names:
+                yield from self._feature(BinOp("<", Atom(name), Atom(str(MIN_INNER))), 2, False)
         for name, words in self._variants.elements.items():
             for word in dict.fromkeys(words):
                 holds = self._variants.where(lambda n, w=words, t=word: w[n] == t)  # type: ignore[misc]

@@ -9,6 +9,7 @@ fold is made again without the rule.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node
@@ -86,13 +87,14 @@ class Joiner:
         return Atom(min(both, key=self._order)) if both else None
 
     def _order(self, name: str) -> int:
-        return list(self._followable()).index(name)
+        return list(self._followable).index(name)
 
+    @cached_property
     def _followable(self) -> Mapping[str, list[str]]:
         numbers = {
             name: [str(value) for value in values]
             for name, values in self._variants.values.items()
-            if all(isinstance(value, int) and not isinstance(value, bool) for value in values)
+            if all(value is None or type(value) is int for value in values)
         }
         types = {
             f"{ANY}{name}{ELEMENT}": [f"tl.{word}" for word in words]
@@ -107,7 +109,7 @@ class Joiner:
         if key not in self._following:
             self._following[key] = frozenset(
                 name
-                for name, values in self._followable().items()
+                for name, values in self._followable.items()
                 if name == text or all(values[n] == text for n in self._variants.members(of))
             )
         return self._following[key]
@@ -126,10 +128,18 @@ class Joiner:
             case BinOp(operator="&", left=left, right=right) if self._full(left):
                 node = self.join(Version(right, more.of), less)
                 return node and BinOp("&", left, node)
+            case BinOp(operator="*", left=left, right=Atom(text=name)) if self._is_one(name, less.of):
+                node = self.join(Version(left, more.of), less)
+                return node and BinOp("*", node, more.node.right)
+            case BinOp(operator="*", left=Atom(text=name), right=right) if self._is_one(name, less.of):
+                node = self.join(Version(right, more.of), less)
+                return node and BinOp("*", more.node.left, node)
             case Call(function="tl.where", arguments=(mask, value, other)) if self._full(mask):
                 node = self.join(Version(value, more.of), less)
                 return node and Call("tl.where", (mask, node, other))
-            case Call(function="tl.broadcast_to", arguments=(value, shape)) if "masks" in self._rules:
+            case Call(function="tl.broadcast_to", arguments=(value, shape)) if (
+                "masks" in self._rules and not self._is_masked(less.node)
+            ):
                 node = self.join(Version(value, more.of), less)
                 return node and Call("tl.broadcast_to", (node, shape))
             case Call(function="tl.dot", keywords=[*others, ("input_precision", precision)]) if (
@@ -142,6 +152,10 @@ class Joiner:
             case Call():
                 return self._masked(more, less)
         return None
+
+    def _is_one(self, name: str, of: Set) -> bool:
+        """Whether a define is the number 1 in all these variants: the translator drops such a factor."""
+        return name in self._variants.values and name in self._followed("1", of)
 
     def _type(self, target: Node, of: Set, bare: Set) -> Node:
         """The type of a conversion that some lack: that of a pointer's elements if others have it."""
@@ -167,6 +181,14 @@ class Joiner:
             return None
         return Call(
             node.function, node.arguments, node.keywords + tuple(p for p in one.keywords if p not in bare)
+        )
+
+    def _is_masked(self, node: Node) -> bool:
+        """Whether the other rule for this pair is to drop the mask."""
+        return (
+            isinstance(node, BinOp)
+            and node.operator == "&"
+            and (self._full(node.left) or self._full(node.right))
         )
 
     def _full(self, mask: Node) -> bool:

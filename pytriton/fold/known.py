@@ -13,15 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, show
-from pytriton.fold.conditions import Conditions, negated
+from pytriton.fold.conditions import MIN_INNER, Conditions, negated
 from pytriton.fold.evaluate import next_power_of_2, value_of
 from pytriton.fold.read import Statement
 from pytriton.fold.variants import Defines, Variants, number
 from pytriton.fold.walk import children, rebuilt, statements, walk
 
 __all__ = ["Family", "Known"]
-
-MIN_INNER: Final = 16  # elements that tl.dot wants along each axis; smaller operands are widened
 
 
 class Family(NamedTuple):

@@ -34,6 +34,7 @@ class _Item(NamedTuple):
 
     statement: Statement
     of: Set
+    row: int = 0  # the items of a row are versions of one statement
 
 
 class Merger:
@@ -49,8 +50,13 @@ class Merger:
         """One body for the variants ``among``, each of which has one of the bodies."""
         filled = [([s for s in body if not _is_pass(s)], of) for body, of in bodies]
         rows = align(filled, self._likeness)
-        items = [item for row in rows for item in self._with_remarks(row, among)]
-        return tuple(self._placed([item for item in items if not self._is_dead(item, among)], among))
+        items = [
+            item._replace(row=number)
+            for number, row in enumerate(rows)
+            for item in self._with_remarks(row, among)
+        ]
+        items = [item for item in _said_once(items) if not self._is_dead(item, among)]
+        return tuple(self._placed(items, among))
 
     def _is_dead(self, item: _Item, among: Set) -> bool:
         """Whether no variant reads a variable that only some of them have."""
@@ -65,6 +71,8 @@ class Merger:
         one, other = left.statement, right.statement
         if type(one) is not type(other) or one.before != other.before:
             return 0
+        if one.line != other.line and self._conditions.exclude(one.line, other.line):
+            return 0  # the arms of an `#if` stay apart, as their author wrote them
         nearby = one.line == other.line
         if one.node is None or other.node is None:
             return 4 * (one.node == other.node and one.above == other.above)
@@ -90,10 +98,24 @@ class Merger:
         if node is not None and _choices(node) <= MAX_CHOICES and not loop:
             yield _Item(self._commented(self._around(node, row, of), row), of)
             return
-        for group in self._groups(nodes):
+        for group in self._halves(nodes, of, line) or self._groups(nodes):
             versions = [version for version in row if version.of & group.of]
             statement = self._around(group.node, versions, group.of)
             yield _Item(self._commented(statement, versions), group.of)
+
+    def _halves(self, nodes: Sequence[Version], of: Set, line: int) -> list[Version]:
+        """Two expressions with choices in them, where a plain condition tells which; none if that does not help."""
+        if len(self._groups(nodes)) <= MAX_CHOICES:
+            return []
+        for inside in self._conditions.splits(of):
+            halves: list[Version] = []
+            for half in (inside, of & ~inside):
+                node = self._blended([Version(v.node, v.of & half) for v in nodes if v.of & half], half, line)
+                if node is not None and _choices(node) <= MAX_CHOICES:
+                    halves.append(Version(node, half))
+            if len(halves) == MAX_CHOICES:
+                return halves
+        return []
 
     def _with_remarks(self, row: Row, among: Set) -> Iterator[_Item]:
         """The items of a row, after the comments that stand outside of the ``#if`` that the statement stands in."""
@@ -239,7 +261,8 @@ class Merger:
         """The variants of the ``if`` that begins with an item, and the end of what it holds.
 
         Items that no variant shares may change places, so an ``if`` reaches up to the first item that variants in
-        it and variants not in it have. The longest is the plainest; then the one with the plainest condition.
+        it and variants not in it have. An ``#if`` of the text is the plainest; then the longest; then the one with
+        the plainest condition.
         """
         choices: dict[Set, int] = {}
         line = items[place].statement.line
@@ -256,16 +279,38 @@ class Merger:
                 if _is_barrier(items[end].statement) and not safe:
                     break
                 end += 1
-            choices[chosen] = end
+            choices[chosen] = _whole_rows(items, place, end)
 
-        def rank(chosen: Set) -> tuple[bool, int, int]:
+        arms = {arm.holds & among for arm in self._conditions.arms(line)}
+
+        def rank(chosen: Set) -> tuple[bool, bool, int, int]:
             condition = self._conditions.condition(chosen, among, line)
-            return condition.cost > MAX_CONDITION, -choices[chosen], condition.cost
+            return condition.cost > MAX_CONDITION, chosen not in arms, -choices[chosen], condition.cost
 
         if not choices:
             return 0, place
         best = min(choices, key=rank)
         return best, choices[best]
+
+
+def _said_once(items: Iterable[_Item]) -> Iterator[_Item]:
+    """The items without the comments that stand there already: of each variant, after its own last statement."""
+    seen: dict[tuple[str, ...], Set] = {}
+    for item in items:
+        if item.statement.node is None and not item.statement.before:
+            of = item.of & ~seen.get(item.statement.above, 0)
+            seen[item.statement.above] = seen.get(item.statement.above, 0) | of
+            if not of:
+                continue
+        yield item
+
+
+def _whole_rows(items: Sequence[_Item], place: int, end: int) -> int:
+    """The end of what an ``if`` holds, less the items of a row that has more of them after it."""
+    whole = end
+    while place < whole < len(items) and items[whole].row == items[whole - 1].row:
+        whole -= 1
+    return whole if whole > place else end
 
 
 def _union(sets: Iterable[Set]) -> Set:

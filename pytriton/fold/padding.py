@@ -8,6 +8,7 @@ that Triton drops every use of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from pytriton.emit.python import Atom, BinOp, Call, Conditional, Index, Node, Tuple
 from pytriton.fold.read import Block, Kernel, Simple, Statement
@@ -17,7 +18,8 @@ from pytriton.frozen import replace
 
 __all__ = ["Padding"]
 
-_PADDED = "triton.next_power_of_2"
+_PADDED: Final = "triton.next_power_of_2"
+_SHAPED: Final = {"tl.arange": 1, "tl.zeros": 0, "tl.full": 0, "tl.broadcast_to": 1}  # where a shape stands
 
 
 class Padding:
@@ -68,7 +70,18 @@ class Padding:
         match node:
             case Call(function=function, arguments=(Atom(text=name),)) if function == _PADDED:
                 return Atom(self.sizes[name])
-        return rebuilt(node, [self._renamed(child) for child in children(node)])
+        node = rebuilt(node, [self._renamed(child) for child in children(node)])
+        if isinstance(node, Call) and node.function in _SHAPED:
+            at = _SHAPED[node.function]
+            shaped = [self._padded(part) if n == at else part for n, part in enumerate(node.arguments)]
+            return replace(node, arguments=tuple(shaped))
+        return node
+
+    def _padded(self, shape: Node) -> Node:
+        """A shape with padded sizes, which in a variant that needs no padding are the sizes themselves."""
+        if isinstance(shape, Tuple):
+            return Tuple(tuple(map(self._padded, shape.items)))
+        return Atom(self.sizes[shape.text]) if isinstance(shape, Atom) and shape.text in self.sizes else shape
 
     def definitions(self, variants: Variants) -> Iterator[Statement]:
         """What stands at the top of the kernel: the padded sizes, and the masks."""

@@ -72,6 +72,8 @@ def _once(body: Iterable[Statement], text: str, seen: Counter[str]) -> Iterator[
     for statement in body:
         above = []
         for comment in statement.above:
+            if not any(map(str.isalnum, comment)):
+                continue  # a line of dashes
             seen[comment] += 1
             if seen[comment] <= text.count(comment) or comment not in text:
                 above.append(comment)

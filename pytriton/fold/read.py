@@ -11,6 +11,7 @@ import ast
 import io
 import tokenize
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Call, Conditional, Index, Method, Node, Tuple, UnaryOp
@@ -109,11 +110,16 @@ def read(text: str, function: str, lines: Mapping[int, int]) -> Kernel:
 
     Raises Unfoldable for statements that no translation has had so far.
     """
+    return _read(text, function, tuple(lines.items()))
+
+
+@lru_cache(maxsize=1024)  # texts are folded again and again, each time with some more
+def _read(text: str, function: str, lines: tuple[tuple[int, int], ...]) -> Kernel:
     module = ast.parse(text)
     functions = [node for node in module.body if isinstance(node, ast.FunctionDef)]
     kernel = next(node for node in functions if node.name == function)
     header = max(argument.lineno for argument in kernel.args.args) if kernel.args.args else kernel.lineno
-    reader = _Reader(text, lines)
+    reader = _Reader(text, dict(lines))
     first = kernel.decorator_list[0].lineno
     imports = [node for node in module.body if isinstance(node, ast.Import | ast.ImportFrom)]
     before = module.body[module.body.index(kernel) - 1].end_lineno or 0
@@ -140,7 +146,7 @@ class _Reader:
     """Statements of one text."""
 
     def __init__(self, text: str, lines: Mapping[int, int]) -> None:
-        self._text = text
+        self._rows = [row.encode() for row in text.split("\n")]
         self._lines = lines
         self._comments = list(_comments(text))
 
@@ -226,11 +232,11 @@ class _Reader:
             case ast.Name(id=name):
                 return Atom(name)
             case ast.Constant():
-                return Atom(ast.get_source_segment(self._text, expr) or "")
+                return Atom(self._spelled(expr))
             case ast.Attribute():
                 return Atom(_dotted(expr))
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant() as number):
-                return Atom(f"-{ast.get_source_segment(self._text, number)}")
+                return Atom(f"-{self._spelled(number)}")
             case ast.UnaryOp(op=operator, operand=operand):
                 return UnaryOp(_OPERATORS[type(operator)], self.node(operand))
             case ast.BinOp(left=left, op=operator, right=right):
@@ -251,6 +257,11 @@ class _Reader:
             case ast.Tuple(elts=items):
                 return Tuple(tuple(map(self.node, items)))
         raise Unfoldable(f"{ast.unparse(expr)} is no expression of a translation")
+
+    def _spelled(self, constant: ast.Constant) -> str:
+        """A constant as it is written, on one line."""
+        row = self._rows[constant.lineno - 1]
+        return row[constant.col_offset : constant.end_col_offset].decode()
 
     def _call(self, call: ast.Call) -> Node:
         arguments = tuple(map(self.node, call.args))

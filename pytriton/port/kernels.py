@@ -12,9 +12,11 @@ Invariants: define sets whose text is the same are translated once; a ported ker
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Literal
 
 from pytriton.errors import CompileError
@@ -25,7 +27,8 @@ from pytriton.fold.variants import Variant, number
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.port.jobs.probe import drop_doubts
-from pytriton.port.jobs.translations import Translations, covering, normal, products
+from pytriton.port.jobs.translations import Defines, Translations, covering, normal, products
+from pytriton.port.jobs.wider import TYPES, combined, retyped
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -38,11 +41,11 @@ __all__ = [
     "PortedKernel",
     "Unportable",
     "port_kernel",
-    "probed",
 ]
 
 MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
-MAX_REFUSED: Final = 200  # define sets that are added to a fold in one round
+MAX_WIDENED: Final = 150  # variants of a kernel that is tried with more
+MAX_REFUSED: Final = 50  # define sets that are added to a fold in one round
 
 Origin = Literal["read", "observed", "combined"]
 Kind = Literal["switch", "flag", "number", "text"]
@@ -181,57 +184,91 @@ def port_kernel(
     """The kernel of this name (None: the first) as one function, as several where it cannot be one.
 
     ``function`` is its name where the names in the define sets share nothing. ``translations``: those made before.
-    Raises Unportable.
+    Beyond the define sets it serves other combinations of their flags and other element types wherever it is the
+    same kernel for them. Raises Unportable.
     """
     if translations is None:
         translations = Translations(source, Settings(kernel, strict_literals=strict_literals))
     known = list(_known(sets, translations))
-    failures: list[Failure] = []
-    variants: list[Variant] = []
-    guessed = [one.defines for one in known if one.origins == {"combined"}]
-    wanted = covering([one.defines for one in known])
-    for _ in range(MAX_ROUNDS):
+    folds = _Folds(source.text, translations, function)
+    folds.add_all([one.defines for one in known])
+    widened = [Known(defines, frozenset[Origin](["combined"])) for defines in folds.widen()]
+    ported = []
+    for folded, variants in folds.members:
+        drop_doubts(folded.known, variants, lambda defines: translations(translations.mentioned(defines)))
+        served = [one for one in (*known, *widened) if folded.known.refusal(one.defines) is None]
+        ported.append(_ported(folded, variants, served, source, sets, folds))
+    return tuple(ported)
+
+
+class _Folds:
+    """The folded kernels of one text, for more and more define sets."""
+
+    def __init__(self, text: str, translations: Translations, function: str | None) -> None:
+        self._text = text
+        self._function = function
+        self.translations = translations
+        self.variants: list[Variant] = []
+        self.failures: list[Failure] = []
+        self.members: list[Fold] = []
+        self.apart: str | None = None  # why there are several
+
+    def add_all(self, known: Sequence[Defines]) -> None:
+        """Fold until every define set is served that can be translated. Raises Unportable."""
+        wanted = covering(known)
+        for _ in range(MAX_ROUNDS):
+            self.failures += self._translate(wanted)
+            if not self.variants:
+                raise Unportable(self.failures)
+            self.members, self.apart = _folds(self._text, self.variants, self._function)
+            failed = [failure.defines for failure in self.failures]
+            refused = (d for d in known if self._refuses(d) and d not in failed)
+            wanted = list(itertools.islice(refused, MAX_REFUSED))
+            if not wanted:
+                break
+
+    def _translate(self, wanted: Sequence[Defines]) -> Iterator[Failure]:
         for defines in wanted:
-            translation = translations(defines)
+            translation = self.translations(defines)
             if isinstance(translation, CompileError):
-                failures.append(Failure(defines, translation))
+                yield Failure(defines, translation)
             else:
-                variants.append(Variant(defines, translation))
-        if not variants:
-            raise Unportable(failures)
-        folds, apart = _folds(source.text, variants, function)
-        failed = [failure.defines for failure in failures]
-        wanted = [
-            one.defines
-            for one in known
-            if one.defines not in failed and all(folded.known.refusal(one.defines) for folded, _ in folds)
-        ][:MAX_REFUSED]
-        if not wanted:
-            break
-    failures = [failure for failure in failures if failure.defines not in guessed]
-    known = [one for one in known if one.defines not in failed]
-    sweeps = _sweeps(sets)
-    return tuple(
-        _ported(
-            source,
-            folded,
-            members,
-            _served(known, folded),
-            sweeps,
-            failures,
-            translations.switches,
-            apart,
-        )
-        for folded, members in folds
-    )
+                self.variants.append(Variant(defines, translation))
+
+    def _refuses(self, defines: Defines) -> bool:
+        return all(folded.known.refusal(defines) is not None for folded, _ in self.members)
+
+    def widen(self) -> list[Defines]:
+        """Add what is known in parts only, where no line of the kernel changes; what was added."""
+        added: list[Defines] = []
+        proposals: list[Callable[[Sequence[Defines]], list[dict[str, Any]]]] = [combined]
+        proposals += [partial(retyped, word=word) for word in TYPES]
+        for propose in proposals:
+            if len(self.members) > 1 or len(self.variants) > MAX_WIDENED:
+                break
+            ((folded, _),) = self.members
+            before, proposed = self.variants, propose([variant.defines for variant in self.variants])
+            if not proposed:
+                continue
+            self.variants = [*before]
+            list(self._translate(proposed))
+            members, _ = _folds(self._text, self.variants, self._function)
+            if len(members) == 1 and _without_types(members[0][0].text) == _without_types(folded.text):
+                self.members = members
+                added += [variant.defines for variant in self.variants[len(before) :]]
+            else:
+                self.variants = before
+        return added
 
 
-def probed(kernel: PortedKernel, translations: Translations) -> PortedKernel:
-    """The same kernel, for every size that changes no translation: fewer conditions, more define sets."""
-    drop_doubts(
-        kernel.folded.known, kernel.variants, lambda defines: translations(translations.mentioned(defines))
-    )
-    return replace(kernel, families=kernel.folded.known.families())
+_NOTE: Final = re.compile(r"^(    \w+,)  # .*\*$", re.MULTILINE)
+_PRECISION: Final = re.compile(r',\s*input_precision="ieee",?')
+
+
+def _without_types(text: str) -> str:
+    """The text less the element types of its pointers, and less what only products of floats need."""
+    bare = _PRECISION.sub("", _NOTE.sub(r"\1", text))
+    return re.sub(r"\s+", "", bare).replace(",)", ")")
 
 
 # ---------------------------------------------------------------- define sets
@@ -249,10 +286,6 @@ def _known(sets: Sequence[DefineSet], translations: Translations) -> Iterator[Kn
             origins.setdefault(key, set()).add(given.origin)
     for key, mentioned in defines.items():
         yield Known(mentioned, frozenset(origins[key]))
-
-
-def _served(known: Iterable[Known], folded: Folded) -> tuple[Known, ...]:
-    return tuple(one for one in known if folded.known.refusal(one.defines) is None)
 
 
 def _sweeps(sets: Iterable[DefineSet]) -> dict[str, tuple[Any, ...]]:
@@ -303,32 +336,31 @@ def _by_signature(variants: Sequence[Variant]) -> Iterator[list[Variant]]:
 
 
 def _ported(
-    source: Source,
     folded: Folded,
     variants: Sequence[Variant],
-    sets: tuple[Known, ...],
-    sweeps: Mapping[str, tuple[Any, ...]],
-    failures: Sequence[Failure],
-    switches: frozenset[str],
-    apart: str | None,
+    served: Sequence[Known],
+    source: Source,
+    sets: Sequence[DefineSet],
+    folds: _Folds,
 ) -> PortedKernel:
     names = {variant.translation.kernel for variant in variants}
     named_by_define = any(variant.translation.kernel in variant.defines.values() for variant in variants)
+    switches = folds.translations.switches
     return PortedKernel(
         folded.text,
         folded.function,
         None if named_by_define or len(names) > 1 else names.pop(),
         tuple(_parameters(folded, variants)),
         tuple(Constexpr(name, _kind(name, folded, variants, switches)) for name in folded.constexprs),
-        sets,
+        tuple(served),
         folded.known.families(),
-        sweeps,
-        tuple(failures),
+        _sweeps(sets),
+        tuple(folds.failures),
         source,
         switches,
         folded,
         tuple(variants),
-        apart,
+        folds.apart,
     )
 
 

@@ -12,15 +12,14 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 from pytriton.errors import CompileError
 from pytriton.pipeline import Translation
 from pytriton.port.jobs.gather import WORDS, Job, gather
-from pytriton.port.jobs.points import TYPES, points_of
+from pytriton.port.jobs.points import points_of
 from pytriton.port.jobs.translations import Translations
-from pytriton.port.kernels import DefineSet, Failure, PortedKernel, Unportable, port_kernel, probed
+from pytriton.port.kernels import DefineSet, Failure, PortedKernel, Unportable, port_kernel
 from pytriton.port.read.extract import Found
 from pytriton.port.run.observations import Observation, completed, strangers
 from pytriton.settings import Settings
@@ -29,7 +28,6 @@ from pytriton.source import Source
 __all__ = ["PortedText", "observed_texts", "port_text"]
 
 MAX_POINTS: Final = 2400  # of one launch
-MAX_COMBINED: Final = 600  # define sets that are made of flags known each by itself
 
 Sets = dict[str | None, list[DefineSet]]  # by the kernel that a launch names
 
@@ -60,13 +58,16 @@ def port_text(found: Found, given: Mapping[str, Any], observed: Sequence[Observa
         return PortedText(found, job, (), {}, tuple(observed))
     translator = _Translator(Source(job.text, found.path.name), any(use.strict for use in job.uses))
     sets = _sets(job, translator, observed)
+    function = f"{re.sub(r'[^0-9A-Za-z]+', '_', found.path.stem)}_kernel"
     kernels: dict[str, tuple[PortedKernel, ...]] = {}
     failures: dict[str, tuple[Failure, ...]] = {}
     pending = list(sets)
     while pending:
         name = pending.pop(0)
         try:
-            ported = extended(translator, name, sets[name], job)
+            ported = port_kernel(
+                translator.source, name, sets[name], function=function, translations=translator.of(name)
+            )
         except Unportable as error:
             failures[name or ""] = error.failures
             continue
@@ -150,83 +151,6 @@ def _value(value: Any) -> Any:
     if isinstance(value, dict):
         return WORDS[value["dtype"]]
     return [_value(item) for item in value] if isinstance(value, list) else value
-
-
-# ---------------------------------------------------------------- more than was found
-
-
-def extended(
-    translator: _Translator, name: str | None, sets: Sequence[DefineSet], job: Job
-) -> tuple[PortedKernel, ...]:
-    """The ported kernels, for other combinations of flags and further types where that changes no line of them."""
-    function = f"{re.sub(r'[^0-9A-Za-z]+', '_', job.found.path.stem)}_kernel"
-    port = partial(port_kernel, translator.source, name, function=function, translations=translator.of(name))
-    ported = port(sets)
-    for more in (_combined, partial(_retyped, job, "bfloat16"), partial(_retyped, job, "double")):
-        fresh = [one for one in more(ported, sets) if one not in sets]
-        if not fresh:
-            continue
-        longer = port([*sets, *fresh])
-        if [_without_types(kernel.text) for kernel in longer] == [_without_types(k.text) for k in ported]:
-            ported, sets = longer, [*sets, *fresh]
-    return tuple(probed(kernel, translator.of(name)) for kernel in ported)
-
-
-def _combined(ported: Sequence[PortedKernel], sets: Sequence[DefineSet]) -> list[DefineSet]:
-    """Other combinations of the flags with what goes with them: any two flags or texts of it are known together."""
-    known = [one.defines for one in ported[0].sets]
-    names = list(dict.fromkeys(name for defines in known for name in defines))
-    values = {name: [defines.get(name) for defines in known] for name in names}
-    flags = [
-        name for name in names if all(value is None or isinstance(value, bool) for value in values[name])
-    ]
-    asked = [name for name in names if name in flags or any(isinstance(value, str) for value in values[name])]
-    pairs = {pair for defines in known for pair in _pairs(defines, asked)}
-    others = {_key(rest): rest for rest in ({**defines, **dict.fromkeys(flags)} for defines in known)}
-    rows = list(
-        itertools.islice(itertools.product(*(dict.fromkeys(values[name]) for name in flags)), MAX_COMBINED)
-    )
-    if len(ported) > 1 or len(others) * len(rows) > MAX_POINTS:
-        return []
-    every = ({**rest, **dict(zip(flags, row, strict=True))} for rest in others.values() for row in rows)
-    fitting = [defines for defines in every if pairs.issuperset(_pairs(defines, asked))]
-    return [DefineSet(defines, "combined") for defines in fitting] if len(fitting) <= MAX_COMBINED else []
-
-
-def _key(defines: Mapping[str, Any]) -> str:
-    return repr(sorted((name, repr(value)) for name, value in defines.items()))
-
-
-def _pairs(defines: Mapping[str, Any], names: Sequence[str]) -> Iterator[object]:
-    """Any two of the defines with their values."""
-    return itertools.combinations([(name, defines.get(name)) for name in names], 2)
-
-
-def _retyped(
-    job: Job, word: str, ported: Sequence[PortedKernel], sets: Sequence[DefineSet]
-) -> list[DefineSet]:
-    """The define sets with another word for the types that are open."""
-    opened = {define for use in job.uses for define in use.open}
-    if any(word in use.types.get(define, ()) for use in job.uses for define in use.open):
-        return []
-    return [
-        DefineSet(
-            {
-                name: word if name in opened and value in TYPES else value
-                for name, value in one.defines.items()
-            },
-            one.origin,
-        )
-        for one in sets
-    ]
-
-
-_NOTE: Final = re.compile(r"^(    \w+,)  # .*\*$", re.MULTILINE)
-
-
-def _without_types(text: str) -> str:
-    """The text less the element types in the comments of its pointers."""
-    return _NOTE.sub(r"\1", text)
 
 
 # ---------------------------------------------------------------- what a run adds

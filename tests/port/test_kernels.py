@@ -36,7 +36,7 @@ def ported(*sets: dict[str, Any], text: str = FLAGS) -> PortedKernel:
 @pytest.fixture(scope="module")
 def scale() -> PortedKernel:
     common = {"TYPE": ["half", "float"], "TN": [64, 128], "UNUSED": [1, 2]}
-    return ported({**common, "ROUNDS": 1}, {**common, "ROUNDS": "2", "ADD": True})
+    return ported({**common, "ROUNDS": 1}, {**common, "ROUNDS": ["1", "2"], "ADD": True})
 
 
 def test_parameters(scale: PortedKernel) -> None:
@@ -58,8 +58,14 @@ def test_constexprs(scale: PortedKernel) -> None:
 
 
 def test_sets_are_known_once_and_without_what_the_text_lacks(scale: PortedKernel) -> None:
-    assert len(scale.sets) == 8
+    assert len([known for known in scale.sets if "read" in known.origins]) == 12
     assert all("UNUSED" not in known.defines for known in scale.sets)
+
+
+def test_more_is_served_where_the_kernel_is_the_same(scale: PortedKernel) -> None:
+    more = [known for known in scale.sets if known.origins == {"combined"}]
+    assert {known.defines["TYPE"] for known in more} >= {"bfloat16", "double"}
+    assert scale.text.count("bfloat16") == 1  # in the comment of its pointer
     assert scale.sweeps["TN"] == (64, 128)
 
 
@@ -67,15 +73,18 @@ def test_origins() -> None:
     first = {"TYPE": "half", "TN": 64, "ROUNDS": 1}
     sets = [DefineSet(first), DefineSet(first, "observed"), DefineSet({**first, "TN": 32}, "observed")]
     (kernel,) = port_kernel(Source(FLAGS), None, sets)
-    assert [known.origins for known in kernel.sets] == [{"read", "observed"}, {"observed"}]
+    origins = [known.origins for known in kernel.sets if "combined" not in known.origins]
+    assert origins == [{"read", "observed"}, {"observed"}]
 
 
 def test_refusals(scale: PortedKernel) -> None:
     good = {"TYPE": "float", "TN": 256, "ROUNDS": 1}
     assert scale.refusal(good) is None
-    assert "TYPE=double" in str(scale.refusal({**good, "TYPE": "double"}))
-    assert "ROUNDS > 1 does not hold" in str(scale.refusal({**good, "ADD": True}))
-    assert "ROUNDS > 1 holds" in str(scale.refusal({**good, "ROUNDS": 2}))
+    assert "TYPE=long" in str(scale.refusal({**good, "TYPE": "long"}))
+    narrow = ported(good)
+    assert narrow.refusal({**good, "TN": 16}) is None
+    assert "ADD=True" in str(narrow.refusal({**good, "ADD": False}))
+    assert "ROUNDS > 1 holds" in str(narrow.refusal({**good, "ROUNDS": 2}))
 
 
 def served(kernel: PortedKernel, defines: dict[str, Any]) -> bool:
@@ -97,7 +106,7 @@ def test_families_accept_what_is_not_refused(scale: PortedKernel) -> None:
     chance = random.Random(5)
     answers = set()
     for _ in range(300):
-        defines: dict[str, Any] = {"TYPE": chance.choice(["half", "float", "double"])}
+        defines: dict[str, Any] = {"TYPE": chance.choice(["half", "float", "long"])}
         defines |= {"TN": chance.choice([8, 16, 24, 96, 256, 4096]), "ROUNDS": chance.choice([0, 1, 2, 3, 4])}
         if chance.random() < 0.5:
             defines["ADD"] = True

@@ -19,7 +19,7 @@ __all__ = ["Defines", "Translations", "covering", "normal", "products"]
 Defines = Mapping[str, Any]
 
 MAX_POINTS: Final = 100_000  # of one sweep that are looked at
-MAX_COVERING: Final = 600  # define sets that are translated before anything is folded
+MAX_COVERING: Final = 200  # define sets that are translated before anything is folded
 
 _WORDS: Final = {
     "torch.float16": "half",
@@ -118,29 +118,21 @@ def _switches(text: str) -> Iterator[str]:
 
 
 def covering(sets: Sequence[Defines]) -> list[Defines]:
-    """Some of the define sets: every combination of flags, texts and types, and with each every number."""
+    """Some of the define sets: every combination of flags, texts and types, and any two values that go together."""
     values: dict[str, list[Any]] = {}
     for defines in sets:
         for name, value in defines.items():
             values.setdefault(name, []).append(number(value))
     numbers = {name for name, given in values.items() if all(_is_number(value) for value in given)}
-    for seen_with_each in (True, False):
-        chosen = list(_covering(sets, numbers, seen_with_each))
-        if len(chosen) <= MAX_COVERING:
-            break
-    return chosen[:MAX_COVERING]
-
-
-def _covering(sets: Sequence[Defines], numbers: set[str], with_each: bool) -> Iterator[Defines]:
-    """``with_each``: every number with every combination of the others; else each number once."""
     seen: set[object] = set()
+    chosen: list[Defines] = []
     for defines in sets:
-        combination = tuple(sorted((n, repr(value)) for n, value in defines.items() if n not in numbers))
-        where = combination if with_each else None
-        pairs = {(where, name, number(value)) for name, value in defines.items() if name in numbers}
-        if combination not in seen or pairs - seen:
-            yield defines
-        seen |= {combination, *pairs}
+        others = tuple(sorted((name, repr(value)) for name, value in defines.items() if name not in numbers))
+        pairs = set(itertools.combinations(sorted((name, repr(value)) for name, value in defines.items()), 2))
+        if others not in seen or pairs - seen:
+            chosen.append(defines)
+        seen |= {others, *pairs}
+    return chosen[:MAX_COVERING]
 
 
 def _is_number(value: object) -> bool:
