@@ -131,7 +131,7 @@ class Joiner:
                 return node and Call("tl.where", (mask, node, other))
             case Call(function="tl.broadcast_to", arguments=(value, shape)) if "masks" in self._rules:
                 node = self.join(Version(value, more.of), less)
-                return node and Call("tl.broadcast_to", (node, shape))
+                return node and Call("tl.broadcast_to", (node, self._as_padded(shape)))
             case Call(function="tl.dot", keywords=[*others, ("input_precision", precision)]) if (
                 "precision" in self._rules
             ):
@@ -142,6 +142,12 @@ class Joiner:
             case Call():
                 return self._masked(more, less)
         return None
+
+    def _as_padded(self, shape: Node) -> Node:
+        """A shape of variants whose sizes are full, for all variants."""
+        if isinstance(shape, Atom):
+            return Atom(self._padded.get(shape.text, shape.text))
+        return rebuilt(shape, [self._as_padded(size) for size in children(shape)])
 
     def _type(self, target: Node, of: Set, bare: Set) -> Node:
         """The type of a conversion that some lack: that of a pointer's elements if others have it."""
