@@ -13,6 +13,7 @@ Invariant: two texts have the same label only if they are the same text, up to s
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import string
 from collections.abc import Iterator, Sequence
@@ -49,8 +50,6 @@ class Template:
         at = len(first)
         for number, (hole, piece) in enumerate(zip(self.holes, self.pieces[1:], strict=True), 1):
             end = len(text) - len(last) if number == len(self.holes) else text.find(piece, at)
-            if not piece and number < len(self.holes):  # two holes next to each other
-                end = at + len(values.get(hole, ""))
             if end < at or values.setdefault(hole, text[at:end]) != text[at:end]:
                 return None
             at = end + len(piece)
@@ -65,11 +64,10 @@ class Template:
     def written(self, node: ast.expr) -> str:
         """The Python that stands for the string."""
         if isinstance(node, ast.JoinedStr):
-            values = [value for value in node.values if isinstance(value, ast.FormattedValue)]
-            kept = [value for value, hole in zip(values, self.holes, strict=True) if hole in self.shown]
             parts: list[ast.expr] = [ast.Constant(self.label)]
-            for value in kept:
-                parts += [ast.Constant(_SEPARATOR), value]
+            for hole, values in zip(self.holes, _holes(node), strict=True):
+                if hole in self.shown:
+                    parts += [ast.Constant(_SEPARATOR), *values]
             return ast.unparse(ast.JoinedStr(parts))
         return repr(_SEPARATOR.join([self.label, *self.shown]))
 
@@ -204,14 +202,21 @@ def _constant_parts(node: ast.JoinedStr) -> str:
 
 
 def _of_f_string(path: Path, node: ast.JoinedStr, label: str) -> Template:
-    pieces, holes = [""], []
-    for part in node.values:
+    holes = tuple(ast.unparse(ast.JoinedStr(list[ast.expr](values))) for values in _holes(node))
+    pieces = [""]
+    for before, part in zip([None, *node.values], node.values, strict=False):
         if isinstance(part, ast.Constant):
             pieces[-1] += str(part.value)
-        else:
-            holes.append(ast.unparse(ast.JoinedStr([part])))
+        elif not isinstance(before, ast.FormattedValue):
             pieces.append("")
-    return Template(path, node.lineno, tuple(pieces), tuple(holes), label)
+    return Template(path, node.lineno, tuple(pieces), holes, label)
+
+
+def _holes(node: ast.JoinedStr) -> Iterator[list[ast.FormattedValue]]:
+    """The values of an f-string, those with nothing between them together."""
+    for hole, values in itertools.groupby(node.values, lambda part: isinstance(part, ast.FormattedValue)):
+        if hole:
+            yield [value for value in values if isinstance(value, ast.FormattedValue)]
 
 
 def _of_format(path: Path, line: int, text: str, label: str) -> Iterator[Template]:
