@@ -241,14 +241,15 @@ def _granule(data: Array) -> float:
 def _inexact(terms: Terms, type_: ScalarType) -> Array:
     """How far sums of the terms in different orders, or with products that are not rounded, may stray.
 
-    Nothing strays where every partial sum is exact, in any order: all terms are multiples of one power of two, and
-    the sum of their sizes still fits. Elsewhere each rounding adds half a unit of a partial sum, which is no larger
+    Nothing strays where every partial sum is exact, in any order: all terms are multiples of one power of two that
+    the type can hold, and the sum of their sizes still fits. Elsewhere each rounding adds half a unit of a partial sum, which is no larger
     than ``size``, or half the smallest number where sums are subnormal.
     """
     digits = _digits(type_)
     size = np.where(np.isfinite(terms.size), terms.size, 0.0)
     each = size * 2.0 ** (1 - digits) + 2.0 ** SMALLEST[type_]
-    return np.where(size > terms.granule * 2.0**digits, terms.count * each, 0.0)
+    rounds = (size > terms.granule * 2.0**digits) | (terms.granule < 2.0 ** SMALLEST[type_])
+    return np.where(rounds & (size > 0), terms.count * each, 0.0)
 
 
 def summed(terms: Array, axis: int, type_: ScalarType, spread: Array | None) -> tuple[Array, Array]:

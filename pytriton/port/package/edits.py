@@ -1,8 +1,8 @@
 """A Python file of a package -> the same file with the smallest change.
 
-Input: the file's bytes, and for the strings in it that were ported the name of what stands for each. Output: its
-bytes with other imports of triton, a name in place of each string, and ``triton.read(path)`` where a ported file was
-opened. Every other byte is as it was.
+Input: the file's bytes, and what stands for the strings in it that were ported. Output: its bytes with other imports
+of triton, names or labels in place of strings, and ``triton.read(path)`` where a file was opened. Every other byte
+is as it was.
 
 Invariant: the edits of a file do not overlap.
 """
@@ -10,14 +10,14 @@ Invariant: the edits of a file do not overlap.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from pytriton.port.package.imports import LAUNCHER, imported, is_import_of_triton
+from pytriton.port.package.texts import MIN_PART, Template
 
-__all__ = ["Ported", "edited"]
+__all__ = ["Name", "edited"]
 
 
 class Edit(NamedTuple):
@@ -29,29 +29,49 @@ class Edit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ported:
-    """What stands for a string: a name of a module of kernels (``.kernels.dot``)."""
+class Name:
+    """What stands for a string: a name of a module of kernels (``kernels.dot``), or a template's label."""
 
     name: str
     module: str
+    template: Template | None = None
 
 
-def edited(data: bytes, dots: str, strings: Mapping[str, Ported], opened: bool) -> bytes:
-    """The file. ``dots``: of a relative import of the package; ``opened``: ported files are opened by their paths."""
+def edited(data: bytes, dots: str, strings: Mapping[int, Name], opened: bool) -> bytes:
+    """The file. ``dots``: of a relative import of the package; ``strings``: by their lines; ``opened``: ported files
+    are opened by their paths."""
     file = _File(data)
     edits = [*_imports(file, dots)]
-    names: dict[Ported, None] = {}
-    for node in ast.walk(file.tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in strings:
-            ported = strings[node.value]
-            names[ported] = None
-            edits.append(file.edit(node, ported.name))
+    names: dict[Name, None] = {}
+    for node in _strings(file.tree):
+        name = strings.get(node.lineno)
+        if name is None:
+            continue
+        if name.template is not None:
+            edits.append(file.edit(node, name.template.written(node)))
+        else:
+            names[name] = None
+            edits.append(file.edit(node, name.name))
     if opened:
         edits += _reads(file, dots, bool(edits))
-    edits += _import_of_kernels(file, names, edits)
+    edits += _import_of_kernels(file, dots, names, edits)
     for edit in sorted(edits, reverse=True):
         data = data[: edit.start] + edit.text.encode() + data[edit.end :]
     return _without_unused(file.tree, data)
+
+
+def _strings(tree: ast.Module) -> Iterator[ast.Constant | ast.JoinedStr]:
+    """The long strings of a file, those inside others aside."""
+    outer = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    inside = {id(part) for node in outer for part in ast.walk(node) if part is not node}
+    for node in ast.walk(tree):
+        if id(node) in inside:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            yield node
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if len(node.value.strip()) >= MIN_PART:
+                yield node
 
 
 class _File:
@@ -108,11 +128,13 @@ def _imports(file: _File, dots: str) -> Iterator[Edit]:
             yield file.edit(node, f"{load}('.{LAUNCHER}', {package})")
 
 
-def _import_of_kernels(file: _File, names: Iterable[Ported], edits: Iterable[Edit]) -> Iterator[Edit]:
+def _import_of_kernels(
+    file: _File, dots: str, names: Iterable[Name], edits: Iterable[Edit]
+) -> Iterator[Edit]:
     """The imports of the names that stand for strings, after the last import at the top of the file."""
     modules: dict[str, list[str]] = {}
-    for ported in names:
-        modules.setdefault(ported.module, []).append(ported.name)
+    for name in names:
+        modules.setdefault(f"{dots}{name.module}", []).append(name.name)
     if not modules:
         return
     lines = [f"from {module} import {', '.join(sorted(of))}" for module, of in sorted(modules.items())]
@@ -134,8 +156,10 @@ def _import_of_kernels(file: _File, names: Iterable[Ported], edits: Iterable[Edi
 
 
 def _assigns_triton(file: _File, node: ast.stmt, starts: set[int]) -> bool:
-    return isinstance(node, ast.Assign) and file.span(node)[0] in starts and is_import_of_triton(
-        node.value, file.tree
+    return (
+        isinstance(node, ast.Assign)
+        and file.span(node)[0] in starts
+        and is_import_of_triton(node.value, file.tree)
     )
 
 
@@ -162,20 +186,24 @@ def _reads(file: _File, dots: str, has_triton: bool) -> Iterator[Edit]:
     edits: list[Edit] = []
     for node in ast.walk(file.tree):
         match node:
-            case ast.Call(func=ast.Attribute(value=opening, attr="read"), args=[]) if path := _opened(opening):
+            case ast.Call(func=ast.Attribute(value=opening, attr="read"), args=[]) if path := _opened(
+                opening
+            ):
                 edits.append(file.edit(node, f"{name}.read({file.text(path)})"))
             case ast.Call(func=ast.Attribute(value=path, attr="read_text"), keywords=_):
                 edits.append(file.edit(node, f"{name}.read({file.text(path)})"))
             case ast.With(items=[ast.withitem(context_expr=opening, optional_vars=ast.Name(id=handle))]):
                 if path := _opened(opening):
                     edits += _with(file, node, handle, f"{name}.read({file.text(path)})")
-            case ast.Call(
-                func=ast.Attribute(value=ast.Call(func=func, args=[_, path]), attr="decode")
-            ) if ast.unparse(func) in ("pkgutil.get_data", "get_data"):
+            case ast.Call(func=ast.Attribute(value=ast.Call(func=func, args=[_, path]), attr="decode")) if (
+                ast.unparse(func) in ("pkgutil.get_data", "get_data")
+            ):
                 edits.append(file.edit(node, f"{name}.read({file.text(path)})"))
     yield from edits
     if edits and name == LAUNCHER:
-        first = next((node for node in file.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))), None)
+        first = next(
+            (node for node in file.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))), None
+        )
         at = file.at(first.lineno, 0) if first else 0
         yield Edit(at, at, f"from {dots} import {LAUNCHER}{file.newline}")
 
@@ -195,7 +223,11 @@ def _name_of_triton(tree: ast.Module) -> str:
 def _opened(node: ast.expr) -> ast.expr | None:
     """The path of ``open(path)`` for reading."""
     match node:
-        case ast.Call(func=func, args=[path, *mode]) if ast.unparse(func) in ("open", "io.open", "codecs.open"):
+        case ast.Call(func=func, args=[path, *mode]) if ast.unparse(func) in (
+            "open",
+            "io.open",
+            "codecs.open",
+        ):
             if not mode or (isinstance(mode[0], ast.Constant) and mode[0].value in ("r", "rt")):
                 return path
     return None

@@ -37,8 +37,8 @@ class _Parts:
     constants: bool
 
 
-def launcher(folder: str, uses: Uses, kernels: Sequence[PortedKernel], reads: bool) -> str:
-    """The text. ``folder``: of the kernels; ``reads``: some are looked up by the path of their file."""
+def launcher(folder: str, uses: Uses, kernels: Sequence[PortedKernel], reads: bool, labels: bool) -> str:
+    """The text. ``folder``: of the kernels; ``reads``: texts of files were ported; ``labels``: some texts have labels."""
     names = set(uses.names) | ({"read"} if reads else set())
     if "utils" in names:
         names.add("id_dict")
@@ -47,7 +47,8 @@ def launcher(folder: str, uses: Uses, kernels: Sequence[PortedKernel], reads: bo
     parts = _Parts(
         frozenset(names),
         tuple(sorted(uses.testing)),
-        "config" in names or bool({"autotune_vals", "num_warps", "num_stages"} & uses.keywords)
+        "config" in names
+        or bool({"autotune_vals", "num_warps", "num_stages"} & uses.keywords)
         or any(kernel.sweeps for kernel in kernels),
         "bench" in uses.keywords or "bench_registry" in names,
         "set_constant" in uses.attributes or any(p.buffer for kernel in kernels for p in kernel.parameters),
@@ -55,17 +56,17 @@ def launcher(folder: str, uses: Uses, kernels: Sequence[PortedKernel], reads: bo
     return render(
         "package_launcher.py.j2",
         folder=folder,
-        imports=list(_imports(parts, names & PASSED)),
+        imports=list(_imports(parts, names & PASSED, labels)),
         names=parts.names,
         testing=parts.testing,
         sweep=parts.sweep,
         bench=parts.bench,
         constants=parts.constants,
-        module_of_path=f'f".{folder}.{{Path(path).stem}}"',
+        labels=labels,
     )
 
 
-def _imports(parts: _Parts, passed: set[str]) -> Iterator[str]:
+def _imports(parts: _Parts, passed: set[str], labels: bool) -> Iterator[str]:
     report = "perf_report" in parts.testing
     iterators = report or parts.constants
     if report:
@@ -73,7 +74,7 @@ def _imports(parts: _Parts, passed: set[str]) -> Iterator[str]:
     yield "import ctypes"
     if parts.names & {"function", "ctx_registry"}:
         yield "import functools"
-    if "read" in parts.names:
+    if labels:
         yield "import importlib"
     yield "import itertools"
     if parts.bench or "do_bench" in parts.testing:

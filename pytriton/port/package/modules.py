@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pytriton.port.kernels import PortedKernel
+from pytriton.port.package.edits import Name
 from pytriton.port.package.serves import Serves, flags_of, serves, types_of
 
-__all__ = ["Entry", "module", "source_name"]
+__all__ = ["Entry", "module", "source_name", "table"]
 
 WIDTH: Final = 88  # what ruff format allows a line
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A kernel of a text; several functions where it could not be one. ``name`` is that of its source."""
+    """The kernel of a text; several functions where it could not be one. ``name`` is that of its source."""
 
     name: str
-    kernel: str
     functions: tuple[PortedKernel, ...]
 
 
@@ -34,24 +34,32 @@ def source_name(function: str) -> str:
     return function.upper() if function.upper() != function else f"{function}_SOURCE"
 
 
-def module(where: str, dots: str, entries: Sequence[Entry], by_name: bool) -> str:
-    """The text. ``where``: what it was ported from; ``by_name``: its kernels are looked up by their names."""
+def module(where: str, dots: str, entries: Sequence[Entry]) -> str:
+    """The text. ``where``: what it was ported from."""
     imports: dict[str, None] = {}
     helpers: dict[str, None] = {}
     functions: list[str] = []
     for entry in entries:
         for ported in entry.functions:
             head, *parts = ported.text.rstrip("\n").split("\n\n\n")
-            imports |= dict.fromkeys(line for line in head.splitlines() if not line.startswith("#"))
+            imports |= dict.fromkeys(line for line in head.splitlines() if line and line[0] != "#")
             helpers |= dict.fromkeys(parts[:-1])
             functions.append(parts[-1])
-    head = [f'"""The kernels of {where}."""', "", *filter(None, imports), "", f"from {dots}_triton import Serves, Source"]
-    parts = ["\n".join(head), *helpers, *functions]
-    tables = ["\n".join(_entry(entry)) for entry in entries]
-    if by_name:
-        rows = [f'"{entry.kernel}": {entry.name}' for entry in entries]
-        tables.append("\n".join(_packed("KERNELS = {", rows, "}  # fmt: skip", 0)))
-    return "\n\n\n".join(parts) + "\n\n\n" + "\n\n".join(tables) + "\n"
+    top = [f'"""The kernels of {where}."""', "", *imports, "", f"from {dots}_triton import Serves, Source"]
+    tables = "\n\n".join("\n".join(_entry(entry)) for entry in entries)
+    return "\n\n\n".join(["\n".join(top), *helpers, *functions, tables]) + "\n"
+
+
+def table(labels: Mapping[str, Name]) -> str:
+    """The ``__init__`` of the modules: what stands for texts that are no string of the code."""
+    lines = ['"""The kernels of this package{}."""'.format(", and the texts that stand for them" * bool(labels))]
+    if labels:
+        modules = sorted({name.module.rpartition(".")[2] for name in labels.values()})
+        lines += ["", f"from . import {', '.join(modules)}", "", "TEXTS = {"]
+        for label, name in labels.items():
+            lines.append(f"    {label!r}: {name.module.rpartition('.')[2]}.{name.name},")
+        lines.append("}  # fmt: skip")
+    return "\n".join(lines) + "\n"
 
 
 def _entry(entry: Entry) -> Iterator[str]:
@@ -132,9 +140,7 @@ def _literal(value: Any) -> str:
 # ---------------------------------------------------------------- lines
 
 
-def _packed(
-    opened: str, items: Sequence[str], closed: str, indent: int, separator: str = ", "
-) -> list[str]:
+def _packed(opened: str, items: Sequence[str], closed: str, indent: int, separator: str = ", ") -> list[str]:
     """On one line if that fits, else as many items a line as fit."""
     line = f"{opened}{separator.join(items)}{closed}"
     if len(line) <= WIDTH:
