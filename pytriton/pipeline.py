@@ -71,7 +71,7 @@ class Translation:
     lines: Mapping[int, int] = field(default_factory=dict)  # line of the module -> line of the source
     buffers: Mapping[str, int] = field(default_factory=dict)  # constant buffers of the text -> bytes
     traits: Traits = field(default_factory=Traits)  # what tuning wants to know of it
-    sites: tuple[Site, ...] = ()  # of checked code: its accesses by number; if there are any, a table stands after the parameters
+    sites: tuple[Site, ...] = ()  # of checked code, by number; if it has any, a table follows its parameters
     apart: frozenset[str] = frozenset()  # the parameters that are said to overlap no other: __noalias
 
 

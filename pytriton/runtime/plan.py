@@ -226,6 +226,11 @@ class Plan:
         binder = candidate.binder
         if not self._checks.are_on(on_cpu=device == CPU):
             return None
+        if device != CPU:
+            message = f"{binder.kernel}: memory checks do not work on a GPU yet"
+            raise refusal(
+                message, "TC515", "leave check out, or set PYTRITON_CHECK=0; CPU tensors are checked"
+            )
         supplied = [self._constants.on(device, buffer.name, buffer.buffer) for buffer in binder.buffers]
         return Memory(self._checks, binder.kernel, binder.parameters, values, [*arguments, *supplied])
 
@@ -246,7 +251,12 @@ class Plan:
     def _make_launcher(self, launch: Launch, arguments: Sequence[Any], within: bool) -> None:
         """Make a launcher for calls of this form, if there can be one."""
         binder = self.first.binder
-        if launch.device == CPU or launch.memory is not None or binder.buffers or len(self._launchers) >= MAX_FORMS:
+        if (
+            launch.device == CPU
+            or launch.memory is not None
+            or binder.buffers
+            or len(self._launchers) >= MAX_FORMS
+        ):
             return
         direct = launch.candidate.direct_on(launch.device, launch.specialization)
         form = form_of(binder.parameters, arguments)

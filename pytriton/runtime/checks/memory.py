@@ -1,9 +1,9 @@
 """The memory that one launch may reach, by parameter.
 
-A pointer may go anywhere in the *storage* of the tensor that was passed for it, which may be larger than the tensor
-(a view). An absent tensor is no memory at all. For an address nobody knows where its memory ends: it is *open*, and
-so are pointers that were loaded from memory. They may reach every storage of the launch, and on the CPU all pages that
-the process has mapped.
+A pointer may go anywhere in the *storage* of the tensor that was passed for it, which may be larger than the
+tensor (a view). An absent tensor is no memory at all. For an address nobody knows where its memory ends: it is
+*open*, and so are pointers that were loaded from memory. They may reach every storage of the launch, and on the
+CPU all pages that the process has mapped.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ Range = tuple[int, int]  # the first address and the one after the last
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What one pointer parameter was given. ``start`` is the address passed, ``low`` to ``end`` the storage around it.
+    """What one pointer parameter was given.
 
-    ``tensor`` is None for an address and for an absent tensor, whose ``start`` is 0.
+    ``start`` is the address passed, ``low`` to ``end`` the storage around it. ``tensor`` is None for an address and
+    for an absent tensor, whose ``start`` is 0.
     """
 
     parameter: Parameter
@@ -77,7 +78,9 @@ class Memory:
 
     def ranges(self, site: Site) -> list[Range]:
         """Where an access may be as far as the launch knows, in the order of its parameters."""
-        extents = self.extents.values() if self.is_open(site) else [self.extents[name] for name in site.roots or ()]
+        extents = (
+            self.extents.values() if self.is_open(site) else [self.extents[name] for name in site.roots or ()]
+        )
         return [(extent.low, extent.end) for extent in extents if extent.end > extent.low]
 
     def is_open(self, site: Site) -> bool:
@@ -126,7 +129,7 @@ class Pages:
             return numpy.zeros(addresses.shape, bool)
         at = numpy.searchsorted(numpy.array(self._lows, numpy.uint64), addresses, "right")
         lasts = numpy.array([0, *(end - width for end in self._ends)], numpy.uint64)
-        return addresses <= lasts[at]
+        return (at > 0) & (addresses <= lasts[at])
 
 
 def _mapped(permission: str) -> Iterator[Range]:

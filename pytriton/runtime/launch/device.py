@@ -35,6 +35,7 @@ __all__ = [
     "Direct",
     "Grid",
     "Style",
+    "check_count",
     "direct_of",
     "present_target",
     "signed_bytes",
@@ -90,6 +91,17 @@ def sizes_of(grid: Any, options: Options, kernel: str) -> Grid | None:
     return None
 
 
+def check_count(kernel: str, grid: Grid) -> None:
+    """Raise LaunchError if a grid has more programs than a launch may have."""
+    x, y, z = grid
+    if x * y * z > MOST_PROGRAMS:
+        raise refusal(
+            f"{kernel}: the grid is {grid}, which is more than {MOST_PROGRAMS} programs",
+            "TC512",
+            "give each program more work, or launch parts of the grid",
+        )
+
+
 def _shown(sizes: Sequence[object]) -> str:
     text = repr(tuple(sizes))
     return text if len(text) <= 60 else f"{text[:57]}..."
@@ -123,13 +135,7 @@ class DeviceKernel:
         self._stream_of = driver.active.get_current_stream
 
     def __call__(self, grid: Grid, values: Sequence[Any]) -> None:
-        x, y, z = grid
-        if x * y * z > MOST_PROGRAMS:
-            raise refusal(
-                f"{self.compiled.name}: the grid is {grid}, which is more than {MOST_PROGRAMS} programs",
-                "TC512",
-                "give each program more work, or launch parts of the grid",
-            )
+        check_count(self.compiled.name, grid)
         if torch.cuda.current_device() != self._device:
             with torch.cuda.device(self._device):
                 self._launch(grid, values)

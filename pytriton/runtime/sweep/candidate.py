@@ -26,7 +26,7 @@ from pytriton.runtime.compile.triton_cache import usable_cache
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.launch.arguments import Binder
 from pytriton.runtime.launch.descriptors import fits_of, guarded
-from pytriton.runtime.launch.device import DeviceKernel, Direct, Grid
+from pytriton.runtime.launch.device import DeviceKernel, Direct, Grid, check_count
 from pytriton.runtime.locks import Lock, check_not_forked, renew_in_children
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.source_text import KernelText
@@ -74,6 +74,8 @@ class Candidate:
     ) -> None:
         """Run it once. The arguments are checked, the grid has no zero. ``memory``: what its accesses may reach, if
         they are to be checked; raises LaunchError for a store outside."""
+        if device == CPU:
+            check_count(self.translation.kernel, grid)
         if memory is not None:
             self._checked.run(grid, values, memory)
         elif not self.suits(grid, values):

@@ -1,7 +1,7 @@
 """One point of a sweep with memory checks: translated once more, with sites, and launched beside the plain one.
 
-Input: launches as for a ``Candidate``, and the memory that they may reach. Output: those launches, in which no access
-outside was made; warnings of loads, and a LaunchError where a store or an atomic was outside.
+Input: launches as for a ``Candidate``, and the memory that they may reach. Output: those launches, in which no
+access outside was made; warnings of loads, and a LaunchError where a store or an atomic was outside.
 """
 
 from __future__ import annotations
