@@ -147,7 +147,7 @@ def _negative(outside: Outside) -> str | None:
 
 
 def _smaller_than_another(outside: Outside) -> str | None:
-    """Another tensor of the launch ends exactly where the accesses do."""
+    """Another tensor of the launch ends exactly where the accesses do, or has room for several blocks of them."""
     tensor = outside.tensor
     if tensor is None:
         return None
@@ -155,7 +155,9 @@ def _smaller_than_another(outside: Outside) -> str | None:
     for other in outside.memory.extents.values():
         if other.tensor is None or other.parameter.name == name or other.parameter.buffer:
             continue
-        if other.tensor.numel() == outside.highest + 1 > tensor.numel():
+        exact = other.tensor.numel() == outside.highest + 1
+        large = outside.violation.programs > 1 and other.tensor.numel() > outside.highest
+        if (exact or (large and other.tensor.ndim == tensor.ndim == 1)) and outside.highest >= tensor.numel():
             whose = other.parameter.name
             return (
                 f"'{name}' has {tensor.numel()} elements, and '{whose}' has {other.tensor.numel()}: "

@@ -81,7 +81,7 @@ def _place(outside: Outside) -> str:
     if more:
         text += f"; {more} more element{'s' * (more > 1)}"
         if violation.programs > 1:
-            text += f" in {violation.programs} programs"
+            text += f", in {violation.programs} programs"
     return text
 
 

@@ -50,7 +50,7 @@ class TestStores:
             "    3 |   *?(i < n)(z + i) = *?(i < n)(x + i);\n"
             "      |   ^~~~~~~~~~~~~~~~\n"
             "note: in program (1, 0, 0) of a grid of (3, 1, 1), element [4] of the block [16]; "
-            "19 more elements in 2 programs\n"
+            "19 more elements, in 2 programs\n"
             "note: 'z' is a tensor of float32, shape (20,), strides (1,); the access was to element 20\n"
             "note: nothing was written outside; all else of the launch was done\n"
             "help: 'z' has 20 elements, and 'x' has 40: pass a tensor of shape (40,)"
