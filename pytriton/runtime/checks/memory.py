@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -56,6 +56,23 @@ class Memory:
     parameters: Sequence[Parameter]
     values: Sequence[Any]
     arguments: Sequence[Any]  # as given, with the tensors of constant buffers after them
+    kept: Sequence[Any] = ()  # what must live as long
+
+    def outlived(self, *kept: Any) -> Memory:
+        """The same without the user's tensors, which may be gone when it is asked; ``kept`` lives as long as it."""
+        shapes = [
+            torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta")
+            if isinstance(x, torch.Tensor)
+            else x
+            for x in self.arguments
+        ]
+        other = replace(self, arguments=shapes, kept=kept)
+        pairs = {parameter.name: shape for parameter, shape in zip(self.parameters, shapes, strict=True)}
+        other.__dict__["extents"] = {
+            name: replace(extent, tensor=None if extent.tensor is None else pairs[name])
+            for name, extent in self.extents.items()
+        }
+        return other
 
     @cached_property
     def extents(self) -> Mapping[str, Extent]:
