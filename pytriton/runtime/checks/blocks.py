@@ -1,4 +1,4 @@
-"""The blocks of GPU memory that torch's allocator has given out: where pointers from memory, and addresses, may go."""
+"""The blocks of GPU memory that torch's allocator gave out: where addresses and pointers from memory may go."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["known_blocks", "merged"]
 def known_blocks(device: int) -> list[Range]:
     """In rising order, those that touch made one; of other allocators nothing is known."""
     ranges: list[Range] = []
-    for segment in torch.cuda.memory_snapshot():
+    for segment in torch.cuda.memory_snapshot():  # type: ignore[no-untyped-call]
         if segment["device"] != device:
             continue
         address = segment["address"]

@@ -1,9 +1,9 @@
 """The table of a checked launch on a GPU: where accesses may go, and what was found of those that went elsewhere.
 
-Words of 64 bits: eight that nobody reads, eight for each site, then the ranges. The words of a site are the place of its
-first range, how many it has, how many elements were outside, and of the first of these its address, its number in the
-block (row by row) and the three program ids. A range is two words: the lowest address, and how many bytes after it an
-element of this site may begin. ``templates/checked.py.j2`` is the other side.
+Words of 64 bits: eight that nobody reads, eight for each site, then the ranges. The words of a site are the place
+of its first range, how many it has, how many elements were outside, and of the first of these its address, its
+number in the block (row by row) and the three program ids. A range is two words: the lowest address, and how many
+bytes after it an element of this site may begin. ``templates/checked.py.j2`` is the other side.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _WORDS: Final = 8  # of a site
 def filled(sites: Sequence[Site], memory: Memory, known: Sequence[Range]) -> list[int]:
     """The words before a launch. ``known`` are the ranges that pointers from memory and addresses may reach beside
     the storages of the launch."""
-    heads, ranges = [0] * _WORDS, []
+    heads = [0] * _WORDS
+    ranges: list[int] = []
     first = _WORDS * (1 + len(sites))
     for site in sites:
         starts = [

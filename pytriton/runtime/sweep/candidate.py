@@ -8,6 +8,7 @@ forgets what its parent loaded.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -23,7 +24,7 @@ from pytriton.runtime.compile.load import load
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.launch.arguments import Binder
 from pytriton.runtime.launch.descriptors import fits_of, guarded
-from pytriton.runtime.launch.device import DeviceKernel, Direct, Grid, check_count
+from pytriton.runtime.launch.device import MOST_PROGRAMS, DeviceKernel, Direct, Grid, refuse_count
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.source_text import KernelText
@@ -72,8 +73,8 @@ class Candidate:
     ) -> None:
         """Run it once. The arguments are checked, the grid has no zero. ``memory``: what its accesses may reach, if
         they are to be checked; raises LaunchError for a store outside."""
-        if device == CPU:
-            check_count(self.translation.kernel, grid)
+        if device == CPU and math.prod(grid) > MOST_PROGRAMS:
+            refuse_count(self.translation.kernel, grid)
         if memory is not None:
             self._checked.run(device, grid, values, specialization, memory)
         elif not self.suits(grid, values):

@@ -2,8 +2,8 @@
 
 Input: launches as for a ``Candidate``, and the memory that they may reach. Output: those launches, in which no
 access outside was made; warnings of loads, and a LaunchError where a store or an atomic was outside. On a GPU what
-was found lies in a table, which is read after the launch: that waits for it. While a CUDA graph is captured nobody can
-wait; the table of such a launch is read by the next launch of the kernel that is not captured.
+was found lies in a table, which is read after the launch: that waits for it. While a CUDA graph is captured nobody
+can wait; the table of such a launch is read by the next launch of the kernel that is not captured.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Checked:
         specialization: tuple[int, ...],
         memory: Memory,
     ) -> None:
-        """Run all programs of the grid, and tell what was outside; raises LaunchError. A negative device: the CPU."""
+        """Run all programs of the grid, and tell what was outside; raises LaunchError. Device -1 is the CPU."""
         tell_of_overlaps(self.translation, memory)
         if device < 0:
             self._interpret(grid, values, memory)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from triton.runtime.driver import driver
 from triton.runtime.errors import OutOfResources
