@@ -21,6 +21,7 @@ from pytriton.lang.tree.types import LONG, PointerType, ScalarType
 from pytriton.passes import Context, run
 from pytriton.passes.analysis.traits import Traits
 from pytriton.passes.check.sites import Site, numbered
+from pytriton.passes.check.versions import versioned
 from pytriton.passes.memory.provenance import Provenance
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -119,6 +120,7 @@ def _translated(
     sites: tuple[Site, ...] = ()
     if settings.checked:
         lowered, sites = numbered(lowered)
+        lowered = versioned(lowered, sites) if settings.versioned else lowered
     module = emit(lowered, Provenance(lowered), settings.precision, sites)
     return Translation(
         text=module.text,
