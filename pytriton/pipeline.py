@@ -18,10 +18,11 @@ from pytriton.lang.check.kernel import check, kernel_names
 from pytriton.lang.read import read
 from pytriton.lang.tokens import decode
 from pytriton.lang.tree.typed import Symbol
-from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.lang.tree.types import LONG, PointerType, ScalarType
 from pytriton.passes import Context, run
 from pytriton.passes.analysis.traits import Traits
 from pytriton.passes.check.sites import Site, numbered
+from pytriton.passes.check.versions import versioned
 from pytriton.passes.memory.provenance import Provenance
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -72,9 +73,8 @@ class Translation:
     lines: Mapping[int, int] = field(default_factory=dict)  # line of the module -> line of the source
     buffers: Mapping[str, int] = field(default_factory=dict)  # constant buffers of the text -> bytes
     traits: Traits = field(default_factory=Traits)  # what tuning wants to know of it
-    sites: tuple[
-        Site, ...
-    ] = ()  # of checked code: its accesses by number; if there are any, a table stands after the parameters
+    sites: tuple[Site, ...] = ()  # of checked code, by number; if it has any, a table follows its parameters
+    table: Parameter | None = None  # that one; it is not among the parameters
     apart: frozenset[str] = frozenset()  # the parameters that are said to overlap no other: __noalias
 
     def __str__(self) -> str:
@@ -128,6 +128,7 @@ def _translated(
     sites: tuple[Site, ...] = ()
     if settings.checked:
         lowered, sites = numbered(lowered)
+        lowered = versioned(lowered, sites) if settings.versioned else lowered
     module = emit(lowered, Provenance(lowered), settings.precision, sites)
     return Translation(
         text=module.text,
@@ -144,6 +145,7 @@ def _translated(
         buffers=MappingProxyType({symbol.name: symbol.buffer for symbol in checked.buffers}),
         traits=replace(context.traits, strays=provenance.strays),
         sites=sites,
+        table=_table(module),
         apart=frozenset(symbol.name for symbol in checked.parameters if symbol.noalias),
     )
 
@@ -163,6 +165,13 @@ def _first(value: object) -> object:
     if isinstance(value, list | tuple):
         return value[0] if value else ""
     return value
+
+
+def _table(module: Module) -> Parameter | None:
+    """The parameter of checked code beside the user's."""
+    if module.table is None:
+        return None
+    return Parameter(module.table, module.table, PointerType(LONG), f"long *{module.table}")
 
 
 def _parameter(symbol: Symbol, module: Module) -> Parameter:

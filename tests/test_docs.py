@@ -41,6 +41,7 @@ AFTER = {
     "README.md": "torch.testing.assert_close(z, x + y, rtol=0, atol=0)",
     "legacy.md": "assert torch_blocksparse.triton is pytriton and torch_blocksparse.kernel is pytriton.kernel",
     "launching.md": "",
+    "debugging.md": "",
     "pytorch.md": """
 torch.testing.assert_close(x.grad, torch.cos(x.detach()) * (torch.arange(100) % 2 == 0))
 for device in ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]:

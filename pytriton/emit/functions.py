@@ -15,7 +15,7 @@ from pytriton.emit.python import Atom, BinOp, Call, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.typed import Expr
-from pytriton.lang.tree.types import BFLOAT16, DOUBLE, FLOAT, HALF, INT, ScalarType, element_of, shape_of
+from pytriton.lang.tree.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, INT, ScalarType, element_of, shape_of
 
 __all__ = ["call"]
 
@@ -56,6 +56,10 @@ def call(expr: typed.Call, context: Context) -> Value:
         return _tile(expr, context)
     if function == "barrier":
         return Value(Call("tl.debug_barrier", ()), INT)
+    if function == "within":
+        context.helpers.add(function)
+        lowest, highest, site = (node_of(argument, context) for argument in expr.arguments)
+        return Value(Call(function, (lowest, highest, Atom(context.names.table or ""), site)), BOOL)
     if function == "next_power_of_2":
         size = node_of(expr.arguments[0], context)
         return Value(Call("triton.next_power_of_2", (size,)), INT, strong=False, weak=True)

@@ -32,6 +32,7 @@ class Module:
     identifiers: Mapping[Symbol, str]
     constexprs: Mapping[str, int | float]
     lines: Mapping[int, int]
+    table: str | None = None  # of checked code: the parameter after those of the user
 
 
 def emit(
@@ -66,7 +67,7 @@ def emit(
     first = text.count("\n") - len(statements.lines) + 1
     lines = {first + row: line.source for row, line in enumerate(statements.lines)}
     identifiers = {symbol: names[symbol] for symbol in kernel.parameters}
-    return Module(text, function, identifiers, names.constexprs, lines)
+    return Module(text, function, identifiers, names.constexprs, lines, names.table)
 
 
 def _parameters(kernel: KernelDef, names: Names) -> list[dict[str, object]]:

@@ -222,12 +222,16 @@ class Plan:
         memory = self._memory(candidate, device, values, arguments)
         return Launch(candidate, device, sizes, values, specialization, memory)
 
+    def is_checked(self, *, on_cpu: bool) -> bool:
+        """Whether launches there are checked for accesses outside their tensors."""
+        return self._checks.are_on(on_cpu=on_cpu)
+
     def _memory(
         self, candidate: Candidate, device: int, values: Sequence[Any], arguments: Sequence[Any]
     ) -> Memory | None:
         """What a launch may reach; None if nobody wants it checked."""
         binder = candidate.binder
-        if not self._checks.are_on(on_cpu=device == CPU):
+        if not self.is_checked(on_cpu=device == CPU):
             return None
         supplied = [self._constants.on(device, buffer.name, buffer.buffer) for buffer in binder.buffers]
         return Memory(self._checks, binder.kernel, binder.parameters, values, [*arguments, *supplied])

@@ -1,4 +1,5 @@
-"""Every load, store and atomic of a kernel gets a number, its *site*, under which checked code reports what goes wrong.
+"""Every load, store and atomic of a kernel gets a number, its *site*, under which checked code reports what goes
+wrong.
 
 Input: a kernel after all passes. Output: the same kernel, its accesses numbered, and one ``Site`` a number. It runs
 last, and only for checked code: what passes move, repeat or mask is final by then, and spans are still those of the
@@ -49,9 +50,9 @@ class Site:
     """One access. ``roots``: the pointer parameters in whose memory it may be, None for any memory at all.
 
     ``span`` is that of ``*pointer`` in the user's text, ``width`` the bytes of an element, ``shape`` that of the
-    block. The names are those of scalar parameters: ``offsets`` decide where the pointer points, ``limits`` stand in
-    the mask, ``bounds`` in the bounds of the loops around the access. ``gathered`` are the pointer parameters from
-    whose memory a part of the offset was loaded.
+    block. The names are those of scalar parameters: ``offsets`` decide where the pointer points, ``limits`` stand
+    in the mask, ``bounds`` in the bounds of the loops around the access. ``gathered`` are the pointer parameters
+    from whose memory a part of the offset was loaded.
     """
 
     span: Span
@@ -119,7 +120,7 @@ class _Accesses:
         around = self._sources.of(*[expr for loop in loops for expr in _bounds(loop)])
         self.sites.append(
             Site(
-                _target(span, pointer) if kind == "store" else span,
+                _target(span, span if kind == "atomic" else pointer.span),
                 kind,
                 known,
                 _width(pointer),
@@ -134,23 +135,16 @@ class _Accesses:
         return len(self.sites) - 1
 
 
-def _target(span: Span, pointer: Expr) -> Span:
-    """Of a store ``*p = v`` the part ``*p``; all of it where its pointer stands elsewhere in the text."""
-    inside = pointer.span.source is span.source and span.start <= pointer.span.start
-    if not inside or pointer.span.end > span.end:
-        return span
-    expansion = span.expansion or pointer.span.expansion
-    return Span(span.source, span.start, _closed(span, pointer.span.end), expansion)
-
-
-def _closed(span: Span, end: int) -> int:
-    """The end of a pointer in its text, and the parentheses that close after it."""
+def _target(span: Span, pointer: Span) -> Span:
+    """Of ``*p = v`` the part up to the pointer, with the parentheses that it opens."""
+    inside = pointer.source is span.source and span.start <= pointer.start
+    end = pointer.end if inside and pointer.end <= span.end else span.end
     text = span.source.text
     depth = text.count("(", span.start, end) - text.count(")", span.start, end)
-    while depth > 0 and end < span.end and text[end] in ") ":
+    while depth > 0 and text[end : end + 1] in (")", " "):
         depth -= text[end] == ")"
         end += 1
-    return end
+    return Span(span.source, span.start, end, span.expansion or pointer.expansion)
 
 
 def _width(pointer: Expr) -> int:

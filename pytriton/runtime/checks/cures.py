@@ -1,8 +1,8 @@
 """The likely cause of an access outside, from the mistakes that are made most; the first rule that applies speaks.
 
-Each rule takes an ``Outside`` and gives a sentence, or None where it does not apply. It may rely on nothing but facts
-that it names: a size that was passed for a stride, a tensor that is smaller than another one, a block at the end of a
-grid. Rules that need a coincidence stand before those that need little.
+Each rule takes an ``Outside`` and gives a sentence, or None where it does not apply. It may rely on nothing but
+facts that it names: a size that was passed for a stride, a tensor that is smaller than another one, a block at the
+end of a grid. Rules that need a coincidence stand before those that need little.
 """
 
 from __future__ import annotations
@@ -100,27 +100,41 @@ def _index_from_memory(outside: Outside) -> str | None:
 
 
 def _strides(outside: Outside) -> str | None:
-    """A size, or a number of bytes, that was passed for a stride; a view whose strides nobody passed."""
-    tensor = outside.tensor
-    if tensor is None or tensor.ndim < 2:
+    """A size, or a number of bytes, that was passed for a stride."""
+    tensor, extent = outside.tensor, outside.extent
+    if tensor is None or extent is None or tensor.ndim < 2:
         return None
-    name, strides = outside.extent.parameter.name, tuple(tensor.stride())  # type: ignore[union-attr]
-    given = {key: outside.memory.numbers[key] for key in outside.site.offsets if key in outside.memory.numbers}
-    for key, value in given.items():
-        if value in strides or value < 2:
+    name, strides = extent.parameter.name, tuple(tensor.stride())
+    for key, value in _offsets(outside).items():
+        count, rest = divmod(value, tensor.itemsize)
+        if value < 2 or value in strides:
             continue
-        if value % tensor.itemsize == 0 and value // tensor.itemsize in strides and tensor.itemsize > 1:
-            if value // tensor.itemsize > 1:
-                return f"'{key}' is {value}, a stride of '{name}' in bytes: strides are counted in elements, {strides}"
+        if not rest and value > count > 1 and count in strides:
+            return f"'{key}' is {value}, but '{name}' has strides {strides}: they count elements, not bytes"
         if value in tensor.shape:
-            axis = strides.index(max(strides))
-            return f"'{key}' is {value}, a size of '{name}', whose strides are {strides}: pass {name}.stride({axis})"
+            stride = f"{name}.stride({strides.index(max(strides))})"
+            return f"'{key}' is {value}, a size of '{name}', whose strides are {strides}: pass {stride}"
+    return None
+
+
+def _view(outside: Outside) -> str | None:
+    """A view whose strides nobody passed; a number that is no stride."""
+    tensor, extent = outside.tensor, outside.extent
+    if tensor is None or extent is None or tensor.ndim < 2:
+        return None
+    name, strides, given = extent.parameter.name, tuple(tensor.stride()), _offsets(outside)
     if not tensor.is_contiguous() and not any(stride in given.values() for stride in strides if stride > 1):
         return f"'{name}' is a view with strides {strides}, none of which is passed: pass {name}.contiguous()"
     for key, value in given.items():
         if value not in (*strides, *tensor.shape) and value > max(strides):
             return f"'{key}' is {value}, but the strides of '{name}' are {strides}"
     return None
+
+
+def _offsets(outside: Outside) -> dict[str, int]:
+    """The numbers of the launch that decide where the pointer points."""
+    numbers = outside.memory.numbers
+    return {name: numbers[name] for name in outside.site.offsets if name in numbers}
 
 
 def _negative(outside: Outside) -> str | None:
@@ -133,7 +147,7 @@ def _negative(outside: Outside) -> str | None:
 
 
 def _smaller_than_another(outside: Outside) -> str | None:
-    """Another tensor of the launch ends exactly where the accesses do."""
+    """Another tensor of the launch ends exactly where the accesses do, or has room for several blocks of them."""
     tensor = outside.tensor
     if tensor is None:
         return None
@@ -141,7 +155,9 @@ def _smaller_than_another(outside: Outside) -> str | None:
     for other in outside.memory.extents.values():
         if other.tensor is None or other.parameter.name == name or other.parameter.buffer:
             continue
-        if other.tensor.numel() == outside.highest + 1 > tensor.numel():
+        exact = other.tensor.numel() == outside.highest + 1
+        large = outside.violation.programs > 1 and other.tensor.numel() > outside.highest
+        if (exact or (large and other.tensor.ndim == tensor.ndim == 1)) and outside.highest >= tensor.numel():
             whose = other.parameter.name
             return (
                 f"'{name}' has {tensor.numel()} elements, and '{whose}' has {other.tensor.numel()}: "
@@ -166,7 +182,9 @@ def _mask_of_another_size(outside: Outside) -> str | None:
         return f"are sizes swapped? The mask has {shown}, and '{name}' has shape {shape}"
     if math.prod(sizes) > tensor.numel():
         shown = " * ".join(f"{limit}" for limit in limits)
-        return f"the mask lets {shown} = {math.prod(sizes)} elements through, but '{name}' has {tensor.numel()}"
+        return (
+            f"the mask lets {shown} = {math.prod(sizes)} elements through, but '{name}' has {tensor.numel()}"
+        )
     return "the mask lets elements through that are outside: is it < where it says <=, and is it that of this axis?"
 
 
@@ -218,7 +236,7 @@ def _named(outside: Outside, tensor: torch.Tensor) -> str:
 _RULES: Final[tuple[Rule, ...]] = (
     *(_nothing_passed, _bare_address, _from_memory),
     *(_small_buffer, _too_few_locks),
-    *(_wrapped, _index_from_memory, _strides),
+    *(_wrapped, _index_from_memory, _strides, _view),
     *(_smaller_than_another, _mask_of_another_size, _negative),
     *(_past_a_loop, _rounded_grid, _larger_block),
 )

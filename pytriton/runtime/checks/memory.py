@@ -1,16 +1,16 @@
 """The memory that one launch may reach, by parameter.
 
-A pointer may go anywhere in the *storage* of the tensor that was passed for it, which may be larger than the tensor
-(a view). An absent tensor is no memory at all. For an address nobody knows where its memory ends: it is *open*, and
-so are pointers that were loaded from memory. They may reach every storage of the launch, and on the CPU all pages that
-the process has mapped.
+A pointer may go anywhere in the *storage* of the tensor that was passed for it, which may be larger than the
+tensor (a view). An absent tensor is no memory at all. For an address nobody knows where its memory ends: it is
+*open*, and so are pointers that were loaded from memory. They may reach every storage of the launch, and on the
+CPU all pages that the process has mapped.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -29,9 +29,10 @@ Range = tuple[int, int]  # the first address and the one after the last
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What one pointer parameter was given. ``start`` is the address passed, ``low`` to ``end`` the storage around it.
+    """What one pointer parameter was given.
 
-    ``tensor`` is None for an address and for an absent tensor, whose ``start`` is 0.
+    ``start`` is the address passed, ``low`` to ``end`` the storage around it. ``tensor`` is None for an address and
+    for an absent tensor, whose ``start`` is 0.
     """
 
     parameter: Parameter
@@ -55,6 +56,23 @@ class Memory:
     parameters: Sequence[Parameter]
     values: Sequence[Any]
     arguments: Sequence[Any]  # as given, with the tensors of constant buffers after them
+    kept: Sequence[Any] = ()  # what must live as long
+
+    def outlived(self, *kept: Any) -> Memory:
+        """The same without the user's tensors, which may be gone when it is asked; ``kept`` lives as long as it."""
+        shapes = [
+            torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta")
+            if isinstance(x, torch.Tensor)
+            else x
+            for x in self.arguments
+        ]
+        other = replace(self, arguments=shapes, kept=kept)
+        pairs = {parameter.name: shape for parameter, shape in zip(self.parameters, shapes, strict=True)}
+        other.__dict__["extents"] = {
+            name: replace(extent, tensor=None if extent.tensor is None else pairs[name])
+            for name, extent in self.extents.items()
+        }
+        return other
 
     @cached_property
     def extents(self) -> Mapping[str, Extent]:
@@ -77,7 +95,9 @@ class Memory:
 
     def ranges(self, site: Site) -> list[Range]:
         """Where an access may be as far as the launch knows, in the order of its parameters."""
-        extents = self.extents.values() if self.is_open(site) else [self.extents[name] for name in site.roots or ()]
+        extents = (
+            self.extents.values() if self.is_open(site) else [self.extents[name] for name in site.roots or ()]
+        )
         return [(extent.low, extent.end) for extent in extents if extent.end > extent.low]
 
     def is_open(self, site: Site) -> bool:
@@ -126,7 +146,7 @@ class Pages:
             return numpy.zeros(addresses.shape, bool)
         at = numpy.searchsorted(numpy.array(self._lows, numpy.uint64), addresses, "right")
         lasts = numpy.array([0, *(end - width for end in self._ends)], numpy.uint64)
-        return addresses <= lasts[at]
+        return (at > 0) & (addresses <= lasts[at])
 
 
 def _mapped(permission: str) -> Iterator[Range]:

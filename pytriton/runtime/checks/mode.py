@@ -1,4 +1,5 @@
-"""``check=`` of ``pytriton.kernel``, and PYTRITON_CHECK: whether launches are checked, and what a load outside means.
+"""``check=`` of ``pytriton.kernel``, and PYTRITON_CHECK: whether launches are checked, and what a load outside
+means.
 
 ``None`` checks on the CPU and not on a GPU; ``True`` and ``False`` decide for both; ``"strict"`` checks on both and
 raises for loads, too.
@@ -25,10 +26,12 @@ def check_of(given: object) -> Check:
     if given is None:
         text = os.environ.get(CHECK_VARIABLE, "")
         if text not in _FROM_ENVIRONMENT:
-            raise refusal(f"{CHECK_VARIABLE} is {text!r}", "TC515", "set it to 0, 1 or strict, or leave it out")
+            raise refusal(
+                f"{CHECK_VARIABLE} is {text!r}", "TC515", "set it to 0, 1 or strict, or leave it out"
+            )
         return _FROM_ENVIRONMENT[text]
     if given is True or given is False or given == "strict":
-        return given  # type: ignore[return-value]
+        return given
     raise refusal(f"check is {given!r}", "TC515", "give True, False or 'strict', or leave it out")
 
 

@@ -1,8 +1,8 @@
 """What accesses outside are to the user: a warning for a load, a LaunchError for a store or an atomic.
 
 Input: the violations of a launch, by site. The text is a diagnostic at the user's own line, with the program, the
-element of the block, the tensor, how far outside it was, and the likely cure (cures.py). A load is told of once a place
-in the text; under ``"strict"`` it raises as a store does.
+element of the block, the tensor, how far outside it was, and the likely cure (cures.py). A load is told of once a
+place in the text; under ``"strict"`` it raises as a store does.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def tell(found: Mapping[int, Violation], memory: Memory, grid: Grid) -> None:
             memory.checks.told.add(place)
             warn(_diagnostic(Outside(violation, memory, grid), "warning").render())
     if errors:
-        shown = [_diagnostic(Outside(error, memory, grid), "error").render() for error in errors[:_MAX_DIAGNOSTICS]]
+        shown = [
+            _diagnostic(Outside(error, memory, grid), "error").render() for error in errors[:_MAX_DIAGNOSTICS]
+        ]
         if len(errors) > _MAX_DIAGNOSTICS:
             shown.append(f"note: {len(errors) - _MAX_DIAGNOSTICS} more places are outside")
         raise LaunchError("\n\n".join(shown))
@@ -57,13 +59,13 @@ def _diagnostic(outside: Outside, severity: str) -> Diagnostic:
 
 def _target(outside: Outside) -> str:
     """Where it went: ``outside 'y': 24 elements past the end``."""
-    extent, site = outside.extent, outside.violation.site
+    extent, site, address = outside.extent, outside.site, outside.violation.address
     if extent is None:
-        return f"through a pointer that was loaded or computed: there is no memory at {outside.violation.address:#x}"
+        return f"through a pointer that was loaded or computed: there is no memory at {address:#x}"
     name = extent.parameter.name
     verb = {"load": "from", "store": "to", "atomic": "on"}[site.kind]
     if extent.is_open:
-        return f"{verb} '{name}', an address: there is no memory at {outside.violation.address:#x}"
+        return f"{verb} '{name}', an address: there is no memory at {address:#x}"
     if extent.tensor is None:
         return f"{verb} '{name}', which is {outside.absent}"
     others = [f"'{root}'" for root in site.roots or () if root != name]
@@ -79,7 +81,7 @@ def _place(outside: Outside) -> str:
     if more:
         text += f"; {more} more element{'s' * (more > 1)}"
         if violation.programs > 1:
-            text += f" in {violation.programs} programs"
+            text += f", in {violation.programs} programs"
     return text
 
 

@@ -96,5 +96,9 @@ class Outside:
     def distance(self) -> str:
         """How far outside the first access was."""
         first, last = self.reachable
-        count, side = (first - self.index, "before the start") if self.index < first else (self.index - last, "past the end")
+        count, side = (
+            (first - self.index, "before the start")
+            if self.index < first
+            else (self.index - last, "past the end")
+        )
         return f"{count} element{'s' * (count != 1)} {side}"

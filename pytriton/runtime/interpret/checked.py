@@ -1,8 +1,8 @@
 """The accesses of checked code on the CPU: NumPy functions in the place of the helpers that a GPU runs.
 
-The interpreter has the addresses and the mask of a block at hand; whether all of them are inside is one minimum and
-one maximum. Only where they are not, a mask is computed: a load gives 0 there, a store and an atomic do nothing, and
-the first of each site is kept with the number of all.
+The interpreter has the addresses and the mask of a block at hand; whether all of them are inside is one minimum
+and one maximum. Only where they are not, a mask is computed: a load gives 0 there, a store and an atomic do
+nothing, and the first of each site is kept with the number of all.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class CheckedAccesses:
     # The check.
 
     def _inside(self, pointer: Any, mask: Any, number: int) -> Any:
-        """None where no element that the mask lets through is outside; else which it lets through and are inside."""
+        """None if all elements that the mask lets through are inside; else which of these are, as truth values."""
         addresses = pointer.handle.data
         low, last = self._bounds[number]
         lowest, highest = addresses.min(), addresses.max()

@@ -12,11 +12,12 @@ scratch memory but such as torch can give (descriptors.py says what for).
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import BuiltinFunctionType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NoReturn
 
 import torch
 import triton
@@ -37,6 +38,7 @@ __all__ = [
     "Style",
     "direct_of",
     "present_target",
+    "refuse_count",
     "signed_bytes",
     "sizes_of",
     "sole_device",
@@ -105,6 +107,15 @@ def sizes_of(grid: Any, options: Options, kernel: str) -> Grid | None:
     return None
 
 
+def refuse_count(kernel: str, grid: Grid) -> NoReturn:
+    """Raise LaunchError: a grid has more programs than a launch may have."""
+    raise refusal(
+        f"{kernel}: the grid is {grid}, which is more than {MOST_PROGRAMS} programs",
+        "TC512",
+        "give each program more work, or launch parts of the grid",
+    )
+
+
 def _shown(sizes: Sequence[object]) -> str:
     text = repr(tuple(sizes))
     return text if len(text) <= 60 else f"{text[:57]}..."
@@ -138,13 +149,8 @@ class DeviceKernel:
         self._stream_of = driver.active.get_current_stream
 
     def __call__(self, grid: Grid, values: Sequence[Any]) -> None:
-        x, y, z = grid
-        if x * y * z > MOST_PROGRAMS:
-            raise refusal(
-                f"{self.compiled.name}: the grid is {grid}, which is more than {MOST_PROGRAMS} programs",
-                "TC512",
-                "give each program more work, or launch parts of the grid",
-            )
+        if math.prod(grid) > MOST_PROGRAMS:
+            refuse_count(self.compiled.name, grid)
         if torch.cuda.current_device() != self._device:
             with torch.cuda.device(self._device):
                 self._launch(grid, values)

@@ -8,29 +8,28 @@ forgets what its parent loaded.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-import torch
-from triton.runtime.driver import driver
-from triton.runtime.errors import InterpreterError, OutOfResources
+from triton.runtime.errors import InterpreterError
 
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.memory import Memory
 from pytriton.runtime.compile.compiler import compile_kernel
-from pytriton.runtime.compile.failures import Generated, does_not_fit
+from pytriton.runtime.compile.failures import Generated
 from pytriton.runtime.compile.load import load
-from pytriton.runtime.compile.triton_cache import usable_cache
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.launch.arguments import Binder
 from pytriton.runtime.launch.descriptors import fits_of, guarded
-from pytriton.runtime.launch.device import DeviceKernel, Direct, Grid
-from pytriton.runtime.locks import Lock, check_not_forked, renew_in_children
+from pytriton.runtime.launch.device import MOST_PROGRAMS, DeviceKernel, Direct, Grid, refuse_count
+from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.source_text import KernelText
-from pytriton.runtime.sweep.checked import CheckedOnCPU
+from pytriton.runtime.sweep.checked import Checked
+from pytriton.runtime.sweep.compiled import compiled_on
 
 __all__ = ["CPU", "Candidate"]
 
@@ -74,8 +73,10 @@ class Candidate:
     ) -> None:
         """Run it once. The arguments are checked, the grid has no zero. ``memory``: what its accesses may reach, if
         they are to be checked; raises LaunchError for a store outside."""
+        if device == CPU and math.prod(grid) > MOST_PROGRAMS:
+            refuse_count(self.translation.kernel, grid)
         if memory is not None:
-            self._checked.run(grid, values, memory)
+            self._checked.run(device, grid, values, specialization, memory)
         elif not self.suits(grid, values):
             self._plain.launch(device, grid, values, specialization)
         elif device == CPU:
@@ -88,9 +89,9 @@ class Candidate:
         return self._fits is None or self._fits(grid, values)
 
     @cached_property
-    def _checked(self) -> CheckedOnCPU:
+    def _checked(self) -> Checked:
         """The same point with memory checks."""
-        return CheckedOnCPU(self._text, self.config)
+        return Checked(self._text, self.config)
 
     @cached_property
     def _plain(self) -> Candidate:
@@ -104,7 +105,9 @@ class Candidate:
             return kernel
         with self._lock:
             if (device, specialization) not in self._kernels:
-                self._kernels[device, specialization] = self._compile_on(device, specialization)
+                self._kernels[device, specialization] = compiled_on(
+                    self.translation, specialization, self.config, device, self._text.source
+                )
             return self._kernels[device, specialization]
 
     def direct_on(self, device: int, specialization: tuple[int, ...]) -> Direct | None:
@@ -131,20 +134,6 @@ class Candidate:
         """The kernel that was compiled last by a call, None if there is none."""
         kernels = list(self._kernels.values())
         return kernels[-1].compiled if kernels else None
-
-    def _compile_on(self, device: int, specialization: tuple[int, ...]) -> DeviceKernel:
-        check_not_forked(self.translation.kernel)
-        usable_cache()
-        with torch.cuda.device(device):
-            compiled = self.compile_for(specialization, driver.active.get_current_target())
-        constexprs = self.translation.constexprs
-        names = compiled.src.fn.arg_names[len(self.translation.parameters) :]
-        try:
-            return DeviceKernel(
-                compiled, device, self.translation.parameters, [constexprs[name] for name in names]
-            )
-        except OutOfResources as error:
-            raise does_not_fit(error, self.translation.kernel) from error
 
     @cached_property
     def _interpreted(self) -> Interpreted:

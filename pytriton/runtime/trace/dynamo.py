@@ -294,7 +294,8 @@ def _make_route(
         other = Planned(name, plan.without(broken), planned.kernel)
         return _make_route(name, other, kinds, key, may_tune, exporting)
 
-    modules = native_modules(plan, kinds) if may_tune else None
+    unchecked = not plan.is_checked(on_cpu=False)  # the opaque operator launches as a plain call does
+    modules = native_modules(plan, kinds) if may_tune and unchecked else None
     if modules is None:
         return opaque()
     changed = [at for at in plan.written_positions if isinstance(kinds[at], tuple)]

@@ -1,7 +1,8 @@
 """Wrong versions of launches that are right: what people get wrong, one mistake each.
 
-In the text: a mask dropped, ``<`` made ``<=``, a program id that is one too large. In the call: a number that is one
-more or twice as much, two numbers swapped, a tensor that is shorter, None for a tensor, a grid with one program more.
+In the text: a mask dropped, ``<`` made ``<=``, a program id that is one too large. In the call: a number that is
+one more or twice as much, two numbers swapped, a tensor that is shorter, None for a tensor, a grid with one
+program more.
 """
 
 from __future__ import annotations

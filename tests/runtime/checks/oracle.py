@@ -1,8 +1,8 @@
 """What a launch reaches outside its tensors, found by other means than the checks: no sites, no provenance.
 
-The arguments are laid into one arena with wide gaps between them. The plain translation runs on the interpreter while
-its loads, stores and atomics are looked at from below: what lies in no tensor of the launch is not made (a load gives
-0), and the line of the source that the running line of Python came from is noted.
+The arguments are laid into one arena with wide gaps between them. The plain translation runs on the interpreter
+while its loads, stores and atomics are looked at from below: what lies in no tensor of the launch is not made (a
+load gives 0), and the line of the source that the running line of Python came from is noted.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _length(tensor: torch.Tensor) -> int:
 
 @contextmanager
 def watched(arena: Arena, translation: Translation) -> Iterator[set[int]]:
-    """While the body runs, accesses outside the tensors are not made; gives the lines of the source that made some."""
+    """While the body runs, accesses outside the tensors are not made; gives their lines in the source."""
     lines: set[int] = set()
     count = [0]
     plain = {name: getattr(InterpreterBuilder, name) for name in _WATCHED}
@@ -95,7 +95,9 @@ def watched(arena: Arena, translation: Translation) -> Iterator[set[int]]:
         return loaded
 
     def store(self: Any, pointers: Any, value: Any, mask: Any, *more: Any) -> Any:
-        return plain["create_masked_store"](self, pointers, value, _without(mask, outside(pointers, mask)), *more)
+        return plain["create_masked_store"](
+            self, pointers, value, _without(mask, outside(pointers, mask)), *more
+        )
 
     def rmw(self: Any, operation: Any, pointers: Any, value: Any, mask: Any, *more: Any) -> Any:
         wrong = outside(pointers, mask)

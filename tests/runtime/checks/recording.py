@@ -1,7 +1,7 @@
 """Launches of the examples and of the old packages, as data that can be launched again, changed.
 
-Each program runs once at its smallest size; of each kernel, at each set of defines, the first launch is kept: the text,
-what was asked of it, the arguments (copied before the launch) and the grid.
+Each program runs once at its smallest size; of each kernel, at each set of defines, the first launch is kept: the
+text, what was asked of it, the arguments (copied before the launch) and the grid.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ QUICK = ("vector_add", "copy_transpose", "softmax", "lean2019")  # take little t
 
 @dataclass(frozen=True)
 class Recorded:
-    """One launch. ``arguments`` are tensors, numbers and None, in the order of ``names``; a tensor is never shared."""
+    """One launch. ``arguments`` are tensors, numbers and None, in the order of ``names``."""
 
     program: str
     text: str
@@ -48,7 +48,9 @@ class Recorded:
         return f"{self.program}:{self.kernel or 'first'}"
 
     def made(self, check: Any = None) -> pytriton.Kernel:
-        return pytriton.kernel(self.text, defines=self.defines, kernel=self.kernel, check=check, name="kernel.c")
+        return pytriton.kernel(
+            self.text, defines=self.defines, kernel=self.kernel, check=check, name="kernel.c"
+        )
 
 
 @cache
@@ -124,7 +126,10 @@ def _packages() -> Iterator[tuple[str, Callable[[], object]]]:
     yield "tutorials2020", lambda: programs.test_2020_conv("cpu", 1)
     for name in programs.SPARSE:
         for mode in ("sdd", "dsd", "dds"):
-            yield name, lambda name=name, mode=mode: programs.test_sparse_matmul("cpu", name, mode, False, True)  # type: ignore[misc]
+            yield (
+                name,
+                lambda name=name, mode=mode: programs.test_sparse_matmul("cpu", name, mode, False, True),
+            )  # type: ignore[misc]
         yield name, lambda name=name: programs.test_sparse_attention("cpu", name, programs.MASKS["all"])  # type: ignore[misc]
     yield "ops2021", lambda: programs.test_2021_matmul("cpu", "nn")
     yield "ops2021", lambda: programs.test_2021_softmax("cpu", 37, torch.float32)

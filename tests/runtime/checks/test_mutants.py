@@ -1,8 +1,9 @@
-"""Mistakes in the examples and in old packages, a thousand of them: each is reported at its line, none ends a process.
+"""Mistakes in the examples and in old packages, a thousand of them: each is reported at its line, none ends a
+process.
 
-``oracle.py`` says what a wrong launch reaches outside its tensors. A checked launch must report those lines, leave the
-memory between the tensors alone, and give in the tensors what the oracle's run gives. Launches as they are recorded
-must report nothing.
+``oracle.py`` says what a wrong launch reaches outside its tensors. A checked launch must report those lines, leave
+the memory between the tensors alone, and give in the tensors what the oracle's run gives. Launches as they are
+recorded must report nothing.
 """
 
 from __future__ import annotations

@@ -1,0 +1,52 @@
+"""The table of a checked launch on a GPU: where accesses may go, and what was found of those that went elsewhere.
+
+Words of 64 bits: eight that nobody reads, eight for each site, then the ranges. The words of a site are the place
+of its first range, how many it has, how many elements were outside, and of the first of these its address, its
+number in the block (row by row) and the three program ids. A range is two words: the lowest address, and how many
+bytes after it an element of this site may begin. ``templates/checked.py.j2`` is the other side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy
+
+from pytriton.passes.check.sites import Site
+from pytriton.runtime.checks.memory import Memory, Range
+from pytriton.runtime.checks.violation import Violation
+
+__all__ = ["filled", "found_in"]
+
+_WORDS: Final = 8  # of a site
+
+
+def filled(sites: Sequence[Site], memory: Memory, known: Sequence[Range]) -> list[int]:
+    """The words before a launch. ``known`` are the ranges that pointers from memory and addresses may reach beside
+    the storages of the launch."""
+    heads = [0] * _WORDS
+    ranges: list[int] = []
+    first = _WORDS * (1 + len(sites))
+    for site in sites:
+        starts = [
+            (low, end - low - site.width + 1)
+            for low, end in [*memory.ranges(site), *(known if memory.is_open(site) else ())]
+            if end - low >= site.width
+        ] or [(0, 0)]
+        heads += [first + len(ranges), len(starts), *[0] * (_WORDS - 2)]
+        ranges += [word for start in starts for word in start]
+    return heads + ranges
+
+
+def found_in(words: Sequence[int], sites: Sequence[Site]) -> dict[int, Violation]:
+    """What a launch left in its table, by site."""
+    found: dict[int, Violation] = {}
+    for number, site in enumerate(sites):
+        at = _WORDS * (1 + number)
+        _, _, count, address, place, x, y, z = words[at : at + _WORDS]
+        if count:
+            address %= 1 << 64
+            element = tuple(map(int, numpy.unravel_index(place, site.shape))) if site.shape else ()
+            found[number] = Violation(site, count, 0, (x, y, z), element, address, address, address)
+    return found
