@@ -248,6 +248,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which(os.environ.get("CXX", "g++")) is None, reason="no C++ compiler")
 def test_inductor_afterwards(place: Path) -> None:
     """torch's compiler finds its own triton, imports it and uses it, after a package that hides its import."""

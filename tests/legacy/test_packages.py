@@ -24,8 +24,14 @@ ROOT = Path(__file__).parents[2]
 OWN_TESTS = PACKAGES.with_name("packages_tests")
 
 
+# One of each era at each start of the suite; all of them with ``--slow``.
+QUICK = ("lean2019", "tutorials2020", "ops2021")
+
+
 @each_device
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in NAMES]
+)
 def test_own_tests_pass(device: str, name: str) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(PACKAGES)])}
     environment.pop("PYTEST_ADDOPTS", None)

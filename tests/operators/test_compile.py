@@ -125,10 +125,10 @@ class TestValues:
         ("program", "backend"),
         [
             *((program, "aot_eager") for program in PROGRAMS),
-            *((program, "inductor") for program in (bare, operators)),
+            (operators, "inductor"),
             *(
                 pytest.param(program, "inductor", marks=pytest.mark.slow)
-                for program in (in_place, heuristics, sweep, tiles, grid_last)
+                for program in (bare, in_place, heuristics, sweep, tiles, grid_last)
             ),
         ],
     )

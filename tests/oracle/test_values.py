@@ -130,6 +130,17 @@ def test_products_of_subnormal_doubles_may_be_rounded_once_or_each() -> None:
     assert 5e-324 <= value.error <= 8 * 5e-324
 
 
+def test_products_of_subnormal_floats_may_be_rounded_once_or_each() -> None:
+    """The form of seed 180006497: four times 1.5 of the smallest number is 6, or 8 where each is rounded to 2."""
+    smallest = np.float32(1e-45)
+    a, b = np.full((1, 4), 1.5, np.float32), np.full((4, 1), smallest)
+    value = dot(Value(a), Value(b), FLOAT, INTERPRETER)
+    assert value.data == 6 * smallest
+    assert value.error is not None
+    assert 2 * float(smallest) <= value.error
+    assert dot(Value(a + a), Value(b), FLOAT, INTERPRETER).error is None
+
+
 def test_products_of_doubles_may_be_rounded_once_or_each() -> None:
     """1 + 2^-52 squared lies between two doubles; less 1, the half of a unit is kept or lost."""
     near = 1 + 2.0**-52

@@ -71,6 +71,7 @@ def test_everything_is_ported_with_its_comments(path: Path, tmp_path: Path) -> N
         assert [line for line in lines if not any(line in new for new in news)] == []
 
 
+@pytest.mark.slow
 def test_a_text_that_only_a_run_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = PACKAGES / "contract2020"
     assert main(["port", str(path), "--out", str(tmp_path / "bare")]) == 1

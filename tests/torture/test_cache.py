@@ -16,6 +16,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.slow
 def test_a_few_rounds(tmp_path: Path) -> None:
     """Five processes and each scene once."""
     made = torture(5, len(SCENES), 5, tmp_path)

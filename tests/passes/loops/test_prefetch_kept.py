@@ -107,7 +107,7 @@ def test_the_warning_shows_the_store_and_the_cure() -> None:
     assert not pytriton.translate(cured).warnings
 
 
-MANY = 1_000
+MANY = 500
 LONG = {
     "variables before the loop": "float a[8] = *pa; n = n + 1;"
     + "n = n + n;" * MANY
@@ -131,7 +131,7 @@ LONG = {
 @pytest.mark.parametrize("name", LONG)
 def test_long_texts_are_bounded_work(name: str) -> None:
     source = KERNEL.format(noalias="", before=LONG[name], loop="", body="", after="")
-    counted(lambda: pytriton.translate(source), most=45_000_000)
+    counted(lambda: pytriton.translate(source), most=22_500_000)
 
 
 # ---------------------------------------------------------------- pipelines

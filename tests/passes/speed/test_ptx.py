@@ -121,7 +121,7 @@ class TestDot:
         assert count(r"st\.global\.v4", ptx) == count(r"st\.global", ptx) == 16
         assert stack(code, tmp_path) == 0
 
-    @pytest.mark.parametrize("stages", [3, 4])
+    @pytest.mark.parametrize("stages", [3, pytest.param(4, marks=pytest.mark.slow)])
     @pytest.mark.parametrize(("at", "bt"), [(0, 0), (1, 0), (0, 1), (1, 1)])
     def test_no_product_is_waited_for(self, at: int, bt: int, stages: int, tmp_path: Path) -> None:
         """As ptxas makes a program do that can leave out the loop, but not its wait (passes/speed/guard.py)."""
