@@ -25,7 +25,7 @@ from pytriton.port.run.observations import Observation, completed, strangers
 from pytriton.settings import Settings
 from pytriton.source import Source
 
-__all__ = ["PortedText", "observed_texts", "port_text"]
+__all__ = ["PortedText", "observed_defines", "observed_texts", "port_text"]
 
 MAX_POINTS: Final = 2400  # of one launch
 
@@ -95,7 +95,7 @@ def _sets(job: Job, translator: _Translator, observed: Sequence[Observation]) ->
         for point in itertools.islice(points_of(use, job.text, translator), MAX_POINTS):
             sets.setdefault(use.kernel, []).append(DefineSet(point.values, "read"))
     for observation in observed:
-        for defines in _observed_defines(observation):
+        for defines in observed_defines(observation):
             sets.setdefault(observation.said["kernel"], []).append(DefineSet(defines, "observed"))
     return _resolved(sets, translator)
 
@@ -139,7 +139,7 @@ def _first(value: Any) -> Any:
     return value[0] if isinstance(value, (list, tuple)) and value else value
 
 
-def _observed_defines(observation: Observation) -> Iterator[dict[str, Any]]:
+def observed_defines(observation: Observation) -> Iterator[dict[str, Any]]:
     """The defines of a launch that was seen; of a sweep over configs, those of each."""
     defines = {name: _value(value) for name, value in observation.said["defines"].items()}
     points = [point for point, _ in observation.said["points"]] or [{}]

@@ -23,7 +23,7 @@ from typing import Any, Final
 from pytriton.port.read.extract import Found
 from pytriton.port.read.values import ConfigPoint, KernelObject, Launch, Traced, leaf, traced
 
-__all__ = ["Observation", "ProgramError", "completed", "observe", "strangers"]
+__all__ = ["Observation", "ProgramError", "completed", "observation", "observe", "strangers"]
 
 
 class ProgramError(Exception):
@@ -61,7 +61,7 @@ def observe(program: str, paths: Sequence[Path]) -> list[Observation]:
         done = subprocess.run(command, stdout=sys.stderr, env=environment)
         if done.returncode != 0 or not file.exists():
             raise ProgramError(f"{program}: the program ended with status {done.returncode}")
-        return [_observation(load) for load in json.loads(file.read_text(encoding="utf-8"))]
+        return [observation(load) for load in json.loads(file.read_text(encoding="utf-8"))]
 
 
 def _packages(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
@@ -85,7 +85,7 @@ def _holds(path: Path, script: Path) -> bool:
     return script.exists() and script.resolve().is_relative_to(path.resolve())
 
 
-def _observation(launch: dict[str, Any]) -> Observation:
+def observation(launch: dict[str, Any]) -> Observation:
     return Observation(launch["text"], Path(launch["file"]), launch["line"], launch["called"], launch)
 
 
