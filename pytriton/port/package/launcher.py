@@ -81,7 +81,7 @@ def _imports(parts: _Parts, passed: set[str], labels: bool) -> Iterator[str]:
         yield "import time"
     yield f"from collections.abc import Callable, {'Iterator, ' * iterators}Mapping, Sequence"
     yield "from contextlib import nullcontext, suppress"
-    yield f"from dataclasses import dataclass{', field' if parts.constants else ''}"
+    yield "from dataclasses import dataclass, field"
     if report or "read" in parts.names:
         yield "from pathlib import Path"
     if parts.sweep or parts.bench:
@@ -93,4 +93,4 @@ def _imports(parts: _Parts, passed: set[str], labels: bool) -> Iterator[str]:
     if parts.bench or parts.names & {"function", "ctx_registry", "id_dict"}:
         yield "from torch.utils.weak import WeakIdKeyDictionary"
     if passed:
-        yield f"from triton import {', '.join(f'{name} as {name}' for name in sorted(passed))}"
+        yield f"from triton import {', '.join(sorted(passed))}  # noqa: F401"
