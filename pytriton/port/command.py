@@ -34,8 +34,12 @@ def add_port(commands: Any) -> None:
     command.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files and folders to search")
     command.add_argument("--out", type=Path, default=Path("ported"), metavar="DIR", help="default: ported")
     command.add_argument("--diff", action="store_true", help="show what would change, write nothing")
-    command.add_argument("--in-place", action="store_true", help="change the package itself (commit it first)")
-    command.add_argument("--kernels-only", action="store_true", help="modules of kernels alone, also of a package")
+    command.add_argument(
+        "--in-place", action="store_true", help="change the package itself (commit it first)"
+    )
+    command.add_argument(
+        "--kernels-only", action="store_true", help="modules of kernels alone, also of a package"
+    )
     command.add_argument("--check", action="store_true", help="write nothing; 1 if anything is out of date")
     command.add_argument("--report", type=Path, metavar="FILE", help="a report as .html or .json")
     command.add_argument("--with-tests", action="store_true", help="also write tests against the old source")

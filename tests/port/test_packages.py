@@ -1,7 +1,7 @@
 """Whole packages, ported by one command: their own tests pass in a process that has no pytriton.
 
-The packages are those of tests/legacy/packages, their own tests those of packages_tests beside them. They run on the
-CPU, on Triton's own interpreter; on a GPU where there is one.
+The packages are those of tests/legacy/packages, their own tests those of packages_tests beside them. They run on a
+GPU, or where there is none on Triton's own interpreter.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ import pytest
 import torch
 
 from pytriton.__main__ import main
-from pytriton.port.package.imports import Uses
-from pytriton.port.package.launcher import NAMES, launcher
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ROOT / "tests" / "legacy" / "packages"

@@ -1,7 +1,7 @@
-"""What a package uses of the old Triton -> the module ``_triton`` that stands for it: templates/package_launcher.py.j2.
+"""What a package uses of the old Triton -> the module ``_triton`` that stands for it.
 
-Only the parts that are used are printed: sweeps, times, constant buffers, the names of ``triton`` and of
-``triton.testing``.
+The module is templates/package_launcher.py.j2. Only the parts that are used are printed: sweeps, times, constant
+buffers, the names of ``triton`` and of ``triton.testing``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ class _Parts:
 
 
 def launcher(folder: str, uses: Uses, kernels: Sequence[PortedKernel], reads: bool, labels: bool) -> str:
-    """The text. ``folder``: of the kernels; ``reads``: texts of files were ported; ``labels``: some texts have labels."""
+    """The text.
+
+    ``folder``: where the kernels are. ``reads``: texts in files were ported. ``labels``: some texts have labels.
+    """
     names = set(uses.names) | ({"read"} if reads else set())
     if "utils" in names:
         names.add("id_dict")

@@ -47,7 +47,9 @@ def write_copy(root: Path, files: Files, target: Path) -> tuple[int, list[str]]:
         if path.is_file() and "__pycache__" not in path.parts and name not in files:
             wanted[name] = path.read_bytes()
     strange = [name for name in _names(target) if name not in wanted]
-    strange += [n for n, data in wanted.items() if (target / n).exists() and (target / n).read_bytes() != data]
+    strange += [
+        n for n, data in wanted.items() if (target / n).exists() and (target / n).read_bytes() != data
+    ]
     if strange:
         return 0, sorted(strange)
     fresh = [name for name in wanted if not (target / name).exists()]
