@@ -16,7 +16,7 @@ from pytriton.errors import Report
 from pytriton.lang.tokens import Kind, Token, decode, scan
 from pytriton.source import Source
 
-__all__ = ["read"]
+__all__ = ["kernels_of", "read"]
 
 
 def read(path: str | os.PathLike[str], kernel_names: str | Iterable[str] | None = None) -> str:
@@ -41,6 +41,12 @@ def read(path: str | os.PathLike[str], kernel_names: str | Iterable[str] | None 
         if name not in wanted:
             text = text[:start] + _blanked(text, start, end, lines) + text[end:]
     return text
+
+
+def kernels_of(text: str) -> list[str]:
+    """The names of the kernels in a text, in order."""
+    lines = list(_directives_and_code(Source(text)))
+    return [name for name, _, _ in _functions(lines)]
 
 
 def _directives_and_code(source: Source) -> Iterator[list[Token]]:

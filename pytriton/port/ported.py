@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from pytriton.errors import CompileError
 from pytriton.pipeline import Translation
-from pytriton.port.jobs.gather import WORDS, Job, gather
+from pytriton.port.jobs.gather import WORDS, Job, Use, gather
 from pytriton.port.jobs.points import points_of
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, Failure, PortedKernel, Unportable, port_kernel
@@ -90,14 +90,19 @@ def _sets(job: Job, translator: _Translator, observed: Sequence[Observation]) ->
     """The define sets of all launches, read and observed, by the kernel that they name."""
     sets: Sets = {}
     for use in job.uses:
-        if observed and not use.line:
-            continue  # a guess about a text whose launches were seen
+        if observed and (not use.line or _guessed(use)):
+            continue  # the run has shown what reading could only guess
         for point in itertools.islice(points_of(use, job.text, translator), MAX_POINTS):
             sets.setdefault(use.kernel, []).append(DefineSet(point.values, "read"))
     for observation in observed:
         for defines in observed_defines(observation):
             sets.setdefault(observation.said["kernel"], []).append(DefineSet(defines, "observed"))
     return _resolved(sets, translator)
+
+
+def _guessed(use: Use) -> bool:
+    """Whether some of the defines of a launch, beside types, can only be tried."""
+    return use.dark is not None or any(value.kind != "dtype" for value in use.open.values())
 
 
 class _Translator:

@@ -153,9 +153,10 @@ _BUFFER: Final = re.compile(r"\bcalloc\s*\(\s*(0[xX][0-9a-fA-F]+|\d+)\s*\)")
 def _filled(template: Traced, text: str) -> Traced | None:
     """The run's text with the lines that its parts have in the code; None if it is not made of this template."""
     parts = re.split("(\ue000\\d+\ue001)", template)
+    if len(parts) == 1:
+        return None
     first, *_, last = parts
-    ends = text.startswith(first) and text.endswith(last) and len(first) + len(last) <= len(text)
-    if len(parts) == 1 or not ends:
+    if not (text.startswith(first) and text.endswith(last) and len(first) + len(last) <= len(text)):
         return None
     pieces = [(first, template.line_at(0))]
     at, offset = len(first), len(first)

@@ -1,0 +1,261 @@
+"""A Python file of a package -> the same file with the smallest change.
+
+Input: the file's bytes, and what stands for the strings in it that were ported. Output: its bytes with other
+imports of triton, names or labels in place of strings, and ``triton.read(path)`` where a file was opened. Every
+other byte is as it was.
+
+Invariant: the edits of a file do not overlap.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pytriton.port.package.imports import LAUNCHER, imported, is_import_of_triton
+from pytriton.port.package.texts import MIN_PART, Template
+
+__all__ = ["Name", "edited"]
+
+
+class Edit(NamedTuple):
+    """New text in place of the bytes from ``start`` to ``end``."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Name:
+    """What stands for a string: a name of a module of kernels (``kernels.dot``), or a template's label."""
+
+    name: str
+    module: str
+    template: Template | None = None
+
+
+def edited(data: bytes, dots: str, strings: Mapping[int, Name], opened: bool) -> bytes:
+    """The file.
+
+    ``dots``: those of a relative import of the package. ``strings``: what stands for them, by their lines.
+    ``opened``: texts in files were ported, so that files are opened by ``triton.read``.
+    """
+    file = _File(data)
+    edits = [*_imports(file, dots)]
+    names: dict[Name, None] = {}
+    for node in _strings(file.tree):
+        name = strings.get(node.lineno)
+        if name is None:
+            continue
+        if name.template is not None:
+            edits.append(file.edit(node, name.template.written(node)))
+        else:
+            names[name] = None
+            edits.append(file.edit(node, name.name))
+    if opened:
+        edits += _reads(file, dots, bool(edits))
+    edits += _import_of_kernels(file, dots, names, edits)
+    for edit in sorted(edits, reverse=True):
+        data = data[: edit.start] + edit.text.encode() + data[edit.end :]
+    return _without_unused(file.tree, data)
+
+
+def _strings(tree: ast.Module) -> Iterator[ast.Constant | ast.JoinedStr]:
+    """The long strings of a file, those inside others aside."""
+    outer = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    inside = {id(part) for node in outer for part in ast.walk(node) if part is not node}
+    for node in ast.walk(tree):
+        if id(node) in inside:
+            continue
+        match node:
+            case ast.JoinedStr():
+                yield node
+            case ast.Constant(value=str(text)) if len(text.strip()) >= MIN_PART:
+                yield node
+
+
+class _File:
+    """The bytes of a file, its tree, and where its lines begin."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.tree = ast.parse(data)
+        self.newline = "\r\n" if b"\r\n" in data else "\n"
+        self._starts = [0]
+        for line in data.splitlines(keepends=True):
+            self._starts.append(self._starts[-1] + len(line))
+        self._mark = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+
+    def at(self, line: int, column: int) -> int:
+        return self._starts[line - 1] + column + (self._mark if line == 1 else 0)
+
+    def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return self.at(node.lineno, node.col_offset), self.at(node.end_lineno, node.end_col_offset)
+
+    def edit(self, node: ast.expr | ast.stmt, text: str) -> Edit:
+        return Edit(*self.span(node), text)
+
+    def text(self, node: ast.expr) -> str:
+        start, end = self.span(node)
+        return self.data[start:end].decode()
+
+    def indentation(self, node: ast.stmt) -> str:
+        return self.data[self.at(node.lineno, 0) : self.span(node)[0]].decode()
+
+
+# ---------------------------------------------------------------- imports
+
+
+def _imports(file: _File, dots: str) -> Iterator[Edit]:
+    """What imports triton imports the launcher module."""
+    done: set[ast.AST] = set()
+    for node in ast.walk(file.tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            lines = imported(node, dots)
+            if lines is not None:
+                yield file.edit(node, f"{file.newline}{file.indentation(node)}".join(lines))
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_import_of_triton(
+                value, file.tree
+            ):
+                done.add(value)
+                yield file.edit(node, f"from {dots} import {LAUNCHER} as {name}")
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Call) and node not in done and is_import_of_triton(node, file.tree):
+            name = ast.unparse(node.func)
+            load = "__import__('importlib').import_module" if name == "__import__" else name
+            package = "__package__" if dots == "." else f"__package__.rsplit('.', {len(dots) - 1})[0]"
+            yield file.edit(node, f"{load}('.{LAUNCHER}', {package})")
+
+
+def _import_of_kernels(
+    file: _File, dots: str, names: Iterable[Name], edits: Iterable[Edit]
+) -> Iterator[Edit]:
+    """The imports of the names that stand for strings, after the last import at the top of the file."""
+    modules: dict[str, list[str]] = {}
+    for name in names:
+        modules.setdefault(f"{dots}{name.module}", []).append(name.name)
+    if not modules:
+        return
+    lines = [f"from {module} import {', '.join(sorted(of))}" for module, of in sorted(modules.items())]
+    starts = {edit.start for edit in edits}
+    last: ast.stmt | None = None
+    for number, node in enumerate(file.tree.body):
+        docstring = number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if docstring or isinstance(node, (ast.Import, ast.ImportFrom)) or _assigns_triton(file, node, starts):
+            last = node
+        elif not isinstance(node, ast.Try):
+            break
+    text = file.newline.join(lines)
+    if last is None:
+        yield Edit(0, 0, text + file.newline)
+    else:
+        assert last.end_lineno is not None
+        end = file.at(last.end_lineno + 1, 0)
+        yield Edit(end, end, text + file.newline)
+
+
+def _assigns_triton(file: _File, node: ast.stmt, starts: set[int]) -> bool:
+    return (
+        isinstance(node, ast.Assign)
+        and file.span(node)[0] in starts
+        and is_import_of_triton(node.value, file.tree)
+    )
+
+
+def _without_unused(before: ast.Module, data: bytes) -> bytes:
+    """Without an import of ``importlib`` that nothing needs any more."""
+    tree = ast.parse(data)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    lines = data.splitlines(keepends=True)
+    for node in tree.body:
+        importing = isinstance(node, ast.Import) and [alias.name for alias in node.names] == ["importlib"]
+        importing |= isinstance(node, ast.ImportFrom) and node.module == "importlib"
+        if not importing or not isinstance(node, (ast.Import, ast.ImportFrom)):
+            continue
+        unused = not any((alias.asname or alias.name) in used for alias in node.names)
+        if unused and node.lineno == node.end_lineno:
+            lines[node.lineno - 1] = b""
+    return b"".join(lines)
+
+
+# ---------------------------------------------------------------- files that are opened
+
+
+def _reads(file: _File, dots: str, has_triton: bool) -> Iterator[Edit]:
+    """``triton.read(path)`` in place of ``open(path).read()`` and its like."""
+    name = _name_of_triton(file.tree)
+    edits: list[Edit] = []
+    for node in ast.walk(file.tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=opening, attr="read"), args=[]) if path := _opened(
+                opening
+            ):
+                edits.append(file.edit(node, f"{name}.read({file.text(path)})"))
+            case ast.Call(func=ast.Attribute(value=path, attr="read_text"), keywords=_):
+                edits.append(file.edit(node, f"{name}.read({file.text(path)})"))
+            case ast.With(items=[ast.withitem(context_expr=opening, optional_vars=ast.Name(id=handle))]):
+                if path := _opened(opening):
+                    edits += _with(file, node, handle, f"{name}.read({file.text(path)})")
+            case ast.Call(func=ast.Attribute(value=ast.Call(func=func, args=[_, path]), attr="decode")) if (
+                ast.unparse(func) in ("pkgutil.get_data", "get_data")
+            ):
+                edits.append(file.edit(node, f"{name}.read({file.text(path)})"))
+    yield from edits
+    if edits and name == LAUNCHER:
+        first = next(
+            (node for node in file.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))), None
+        )
+        at = file.at(first.lineno, 0) if first else 0
+        yield Edit(at, at, f"from {dots} import {LAUNCHER}{file.newline}")
+
+
+def _name_of_triton(tree: ast.Module) -> str:
+    for node in tree.body:
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    if alias.name == "triton":
+                        return alias.asname or "triton"
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_import_of_triton(value, tree):
+                return name
+    return LAUNCHER
+
+
+def _opened(node: ast.expr) -> ast.expr | None:
+    """The path of ``open(path)`` for reading."""
+    match node:
+        case ast.Call(func=func, args=[path, *mode]) if ast.unparse(func) in (
+            "open",
+            "io.open",
+            "codecs.open",
+        ):
+            if not mode or (isinstance(mode[0], ast.Constant) and mode[0].value in ("r", "rt")):
+                return path
+    return None
+
+
+def _with(file: _File, node: ast.With, handle: str, text: str) -> Iterator[Edit]:
+    """The body of ``with open(path) as f`` on its own, if all that it asks of ``f`` is ``f.read()``."""
+    reads = [
+        call
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call) and ast.unparse(call) == f"{handle}.read()"
+    ]
+    used = [name for name in ast.walk(node) if isinstance(name, ast.Name) and name.id == handle]
+    if len(reads) != 1 or len(used) != 2:
+        return
+    yield Edit(file.span(node)[0], file.span(node.body[0])[0], "")
+    (call,) = reads
+    yield file.edit(call, text)
+    outer, inner = file.indentation(node), file.indentation(node.body[0])
+    for statement in node.body[1:]:
+        for line in range(statement.lineno, (statement.end_lineno or 0) + 1):
+            start = file.at(line, 0)
+            if inner and file.data[start:].startswith(inner.encode()):
+                yield Edit(start, start + len(inner.encode()), outer)

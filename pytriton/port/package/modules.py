@@ -1,0 +1,158 @@
+"""The kernels of one text or file -> a module of the package.
+
+Input: ported kernels, each with the name of its source. Output: the text of the module: the functions as the fold
+printed them, then a ``Source`` for each, which says what its text declared. ``ruff format`` leaves it alone.
+
+Invariant: functions and sources of a module have different names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pytriton.port.kernels import PortedKernel
+from pytriton.port.package.edits import Name
+from pytriton.port.package.serves import Serves, flags_of, serves, types_of
+
+__all__ = ["Entry", "module", "source_name", "table"]
+
+WIDTH: Final = 88  # what ruff format allows a line
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The kernel of a text; several functions where it could not be one. ``name`` is that of its source."""
+
+    name: str
+    functions: tuple[PortedKernel, ...]
+
+
+def source_name(function: str) -> str:
+    """``DOT`` for the function ``dot``."""
+    return function.upper() if function.upper() != function else f"{function}_SOURCE"
+
+
+def module(where: str, dots: str, entries: Sequence[Entry]) -> str:
+    """The text. ``where``: what it was ported from."""
+    imports: dict[str, None] = {}
+    helpers: dict[str, None] = {}
+    functions: list[str] = []
+    for entry in entries:
+        for ported in entry.functions:
+            head, *parts = ported.text.rstrip("\n").split("\n\n\n")
+            imports |= dict.fromkeys(line for line in head.splitlines() if line and line[0] != "#")
+            helpers |= dict.fromkeys(parts[:-1])
+            functions.append(parts[-1])
+    top = [f'"""The kernels of {where}."""', "", *imports, "", f"from {dots}_triton import Serves, Source"]
+    tables = "\n\n".join("\n".join(_entry(entry)) for entry in entries)
+    return "\n\n\n".join(["\n".join(top), *helpers, *functions, tables]) + "\n"
+
+
+def table(labels: Mapping[str, Name]) -> str:
+    """The ``__init__`` of the modules: what stands for texts that are no string of the code."""
+    lines = [
+        '"""The kernels of this package{}."""'.format(", and the texts that stand for them" * bool(labels))
+    ]
+    if labels:
+        modules = sorted({name.module.rpartition(".")[2] for name in labels.values()})
+        lines += ["", f"from . import {', '.join(modules)}", "", "TEXTS = {"]
+        for label, name in labels.items():
+            lines.append(f"    {label!r}: {name.module.rpartition('.')[2]}.{name.name},")
+        lines.append("}  # fmt: skip")
+    return "\n".join(lines) + "\n"
+
+
+def _entry(entry: Entry) -> Iterator[str]:
+    if len(entry.functions) == 1:
+        yield from _source(f"{entry.name} = Source(", entry.functions[0], ")  # fmt: skip", 0)
+        return
+    yield f"{entry.name} = ("
+    for ported in entry.functions:
+        yield from _source("    Source(", ported, "),", 4)
+    yield ")  # fmt: skip"
+
+
+def _source(opened: str, ported: PortedKernel, closed: str, indent: int) -> Iterator[str]:
+    yield opened
+    inner = indent + 4
+    pad = " " * inner
+    yield f"{pad}{ported.function},"
+    listed = serves(ported)
+    types = types_of(ported, listed)
+    rows = [f'"{name}": "{type_}"' for name, type_ in types.items()]
+    yield from _packed(f"{pad}parameters={{", rows, "},", inner)
+    yield from _named("written", ported.writes, inner)
+    yield from _named("flags", flags_of(ported), inner)
+    yield f"{pad}serves=["
+    for one in listed:
+        yield from _serves(one, types, inner + 4)
+    yield f"{pad}],"
+    retuned = [parameter.identifier for parameter in ported.parameters if parameter.retune]
+    if retuned:
+        yield from _named("key", retuned, inner)
+    buffers = [f'"{p.identifier}": {p.buffer}' for p in ported.parameters if p.buffer]
+    if buffers:
+        yield from _packed(f"{pad}buffers={{", buffers, "},", inner)
+    yield f"{' ' * indent}{closed}"
+
+
+def _named(name: str, values: Iterable[str], indent: int) -> list[str]:
+    return _packed(f"{' ' * indent}{name}=[", [f'"{value}"' for value in values], "],", indent)
+
+
+def _serves(one: Serves, types: Mapping[str, str], indent: int) -> Iterator[str]:
+    """``Serves(lambda TN: TN >= 16, [{...}], {...})``."""
+    pad = " " * (indent + 4)
+    yield f"{' ' * indent}Serves("
+    yield from _condition(one, indent + 4)
+    if one.rows == ({},):
+        yield f"{pad}[{{}}],"
+    else:
+        yield f"{pad}["
+        for row in one.rows:
+            items = [f'"{name}": {_values(known)}' for name, known in row.items()]
+            yield from _packed(f"{pad}    {{", items, "},", indent + 8)
+        yield f"{pad}],"
+    others = [f'"{name}": {_literal(type_)}' for name, type_ in one.types if type_ != types[name]]
+    if others:
+        yield from _packed(f"{pad}{{", others, "},", indent + 4)
+    yield f"{' ' * indent}),"
+
+
+def _condition(one: Serves, indent: int) -> Iterator[str]:
+    head = f"{' ' * indent}lambda {', '.join(one.numbers)}: ".replace("lambda :", "lambda:")
+    line = f"{head}{' and '.join(one.terms) or 'True'},"
+    if len(line) <= WIDTH:
+        yield line
+    else:
+        separated = [one.terms[0], *(f"and {term}" for term in one.terms[1:])]
+        yield from _packed(f"{head}(", separated, "),", indent, " ")
+
+
+def _values(values: Sequence[object]) -> str:
+    return f"[{', '.join(_literal(value) for value in values)}]"
+
+
+def _literal(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+# ---------------------------------------------------------------- lines
+
+
+def _packed(opened: str, items: Sequence[str], closed: str, indent: int, separator: str = ", ") -> list[str]:
+    """On one line if that fits, else as many items a line as fit."""
+    line = f"{opened}{separator.join(items)}{closed}"
+    if len(line) <= WIDTH:
+        return [line]
+    lines = [opened]
+    current = " " * indent + "   "
+    for item in items:
+        shown = item + separator.strip()
+        if current.strip() and len(current) + 1 + len(shown) > WIDTH:
+            lines.append(current)
+            current = " " * indent + "   "
+        current += f" {shown}"
+    return [*lines, current, f"{' ' * indent}{closed}"]

@@ -1,0 +1,237 @@
+"""Where the texts that a package launches are written, and what stands there once they are ported.
+
+A text that is written as one string is replaced by the name of its kernel. All others get a *label*, a short text
+that the old code makes in the same way: ``triton.read`` gives ``<softmax>`` for the file softmax.c, and a string
+that is filled in keeps what it is filled in with. So ``read(a) + read(b)`` is ``<a> <b>``, and an f-string with
+two holes ``contract $ first $ second``. The launcher looks labels up in a table.
+
+Input: the files of the package, and a text. Output: its ``Place``.
+
+Invariant: two texts have the same label only if they are the same text, up to spaces and the sizes of buffers.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+import string
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from pytriton.errors import CompileError, Report
+from pytriton.lang.tokens import decode
+from pytriton.port.read.extract import looks_like
+
+__all__ = ["MIN_PART", "Place", "Places", "Template", "label_of_file", "text_of_file"]
+
+_SEPARATOR: Final = " $ "  # no text has it
+MIN_PART: Final = 40  # characters of a string that is taken for a part of a text
+
+
+@dataclass(frozen=True)
+class Template:
+    """A string of Python that is filled in: its texts and what is between them, and what stands for it now."""
+
+    path: Path
+    line: int
+    pieces: tuple[str, ...]
+    holes: tuple[str, ...]  # one fewer than pieces; equal ones have equal values
+    label: str
+
+    def filled(self, text: str) -> str | None:
+        """The label of a text that was made of this string; None if it was not."""
+        text, first, last = text.strip("\n"), self.pieces[0].lstrip("\n"), self.pieces[-1].rstrip("\n")
+        if not (text.startswith(first) and text.endswith(last)):
+            return None
+        values: dict[str, str] = {}
+        at = len(first)
+        for number, (hole, piece) in enumerate(zip(self.holes, self.pieces[1:], strict=True), 1):
+            end = len(text) - len(last) if number == len(self.holes) else text.find(piece, at)
+            if end < at or values.setdefault(hole, text[at:end]) != text[at:end]:
+                return None
+            at = end + len(piece)
+        return " ".join(_SEPARATOR.join([self.label, *(values[hole] for hole in self.shown)]).split())
+
+    @property
+    def shown(self) -> list[str]:
+        """The holes that a label has: not the sizes of buffers, whose contents say them."""
+        before = zip(self.holes, self.pieces, strict=False)
+        return [hole for hole, piece in before if not re.search(r"\bcalloc\s*\(\s*$", piece)]
+
+    def written(self, node: ast.expr) -> str:
+        """The Python that stands for the string."""
+        if isinstance(node, ast.JoinedStr):
+            parts: list[ast.expr] = [ast.Constant(self.label)]
+            for hole, values in zip(self.holes, _holes(node), strict=True):
+                if hole in self.shown:
+                    parts += [ast.Constant(_SEPARATOR), *values]
+            return ast.unparse(ast.JoinedStr(parts))
+        return repr(_SEPARATOR.join([self.label, *self.shown]))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a text is: a string, to be replaced by a name; or its label, with the strings to be replaced by theirs.
+
+    ``owner``: the file whose module has its kernels. ``files`` became modules.
+    """
+
+    owner: Path
+    line: int = 0
+    label: str | None = None
+    files: tuple[Path, ...] = ()
+    templates: tuple[Template, ...] = ()
+
+
+def label_of_file(path: Path, kernels: Sequence[str] = ()) -> str:
+    """What ``triton.read`` gives for a file."""
+    return f"<{path.stem}{': ' if kernels else ''}{', '.join(kernels)}>"
+
+
+@dataclass
+class Places:
+    """The strings and files of a package."""
+
+    root: Path
+    strings: dict[str, tuple[Path, int]] = field(default_factory=dict)
+    files: dict[str, Path] = field(default_factory=dict)  # by their texts
+    templates: list[Template] = field(default_factory=list)
+    parts: list[Template] = field(default_factory=list)  # strings without holes
+
+    @staticmethod
+    def of(root: Path) -> Places:
+        """Look through all files."""
+        places = Places(root)
+        for path in sorted(root.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                if path.suffix == ".py":
+                    places._look_through(path)
+                elif (text := text_of_file(path)) is not None:
+                    places.files[text.strip()] = path
+        return places
+
+    def of_text(self, text: str) -> Place | None:
+        """Where a text is written; None if that cannot be said."""
+        whole = text.strip()
+        if whole in self.files:
+            path = self.files[whole]
+            return Place(path, 0, label_of_file(path), (path,))
+        if whole in self.strings:
+            return Place(*self.strings[whole])
+        for template in self.templates:
+            label = template.filled(text)
+            if label is not None:
+                return Place(template.path, template.line, label, (), (template,))
+        return self._put_together(whole)
+
+    def _put_together(self, text: str) -> Place | None:
+        """A text of several, one after another."""
+        files: list[tuple[int, Path]] = []
+        parts: list[Template] = []
+        label = text
+        for part, path in self.files.items():
+            if part in label:
+                files.append((text.find(part), path))
+                label = label.replace(part, label_of_file(path))
+        for string_ in self.parts:
+            (part,) = string_.pieces
+            if part.strip() in label:
+                parts.append(string_)
+                label = label.replace(part.strip(), string_.label)
+        if not files and not parts:
+            return None
+        paths = tuple(path for _, path in sorted(files))
+        owner = paths[-1] if paths else parts[-1].path
+        return Place(owner, 0, " ".join(label.split()), paths, tuple(parts))
+
+    def _look_through(self, path: Path) -> None:
+        tree = ast.parse(path.read_bytes())
+        replaced = set(_replaced(tree))
+        inside = {
+            id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr) and looks_like(_constant_parts(node)):
+                self.templates.append(_of_f_string(path, node, self._label(path)))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
+                self._look_at(path, node.lineno, node.value, replaced)
+
+    def _look_at(self, path: Path, line: int, text: str, replaced: set[str]) -> None:
+        """A string: a whole text, one with holes, or a part of one."""
+        if looks_like(text):
+            self.strings.setdefault(text.strip(), (path, line))
+            self.templates += _of_format(path, line, text, self._label(path))
+            words = [word for word in sorted(replaced) if word in text]
+            if words:
+                pattern = "|".join(map(re.escape, words))
+                pieces = tuple(re.split(pattern, text))
+                holes = tuple(re.findall(pattern, text))
+                self.templates.append(Template(path, line, pieces, holes, self._label(path)))
+        if len(text.strip()) >= MIN_PART and "\n" in text:
+            number = sum(part.path == path for part in self.parts) + 1
+            self.parts.append(Template(path, line, (text,), (), f"<{path.stem} {number}>"))
+
+    def _label(self, path: Path) -> str:
+        number = sum(template.path == path for template in self.templates)
+        return f"{path.stem} {number}" if number else path.stem
+
+
+def text_of_file(path: Path) -> str | None:
+    """The text of a file that may be Triton-C; None for any other."""
+    if path.suffix == ".py":
+        return None
+    try:
+        text = decode(path.read_bytes(), str(path), Report()).text
+    except CompileError:
+        return None
+    return text if looks_like(text) or re.search(r"^\s*#\s*define\b", text, re.MULTILINE) else None
+
+
+def _replaced(tree: ast.Module) -> Iterator[str]:
+    """What the code replaces in strings."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="replace"), args=[ast.Constant(value=str(old)), _]) if old:
+                yield old
+
+
+def _constant_parts(node: ast.JoinedStr) -> str:
+    parts = (part.value if isinstance(part, ast.Constant) else "hole" for part in node.values)
+    return "".join(map(str, parts))
+
+
+def _of_f_string(path: Path, node: ast.JoinedStr, label: str) -> Template:
+    holes = tuple(ast.unparse(ast.JoinedStr(list[ast.expr](values))) for values in _holes(node))
+    pieces = [""]
+    for before, part in zip([None, *node.values], node.values, strict=False):
+        if isinstance(part, ast.Constant):
+            pieces[-1] += str(part.value)
+        elif not isinstance(before, ast.FormattedValue):
+            pieces.append("")
+    return Template(path, node.lineno, tuple(pieces), holes, label)
+
+
+def _holes(node: ast.JoinedStr) -> Iterator[list[ast.FormattedValue]]:
+    """The values of an f-string, those with nothing between them together."""
+    for hole, values in itertools.groupby(node.values, lambda part: isinstance(part, ast.FormattedValue)):
+        if hole:
+            yield [value for value in values if isinstance(value, ast.FormattedValue)]
+
+
+def _of_format(path: Path, line: int, text: str, label: str) -> Iterator[Template]:
+    """A string for ``.format``, if it can be one: the braces of C are doubled in it."""
+    pieces, holes = [""], []
+    try:
+        for piece, name, specification, conversion in string.Formatter().parse(text):
+            pieces[-1] += piece
+            if name is not None:
+                after = f"!{conversion}" * bool(conversion) + f":{specification}" * bool(specification)
+                holes.append(f"{{{name}{after}}}")
+                pieces.append("")
+    except ValueError:
+        return
+    if holes and not any(re.search(r"[^\w.\[\]{}!:<>]", hole) for hole in holes):
+        yield Template(path, line, tuple(pieces), tuple(holes), label)
