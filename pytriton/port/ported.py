@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytriton.errors import CompileError
+from pytriton.fold.join import RULES
 from pytriton.pipeline import Translation
 from pytriton.port.jobs.gather import WORDS, Job, Use, gather
 from pytriton.port.jobs.points import points_of
@@ -44,6 +45,7 @@ class PortedText:
     kernels: tuple[PortedKernel, ...]
     failures: Mapping[str, tuple[Failure, ...]]
     observed: tuple[Observation, ...] = ()
+    given: Mapping[str, Any] = field(default_factory=dict)  # defines of the command line
 
     @property
     def source(self) -> Source:
@@ -51,11 +53,19 @@ class PortedText:
         return Source(self.job.text, self.found.path.name)
 
 
-def port_text(found: Found, given: Mapping[str, Any], observed: Sequence[Observation] = ()) -> PortedText:
-    """The kernels of a text. ``given`` are defines of the command line; ``observed`` launches of this text."""
+def port_text(
+    found: Found,
+    given: Mapping[str, Any],
+    observed: Sequence[Observation] = (),
+    rules: Collection[str] = RULES,
+) -> PortedText:
+    """The kernels of a text. ``given`` are defines of the command line; ``observed`` launches of this text.
+
+    ``rules``: what Triton is trusted to drop where it changes nothing (fold/join.py).
+    """
     job = gather(found, given)
     if job.problem is not None and not job.uses:
-        return PortedText(found, job, (), {}, tuple(observed))
+        return PortedText(found, job, (), {}, tuple(observed), given)
     translator = _Translator(Source(job.text, found.path.name), any(use.strict for use in job.uses))
     sets = _sets(job, translator, observed)
     function = f"{re.sub(r'[^0-9A-Za-z]+', '_', found.path.stem)}_kernel"
@@ -66,7 +76,12 @@ def port_text(found: Found, given: Mapping[str, Any], observed: Sequence[Observa
         name = pending.pop(0)
         try:
             ported = port_kernel(
-                translator.source, name, sets[name], function=function, translations=translator.of(name)
+                translator.source,
+                name,
+                sets[name],
+                function=function,
+                translations=translator.of(name),
+                rules=rules,
             )
         except Unportable as error:
             failures[name or ""] = error.failures
@@ -76,7 +91,7 @@ def port_text(found: Found, given: Mapping[str, Any], observed: Sequence[Observa
             if other not in sets and other not in kernels:
                 sets[other] = [one for some in sets.values() for one in some]
                 pending.append(other)
-    return PortedText(found, job, tuple(itertools.chain(*kernels.values())), failures, tuple(observed))
+    return PortedText(found, job, tuple(itertools.chain(*kernels.values())), failures, tuple(observed), given)
 
 
 def _other_kernels(ported: Sequence[PortedKernel]) -> Iterator[str]:

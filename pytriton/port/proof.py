@@ -26,11 +26,12 @@ from pytriton.fold.variants import Variant, number
 from pytriton.port.equivalence import Case, compare, load_ported
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import ORIGINS, DefineSet, PortedKernel, port_kernel
+from pytriton.port.ported import PortedText, port_text
 from pytriton.port.prove import Difference, differences
 from pytriton.settings import Settings
 from pytriton.source import Source
 
-__all__ = ["ProvedKernel", "prove_kernel", "proved_kernels"]
+__all__ = ["ProvedKernel", "prove_kernel", "prove_text", "proved_kernels"]
 
 MAX_PROVED: Final = 300  # define sets of one kernel; of more, every n-th is proved
 MAX_UNSEEN: Final = 8
@@ -65,7 +66,7 @@ class ProvedKernel:
         counts = Counter(origin for one in known for origin in one.origins)
         found = ", ".join(f"{counts[origin]} {origin}" for origin in ORIGINS if counts[origin])
         tried = "" if self.tried == len(known) else f"{self.tried} tried, "
-        said = f"{len(known)} define sets ({found}), {tried}{self.by_ttir} proved by TTIR"
+        said = f"{len(known)} define set{'s' * (len(known) != 1)} ({found}), {tried}{self.by_ttir} proved by TTIR"
         if self.differing:
             said += f", {len(self.differing) - len(self.unequal)} by bytes on random memory"
         if self.unequal:
@@ -98,6 +99,27 @@ def proved_kernels(
 
 def _faults(proofs: Sequence[ProvedKernel]) -> int:
     return sum(len(proof.differing) + len(proof.strange) for proof in proofs)
+
+
+def prove_text(text: PortedText) -> tuple[PortedText, tuple[ProvedKernel, ...]]:
+    """The kernels of a text with their proofs; ported again where a proof fails."""
+    strict = any(use.strict for use in text.job.uses)
+    best = text, _proofs(text, strict)
+    for rules in (*(RULES - {rule} for rule in sorted(RULES)), frozenset[str]()):
+        if not _faults(best[1]):
+            break
+        again = port_text(text.found, text.given, text.observed, rules)
+        proofs = _proofs(again, strict)
+        if _faults(proofs) < _faults(best[1]):
+            best = again, proofs
+    return best
+
+
+def _proofs(text: PortedText, strict: bool) -> tuple[ProvedKernel, ...]:
+    return tuple(
+        prove_kernel(kernel, Translations(kernel.source, Settings(kernel.kernel, strict_literals=strict)))
+        for kernel in text.kernels
+    )
 
 
 def prove_kernel(kernel: PortedKernel, translations: Translations) -> ProvedKernel:

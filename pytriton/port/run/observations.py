@@ -45,8 +45,15 @@ class Observation:
 
 
 def observe(program: str, paths: Sequence[Path]) -> list[Observation]:
-    """Run ``SCRIPT [ARGS]`` or ``-m MODULE [ARGS]``; its packages are those in ``paths``. Raises ProgramError."""
+    """Run ``SCRIPT [ARGS]``, ``-m MODULE [ARGS]`` or ``pytest [ARGS]``; its packages are those in ``paths``.
+
+    Raises ProgramError.
+    """
     words = shlex.split(program)
+    if words and words[0] in ("pytest", "py.test"):
+        words[:1] = ["-m", "pytest"]
+    elif words and re.fullmatch(r"python(3(\.\d+)?)?", words[0]):
+        del words[0]
     script = next((word for word in words if word != "-m"), "")
     folders, names = _packages(paths)
     if any(_holds(path, Path(script)) for path in paths):
