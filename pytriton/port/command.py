@@ -45,7 +45,7 @@ def add_port(commands: Any) -> None:
     command.add_argument("--with-tests", action="store_true", help="also write tests against the old source")
     command.add_argument(
         "--run", metavar="PROGRAM",
-        help="'SCRIPT ARGS', '-m MODULE ARGS' or 'pytest ARGS': run it, and port what it makes of texts that cannot be read",
+        help="'SCRIPT ARGS', '-m MODULE ARGS', 'pytest ARGS': run it, and port what it makes of texts",
     )  # fmt: skip
     command.add_argument(
         "-D", dest="defines", action="append", default=[], metavar="NAME=VALUE[,VALUE]",

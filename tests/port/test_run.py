@@ -49,15 +49,13 @@ def test_tests_are_run_as_one_types_them(package: Path, words: str) -> None:
     options = "-q -p no:cacheprovider -p no:xdist"
     seen = observe(f"{words} {options} {package.parent / 'test_doubling.py'}", [package])
     assert all(isinstance(observation, Observation) for observation in seen)
-    assert [observation.said["defines"] for observation in seen] == [
-        {"TYPE": {"dtype": "float32"}, "TN": 48}
-    ]
+    assert [observation.said["defines"] for observation in seen] == [{"TYPE": {"dtype": "float32"}, "TN": 48}]
 
 
-def test_what_a_run_shows_is_told_and_proved(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_run_shows_is_told_and_proved(package: Path, capfd: pytest.CaptureFixture[str]) -> None:
     program = f"pytest -q -p no:cacheprovider -p no:xdist {package.parent / 'test_doubling.py'}"
     assert main(["port", str(package), "--out", str(package.parent / "new"), "--run", program]) == 0
-    (line,) = [line for line in capsys.readouterr().out.splitlines() if "twice: " in line]
+    (line,) = [line for line in capfd.readouterr().out.splitlines() if "twice: " in line]
     assert line.startswith("__init__.py: twice: 4 lines -> ")
     assert "1 observed" in line
     assert "proved by TTIR; " in line
