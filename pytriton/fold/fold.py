@@ -139,21 +139,24 @@ def _check_names(
 
 
 def _parameters(kernels: Sequence[Kernel]) -> tuple[Parameter, ...]:
-    """The parameters of all variants: one that some lack stands after the one that it follows in the others."""
+    """The parameters of all variants, in an order that is that of each. Raises Unfoldable if there is none."""
     rows: dict[str, list[Parameter]] = {}
-    order: list[str] = []
+    before: dict[str, set[str]] = {}
     for kernel in kernels:
-        previous = -1
+        previous: set[str] = set()
         for parameter in kernel.parameters:
-            if parameter.annotation == "tl.constexpr":
-                continue
-            if parameter.name not in rows:
-                order.insert(previous + 1, parameter.name)
-            place = order.index(parameter.name)
-            if place < previous:
-                raise Unfoldable(f"the order of the parameters differs: {parameter.name}")
-            previous = place
-            rows.setdefault(parameter.name, []).append(parameter)
+            if parameter.annotation != "tl.constexpr":
+                rows.setdefault(parameter.name, []).append(parameter)
+                before.setdefault(parameter.name, set()).update(previous)
+                previous = {parameter.name}
+    order: list[str] = []
+    while len(order) < len(rows):
+        ready = (name for name in rows if name not in order and before[name].issubset(order))
+        name = next(ready, None)
+        if name is None:
+            left = next(name for name in rows if name not in order)
+            raise Unfoldable(f"the order of the parameters differs: {left}")
+        order.append(name)
     made = []
     for name in order:
         row = rows[name]

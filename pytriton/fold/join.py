@@ -141,7 +141,7 @@ class Joiner:
                 "masks" in self._rules and not self._is_masked(less.node)
             ):
                 node = self.join(Version(value, more.of), less)
-                return node and Call("tl.broadcast_to", (node, self._as_padded(shape)))
+                return node and Call("tl.broadcast_to", (node, shape))
             case Call(function="tl.dot", keywords=[*others, ("input_precision", precision)]) if (
                 "precision" in self._rules
             ):
@@ -156,12 +156,6 @@ class Joiner:
     def _is_one(self, name: str, of: Set) -> bool:
         """Whether a define is the number 1 in all these variants: the translator drops such a factor."""
         return name in self._variants.values and name in self._followed("1", of)
-
-    def _as_padded(self, shape: Node) -> Node:
-        """A shape of variants whose sizes are full, for all variants."""
-        if isinstance(shape, Atom):
-            return Atom(self._padded.get(shape.text, shape.text))
-        return rebuilt(shape, [self._as_padded(size) for size in children(shape)])
 
     def _type(self, target: Node, of: Set, bare: Set) -> Node:
         """The type of a conversion that some lack: that of a pointer's elements if others have it."""

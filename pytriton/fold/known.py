@@ -60,6 +60,9 @@ class Known:
             for name in self._names
             if name not in accidental and all(_is_number(value) for value in variants.values[name])
         }
+        self._integers = {
+            name for name in self._numbers if all(isinstance(value, int) for value in variants.values[name])
+        }
         kernels = {name for name in self._names if _names_kernel(name, variants)}
         self._numbers -= conditions.opaque
         self._elsewhere = conditions.words - set(self._names)
@@ -87,7 +90,7 @@ class Known:
             given = ", ".join(f"{name}={value}" for name, value in pairs if value not in (None, False))
             return f"the kernel was not folded with {given}"
         for question, answer in self._answers(values):
-            if answer not in self._sets[key][question]:
+            if answer not in self._sets[key].get(question, ()):
                 sizes = ", ".join(f"{name}={values[name]}" for name in sorted(self._numbers))
                 word = "holds" if answer else "does not hold"
                 return f"with {sizes}, {_asked(question)} {word}, as for no known define set"
@@ -158,7 +161,7 @@ class Known:
         whole = {
             name: value
             for name in self._names
-            if name in self._numbers and isinstance(value := values[name], int) and value > 0
+            if name in self._integers and isinstance(value := values[name], int) and value > 0
         }
         padded = {
             other: next_power_of_2(whole[name]) for name, other in self._padded.items() if name in whole

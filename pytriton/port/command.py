@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pytriton.port.package.command import is_package, port_whole
 from pytriton.port.parallel import each
 from pytriton.port.read.extract import Found, extract
 from pytriton.port.read.scan import files, root_of
@@ -33,12 +34,18 @@ def add_port(commands: Any) -> None:
     command.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files and folders to search")
     command.add_argument("--out", type=Path, default=Path("ported"), metavar="DIR", help="default: ported")
     command.add_argument("--diff", action="store_true", help="show what would change, write nothing")
+    command.add_argument(
+        "--in-place", action="store_true", help="change the package itself (commit it first)"
+    )
+    command.add_argument(
+        "--kernels-only", action="store_true", help="modules of kernels alone, also of a package"
+    )
     command.add_argument("--check", action="store_true", help="write nothing; 1 if anything is out of date")
     command.add_argument("--report", type=Path, metavar="FILE", help="a report as .html or .json")
     command.add_argument("--with-tests", action="store_true", help="also write tests against the old source")
     command.add_argument(
         "--run", metavar="PROGRAM",
-        help="'SCRIPT ARGS' or '-m MODULE ARGS': run it, and port what it makes of texts that cannot be read",
+        help="'SCRIPT ARGS', '-m MODULE ARGS', 'pytest ARGS': run it, and port what it makes of texts",
     )  # fmt: skip
     command.add_argument(
         "-D", dest="defines", action="append", default=[], metavar="NAME=VALUE[,VALUE]",
@@ -58,6 +65,10 @@ def port(options: argparse.Namespace) -> int:
     """Run the command; the exit status."""
     if options.diff and options.check:
         return _usage("--diff and --check exclude each other")
+    if is_package(options):
+        return port_whole(options, _given(options.defines))
+    if options.in_place:
+        return _usage("--in-place is for one package: a folder with an __init__.py")
     if options.report is not None and options.report.suffix not in (".html", ".json"):
         return _usage(f"{options.report}: a report is an .html or a .json file")
     if options.out.exists() and not options.out.is_dir():

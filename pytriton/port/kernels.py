@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Literal
 
 from pytriton.errors import CompileError
 from pytriton.fold.fold import Folded, fold
+from pytriton.fold.join import RULES
 from pytriton.fold.known import Family
 from pytriton.fold.read import Unfoldable
 from pytriton.fold.variants import Variant, number
@@ -33,6 +34,7 @@ from pytriton.settings import Settings
 from pytriton.source import Source
 
 __all__ = [
+    "ORIGINS",
     "Constexpr",
     "DefineSet",
     "Failure",
@@ -48,6 +50,7 @@ MAX_WIDENED: Final = 150  # variants of a kernel that is tried with more
 MAX_REFUSED: Final = 50  # define sets that are added to a fold in one round
 
 Origin = Literal["read", "observed", "combined"]
+ORIGINS: Final[tuple[Origin, ...]] = ("read", "observed", "combined")
 Kind = Literal["switch", "flag", "number", "text"]
 
 
@@ -180,17 +183,18 @@ def port_kernel(
     function: str | None = None,
     strict_literals: bool = False,
     translations: Translations | None = None,
+    rules: Collection[str] = RULES,
 ) -> tuple[PortedKernel, ...]:
     """The kernel of this name (None: the first) as one function, as several where it cannot be one.
 
     ``function`` is its name where the names in the define sets share nothing. ``translations``: those made before.
     Beyond the define sets it serves other combinations of their flags and other element types wherever it is the
-    same kernel for them. Raises Unportable.
+    same kernel for them. ``rules``: what Triton is trusted to drop (fold/join.py). Raises Unportable.
     """
     if translations is None:
         translations = Translations(source, Settings(kernel, strict_literals=strict_literals))
     known = list(_known(sets, translations))
-    folds = _Folds(source.text, translations, function)
+    folds = _Folds(source.text, translations, function, rules)
     folds.add_all([one.defines for one in known])
     widened = [Known(defines, frozenset[Origin](["combined"])) for defines in folds.widen()]
     ported = []
@@ -204,8 +208,11 @@ def port_kernel(
 class _Folds:
     """The folded kernels of one text, for more and more define sets."""
 
-    def __init__(self, text: str, translations: Translations, function: str | None) -> None:
+    def __init__(
+        self, text: str, translations: Translations, function: str | None, rules: Collection[str]
+    ) -> None:
         self._text = text
+        self._rules = rules
         self._function = function
         self.translations = translations
         self.variants: list[Variant] = []
@@ -220,7 +227,7 @@ class _Folds:
             self.failures += self._translate(wanted)
             if not self.variants:
                 raise Unportable(self.failures)
-            self.members, self.apart = _folds(self._text, self.variants, self._function)
+            self.members, self.apart = _folds(self._text, self.variants, self._function, self._rules)
             failed = [failure.defines for failure in self.failures]
             refused = (d for d in known if self._refuses(d) and d not in failed)
             wanted = list(itertools.islice(refused, MAX_REFUSED))
@@ -252,7 +259,7 @@ class _Folds:
                 continue
             self.variants = [*before]
             list(self._translate(proposed))
-            members, _ = _folds(self._text, self.variants, self._function)
+            members, _ = _folds(self._text, self.variants, self._function, self._rules)
             if len(members) == 1 and _without_types(members[0][0].text) == _without_types(folded.text):
                 self.members = members
                 added += [variant.defines for variant in self.variants[len(before) :]]
@@ -304,23 +311,21 @@ def _sweeps(sets: Iterable[DefineSet]) -> dict[str, tuple[Any, ...]]:
 Fold = tuple[Folded, Sequence[Variant]]
 
 
-def _folds(text: str, variants: Sequence[Variant], function: str | None) -> tuple[list[Fold], str | None]:
+def _folds(
+    text: str, variants: Sequence[Variant], function: str | None, rules: Collection[str]
+) -> tuple[list[Fold], str | None]:
     """The folded kernels with the variants of each: one, or why there are several."""
     try:
-        return [(_folded(text, variants, function), variants)], None
+        return [(fold(text, variants, function, rules), variants)], None
     except Unfoldable as error:
         reason = str(error)
     folds: list[Fold] = []
     for members in _by_signature(variants):
         try:
-            folds.append((_folded(text, members, None), members))
+            folds.append((fold(text, members, None, rules), members))
         except Unfoldable:
-            folds += [(_folded(text, [variant], None), [variant]) for variant in members]
+            folds += [(fold(text, [variant], None, rules), [variant]) for variant in members]
     return folds, reason
-
-
-def _folded(text: str, variants: Sequence[Variant], function: str | None) -> Folded:
-    return fold(text, variants, function)
 
 
 def _by_signature(variants: Sequence[Variant]) -> Iterator[list[Variant]]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytriton.errors import CompileError
+from pytriton.fold.join import RULES
 from pytriton.pipeline import Translation
-from pytriton.port.jobs.gather import WORDS, Job, gather
+from pytriton.port.jobs.gather import WORDS, Job, Use, gather
 from pytriton.port.jobs.points import points_of
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import DefineSet, Failure, PortedKernel, Unportable, port_kernel
@@ -25,7 +26,7 @@ from pytriton.port.run.observations import Observation, completed, strangers
 from pytriton.settings import Settings
 from pytriton.source import Source
 
-__all__ = ["PortedText", "observed_texts", "port_text"]
+__all__ = ["PortedText", "observed_defines", "observed_texts", "port_text"]
 
 MAX_POINTS: Final = 2400  # of one launch
 
@@ -44,6 +45,7 @@ class PortedText:
     kernels: tuple[PortedKernel, ...]
     failures: Mapping[str, tuple[Failure, ...]]
     observed: tuple[Observation, ...] = ()
+    given: Mapping[str, Any] = field(default_factory=dict)  # defines of the command line
 
     @property
     def source(self) -> Source:
@@ -51,11 +53,19 @@ class PortedText:
         return Source(self.job.text, self.found.path.name)
 
 
-def port_text(found: Found, given: Mapping[str, Any], observed: Sequence[Observation] = ()) -> PortedText:
-    """The kernels of a text. ``given`` are defines of the command line; ``observed`` launches of this text."""
+def port_text(
+    found: Found,
+    given: Mapping[str, Any],
+    observed: Sequence[Observation] = (),
+    rules: Collection[str] = RULES,
+) -> PortedText:
+    """The kernels of a text. ``given`` are defines of the command line; ``observed`` launches of this text.
+
+    ``rules``: what Triton is trusted to drop where it changes nothing (fold/join.py).
+    """
     job = gather(found, given)
     if job.problem is not None and not job.uses:
-        return PortedText(found, job, (), {}, tuple(observed))
+        return PortedText(found, job, (), {}, tuple(observed), given)
     translator = _Translator(Source(job.text, found.path.name), any(use.strict for use in job.uses))
     sets = _sets(job, translator, observed)
     function = f"{re.sub(r'[^0-9A-Za-z]+', '_', found.path.stem)}_kernel"
@@ -66,7 +76,12 @@ def port_text(found: Found, given: Mapping[str, Any], observed: Sequence[Observa
         name = pending.pop(0)
         try:
             ported = port_kernel(
-                translator.source, name, sets[name], function=function, translations=translator.of(name)
+                translator.source,
+                name,
+                sets[name],
+                function=function,
+                translations=translator.of(name),
+                rules=rules,
             )
         except Unportable as error:
             failures[name or ""] = error.failures
@@ -76,7 +91,7 @@ def port_text(found: Found, given: Mapping[str, Any], observed: Sequence[Observa
             if other not in sets and other not in kernels:
                 sets[other] = [one for some in sets.values() for one in some]
                 pending.append(other)
-    return PortedText(found, job, tuple(itertools.chain(*kernels.values())), failures, tuple(observed))
+    return PortedText(found, job, tuple(itertools.chain(*kernels.values())), failures, tuple(observed), given)
 
 
 def _other_kernels(ported: Sequence[PortedKernel]) -> Iterator[str]:
@@ -90,14 +105,19 @@ def _sets(job: Job, translator: _Translator, observed: Sequence[Observation]) ->
     """The define sets of all launches, read and observed, by the kernel that they name."""
     sets: Sets = {}
     for use in job.uses:
-        if observed and not use.line:
-            continue  # a guess about a text whose launches were seen
+        if observed and (not use.line or _guessed(use)):
+            continue  # the run has shown what reading could only guess
         for point in itertools.islice(points_of(use, job.text, translator), MAX_POINTS):
             sets.setdefault(use.kernel, []).append(DefineSet(point.values, "read"))
     for observation in observed:
-        for defines in _observed_defines(observation):
+        for defines in observed_defines(observation):
             sets.setdefault(observation.said["kernel"], []).append(DefineSet(defines, "observed"))
     return _resolved(sets, translator)
+
+
+def _guessed(use: Use) -> bool:
+    """Whether some of the defines of a launch, beside types, can only be tried."""
+    return use.dark is not None or any(value.kind != "dtype" for value in use.open.values())
 
 
 class _Translator:
@@ -139,7 +159,7 @@ def _first(value: Any) -> Any:
     return value[0] if isinstance(value, (list, tuple)) and value else value
 
 
-def _observed_defines(observation: Observation) -> Iterator[dict[str, Any]]:
+def observed_defines(observation: Observation) -> Iterator[dict[str, Any]]:
     """The defines of a launch that was seen; of a sweep over configs, those of each."""
     defines = {name: _value(value) for name, value in observation.said["defines"].items()}
     points = [point for point, _ in observation.said["points"]] or [{}]

@@ -1,8 +1,8 @@
 """A Python file of a package -> the same file with the smallest change.
 
-Input: the file's bytes, and what stands for the strings in it that were ported. Output: its bytes with other imports
-of triton, names or labels in place of strings, and ``triton.read(path)`` where a file was opened. Every other byte
-is as it was.
+Input: the file's bytes, and what stands for the strings in it that were ported. Output: its bytes with other
+imports of triton, names or labels in place of strings, and ``triton.read(path)`` where a file was opened. Every
+other byte is as it was.
 
 Invariant: the edits of a file do not overlap.
 """
@@ -38,8 +38,11 @@ class Name:
 
 
 def edited(data: bytes, dots: str, strings: Mapping[int, Name], opened: bool) -> bytes:
-    """The file. ``dots``: of a relative import of the package; ``strings``: by their lines; ``opened``: ported files
-    are opened by their paths."""
+    """The file.
+
+    ``dots``: those of a relative import of the package. ``strings``: what stands for them, by their lines.
+    ``opened``: texts in files were ported, so that files are opened by ``triton.read``.
+    """
     file = _File(data)
     edits = [*_imports(file, dots)]
     names: dict[Name, None] = {}
@@ -67,10 +70,10 @@ def _strings(tree: ast.Module) -> Iterator[ast.Constant | ast.JoinedStr]:
     for node in ast.walk(tree):
         if id(node) in inside:
             continue
-        if isinstance(node, ast.JoinedStr):
-            yield node
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if len(node.value.strip()) >= MIN_PART:
+        match node:
+            case ast.JoinedStr():
+                yield node
+            case ast.Constant(value=str(text)) if len(text.strip()) >= MIN_PART:
                 yield node
 
 
@@ -116,10 +119,12 @@ def _imports(file: _File, dots: str) -> Iterator[Edit]:
             lines = imported(node, dots)
             if lines is not None:
                 yield file.edit(node, f"{file.newline}{file.indentation(node)}".join(lines))
-        elif isinstance(node, ast.Assign) and is_import_of_triton(node.value, file.tree):
-            if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                done.add(node.value)
-                yield file.edit(node, f"from {dots} import {LAUNCHER} as {node.targets[0].id}")
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_import_of_triton(
+                value, file.tree
+            ):
+                done.add(value)
+                yield file.edit(node, f"from {dots} import {LAUNCHER} as {name}")
     for node in ast.walk(file.tree):
         if isinstance(node, ast.Call) and node not in done and is_import_of_triton(node, file.tree):
             name = ast.unparse(node.func)
@@ -171,9 +176,11 @@ def _without_unused(before: ast.Module, data: bytes) -> bytes:
     for node in tree.body:
         importing = isinstance(node, ast.Import) and [alias.name for alias in node.names] == ["importlib"]
         importing |= isinstance(node, ast.ImportFrom) and node.module == "importlib"
-        if importing and isinstance(node, (ast.Import, ast.ImportFrom)) and node.lineno == node.end_lineno:
-            if not any((alias.asname or alias.name) in used for alias in node.names):
-                lines[node.lineno - 1] = b""
+        if not importing or not isinstance(node, (ast.Import, ast.ImportFrom)):
+            continue
+        unused = not any((alias.asname or alias.name) in used for alias in node.names)
+        if unused and node.lineno == node.end_lineno:
+            lines[node.lineno - 1] = b""
     return b"".join(lines)
 
 

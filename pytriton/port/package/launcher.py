@@ -1,7 +1,7 @@
-"""What a package uses of the old Triton -> the module ``_triton`` that stands for it: templates/package_launcher.py.j2.
+"""What a package uses of the old Triton -> the module ``_triton`` that stands for it.
 
-Only the parts that are used are printed: sweeps, times, constant buffers, the names of ``triton`` and of
-``triton.testing``.
+The module is templates/package_launcher.py.j2. Only the parts that are used are printed: sweeps, times, constant
+buffers, the names of ``triton`` and of ``triton.testing``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ class _Parts:
 
 
 def launcher(folder: str, uses: Uses, kernels: Sequence[PortedKernel], reads: bool, labels: bool) -> str:
-    """The text. ``folder``: of the kernels; ``reads``: texts of files were ported; ``labels``: some texts have labels."""
+    """The text.
+
+    ``folder``: where the kernels are. ``reads``: texts in files were ported. ``labels``: some texts have labels.
+    """
     names = set(uses.names) | ({"read"} if reads else set())
     if "utils" in names:
         names.add("id_dict")
@@ -81,7 +84,7 @@ def _imports(parts: _Parts, passed: set[str], labels: bool) -> Iterator[str]:
         yield "import time"
     yield f"from collections.abc import Callable, {'Iterator, ' * iterators}Mapping, Sequence"
     yield "from contextlib import nullcontext, suppress"
-    yield f"from dataclasses import dataclass{', field' if parts.constants else ''}"
+    yield "from dataclasses import dataclass, field"
     if report or "read" in parts.names:
         yield "from pathlib import Path"
     if parts.sweep or parts.bench:
@@ -93,4 +96,4 @@ def _imports(parts: _Parts, passed: set[str], labels: bool) -> Iterator[str]:
     if parts.bench or parts.names & {"function", "ctx_registry", "id_dict"}:
         yield "from torch.utils.weak import WeakIdKeyDictionary"
     if passed:
-        yield f"from triton import {', '.join(f'{name} as {name}' for name in sorted(passed))}"
+        yield f"from triton import {', '.join(sorted(passed))}  # noqa: F401"

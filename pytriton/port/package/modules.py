@@ -1,7 +1,7 @@
 """The kernels of one text or file -> a module of the package.
 
-Input: ported kernels, each with the name that the launcher knows it by. Output: the text of the module: the functions
-as the fold printed them, then a ``Source`` for each, which says what its text declared. ``ruff format`` leaves it alone.
+Input: ported kernels, each with the name of its source. Output: the text of the module: the functions as the fold
+printed them, then a ``Source`` for each, which says what its text declared. ``ruff format`` leaves it alone.
 
 Invariant: functions and sources of a module have different names.
 """
@@ -52,7 +52,9 @@ def module(where: str, dots: str, entries: Sequence[Entry]) -> str:
 
 def table(labels: Mapping[str, Name]) -> str:
     """The ``__init__`` of the modules: what stands for texts that are no string of the code."""
-    lines = ['"""The kernels of this package{}."""'.format(", and the texts that stand for them" * bool(labels))]
+    lines = [
+        '"""The kernels of this package{}."""'.format(", and the texts that stand for them" * bool(labels))
+    ]
     if labels:
         modules = sorted({name.module.rpartition(".")[2] for name in labels.values()})
         lines += ["", f"from . import {', '.join(modules)}", "", "TEXTS = {"]

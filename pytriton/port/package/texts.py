@@ -150,7 +150,9 @@ class Places:
     def _look_through(self, path: Path) -> None:
         tree = ast.parse(path.read_bytes())
         replaced = set(_replaced(tree))
-        inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+        inside = {
+            id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values
+        }
         for node in ast.walk(tree):
             if isinstance(node, ast.JoinedStr) and looks_like(_constant_parts(node)):
                 self.templates.append(_of_f_string(path, node, self._label(path)))

@@ -23,7 +23,7 @@ from typing import Any, Final
 from pytriton.port.read.extract import Found
 from pytriton.port.read.values import ConfigPoint, KernelObject, Launch, Traced, leaf, traced
 
-__all__ = ["Observation", "ProgramError", "completed", "observe", "strangers"]
+__all__ = ["Observation", "ProgramError", "completed", "observation", "observe", "strangers"]
 
 
 class ProgramError(Exception):
@@ -45,8 +45,15 @@ class Observation:
 
 
 def observe(program: str, paths: Sequence[Path]) -> list[Observation]:
-    """Run ``SCRIPT [ARGS]`` or ``-m MODULE [ARGS]``; its packages are those in ``paths``. Raises ProgramError."""
+    """Run ``SCRIPT [ARGS]``, ``-m MODULE [ARGS]`` or ``pytest [ARGS]``; its packages are those in ``paths``.
+
+    Raises ProgramError.
+    """
     words = shlex.split(program)
+    if words and words[0] in ("pytest", "py.test"):
+        words[:1] = ["-m", "pytest"]
+    elif words and re.fullmatch(r"python(3(\.\d+)?)?", words[0]):
+        del words[0]
     script = next((word for word in words if word != "-m"), "")
     folders, names = _packages(paths)
     if any(_holds(path, Path(script)) for path in paths):
@@ -61,7 +68,7 @@ def observe(program: str, paths: Sequence[Path]) -> list[Observation]:
         done = subprocess.run(command, stdout=sys.stderr, env=environment)
         if done.returncode != 0 or not file.exists():
             raise ProgramError(f"{program}: the program ended with status {done.returncode}")
-        return [_observation(load) for load in json.loads(file.read_text(encoding="utf-8"))]
+        return [observation(load) for load in json.loads(file.read_text(encoding="utf-8"))]
 
 
 def _packages(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
@@ -85,7 +92,7 @@ def _holds(path: Path, script: Path) -> bool:
     return script.exists() and script.resolve().is_relative_to(path.resolve())
 
 
-def _observation(launch: dict[str, Any]) -> Observation:
+def observation(launch: dict[str, Any]) -> Observation:
     return Observation(launch["text"], Path(launch["file"]), launch["line"], launch["called"], launch)
 
 
