@@ -49,7 +49,10 @@ GATHER = (
 LOCK = "__global__ void locked(int* lock, int* z) { atomic_xchg(lock + get_program_id(0), 1); *z = 1; }"
 SHIFTED = "__global__ void shifted(float* z, float* x) { int i[16] = 0 ... 16; *(z + i) = *(x + i - 1); }"
 FAR = "__global__ void far(float* z, int a, int b) { *(z + a * b) = 1; }"
-CONSTANT = "float __constant__* w = calloc(32);\n__global__ void f(float* z) { int i[16] = 0 ... 16; *(z + i) = *(w + i); }"
+CONSTANT = """\
+float __constant__* w = calloc(32);
+__global__ void f(float* z) { int i[16] = 0 ... 16; *(z + i) = *(w + i); }
+"""
 OPTIONAL = "__global__ void f(float* z, float* bias) { int i[16] = 0 ... 16; *(z + i) = *(bias + i); }"
 
 
