@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -107,7 +107,7 @@ class Checked:
         kernel = self._kernel_on(device, specialization)
         if not sites:
             return kernel(grid, values)
-        words = torch.tensor(filled(sites, memory, known_blocks(device)), dtype=torch.int64)
+        words = torch.tensor(filled(sites, memory, partial(known_blocks, device)), dtype=torch.int64)
         if torch.cuda.is_current_stream_capturing():
             return self._capture(device, kernel, grid, values, memory, words)
         table = words.to(f"cuda:{device}")

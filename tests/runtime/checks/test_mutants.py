@@ -99,7 +99,7 @@ def by_table(launch: Recorded, arena: Arena, *, versioned: bool) -> dict[int, Vi
     assert memory is not None
     plain = candidate._text.translate(candidate.config, checked=True, versioned=versioned)
     made, _ = with_table(plain, decided.specialization)
-    table = torch.tensor(filled(made.sites, memory, ()), dtype=torch.int64)
+    table = torch.tensor(filled(made.sites, memory), dtype=torch.int64)
     values = [*decided.values, table.data_ptr()]
     Interpreted(load(made.function, made.text), made.parameters, made.constexprs).run(launch.grid, values)
     return found_in(table.tolist(), made.sites)
