@@ -27,8 +27,8 @@ def filled(
 ) -> list[int]:
     """The words before a launch.
 
-    ``known`` gives the ranges that addresses and pointers from memory may reach beside the storages of the launch; it
-    is asked if there are such pointers.
+    ``known`` gives the ranges that addresses and pointers from memory may reach beside the storages of the launch;
+    it is asked if there are such pointers.
     """
     more = known() if any(map(memory.is_open, sites)) else ()
     heads = [0] * _WORDS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import pytriton
 from pytriton.errors import LaunchError
 from pytriton.pipeline import translate_as
 from pytriton.runtime.checks.blocks import merged
+from pytriton.runtime.checks.report import tell
+from pytriton.runtime.checks.table import filled, found_in
 from pytriton.runtime.compile.compiler import compile_kernel, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.options.defines import Config
@@ -38,6 +41,12 @@ __global__ void product(half* A __aligned(16), half* B __aligned(16), float* C _
     pb += 32 * ldb;
   }
   *(C + rm[:, newaxis] * ldc + rn[newaxis, :]) = c;
+}
+"""
+COPY = """\
+__global__ void copy(float* z, float* x, int n) {
+  int i[128] = get_program_id(0) * 128 + 0 ... 128;
+  *?(i < n)(z + i) = *?(i < n)(x + i);
 }
 """
 
@@ -108,18 +117,33 @@ def test_what_is_known_is_in_two_versions() -> None:
     assert "checked_store(x" in slow
 
 
+def test_a_captured_launch_is_told_of_when_its_tensors_are_gone() -> None:
+    z, x = torch.zeros(1000), torch.ones(2000)
+    kernel = pytriton.kernel(COPY)
+    plan, bound = kernel._plan((z, x, 1024), None, None, None)._bound((z, x, 1024))
+    launch = plan._launch_of(bound, (z, x, 1024), (8,))
+    assert launch is not None
+    assert launch.memory is not None
+    memory, gone = launch.memory.outlived("pinned"), weakref.ref(z)
+    sites = translated(COPY).sites
+    words = filled(sites, memory)
+    at = 8 * (1 + len(sites) - 1)  # the store's
+    assert words[at + 1] == 1
+    words[at + 2 : at + 8] = [24, z.data_ptr() + 4000, 104, 7, 0, 0]
+    del z, launch, bound
+    assert gone() is None
+    with pytest.raises(LaunchError) as raised:
+        tell(found_in(words, sites), memory, (8, 1, 1))
+    assert "store outside 'z': 1 element past the end" in str(raised.value)
+    assert "element [104] of the block [128]; 23 more elements" in str(raised.value)
+    assert "'z' is a tensor of float32, shape (1000,), strides (1,)" in str(raised.value)
+
+
 def test_neighbouring_blocks_are_one() -> None:
     assert merged([(10, 20), (0, 5), (20, 30), (12, 14)]) == [(0, 5), (10, 30)]
 
 
 # On a GPU.
-
-COPY = """\
-__global__ void copy(float* z, float* x, int n) {
-  int i[128] = get_program_id(0) * 128 + 0 ... 128;
-  *?(i < n)(z + i) = *?(i < n)(x + i);
-}
-"""
 
 
 @pytest.mark.gpu
