@@ -154,7 +154,7 @@ class UnsupportedError(CompileError):
 
 
 class LaunchError(PytritonError):
-    """A kernel object used wrongly; nothing was launched."""
+    """A kernel object used wrongly: nothing was launched, or accesses outside a tensor were left out (TC550)."""
 
 
 class TuneError(PytritonError):

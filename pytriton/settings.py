@@ -16,8 +16,8 @@ class Settings:
     ``ieee``, ``tf32``, ``tf32x3``, ``bf16x3`` or ``bf16x6``. ``swizzle`` takes program ids in groups of so many, 0
     as they come. ``num_stages`` is for loops that only stream; those with products take it from the launch. With
     ``descriptors`` tiles are loaded through tensor descriptors, for launches of which ``Traits.described`` holds.
-    ``checked`` code makes no access outside the memory that its pointers come from, and reports it (passes/check); if it is ``versioned``, programs that
-    can be seen to be inside run without checks.
+    ``checked`` code makes no access outside the memory that its pointers come from, and reports it (passes/check);
+    if it is ``versioned``, programs that can be seen to be inside run without checks.
     """
 
     kernel: str | None = None

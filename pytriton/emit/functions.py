@@ -15,7 +15,17 @@ from pytriton.emit.python import Atom, BinOp, Call, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.typed import Expr
-from pytriton.lang.tree.types import BFLOAT16, BOOL, DOUBLE, FLOAT, HALF, INT, ScalarType, element_of, shape_of
+from pytriton.lang.tree.types import (
+    BFLOAT16,
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    INT,
+    ScalarType,
+    element_of,
+    shape_of,
+)
 
 __all__ = ["call"]
 

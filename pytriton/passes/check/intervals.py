@@ -1,9 +1,10 @@
 """Where the pointers of a kernel can be at all, as scalars that are known before it starts.
 
-Input: a kernel after all passes. Output: for a pointer in a statement, the parameter that it comes from and the lowest
-and the highest offset that it can have there, in elements, over all iterations and all elements of its block. The
-offsets are exact in 64 bits; what the kernel computes in 32 bits is the same if ``requirements`` hold, which say that
-nothing wrapped around. None where a pointer depends on memory, or in another way than by sums and products.
+Input: a kernel after all passes. Output: for a pointer in a statement, the parameter that it comes from and the
+lowest and the highest offset that it can have there, in elements, over all iterations and all elements of its
+block. The offsets are exact in 64 bits; what the kernel computes in 32 bits is the same if ``requirements`` hold,
+which say that nothing wrapped around. None where a pointer depends on memory, or in another way than by sums and
+products.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from pytriton.lang.tree.typed import (
     Symbol,
     Unary,
 )
-from pytriton.lang.tree.types import BOOL, LONG, PointerType, ScalarType, element_of
+from pytriton.lang.tree.types import BOOL, LONG, ScalarType, element_of
 from pytriton.lang.tree.walk import bodies
 
 __all__ = ["Interval", "Intervals", "Place"]
@@ -106,8 +107,10 @@ class Intervals:
 
     def _variable(self, symbol: Symbol, place: Place) -> tuple[Symbol, Interval] | None:
         """A pointer that is set once, or once before a loop and moved once in it."""
-        first, *more = self._set.get(symbol, [None])
-        if not isinstance(first, Declare | Assign) or first.value is None or symbol in self._open:
+        if symbol not in self._set or symbol in self._open:
+            return None
+        first, *more = self._set[symbol]
+        if not isinstance(first, Declare | Assign) or first.value is None:
             return None
         start = self.places[id(first)]
         if len(more) > 1 or place.number < start.number:
@@ -131,7 +134,11 @@ class Intervals:
         loop, value = inside.loops[-1], step.value
         if inside.loops[:-1] != start.loops or not isinstance(loop, RangeLoop) or step not in loop.body:
             return None
-        if value.operator not in ("+", "-") or not isinstance(value.left, Name) or value.left.symbol is not symbol:
+        if (
+            value.operator not in ("+", "-")
+            or not isinstance(value.left, Name)
+            or value.left.symbol is not symbol
+        ):
             return None
         distance, times = self._widened(value.right, inside), self._iterations(loop)
         if distance is None or times is None or not distance.is_point:
@@ -143,7 +150,8 @@ class Intervals:
         after = place.number >= self._ends[id(loop)]
         low = 0 if before or after else 1
         high = times if before else self._add(times, 1)
-        return self._product(distance, Interval(low, high, 32))
+        total = self._product(distance, Interval(low, high, 31))
+        return None if total is None else self._held(total, MAX_OFFSET_BITS)
 
     def _iterations(self, loop: RangeLoop) -> Bound | None:
         """How many iterations a loop has before its last; 0 if it has none."""
@@ -151,12 +159,10 @@ class Intervals:
         start, stop = self._widened(loop.start, place), self._widened(loop.stop, place)
         if start is None or stop is None or not isinstance(step, int) or step < 1:
             return None
-        if start.bits > 32 or stop.bits > 32:
+        if max(start.bits, stop.bits) > 31:
             return None
         reach = self._extreme("max", self._add(self._add(stop.high, self._times(start.low, -1)), -1), 0)
-        if isinstance(reach, int):
-            return reach // step
-        return reach if step == 1 else Binary(self._span, LONG, "/", reach, self._literal(step))
+        return self._divided(reach, step)
 
     # Integers.
 
@@ -199,6 +205,8 @@ class Intervals:
             case Unary(operator="-", operand=operand):
                 inner = self._integer(operand, place)
                 return None if inner is None else self._negated(inner)
+            case Binary(operator="/", left=left, right=right):
+                return self._quotient(self._widened(left, place), constant(right))
             case Binary(operator="+" | "-" | "*", left=left, right=right):
                 return self._computed(expr.operator, self._integer(left, place), self._integer(right, place))
         return None
@@ -208,8 +216,10 @@ class Intervals:
             type_ = symbol.type
             signed = isinstance(type_, ScalarType) and type_.kind == "int" and type_.bits in (32, 64)
             return self._point(expr, symbol.type.bits - 1) if signed else None  # type: ignore[union-attr]
-        first, *more = self._set.get(symbol, [None])
-        if first is None or more or symbol in self._open:
+        if symbol not in self._set or symbol in self._open:
+            return None
+        first, *more = self._set[symbol]
+        if more:
             return None
         self._open.add(symbol)
         try:
@@ -236,7 +246,9 @@ class Intervals:
         if left is None or right is None:
             return None
         if operator == "*":
-            if left.bits + right.bits > MAX_BITS:  # a factor of 32 bits that wrapped around is nothing to go by
+            if (
+                left.bits + right.bits > MAX_BITS
+            ):  # a factor of 32 bits that wrapped around is nothing to go by
                 left, right = self._held(left, 31), self._held(right, 31)
             return self._product(left, right) if left.is_point else self._product(right, left)
         return self._sum(left, right if operator == "+" else self._negated(right))
@@ -263,6 +275,20 @@ class Intervals:
         if isinstance(point.low, int):
             return Interval(low, high, bits) if point.low >= 0 else Interval(high, low, bits)
         return Interval(self._extreme("min", low, high), self._extreme("max", low, high), bits)
+
+    def _quotient(self, interval: Interval | None, divisor: int | float | None) -> Interval | None:
+        """By a positive number; both truncate."""
+        if interval is None or not isinstance(divisor, int) or divisor < 1:
+            return None
+        low = self._divided(interval.low, divisor)
+        return Interval(
+            low, low if interval.is_point else self._divided(interval.high, divisor), interval.bits
+        )
+
+    def _divided(self, bound: Bound, divisor: int) -> Bound:
+        if isinstance(bound, int):
+            return abs(bound) // divisor * (1 if bound > 0 else -1)
+        return bound if divisor == 1 else Binary(self._span, LONG, "/", bound, self._literal(divisor))
 
     def _add(self, left: Bound, right: Bound) -> Bound:
         if isinstance(left, int) and isinstance(right, int):

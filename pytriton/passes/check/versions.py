@@ -1,9 +1,10 @@
 """Two versions of checked code for a GPU: where all accesses are known to be inside, they are made unchecked.
 
-Input: a kernel whose accesses are numbered. Output: ``if all are inside: body without checks, else: body with checks``,
-where the condition is a few scalars that are computed once, before any loop: the lowest and the highest address that
-each pointer can have (intervals.py). So the loop that runs nearly always is the plain one, and stays pipelined; the
-other one runs in programs at an edge, and in those that are wrong. Accesses of which nobody knows stay checked in both.
+Input: a kernel whose accesses are numbered. Output: ``if all are inside: body without checks, else: body with
+checks``, where the condition is a few scalars that are computed once, before any loop: the lowest and the highest
+address that each pointer can have (intervals.py). So the loop that runs nearly always is the plain one, and stays
+pipelined; the other one runs in programs at an edge, and in those that are wrong. Accesses of which nobody knows
+stay checked in both.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from pytriton.frozen import replace
 from pytriton.lang.tree.typed import (
     Atomic,
     Binary,
-    Body,
     Call,
     Expr,
     If,

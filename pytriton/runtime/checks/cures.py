@@ -81,10 +81,9 @@ def _too_few_locks(outside: Outside) -> str | None:
 
 def _wrapped(outside: Outside) -> str | None:
     """An offset that left 32 bits."""
-    first, last = outside.reachable
-    if outside.index >= first or abs(outside.index) < 1 << 28:
+    if outside.extent is None or not -(1 << 32) < outside.index < -(1 << 28):
         return None
-    if not first <= outside.index + (1 << 32) <= max(last, 1 << 31):
+    if any(value < 0 for value in _offsets(outside).values()):
         return None
     names = [f"'{name}'" for name in outside.site.offsets]
     which = f": declare {' or '.join(names)} long" if names else ": compute it as a long"

@@ -8,7 +8,7 @@ bytes after it an element of this site may begin. ``templates/checked.py.j2`` is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy
@@ -22,16 +22,22 @@ __all__ = ["filled", "found_in"]
 _WORDS: Final = 8  # of a site
 
 
-def filled(sites: Sequence[Site], memory: Memory, known: Sequence[Range]) -> list[int]:
-    """The words before a launch. ``known`` are the ranges that pointers from memory and addresses may reach beside
-    the storages of the launch."""
+def filled(
+    sites: Sequence[Site], memory: Memory, known: Callable[[], Sequence[Range]] = lambda: ()
+) -> list[int]:
+    """The words before a launch.
+
+    ``known`` gives the ranges that addresses and pointers from memory may reach beside the storages of the launch;
+    it is asked if there are such pointers.
+    """
+    more = known() if any(map(memory.is_open, sites)) else ()
     heads = [0] * _WORDS
     ranges: list[int] = []
     first = _WORDS * (1 + len(sites))
     for site in sites:
         starts = [
             (low, end - low - site.width + 1)
-            for low, end in [*memory.ranges(site), *(known if memory.is_open(site) else ())]
+            for low, end in [*memory.ranges(site), *(more if memory.is_open(site) else ())]
             if end - low >= site.width
         ] or [(0, 0)]
         heads += [first + len(ranges), len(starts), *[0] * (_WORDS - 2)]

@@ -24,9 +24,7 @@ class KernelText:
     source: Source
     settings: Settings = field(default_factory=Settings)
 
-    def translate(
-        self, config: Config, *, checked: bool = False, versioned: bool = False
-    ) -> Translation:
+    def translate(self, config: Config, *, checked: bool = False, versioned: bool = False) -> Translation:
         """One module for a config; raises CompileError. ``checked``: with memory checks, without descriptors."""
         settings = replace(
             self.settings,

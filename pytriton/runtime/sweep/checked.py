@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -41,8 +41,6 @@ class Checked:
     """The checked code of one config."""
 
     def __init__(self, text: KernelText, config: Config) -> None:
-        """Translates; raises CompileError."""
-        self.translation = text.translate(config, checked=True)
         self._text = text
         self._config = config
         self._lock = Lock()
@@ -63,25 +61,34 @@ class Checked:
         memory: Memory,
     ) -> None:
         """Run all programs of the grid, and tell what was outside; raises LaunchError. Device -1 is the CPU."""
-        tell_of_overlaps(self.translation, memory)
         if device < 0:
             self._interpret(grid, values, memory)
         else:
             self._launch(device, grid, values, specialization, memory)
 
     def _interpret(self, grid: Grid, values: Sequence[Any], memory: Memory) -> None:
+        made = self._for_cpu
+        tell_of_overlaps(made, memory)
         found: dict[int, Violation] = {}
         try:
             self._interpreted.run(grid, values, Launched(memory, found))
         except InterpreterError as error:
             tell(found, memory, grid)  # the cause, if there was one
-            path = load(self.translation.function, self.translation.text).path
-            raise Generated(self.translation, path, self._text.source).stopped(error) from error
+            path = load(made.function, made.text).path
+            raise Generated(made, path, self._text.source).stopped(error) from error
         tell(found, memory, grid)
 
     @cached_property
+    def _for_cpu(self) -> Translation:
+        return self._text.translate(self._config, checked=True)
+
+    @cached_property
+    def _for_gpu(self) -> Translation:
+        return self._text.translate(self._config, checked=True, versioned=True)
+
+    @cached_property
     def _interpreted(self) -> Interpreted:
-        made = self.translation
+        made = self._for_cpu
         accesses = CheckedAccesses(made.sites) if made.sites else None
         return Interpreted(
             load(made.function, made.text), made.parameters, made.constexprs, accesses=accesses
@@ -95,11 +102,12 @@ class Checked:
         specialization: tuple[int, ...],
         memory: Memory,
     ) -> None:
-        sites = self.translation.sites
+        sites = self._for_gpu.sites
+        tell_of_overlaps(self._for_gpu, memory)
         kernel = self._kernel_on(device, specialization)
         if not sites:
             return kernel(grid, values)
-        words = torch.tensor(filled(sites, memory, known_blocks(device)), dtype=torch.int64)
+        words = torch.tensor(filled(sites, memory, partial(known_blocks, device)), dtype=torch.int64)
         if torch.cuda.is_current_stream_capturing():
             return self._capture(device, kernel, grid, values, memory, words)
         table = words.to(f"cuda:{device}")
@@ -128,7 +136,7 @@ class Checked:
 
     def _tell_of_captured(self) -> None:
         """What the last replay of each graph left; raises LaunchError."""
-        sites = self.translation.sites
+        sites = self._for_gpu.sites
         for table, memory, grid in tuple(self._captured):
             words = table[: 8 * (1 + len(sites))]
             found = found_in(words.tolist(), sites)
@@ -139,7 +147,7 @@ class Checked:
         with self._lock:
             kernel = self._kernels.get((device, specialization))
             if kernel is None:
-                made, kinds = with_table(self.translation, specialization)
+                made, kinds = with_table(self._for_gpu, specialization)
                 kernel = compiled_on(made, kinds, self._config, device, self._text.source)
                 self._kernels[device, specialization] = kernel
             return kernel

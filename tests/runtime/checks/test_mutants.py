@@ -14,10 +14,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import torch
 
 from pytriton.errors import CompileError, LaunchError
+from pytriton.runtime.checks.table import filled, found_in
 from pytriton.runtime.checks.violation import Violation
+from pytriton.runtime.compile.load import load
+from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.sweep import checked
+from pytriton.runtime.sweep.checked import with_table
 from tests.runtime.checks.mutants import Mutant, mutants_of
 from tests.runtime.checks.oracle import Arena, watched
 from tests.runtime.checks.recording import QUICK, Recorded, recorded
@@ -84,6 +89,42 @@ def outcome(mutant: Mutant) -> str:
     return "elsewhere" if elsewhere else "reported" if found else "silent"
 
 
+def by_table(launch: Recorded, arena: Arena, *, versioned: bool) -> dict[int, Violation]:
+    """What the code for a GPU finds of a launch, its printed helpers run by the interpreter."""
+    plan, bound = launch.made(True)._plan(arena.arguments, None, None, None)._bound(arena.arguments)
+    decided = plan._launch_of(bound, arena.arguments, launch.grid)
+    if decided is None:
+        return {}
+    candidate, memory = decided.candidate, decided.memory
+    assert memory is not None
+    plain = candidate._text.translate(candidate.config, checked=True, versioned=versioned)
+    made, _ = with_table(plain, decided.specialization)
+    table = torch.tensor(filled(made.sites, memory), dtype=torch.int64)
+    values = [*decided.values, table.data_ptr()]
+    Interpreted(load(made.function, made.text), made.parameters, made.constexprs).run(launch.grid, values)
+    return found_in(table.tolist(), made.sites)
+
+
+def agree(mutant: Mutant, *, versioned: bool) -> bool:
+    """The code for a GPU finds what that for the CPU finds, and leaves the same memory; whether it found any."""
+    launch = mutant.launch
+    arena, other = Arena(launch.arguments), Arena(launch.arguments)
+    try:
+        with noted() as found:
+            launched(launch, arena, True)
+        on_gpu = by_table(launch, other, versioned=versioned)
+    except (CompileError, LaunchError):
+        return False
+    counts = {number: violation.count for number, violation in found.items()}
+    assert {number: violation.count for number, violation in on_gpu.items()} == counts, mutant
+    for number, violation in on_gpu.items():
+        assert violation.element == found[number].element, mutant
+        assert violation.program == found[number].program, mutant
+    assert other.contents() == arena.contents(), mutant
+    assert other.gaps_are_empty(), mutant
+    return bool(found)
+
+
 def usual(launches: tuple[Recorded, ...]) -> list[Recorded]:
     """Those whose pointers are tensors."""
     return [one for one in launches if not any(isinstance(x, int) and x > 1 << 40 for x in one.arguments)]
@@ -98,6 +139,24 @@ def test_a_sample() -> None:
 def test_nothing_is_said_of_what_is_right() -> None:
     for launch in usual(recorded(QUICK)):
         assert outcome(Mutant(launch, "none")) == "silent"
+
+
+@pytest.mark.parametrize("versioned", [False, True], ids=["checked", "versioned"])
+def test_a_sample_of_the_code_for_a_gpu(versioned: bool) -> None:
+    mutants = [mutant for launch in usual(recorded(QUICK)) for mutant in mutants_of(launch)]
+    agreed = [agree(mutant, versioned=versioned) for mutant in mutants[4 :: 3 * EVERY]]
+    assert sum(agreed) >= 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("versioned", [False, True], ids=["checked", "versioned"])
+def test_all_mutants_of_the_code_for_a_gpu(versioned: bool) -> None:
+    launches = usual(recorded())
+    for launch in launches:
+        agree(Mutant(launch, "none"), versioned=versioned)
+    mutants = [mutant for launch in launches for mutant in mutants_of(launch)]
+    agreed = [agree(mutant, versioned=versioned) for mutant in mutants[::5]]
+    assert sum(agreed) >= MIN_MUTANTS / 5
 
 
 @pytest.mark.slow

@@ -1,0 +1,92 @@
+"""The accesses of a kernel: their numbers, their places in the text, and what decides where they go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytriton.passes.check.sites import Site
+from pytriton.pipeline import Translation, translate_as
+from pytriton.settings import Settings
+
+TEXT = """\
+#define AT(p, i) (p + (i) * STRIDE)
+__global__ void f(float* y, float* x, int* idx, int n, int m, int lda, int* lock) {
+  int i[16] = get_program_id(0) * 16 + 0 ... 16;
+  float a[16] = 0;
+  for (int k = 0; k < m; k += 4)
+    a += *(x + i * lda + k);
+  while (atomic_cas(lock, 0, 1) == 1);
+  *?(i < n) AT(y, i) = a + *(x + *?(i < n)(idx + i));
+  atomic_xchg(lock, 0);
+}
+"""
+
+
+def checked(text: str = TEXT, **settings: Any) -> Translation:
+    return translate_as(text, {"STRIDE": "lda"}, Settings(checked=True, **settings))
+
+
+def at(shown: str) -> Site:
+    (site,) = [site for site in checked().sites if site.span.text == shown]
+    return site
+
+
+def test_each_access_has_a_site_and_a_place() -> None:
+    shown = [(site.kind, site.span.text) for site in checked().sites]
+    assert shown == [
+        ("load", "*(x + i * lda + k)"),
+        ("atomic", "atomic_cas(lock, 0, 1)"),
+        ("load", "*?(i < n)(idx + i)"),
+        ("load", "*(x + *?(i < n)(idx + i))"),
+        ("store", "*?(i < n) AT(y, i)"),
+        ("atomic", "atomic_xchg(lock, 0)"),
+    ]
+
+
+def test_what_decides() -> None:
+    load = at("*(x + i * lda + k)")
+    assert (load.roots, load.width, load.shape, load.masked) == (("x",), 4, (16,), False)
+    assert (load.offsets, load.limits, load.bounds) == (("lda", "m"), (), ("m",))
+    store = at("*?(i < n) AT(y, i)")
+    assert (store.roots, store.masked, store.offsets, store.limits) == (("y",), True, ("lda",), ("n",))
+    gather = at("*(x + *?(i < n)(idx + i))")
+    assert gather.gathered == ("idx",)
+
+
+def test_roots() -> None:
+    text = """\
+__global__ void f(float** t, float* x, float* y, int n) {
+  float* p = x;
+  if (n > 0) p = y;
+  *p = 1;
+  *(*t + n) = 2;
+}
+"""
+    roots = {site.span.text: site.roots for site in checked(text).sites}
+    assert roots == {"*p": ("x", "y"), "*t": ("t",), "*(*t + n)": None}
+
+
+def test_the_plain_text_is_as_it_was() -> None:
+    plain = translate_as(TEXT, {"STRIDE": "lda"}, Settings())
+    assert plain.sites == ()
+    assert plain.table is None
+    assert "checked" not in plain.text
+
+
+def test_names_of_the_helpers_are_taken() -> None:
+    made = checked(
+        "__global__ void f(float* table, int within) { int reached = within; *(table + reached) = 1; }"
+    )
+    assert "checked_store(table + reached_1, 1.0, True, table_, 0, 1, 0)" in made.text
+    assert made.table is not None
+    assert made.table.identifier == "table_"
+
+
+@pytest.mark.parametrize("versioned", [False, True])
+def test_lines_are_those_of_the_source(versioned: bool) -> None:
+    made = checked(versioned=versioned)
+    lines = made.text.splitlines()
+    stored = {made.lines[number] for number, line in enumerate(lines, 1) if "store(y" in line}
+    assert stored == {8}
