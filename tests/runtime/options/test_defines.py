@@ -96,7 +96,9 @@ class TestDefines:
 
     @pytest.mark.parametrize("value", [{}, None, torch.zeros(()), object(), [[1]]])
     def test_no_define(self, value: object) -> None:
-        with pytest.raises(LaunchError, match=r"define 'A' is .*\[TC513\]\nhelp: (give an int|pass the arguments)"):
+        with pytest.raises(
+            LaunchError, match=r"define 'A' is .*\[TC513\]\nhelp: (give an int|pass the arguments)"
+        ):
             defines_of({"A": value})
 
     def test_message(self) -> None:
