@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-__all__ = ["LAUNCHER", "Uses", "imported", "is_import_of_triton", "uses_of"]
+__all__ = ["LAUNCHER", "TESTING", "Uses", "imported", "is_import_of_triton", "uses_of"]
 
 LAUNCHER: Final = "_triton"
+TESTING: Final = "_triton_testing"
 
 
 @dataclass
@@ -101,10 +102,11 @@ def imported(node: ast.stmt, dots: str) -> Sequence[str] | None:
                 if alias.name == "triton" or (alias.name == "triton.testing" and not alias.asname):
                     lines.append(f"from {dots} import {LAUNCHER} as {alias.asname or 'triton'}")
                 elif alias.name == "triton.testing":
-                    lines.append(f"from {dots}{LAUNCHER} import testing as {alias.asname}")
+                    lines.append(f"from {dots} import {TESTING} as {alias.asname}")
             return lines
-        case ast.ImportFrom(module="triton" | "triton.testing", level=0, names=names):
-            return [f"from {dots}{LAUNCHER} import {', '.join(map(_shown, names))}"]
+        case ast.ImportFrom(module="triton" | "triton.testing" as module, level=0, names=names):
+            name = LAUNCHER if module == "triton" else TESTING
+            return [f"from {dots}{name} import {', '.join(map(_shown, names))}"]
     return None
 
 

@@ -34,7 +34,7 @@ def source_name(function: str) -> str:
     return function.upper() if function.upper() != function else f"{function}_SOURCE"
 
 
-def module(where: str, dots: str, entries: Sequence[Entry]) -> str:
+def module(where: str, entries: Sequence[Entry]) -> str:
     """The text. ``where``: what it was ported from."""
     imports: dict[str, None] = {}
     helpers: dict[str, None] = {}
@@ -45,7 +45,7 @@ def module(where: str, dots: str, entries: Sequence[Entry]) -> str:
             imports |= dict.fromkeys(line for line in head.splitlines() if line and line[0] != "#")
             helpers |= dict.fromkeys(parts[:-1])
             functions.append(parts[-1])
-    top = [f'"""The kernels of {where}."""', "", *imports, "", f"from {dots}_triton import Serves, Source"]
+    top = [f'"""The kernels of {where}."""', "", *imports, "", "from .launcher import Serves, Source"]
     tables = "\n\n".join("\n".join(_entry(entry)) for entry in entries)
     return "\n\n\n".join(["\n".join(top), *helpers, *functions, tables]) + "\n"
 
@@ -84,7 +84,11 @@ def _source(opened: str, ported: PortedKernel, closed: str, indent: int) -> Iter
     rows = [f'"{name}": "{type_}"' for name, type_ in types.items()]
     yield from _packed(f"{pad}parameters={{", rows, "},", inner)
     yield from _named("written", ported.writes, inner)
-    yield from _named("flags", flags_of(ported), inner)
+    flags = flags_of(ported)
+    yield from _named("flags", [name for name in flags if name in ported.switches], inner)
+    truths = [name for name in flags if name not in ported.switches]
+    if truths:
+        yield from _named("truths", truths, inner)
     yield f"{pad}serves=["
     for one in listed:
         yield from _serves(one, types, inner + 4)

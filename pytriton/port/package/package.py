@@ -150,13 +150,14 @@ def _add(work: _Work, place: Place, functions: tuple[PortedKernel, ...]) -> Name
 
 def _module_name(path: Path, taken: set[str]) -> str:
     stem = re.sub(r"\W", "_", path.parent.name if path.stem == "__init__" else path.stem)
+    taken = {*taken, "launcher", "measure"}
     return next(name for name in (stem, f"{stem}_texts", f"{stem}_texts_2") if name not in taken)
 
 
 def _write_modules(work: _Work) -> None:
     files = work.package.files
     for one in work.modules.values():
-        files[f"{work.folder}/{one.name}.py"] = module(one.where, "..", one.entries).encode()
+        files[f"{work.folder}/{one.name}.py"] = module(one.where, one.entries).encode()
     files[f"{work.folder}/__init__.py"] = table(work.labels).encode()
     for path in work.gone:
         files[work.shown(path)] = None
@@ -182,5 +183,5 @@ def _edit_files(work: _Work) -> None:
         changed = edited(data, dots, names, bool(work.gone))
         if changed != data:
             work.package.files[work.shown(path)] = changed
-    text = launcher(work.folder, uses, work.package.kernels, bool(work.gone), bool(work.labels))
-    work.package.files[f"{LAUNCHER}.py"] = text.encode()
+    modules = launcher(work.folder, uses, work.package.kernels, bool(work.gone), bool(work.labels))
+    work.package.files |= {path: text.encode() for path, text in modules.items()}

@@ -97,6 +97,7 @@ class _Types:
     def __init__(self, ported: PortedKernel) -> None:
         self._names = list(ported.families[0].values)
         self._flags = set(flags_of(ported))
+        self._switches = ported.switches
         self._of: dict[tuple[object, ...], Types] = {}
         for defines, translation in ported.variants:
             present = {p.identifier: _declared(p, defines) for p in translation.parameters}
@@ -108,7 +109,9 @@ class _Types:
 
     def _key(self, defines: Mapping[str, object]) -> tuple[object, ...]:
         return tuple(
-            defines.get(name) not in (None, False) if name in self._flags else number(defines.get(name))
+            (name in defines if name in self._switches else defines.get(name) not in (None, False))
+            if name in self._flags
+            else number(defines.get(name))
             for name in self._names
         )
 
