@@ -29,7 +29,7 @@ class KernelText:
         settings = replace(
             self.settings,
             precision=config.precision,
-            swizzle=config.swizzle,
+            swizzle=0 if checked else config.swizzle,  # program ids are told to the user as they come
             num_stages=config.num_stages,
             descriptors=config.descriptors and not checked,
             checked=checked,

@@ -139,6 +139,14 @@ def test_a_captured_launch_is_told_of_when_its_tensors_are_gone() -> None:
     assert "'z' is a tensor of float32, shape (1000,), strides (1,)" in str(raised.value)
 
 
+def test_points_that_tuning_adds_are_checked_as_the_users_own() -> None:
+    text = pytriton.kernel(PRODUCT)._definition.text
+    for point in (Config({}, swizzle=8), Config({}, descriptors=True)):
+        checked = text.translate(point, checked=True, versioned=True)
+        assert text.translate(point).text != checked.text
+        assert checked.text == text.translate(Config({}), checked=True, versioned=True).text
+
+
 def test_neighbouring_blocks_are_one() -> None:
     assert merged([(10, 20), (0, 5), (20, 30), (12, 14)]) == [(0, 5), (10, 30)]
 
