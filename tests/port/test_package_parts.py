@@ -1,4 +1,4 @@
-"""The parts of a package's port: edits of Python files, labels, the launcher's size, and where files are written."""
+"""The parts of a package's port: edits of Python files, labels, the launcher's size, where files are written."""
 
 from __future__ import annotations
 
@@ -128,7 +128,12 @@ def test_launcher_with_all_parts_is_small(tmp_path: Path) -> None:
 
 # ---------------------------------------------------------------- where it is written
 
-CALL = "import triton\nkernel = triton.kernel(SOURCE, defines={'TN': 16})\ndef run(x):\n    kernel(x, grid=lambda o: [1])\n"
+CALL = """\
+import triton
+kernel = triton.kernel(SOURCE, defines={'TN': 16})
+def run(x):
+    kernel(x, grid=lambda o: [1])
+"""
 
 
 @pytest.fixture

@@ -116,7 +116,8 @@ def _serves(one: Serves, types: Mapping[str, str], indent: int) -> Iterator[str]
     else:
         yield f"{pad}["
         for row in one.rows:
-            items = [f'"{name}": {_values(known)}' for name, known in row.items()]
+            named = {name: known for name, known in row.items() if known != (False,)}
+            items = [f'"{name}": {_values(known)}' for name, known in named.items()]
             yield from _packed(f"{pad}    {{", items, "},", indent + 8)
         yield f"{pad}],"
     others = [f'"{name}": {_literal(type_)}' for name, type_ in one.types if type_ != types[name]]
