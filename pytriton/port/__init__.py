@@ -4,6 +4,7 @@ read/           which files; their texts; for Python, the code around a text, fo
 run/            what only a run of the program shows (``--run``)
 jobs/           texts and launches -> one job a kernel, translated at every point; the plan of its launcher
 write/          a plan -> the text of a module, and of a test that compares it with the old source
+package/        a whole package: its kernels, its Python files, the modules that stand for the old triton
 report/         grades and sums, as text, JSON and HTML
 parallel.py     the same work on many texts, on all processors
 command.py      the command line, and the order of the work

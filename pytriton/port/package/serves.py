@@ -107,7 +107,7 @@ class _Types:
             self._of.setdefault(self._key(defines), types)
 
     def __call__(self, values: Mapping[str, object]) -> Types:
-        return self._of[self._key(values)]
+        return self._of[tuple(values[name] for name in self._names)]
 
     def _key(self, defines: Mapping[str, object]) -> tuple[object, ...]:
         return tuple(

@@ -28,6 +28,7 @@ from pytriton.port.read.extract import looks_like
 __all__ = ["MIN_PART", "Place", "Places", "Template", "label_of_file", "text_of_file"]
 
 _SEPARATOR: Final = " $ "  # no text has it
+_LABELS: Final = re.compile(r"(<[^<>]*>\s*)+")
 MIN_PART: Final = 40  # characters of a string that is taken for a part of a text
 
 
@@ -121,11 +122,18 @@ class Places:
             return Place(path, 0, label_of_file(path), (path,))
         if whole in self.strings:
             return Place(*self.strings[whole])
-        for template in self.templates:
-            label = template.filled(text)
-            if label is not None:
-                return Place(template.path, template.line, label, (), (template,))
-        return self._put_together(whole)
+        put_together = self._put_together(whole)
+        if put_together is not None and _LABELS.fullmatch(str(put_together.label)):
+            return put_together
+        filled = [(template.filled(text), template) for template in self.templates]
+        labels = [
+            (len(label), number, label) for number, (label, _) in enumerate(filled) if label is not None
+        ]
+        if not labels:
+            return put_together
+        _, number, label = min(labels)  # the string that has most of the text
+        template = filled[number][1]
+        return Place(template.path, template.line, label, (), (template,))
 
     def _put_together(self, text: str) -> Place | None:
         """A text of several, one after another."""

@@ -1,0 +1,201 @@
+"""The parts of a package's port: edits of Python files, labels, the launcher's size, where files are written."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytriton.__main__ import main
+from pytriton.port.package.edits import edited
+from pytriton.port.package.imports import Uses
+from pytriton.port.package.launcher import NAMES, launcher
+from pytriton.port.package.output import diff, uncommitted
+from pytriton.port.package.texts import Places
+
+MAX_LAUNCHER = 300  # lines, with all parts
+
+
+def shown(text: str, dots: str = ".", opened: bool = False) -> str:
+    changed = edited(text.encode(), dots, {}, opened)
+    ast.parse(changed)
+    return changed.decode()
+
+
+IMPORTS = [
+    ("import triton\n", "from . import _triton as triton\n"),
+    ("import torch, triton as tt  # both\n", "import torch\nfrom . import _triton as tt  # both\n"),
+    (
+        "try:\n    import triton\nexcept ImportError:\n    triton = None\n",
+        "try:\n    from . import _triton as triton\nexcept ImportError:\n    triton = None\n",
+    ),
+    ("from triton import kernel, cdiv as c\n", "from ._triton import kernel, cdiv as c\n"),
+    ("from triton.testing import do_bench\n", "from ._triton_testing import do_bench\n"),
+    ("import triton.testing as tt\n", "from . import _triton_testing as tt\n"),
+    ("triton = __import__('triton')\n", "from . import _triton as triton\n"),
+    ("import importlib\ntriton = importlib.import_module('triton')\n", "from . import _triton as triton\n"),
+    (
+        "import importlib as i\nk = i.import_module('triton').kernel\n",
+        "import importlib as i\nk = i.import_module('._triton', __package__).kernel\n",
+    ),
+    ("import triton.ops\nx = 'import triton'\n", "import triton.ops\nx = 'import triton'\n"),
+    ("import torch\r\nimport triton\r\n", "import torch\r\nfrom . import _triton as triton\r\n"),
+    ("\ufeffimport triton\n", "\ufefffrom . import _triton as triton\n"),
+    ("é = 'é'; import triton\n", "é = 'é'; from . import _triton as triton\n"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), IMPORTS)
+def test_imports(before: str, after: str) -> None:
+    assert shown(before) == after
+
+
+def test_imports_of_a_folder_below() -> None:
+    assert shown("import triton\n", "..") == "from .. import _triton as triton\n"
+
+
+OPENED = [
+    ("import triton\nx = open(p + '.c').read()\n", "x = triton.read(p + '.c')"),
+    ("import triton\nx = Path(p).read_text()\n", "x = triton.read(Path(p))"),
+    ("import triton\nx = pkgutil.get_data(__name__, p).decode()\n", "x = triton.read(p)"),
+    ("import triton\nwith open(p) as f:\n    x = f.read()\n    y = 1\n", "x = triton.read(p)\ny = 1"),
+    ("import triton\nwith open(p) as f:\n    x = json.load(f)\n", "with open(p) as f:\n    x = json.load(f)"),
+    ("import triton\nx = open(p, 'rb').read()\n", "x = open(p, 'rb').read()"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), OPENED)
+def test_files_that_are_opened(before: str, after: str) -> None:
+    assert shown(before, opened=True) == f"from . import _triton as triton\n{after}\n"
+
+
+KERNEL = "__global__ void {name}(float *X __noalias) {{ int i[TN] = 0 ... TN; *(X + i) = {value}; }}"
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A package with a text in each of the ways."""
+    root = tmp_path / "old"
+    root.mkdir()
+    (root / "__init__.py").write_text("")
+    (root / "one.c").write_text(KERNEL.format(name="one", value=1))
+    (root / "two.c").write_text(KERNEL.format(name="two", value=2))
+    lines = [
+        f"WHOLE = '''{KERNEL.format(name='whole', value=3)}'''",
+        f"FORMAT = '''{KERNEL}'''",
+        f"REPLACED = '''{KERNEL.format(name='NAME', value=4)}'''.replace('NAME', name)",
+        f"FILLED = f'''{KERNEL.replace('value', 'value + 1')}'''",
+    ]
+    (root / "texts.py").write_text("\n".join(lines) + "\n")
+    return root
+
+
+def test_labels(package: Path) -> None:
+    places = Places.of(package)
+    one, two = ((package / name).read_text() for name in ("one.c", "two.c"))
+    assert places.of_text(KERNEL.format(name="whole", value=3)) is not None
+    assert places.of_text(KERNEL.format(name="whole", value=3)).label is None  # type: ignore[union-attr]
+    labels = {
+        one: "<one>",
+        f"{one}\n\n{two}\n": "<one> <two>",
+        f"#define A 1\n{two}": "#define A 1 <two>",
+        KERNEL.format(name="NAMED", value=4).replace("NAMED", "four"): "texts 1 $ four",
+        KERNEL.format(name="f", value="x"): "texts $ f $ x",
+    }
+    for text, label in labels.items():
+        place = places.of_text(text)
+        assert place is not None
+        assert place.label == label
+    assert places.of_text("void other(float *X) { *X = 1; }") is None
+
+
+def test_launcher_with_all_parts_is_small(tmp_path: Path) -> None:
+    uses = Uses(
+        set(NAMES) | {"cdiv"}, {"perf_report", "do_bench", "allclose", "mask_tensor", "sparsify_tensor"}
+    )
+    uses.keywords |= {"bench", "num_warps"}
+    uses.attributes.add("set_constant")
+    modules = launcher("kernels", uses, [], True, True)
+    assert all(len(text.splitlines()) <= MAX_LAUNCHER for text in modules.values())
+    for number, text in enumerate(modules.values()):
+        (tmp_path / f"{number}.py").write_text(text)
+    command = [sys.executable, "-m", "ruff", "format", "--isolated", "--check", str(tmp_path)]
+    assert subprocess.run(command, check=False).returncode == 0
+
+
+# ---------------------------------------------------------------- where it is written
+
+CALL = """\
+import triton
+kernel = triton.kernel(SOURCE, defines={'TN': 16})
+def run(x):
+    kernel(x, grid=lambda o: [1])
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = tmp_path / "small"
+    root.mkdir()
+    (root / "__init__.py").write_text("from .fill import run\n")
+    text = KERNEL.format(name="fill", value=1)
+    (root / "fill.py").write_text(CALL.replace("SOURCE", f"'''{text}'''"))
+    (root / "data.bin").write_bytes(b"\x00\xff")
+    monkeypatch.chdir(tmp_path)
+    return root
+
+
+def test_a_second_run_changes_nothing_and_edits_are_kept(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["port", "small", "--out", "new"]) == 0
+    assert (small.parent / "new/small/data.bin").read_bytes() == b"\x00\xff"
+    assert main(["port", "small", "--out", "new"]) == 0
+    assert "0 files written" in capsys.readouterr().out
+    kernels = small.parent / "new/small/kernels/fill.py"
+    kernels.write_text(kernels.read_text() + "# mine\n")
+    assert main(["port", "small", "--out", "new"]) == 2
+    assert kernels.read_text().endswith("# mine\n")
+
+
+def git(folder: Path, *words: str) -> str:
+    command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(folder), *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_in_place_is_the_diff(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``--diff`` can be applied by git, and gives what ``--in-place`` makes; that wants a committed tree."""
+    git(small.parent, "init", "-q")
+    assert uncommitted(small)
+    assert main(["port", "small", "--in-place"]) == 2
+    git(small.parent, "add", "-A")
+    git(small.parent, "commit", "-qm", "old")
+    capsys.readouterr()
+    assert main(["port", "small", "--diff"]) == 0
+    (small.parent / "change.diff").write_text(capsys.readouterr().out)
+    assert main(["port", "small", "--in-place"]) == 0
+    made = {path.name: path.read_bytes() for path in small.rglob("*.py")}
+    git(small.parent, "add", "small")
+    git(small.parent, "commit", "-qm", "new")
+    assert main(["port", "small", "--in-place"]) == 0
+    assert git(small.parent, "status", "--porcelain", "small") == ""
+    git(small.parent, "checkout", "-q", "HEAD~1", "--", "small")
+    git(small.parent, "rm", "-rqf", "small/kernels", "small/_triton.py")
+    git(small.parent, "apply", "change.diff")
+    assert {path.name: path.read_bytes() for path in small.rglob("*.py")} == made
+
+
+def test_kernels_only_writes_no_package(small: Path) -> None:
+    main(["port", "small", "--out", "new", "--kernels-only"])
+    assert not (small.parent / "new/small/_triton.py").exists()
+    assert list((small.parent / "new").rglob("*.py"))
+
+
+def test_diff_of_a_file_that_leaves(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text("x\n")
+    name = tmp_path.name
+    wanted = f"--- a/{name}/a.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"
+    assert diff(tmp_path, {"a.c": None}) == wanted
