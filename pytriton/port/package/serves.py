@@ -92,12 +92,14 @@ def flags_of(ported: PortedKernel) -> list[str]:
 
 
 class _Types:
-    """The types of the parameters for each combination of the defines that are no numbers."""
+    """The types of the parameters for each combination of the defines that are no numbers.
+
+    A switch is True in a variant, or not there; in a row it is False where it is not given.
+    """
 
     def __init__(self, ported: PortedKernel) -> None:
         self._names = list(ported.families[0].values)
         self._flags = set(flags_of(ported))
-        self._switches = ported.switches
         self._of: dict[tuple[object, ...], Types] = {}
         for defines, translation in ported.variants:
             present = {p.identifier: _declared(p, defines) for p in translation.parameters}
@@ -109,9 +111,7 @@ class _Types:
 
     def _key(self, defines: Mapping[str, object]) -> tuple[object, ...]:
         return tuple(
-            (name in defines if name in self._switches else defines.get(name) not in (None, False))
-            if name in self._flags
-            else number(defines.get(name))
+            defines.get(name) not in (None, False) if name in self._flags else number(defines.get(name))
             for name in self._names
         )
 
