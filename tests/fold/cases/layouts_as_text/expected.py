@@ -22,7 +22,6 @@ def matmul(
     TZ: tl.constexpr,
     TK: tl.constexpr,
     STRIDE_AK: tl.constexpr,
-    STRIDE_AM: tl.constexpr,
     STRIDE_BK: tl.constexpr,
     MASKED: tl.constexpr,
     RELU: tl.constexpr,
@@ -47,20 +46,20 @@ def matmul(
         K //= TZ
     rk = pidz * K + tl.arange(0, TK)
     # pointers to operands
-    if STRIDE_AM == "lda":
-        pa = A + rk[None, :] + rm[:, None] * lda
-    else:
+    if STRIDE_AK == "lda":
         pa = A + rk[:, None] * lda + rm[None, :]
+    else:
+        pa = A + rk[None, :] + rm[:, None] * lda
     if STRIDE_BK == "ldb":
         pb = B + rk[:, None] * ldb + rn[None, :]
     else:
         pb = B + rk[None, :] + rn[:, None] * ldb
     # prefetches operands
     if MASKED:
-        if STRIDE_AM == "lda":
-            a_mask = (rk < K)[None, :] & (rm < M)[:, None]
-        else:
+        if STRIDE_AK == "lda":
             a_mask = (rk < K)[:, None] & (rm < M)[None, :]
+        else:
+            a_mask = (rk < K)[None, :] & (rm < M)[:, None]
         if STRIDE_BK == "ldb":
             b_mask = (rk < K)[:, None] & (rn < N)[None, :]
         else:
@@ -72,7 +71,7 @@ def matmul(
             a = tl.load(pa, mask=a_mask, other=0.0)
             b = tl.load(pb, mask=b_mask, other=0.0)
             acc = tl.dot(
-                a if STRIDE_AM == "lda" else tl.trans(a),
+                tl.trans(a) if STRIDE_AK == "lda" else a,
                 b if STRIDE_BK == "ldb" else tl.trans(b),
                 acc,
                 input_precision="ieee",
@@ -80,7 +79,7 @@ def matmul(
             pa += TK * stride_ak
             pb += TK * stride_bk
             a_mask = tl.full(
-                (TM, TK) if STRIDE_AM == "lda" else (TK, TM), k > TK, tl.int1
+                (TK, TM) if STRIDE_AK == "lda" else (TM, TK), k > TK, tl.int1
             )
             b_mask = tl.full(
                 (TK, TN) if STRIDE_BK == "ldb" else (TN, TK), k > TK, tl.int1
@@ -90,7 +89,7 @@ def matmul(
             a = tl.load(pa)
             b = tl.load(pb)
             acc = tl.dot(
-                a if STRIDE_AM == "lda" else tl.trans(a),
+                tl.trans(a) if STRIDE_AK == "lda" else a,
                 b if STRIDE_BK == "ldb" else tl.trans(b),
                 acc,
                 input_precision="ieee",
