@@ -24,8 +24,8 @@ ROOT = Path(__file__).parents[2]
 OWN_TESTS = PACKAGES.with_name("packages_tests")
 
 
-# One of each era at each start of the suite; all of them with ``--slow``.
-QUICK = ("lean2019", "tutorials2020", "ops2021")
+# All of them with ``--slow``.
+QUICK = ("lean2019",)
 
 
 @each_device

@@ -242,8 +242,8 @@ def _inexact(terms: Terms, type_: ScalarType) -> Array:
     """How far sums of the terms in different orders, or with products that are not rounded, may stray.
 
     Nothing strays where every partial sum is exact, in any order: all terms are multiples of one power of two that
-    the type can hold, and the sum of their sizes still fits. Elsewhere each rounding adds half a unit of a partial sum, which is no larger
-    than ``size``, or half the smallest number where sums are subnormal.
+    the type can hold, and the sum of their sizes still fits. Elsewhere each rounding adds half a unit of a partial
+    sum, which is no larger than ``size``, or half the smallest number where sums are subnormal.
     """
     digits = _digits(type_)
     size = np.where(np.isfinite(terms.size), terms.size, 0.0)

@@ -229,6 +229,7 @@ def test_the_report_shows_both_sides_escaped(repository: Path) -> None:
     assert "<script" not in page
 
 
+@pytest.mark.slow
 def test_the_written_tests_are_green(repository: Path) -> None:
     port("--with-tests")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "new"]

@@ -7,6 +7,7 @@ text, what was asked of it, the arguments (copied before the launch) and the gri
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import math
 import runpy
@@ -16,12 +17,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
 
 import pytriton
 from pytriton.runtime.tune.benchmark import Launch
+from tests.legacy.modules import PACKAGES, package
 
 __all__ = ["QUICK", "Recorded", "recorded"]
 
@@ -115,22 +118,53 @@ def _script(path: Path) -> None:
         sys.path.remove(folder)
 
 
-def _packages() -> Iterator[tuple[str, Callable[[], object]]]:
-    from tests.legacy import test_packages as programs
+OWN_TESTS: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
+    "lean2019": (("test_dot", {"transpose_a": False, "transpose_b": True}), ("test_batchnorm", {})),
+    "contract2020": (("test_einsum", {"pattern": "bhmk,bhnk->bhmn"}),),
+    "tutorials2020": (
+        ("test_vector_add", {}),
+        ("test_matmul", {"dtype": torch.float32}),
+        ("test_conv", {"pad": 1}),
+    ),
+    "ops2021": (
+        ("test_matmul", {"layout": "nn"}),
+        ("test_softmax", {"columns": 37, "dtype": torch.float32}),
+        ("test_cross_entropy", {"columns": 37}),
+    ),
+}
 
-    yield "lean2019", lambda: programs.test_2019_dot("cpu", False, True)
-    yield "lean2019", lambda: programs.test_2019_batchnorm("cpu")
-    yield "contract2020", lambda: programs.test_2020_einsum("cpu", "bhmk,bhnk->bhmn")
-    yield "tutorials2020", lambda: programs.test_2020_vector_add("cpu")
-    yield "tutorials2020", lambda: programs.test_2020_matmul("cpu", torch.float32)
-    yield "tutorials2020", lambda: programs.test_2020_conv("cpu", 1)
-    for name in programs.SPARSE:
-        for mode in ("sdd", "dsd", "dds"):
+
+def _packages() -> Iterator[tuple[str, Callable[[], object]]]:
+    """Some of the packages' own tests, at the sizes for a CPU."""
+    given = {"device": "cpu", "large": lambda small, _: small}
+    for name, tests in OWN_TESTS.items():
+        for test, arguments in tests:
             yield (
                 name,
-                lambda name=name, mode=mode: programs.test_sparse_matmul("cpu", name, mode, False, True),
-            )  # type: ignore[misc]
-        yield name, lambda name=name: programs.test_sparse_attention("cpu", name, programs.MASKS["all"])  # type: ignore[misc]
-    yield "ops2021", lambda: programs.test_2021_matmul("cpu", "nn")
-    yield "ops2021", lambda: programs.test_2021_softmax("cpu", 37, torch.float32)
-    yield "ops2021", lambda: programs.test_2021_cross_entropy("cpu", 37)
+                lambda name=name, test=test, arguments=arguments: getattr(_tests_of(name), test)(
+                    **given, compare=_tests_of(name, "conftest")._compare, **arguments
+                ),
+            )
+    for name in ("sparse2020", "sparse2021"):
+        for mode in ("sdd", "dsd", "dds"):
+            yield name, lambda name=name, mode=mode: _sparse_product(name, mode, given)
+
+
+def _sparse_product(name: str, mode: str, given: Mapping[str, Any]) -> None:
+    layout = _tests_of(name, "block_sparse").random_layout(2, 2, 4, 3, "cpu")
+    compare = _tests_of(name, "conftest")._compare
+    attention = _tests_of(name).TestAttention()
+    attention.test_matmul(
+        **given, compare=compare, setup=(layout, 16), mode=mode, trans_a=False, trans_b=True
+    )
+
+
+def _tests_of(name: str, module: str | None = None) -> ModuleType:
+    """The own tests of a package, or a module beside them."""
+    package(name)
+    folder = str(PACKAGES.with_name("packages_tests"))
+    sys.path.insert(0, folder)
+    try:
+        return importlib.import_module(module or f"test_{name}")
+    finally:
+        sys.path.remove(folder)

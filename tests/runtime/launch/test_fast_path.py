@@ -174,7 +174,7 @@ class TestWhatIsLaunched:
         assert not long_ways
 
     def test_current_device(self, gpu: StandIn, tell: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Tensors that are not on the current device take the slow path, which changes the device for the launch."""
+        """Tensors that are not on the current device take the slow path, which sets it for the launch."""
         if torch.cuda.device_count() == 1:
             assert "current_device" not in tell.launcher_source
             return
