@@ -21,8 +21,8 @@ STEP = re.compile(
     r"(?:<!-- file: (?P<name>\S+) -->\n)?```(?P<kind>console|python|text)\n(?P<text>.*?)```", re.DOTALL
 )
 STATUS = {
-    "python -m pytriton port ops2021 --check": 1,
-    "python -m pytriton port contract2020 --out contractions": 1,
+    "python -m pytriton port kernels2021 --kernels-only --check": 1,
+    "python -m pytriton port contract2020 --kernels-only --out contractions": 1,
 }
 
 
@@ -61,4 +61,4 @@ def test_the_walk(tmp_path: Path) -> None:
             printed = done.stdout
             if shown:
                 assert printed == shown
-    assert ran == 12
+    assert ran == 20
