@@ -19,7 +19,7 @@ from pytriton.__main__ import main
 ROOT = Path(__file__).parents[2]
 PACKAGES = ROOT / "tests" / "legacy" / "packages"
 TESTS = ROOT / "tests" / "legacy" / "packages_tests"
-QUICK = ("lean2019", "tutorials2020")
+QUICK = ("lean2019",)
 
 # What Triton's own interpreter computes wrongly, and why; a GPU and pytriton's interpreter do it right.
 WRONG_ON_INTERPRETER = {
