@@ -6,6 +6,7 @@ Cause and cure are the row in ``docs/errors.md``; the example is a case of ``tes
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import os
 import re
@@ -78,9 +79,13 @@ def said(text: str, defines: dict[str, Any], kernel: str | None) -> str:
 
 
 def run(snippet: str) -> str:
-    """What a Python example raises or warns of; empty where it runs. ``shared`` is a folder of its own."""
+    """What a Python example raises or warns of; empty where it runs. It runs in a folder of its own, ``shared``."""
     kept = dict(os.environ)
-    with warnings.catch_warnings(record=True) as warned, tempfile.TemporaryDirectory() as folder:
+    with (
+        warnings.catch_warnings(record=True) as warned,
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+    ):
         names: dict[str, Any] = {"shared": Path(folder)}
         warnings.simplefilter("always")
         exec(PREAMBLE, names)

@@ -1,11 +1,13 @@
 """Folded kernels: goldens, proved for every define set by TTIR and computed for many of them by the interpreter.
 
-A case is a folder with ``kernel.c``, ``expected.py`` and ``case.toml``: ``[[sets]]`` are products of ``axes``, each
-a list of defines to choose from.
+A case is a folder with ``expected.py`` and ``case.toml``: ``[[sets]]`` are products of ``axes``, each a list of
+defines to choose from. Its text is ``kernel.c``, or stands in an old package: ``source`` is the file there, and
+``variable`` the name of the string in it.
 """
 
 from __future__ import annotations
 
+import ast
 import itertools
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from pytriton.fold.fold import fold
 from pytriton.fold.variants import Variant
 from pytriton.port.equivalence import Case, compare, load_ported
 from pytriton.port.prove import Proof, differences, proved
+from tests.legacy.modules import PACKAGES
 
 CASES = Path(__file__).parent / "cases"
 # Many define sets each: seconds of translating and proving.
@@ -37,6 +40,25 @@ def settings(name: str) -> dict[str, Any]:
     return tomllib.loads((CASES / name / "case.toml").read_text())
 
 
+@cache
+def text_of(name: str) -> str:
+    """The Triton-C of a case."""
+    asked = settings(name)
+    if "source" not in asked:
+        return (CASES / name / "kernel.c").read_text()
+    text = (PACKAGES / asked["source"]).read_text()
+    if "variable" not in asked:
+        return text
+    strings = {
+        ast.unparse(node.targets[0]): node.value.value
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+    }
+    string = strings[asked["variable"]]
+    assert isinstance(string, str)
+    return string
+
+
 def define_sets(asked: Mapping[str, Any]) -> Iterator[dict[str, object]]:
     for group in asked["sets"]:
         for row in itertools.product(*group["axes"]):
@@ -45,7 +67,7 @@ def define_sets(asked: Mapping[str, Any]) -> Iterator[dict[str, object]]:
 
 @cache
 def variants(name: str) -> tuple[Variant, ...]:
-    source, asked = (CASES / name / "kernel.c").read_text(), settings(name)
+    source, asked = text_of(name), settings(name)
     kernel = asked.get("kernel")
     return tuple(
         Variant(defines, pytriton.translate(source, defines, kernel=kernel)) for defines in define_sets(asked)
@@ -54,7 +76,7 @@ def variants(name: str) -> tuple[Variant, ...]:
 
 @cache
 def proof(name: str) -> Proof:
-    return proved((CASES / name / "kernel.c").read_text(), variants(name))
+    return proved(text_of(name), variants(name))
 
 
 def refused(name: str, **changed: object) -> str | None:
@@ -78,7 +100,7 @@ def test_every_define_set_has_the_same_ttir(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_text_is_short_and_formatted(name: str) -> None:
-    text, source = proof(name).folded.text, (CASES / name / "kernel.c").read_text()
+    text, source = proof(name).folded.text, text_of(name)
     assert len(text.splitlines()) <= MAX_RATIO * len(source.splitlines())
     command = [sys.executable, "-m", "ruff", "format", "--isolated", "-"]
     assert subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout == text
@@ -87,7 +109,7 @@ def test_text_is_short_and_formatted(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_user_comments_stand_once(name: str) -> None:
     texts = [variant.translation.text for variant in variants(name)]
-    source, folded = (CASES / name / "kernel.c").read_text(), proof(name).folded.text
+    source, folded = text_of(name), proof(name).folded.text
     comments = {line.strip() for text in texts for line in text.splitlines() if line.strip().startswith("# ")}
     for comment in comments:
         if comment[2:] in source:
@@ -96,7 +118,7 @@ def test_user_comments_stand_once(name: str) -> None:
 
 def compute(name: str, step: int, tmp_path: Path) -> None:
     """Both on the interpreter, with the same memory, for every so many define sets."""
-    source, folded = (CASES / name / "kernel.c").read_text(), proof(name).folded
+    source, folded = text_of(name), proof(name).folded
     path = tmp_path / "folded.py"
     path.write_text(folded.text)
     kernel = getattr(load_ported(path), folded.function)
@@ -147,7 +169,7 @@ def test_proof_fails_for_another_kernel(right: str, wrong: str) -> None:
 
 def test_rules_that_are_not_trusted_become_conditions() -> None:
     name = "softmax_of_four_types"
-    folded = fold((CASES / name / "kernel.c").read_text(), variants(name), rules=frozenset())
+    folded = fold(text_of(name), variants(name), rules=frozenset())
     assert "if X.dtype.element_ty ==" in folded.text or "if LENGTH" in folded.text
     assert list(differences(folded, variants(name))) == []
 
@@ -162,7 +184,7 @@ UNSEEN = [96, 100, 640, 1000, 1024, 1536, 4096]
     "name", [pytest.param("softmax_of_six_flags", marks=pytest.mark.slow), "softmax_backward"]
 )
 def test_unseen_sizes_have_the_same_ttir(name: str, size: int) -> None:
-    source = (CASES / name / "kernel.c").read_text()
+    source = text_of(name)
     defines = {**variants(name)[-1].defines, "TN": size}
     assert proof(name).folded.known.refusal(defines) is None
     unseen = Variant(defines, pytriton.translate(source, defines))
@@ -189,7 +211,7 @@ def test_numbers_that_decide_something_new_are_refused() -> None:
 def test_arms_that_no_known_set_reads_are_refused() -> None:
     """What stands there was never folded: neither a flag that nobody gave nor another answer to an ``#if``."""
     name = "sparse_products"
-    source = (CASES / name / "kernel.c").read_text()
+    source = text_of(name)
     some = [
         variant for variant in variants(name) if variant.defines["TZ"] == 1 and "DDS" not in variant.defines
     ]
