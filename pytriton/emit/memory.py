@@ -122,9 +122,7 @@ def checked(
     """The call of a helper that makes the access only where it is inside; ``True`` stands for no mask."""
     assert context.names.table is not None
     context.helpers.add(f"checked_{name}")
-    site = context.sites[number]
-    ranges = 1 if site.roots is not None and len(site.roots) == 1 else 0
-    numbers = [Atom(str(word)) for word in (number, ranges, len(site.shape))]
+    numbers = [Atom(str(word)) for word in (number, len(context.sites[number].shape))]
     return Call(
         f"checked_{name}",
         (*operands, mask or Atom("True"), *more, Atom(context.names.table), *numbers),

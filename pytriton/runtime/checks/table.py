@@ -4,6 +4,9 @@ Words of 64 bits: eight that nobody reads, eight for each site, then the ranges.
 of its first range, how many it has, how many elements were outside, and of the first of these its address, its
 number in the block (row by row) and the three program ids. A range is two words: the lowest address, and how many
 bytes after it an element of this site may begin. ``templates/checked.py.j2`` is the other side.
+
+The table of an inspector (passes/check/inspector.py) is smaller: a word for what it finds, and a range for each of
+its bounds.
 """
 
 from __future__ import annotations
@@ -13,11 +16,12 @@ from typing import Final
 
 import numpy
 
+from pytriton.passes.check.inspector import Inspection
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.memory import Memory, Range
 from pytriton.runtime.checks.violation import Violation
 
-__all__ = ["filled", "found_in"]
+__all__ = ["bounds", "filled", "found_in", "inspectable"]
 
 _WORDS: Final = 8  # of a site
 
@@ -43,6 +47,27 @@ def filled(
         heads += [first + len(ranges), len(starts), *[0] * (_WORDS - 2)]
         ranges += [word for start in starts for word in start]
     return heads + ranges
+
+
+def inspectable(inspected: Inspection, sites: Sequence[Site], memory: Memory) -> bool:
+    """Whether an inspector may judge a launch: it knows where all memory ends, and nobody writes what it reads."""
+    extents = memory.extents
+    if not inspected.inspected or any(memory.is_open(sites[number]) for number in inspected.inspected):
+        return False
+    read = [extents[name] for name in inspected.consulted]
+    written = [extents[name] for name in inspected.written]
+    return not any(
+        other.is_open or (one.low < other.end and other.low < one.end) for one in read for other in written
+    )
+
+
+def bounds(inspected: Inspection, memory: Memory) -> list[int]:
+    """The words of an inspector's table before a launch."""
+    words = [0]
+    for name, width in inspected.bounds:
+        extent = memory.extents[name]
+        words += [extent.low, max(0, extent.end - extent.low - width + 1)]
+    return words
 
 
 def found_in(words: Sequence[int], sites: Sequence[Site]) -> dict[int, Violation]:
