@@ -10,7 +10,7 @@ from typing import Final
 
 from pytriton.emit.context import Context, node_of, shape_node, tensor_of
 from pytriton.emit.conversions import as_type, compared, place
-from pytriton.emit.inspecting import INSPECTING, inspecting
+from pytriton.emit.memory import INSPECTING, inspecting
 from pytriton.emit.operators import alternatives
 from pytriton.emit.python import Atom, BinOp, Call, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted

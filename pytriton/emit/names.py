@@ -19,7 +19,7 @@ __all__ = ["Names", "identifier"]
 _HELPERS: Final = ("cut_from_loads", "widen_lhs", "widen_rhs", "ieee_ceil", "ieee_floor")
 _ACCESSES: Final = ("load", "store", "atomic_add", "atomic_cas", "atomic_xchg")
 # The helpers of checked code, and of inspectors.
-_CHECKED: Final = frozenset(["places", "reached", *(f"checked_{access}" for access in _ACCESSES)])
+_CHECKED: Final = frozenset(["note", "places", "reached", *(f"checked_{access}" for access in _ACCESSES)])
 _INSPECTORS: Final = frozenset(
     [
         "looked_up",

@@ -23,7 +23,7 @@ from pytriton.pipeline import Translation
 from pytriton.runtime.checks.blocks import known_blocks
 from pytriton.runtime.checks.memory import Memory
 from pytriton.runtime.checks.report import tell, tell_of_overlaps
-from pytriton.runtime.checks.table import bounds, filled, found_in, inspectable
+from pytriton.runtime.checks.table import bounds, filled, forgotten, found_in, inspectable
 from pytriton.runtime.checks.violation import Violation
 from pytriton.runtime.compile.failures import Generated
 from pytriton.runtime.compile.load import load
@@ -142,7 +142,7 @@ class Checked:
     ) -> None:
         table = self._table(made, device, memory).to(f"cuda:{device}")
         self._kernel_of(made, device, specialization)(grid, [*values, table.data_ptr()])
-        found = found_in(table[: 8 * (1 + len(made.sites))].tolist(), made.sites)  # this waits for the launch
+        found = found_in(table.tolist(), made.sites)  # this waits for the launch
         tell(found, memory, grid)
 
     def _table(self, made: Translation, device: int, memory: Memory) -> torch.Tensor:
@@ -169,9 +169,8 @@ class Checked:
         """What the last replay of each graph left; raises LaunchError."""
         sites = self._whole.sites
         for table, memory, grid in tuple(self._captured):
-            words = table[: 8 * (1 + len(sites))]
-            found = found_in(words.tolist(), sites)
-            words.view(-1, 8)[1:, 2] = 0  # told once a replay
+            found = found_in(table.tolist(), sites)
+            forgotten(table, sites)  # told once a replay
             tell(found, memory, grid)
 
     def _kernel_of(self, made: Translation, device: int, specialization: tuple[int, ...]) -> DeviceKernel:

@@ -154,9 +154,10 @@ def test_a_captured_launch_is_told_of_when_its_tensors_are_gone() -> None:
     memory, gone = launch.memory.outlived("pinned"), weakref.ref(z)
     sites = translated(COPY).sites
     words = filled(sites, memory)
-    at = 8 * (1 + len(sites) - 1)  # the store's
+    at = 16 * (1 + len(sites) - 1)  # the store's
     assert words[at + 1] == 1
     words[at + 2 : at + 8] = [24, z.data_ptr() + 4000, 104, 7, 0, 0]
+    words[at + 9 : at + 13] = [z.data_ptr() + 4000, z.data_ptr() + 4092, 7, 7]
     del z, launch, bound
     assert gone() is None
     with pytest.raises(LaunchError) as raised:
