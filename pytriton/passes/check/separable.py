@@ -198,7 +198,7 @@ class Separation:
 
     def _elementwise(self, expr: Expr, shape: tuple[int, ...]) -> Parts:
         """What is computed element by element from operands that have at most one axis together."""
-        if not isinstance(expr, Unary | Binary | Select | Cast | Call) or not _counts(expr.type):
+        if not isinstance(expr, Unary | Binary | Select | Cast | Call | Load) or not _counts(expr.type):
             raise Unknown
         sides = [self.aligned(child, shape) for child in children(expr)]
         used = {axis for side in sides for axis in side.used}
@@ -206,7 +206,8 @@ class Separation:
             raise Unknown
         values = iter([_whole(side, child) for side, child in zip(sides, children(expr), strict=True)])
         type_ = with_element(element_of(expr.type), tuple([shape[axis] for axis in used]))  # type: ignore[arg-type]
-        made = replace(with_children(expr, lambda _: next(values)), type=type_)
+        made: Expr = replace(with_children(expr, lambda _: next(values)), type=type_)
+        made = self._look_up(made) if isinstance(made, Load) else made
         return Parts(
             None if used else made, tuple([made if axis in used else None for axis in range(len(shape))])
         )
