@@ -17,6 +17,7 @@ from pytriton.errors import Diagnostic, Report
 from pytriton.lang.check.kernel import check, kernel_names
 from pytriton.lang.read import read
 from pytriton.lang.tokens import decode
+from pytriton.lang.tree.formats import Printed
 from pytriton.lang.tree.typed import Symbol
 from pytriton.lang.tree.types import LONG, PointerType, ScalarType
 from pytriton.passes import Context, run
@@ -76,6 +77,7 @@ class Translation:
     sites: tuple[Site, ...] = ()  # of checked code, by number; if it has any, a table follows its parameters
     table: Parameter | None = None  # that one; it is not among the parameters
     apart: frozenset[str] = frozenset()  # the parameters that are said to overlap no other: __noalias
+    prints: tuple[Printed, ...] = ()  # its calls of printf, in the order of the module
 
     def __str__(self) -> str:
         return self.text
@@ -129,7 +131,7 @@ def _translated(
     if settings.checked:
         lowered, sites = numbered(lowered)
         lowered = versioned(lowered, sites) if settings.versioned else lowered
-    module = emit(lowered, Provenance(lowered), settings.precision, sites)
+    module = emit(lowered, Provenance(lowered), settings, sites)
     return Translation(
         text=module.text,
         kernel=checked.name,
@@ -146,6 +148,7 @@ def _translated(
         traits=replace(context.traits, strays=provenance.strays),
         sites=sites,
         table=_table(module),
+        prints=module.prints,
         apart=frozenset(symbol.name for symbol in checked.parameters if symbol.noalias),
     )
 

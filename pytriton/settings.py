@@ -17,7 +17,8 @@ class Settings:
     as they come. ``num_stages`` is for loops that only stream; those with products take it from the launch. With
     ``descriptors`` tiles are loaded through tensor descriptors, for launches of which ``Traits.described`` holds.
     ``checked`` code makes no access outside the memory that its pointers come from, and reports it (passes/check);
-    if it is ``versioned``, programs that can be seen to be inside run without checks.
+    if it is ``versioned``, programs that can be seen to be inside run without checks. ``on_cpu`` code is for the
+    interpreter, where functions of runtime/interpret stand in for what is printed.
     """
 
     kernel: str | None = None
@@ -30,3 +31,4 @@ class Settings:
     descriptors: bool = False
     checked: bool = False
     versioned: bool = False
+    on_cpu: bool = False

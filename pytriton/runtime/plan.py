@@ -45,6 +45,7 @@ from pytriton.runtime.tune.tuner import Tuner
 __all__ = ["Plan"]
 
 MAX_FORMS: Final = 16
+PRINTS_LESS: Final = "TC331"  # the warning of what a GPU cannot print: on the CPU there is nothing to tell
 
 _Bound = tuple[list[Any], tuple[int, ...], int]  # ``Bound`` on a device that is known
 
@@ -75,8 +76,11 @@ class Plan:
         self._sweep = Sweep(text, configs)
         self.first = self._sweep.first
         self.configs = self._sweep.configs
-        for warning in self.first.translation.warnings:
-            warn_once(warning.render())
+        warnings = self.first.translation.warnings
+        self._for_gpus = [warning.render() for warning in warnings if warning.code == PRINTS_LESS]
+        for warning in warnings:
+            if warning.code != PRINTS_LESS:
+                warn_once(warning.render())
         self._key_positions = self._positions_of_key()
         self._tuner = Tuner(self._sweep, settings, self._constants, self._key_positions, self._bind)
         self._lock = Lock()
@@ -219,6 +223,9 @@ class Plan:
         sizes = grid_of(candidate, grid)
         if sizes is None:
             return None
+        if device != CPU:
+            while self._for_gpus:
+                warn_once(self._for_gpus.pop())
         memory = self._memory(candidate, device, values, arguments)
         return Launch(candidate, device, sizes, values, specialization, memory)
 

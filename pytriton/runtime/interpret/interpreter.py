@@ -18,6 +18,7 @@ import triton.language as tl
 from triton.runtime.interpreter import ASTTransformer, InterpretedFunction, TensorHandle
 from triton.runtime.jit import JITFunction
 
+from pytriton.lang.tree.formats import Printed
 from pytriton.lang.tree.types import INT, PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.runtime.compile.exclusion import interpreting
@@ -26,6 +27,7 @@ from pytriton.runtime.errors import warn_once
 from pytriton.runtime.interpret.bfloat16 import EXACT_BFLOAT16, bits_of
 from pytriton.runtime.interpret.checked import CheckedAccesses, Launched
 from pytriton.runtime.interpret.patches import LIBDEVICE, MENDS, counted, mended
+from pytriton.runtime.interpret.prints import Printer
 
 __all__ = ["Interpreted"]
 
@@ -41,10 +43,11 @@ class Interpreted:
         *,
         ones: bool = False,
         accesses: CheckedAccesses | None = None,
+        prints: Sequence[Printed] = (),
     ) -> None:
         """``ones``: an int that is 1 becomes a Python number, as where ``@triton.jit`` is called. ``accesses``
-        stand in for the helpers of checked code."""
-        helpers = {} if accesses is None else accesses.functions
+        stand in for the helpers of checked code; ``prints`` are its calls of ``printf``."""
+        helpers = {**({} if accesses is None else accesses.functions), **Printer(prints).functions}
         self._function = InterpretedFunction(_twin(module.python, range=counted, **helpers))
         self._accesses = accesses
         if ones:

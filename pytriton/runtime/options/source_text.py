@@ -24,7 +24,9 @@ class KernelText:
     source: Source
     settings: Settings = field(default_factory=Settings)
 
-    def translate(self, config: Config, *, checked: bool = False, versioned: bool = False) -> Translation:
+    def translate(
+        self, config: Config, *, checked: bool = False, versioned: bool = False, on_cpu: bool = False
+    ) -> Translation:
         """One module for a config; raises CompileError. ``checked``: with memory checks, without descriptors."""
         settings = replace(
             self.settings,
@@ -34,6 +36,7 @@ class KernelText:
             descriptors=config.descriptors and not checked,
             checked=checked,
             versioned=versioned,
+            on_cpu=on_cpu,
         )
         return translate_as(self.source, config.defines, settings)
 

@@ -137,13 +137,19 @@ class Candidate:
 
     @cached_property
     def _interpreted(self) -> Interpreted:
-        module = load(self.translation.function, self.translation.text)
-        return Interpreted(module, self.translation.parameters, self.translation.constexprs)
+        made = self._for_cpu
+        module = load(made.function, made.text)
+        return Interpreted(module, made.parameters, made.constexprs, prints=made.prints)
+
+    @cached_property
+    def _for_cpu(self) -> Translation:
+        """What the interpreter runs: the same, but for what is printed."""
+        return self._text.translate(self.config, on_cpu=True) if self.translation.prints else self.translation
 
     def _interpret(self, grid: Grid, values: Sequence[Any]) -> None:
         try:
             self._interpreted.run(grid, values)
         except InterpreterError as error:
-            module = load(self.translation.function, self.translation.text)
-            generated = Generated(self.translation, module.path, self._text.source)
-            raise generated.stopped(error) from error
+            made = self._for_cpu
+            module = load(made.function, made.text)
+            raise Generated(made, module.path, self._text.source).stopped(error) from error

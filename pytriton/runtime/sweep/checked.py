@@ -80,7 +80,7 @@ class Checked:
 
     @cached_property
     def _for_cpu(self) -> Translation:
-        return self._text.translate(self._config, checked=True)
+        return self._text.translate(self._config, checked=True, on_cpu=True)
 
     @cached_property
     def _for_gpu(self) -> Translation:
@@ -90,9 +90,8 @@ class Checked:
     def _interpreted(self) -> Interpreted:
         made = self._for_cpu
         accesses = CheckedAccesses(made.sites) if made.sites else None
-        return Interpreted(
-            load(made.function, made.text), made.parameters, made.constexprs, accesses=accesses
-        )
+        module = load(made.function, made.text)
+        return Interpreted(module, made.parameters, made.constexprs, accesses=accesses, prints=made.prints)
 
     def _launch(
         self,
