@@ -23,6 +23,7 @@ from pytriton.lang.tree.types import LONG, PointerType, ScalarType
 from pytriton.passes import Context, run
 from pytriton.passes.analysis.traits import Traits
 from pytriton.passes.check.sites import Site, numbered
+from pytriton.passes.check.steps import Steps, watched
 from pytriton.passes.check.versions import versioned
 from pytriton.passes.memory.provenance import Provenance
 from pytriton.settings import Settings
@@ -78,6 +79,7 @@ class Translation:
     table: Parameter | None = None  # that one; it is not among the parameters
     apart: frozenset[str] = frozenset()  # the parameters that are said to overlap no other: __noalias
     prints: tuple[Printed, ...] = ()  # its calls of printf, in the order of the module
+    steps: Steps = field(default_factory=Steps)  # of traced code
 
     def __str__(self) -> str:
         return self.text
@@ -126,7 +128,8 @@ def _translated(
     checked = check(front.tree, report, settings, front.numbers, front.macros)
     context = Context(settings, report)
     provenance = Provenance(checked)
-    lowered = run(checked, context)
+    told, steps = watched(checked) if settings.traced else (checked, Steps())
+    lowered = run(told, context)
     sites: tuple[Site, ...] = ()
     if settings.checked:
         lowered, sites = numbered(lowered)
@@ -149,6 +152,7 @@ def _translated(
         sites=sites,
         table=_table(module),
         prints=module.prints,
+        steps=steps,
         apart=frozenset(symbol.name for symbol in checked.parameters if symbol.noalias),
     )
 

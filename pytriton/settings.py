@@ -18,7 +18,8 @@ class Settings:
     ``descriptors`` tiles are loaded through tensor descriptors, for launches of which ``Traits.described`` holds.
     ``checked`` code makes no access outside the memory that its pointers come from, and reports it (passes/check);
     if it is ``versioned``, programs that can be seen to be inside run without checks. ``on_cpu`` code is for the
-    interpreter, where functions of runtime/interpret stand in for what is printed.
+    interpreter, where functions of runtime/interpret stand in for what is printed. ``traced`` code tells of each
+    statement (passes/check/steps.py), and only those passes have changed it that Triton cannot do without.
     """
 
     kernel: str | None = None
@@ -32,3 +33,4 @@ class Settings:
     checked: bool = False
     versioned: bool = False
     on_cpu: bool = False
+    traced: bool = False

@@ -68,6 +68,8 @@ def call(expr: typed.Call, context: Context) -> Value:
         return _tile(expr, context)
     if function == "barrier":
         return Value(Call("tl.debug_barrier", ()), INT)
+    if function == "watched":
+        return Value(Call("watched", tuple(node_of(argument, context) for argument in expr.arguments)), INT)
     if function == "within":
         context.helpers.add(function)
         lowest, highest, site = (node_of(argument, context) for argument in expr.arguments)

@@ -21,7 +21,7 @@ _ACCESSES: Final = ("load", "store", "atomic_add", "atomic_cas", "atomic_xchg")
 # The helpers of checked code.
 _CHECKED: Final = frozenset(["places", "reached", "within", *(f"checked_{access}" for access in _ACCESSES)])
 _TAKEN: Final = frozenset(
-    [*keyword.kwlist, "tl", "triton", "libdevice", "range", "float", "printed", *_HELPERS]
+    [*keyword.kwlist, "tl", "triton", "libdevice", "range", "float", "printed", "watched", *_HELPERS]
 )
 # Names that a launch `kernel[grid](..., num_warps=4)` gives a meaning of its own.
 _LAUNCH: Final = frozenset("grid warmup num_warps num_stages num_ctas stream device self".split())

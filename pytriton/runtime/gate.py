@@ -49,13 +49,13 @@ _KERNEL: Final = _Table(
     statements=(*_STATEMENTS, ast.AnnAssign, ast.Break, ast.Continue, ast.For, ast.Pass, ast.While),
     expressions=(*_EXPRESSIONS, *_PARTS, ast.List, ast.Slice, ast.keyword),
     constants=(int, float, NoneType, EllipsisType),
-    called=frozenset({"range", "printed"}),
+    called=frozenset({"range", "printed", "watched"}),
     # of tl.tensor and of its descriptors
     methods=frozenset("broadcast_to cast expand_dims load permute reshape split to trans view".split()),
     attributes=frozenset({"T", "dtype", "element_ty", "shape", "type"}),
     # ``tl.core`` and its like hold modules of Python, builtins among them.
     namespaces=frozenset({"tl", "tl.math", "libdevice"}),
-    reserved=frozenset({"triton", "tl", "libdevice", "range", "float", "printed"}),
+    reserved=frozenset({"triton", "tl", "libdevice", "range", "float", "printed", "watched"}),
 )
 _LAUNCHER: Final = _Table(
     what="a generated launcher",

@@ -229,6 +229,24 @@ class Plan:
         memory = self._memory(candidate, device, values, arguments)
         return Launch(candidate, device, sizes, values, specialization, memory)
 
+    def examined(self, arguments: Sequence[Any], grid: Any) -> Launch:
+        """The launch that a call would be, on CPU memory and checked; raises LaunchError where there is none."""
+        plan, bound = self._bound(arguments)
+        if plan is not self:
+            return plan.examined(arguments, grid)
+        values, specialization, device = bound
+        kernel = self.first.translation.kernel
+        if device != CPU:
+            help_ = "pass the tensors: those are copied to the CPU"
+            raise refusal(f"{kernel}: only launches on the CPU can be looked into", "TC515", help_)
+        sizes = grid_of(self.first, grid)
+        if sizes is None:
+            raise refusal(
+                f"{kernel}: the grid has no programs", "TC512", "give a grid of at least one program"
+            )
+        memory = self._memory_of(self.first, device, values, arguments)
+        return Launch(self.first, device, sizes, values, specialization, memory)
+
     def is_checked(self, *, on_cpu: bool) -> bool:
         """Whether launches there are checked for accesses outside their tensors."""
         return self._checks.are_on(on_cpu=on_cpu)
@@ -237,9 +255,14 @@ class Plan:
         self, candidate: Candidate, device: int, values: Sequence[Any], arguments: Sequence[Any]
     ) -> Memory | None:
         """What a launch may reach; None if nobody wants it checked."""
-        binder = candidate.binder
         if not self.is_checked(on_cpu=device == CPU):
             return None
+        return self._memory_of(candidate, device, values, arguments)
+
+    def _memory_of(
+        self, candidate: Candidate, device: int, values: Sequence[Any], arguments: Sequence[Any]
+    ) -> Memory:
+        binder = candidate.binder
         supplied = [self._constants.on(device, buffer.name, buffer.buffer) for buffer in binder.buffers]
         return Memory(self._checks, binder.kernel, binder.parameters, values, [*arguments, *supplied])
 

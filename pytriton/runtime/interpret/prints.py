@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy
-import triton.language as tl
 
 from pytriton.lang.tree.formats import FLOATS, Conversion, Printed, pieces
-from pytriton.runtime.interpret.bfloat16 import floats_of
+from pytriton.runtime.interpret.arrays import array_of
 
 __all__ = ["Printer"]
 
@@ -29,7 +28,7 @@ class Printer:
 
     def _print(self, number: int, *values: Any) -> None:
         conversions, after, shape = self._prints[number]
-        columns = [numpy.broadcast_to(_trimmed(_array(value), shape), shape).reshape(-1) for value in values]
+        columns = [numpy.broadcast_to(array_of(value, shape), shape).reshape(-1) for value in values]
         rows = zip(*columns, strict=True) if columns else [()]
         for row in rows:
             parts = [
@@ -38,22 +37,6 @@ class Printer:
                 for part in (conversion.before, _formatted(conversion, value))
             ]
             sys.stdout.write("".join(parts) + after)
-
-
-def _array(value: Any) -> Any:
-    """The elements of a value of the interpreter, or of a number."""
-    if not isinstance(value, tl.tensor):
-        return numpy.asarray(getattr(value, "value", value))
-    data = value.handle.data
-    if value.dtype == tl.bfloat16:
-        data = floats_of(data)
-    return data if value.type.is_block() else data.reshape(())
-
-
-def _trimmed(array: Any, shape: tuple[int, ...]) -> Any:
-    """The array without what pads it to powers of two."""
-    axes = shape[len(shape) - array.ndim :]
-    return array[tuple(slice(size) for size in axes)]
 
 
 def _formatted(conversion: Conversion, value: Any) -> str:

@@ -25,7 +25,13 @@ class KernelText:
     settings: Settings = field(default_factory=Settings)
 
     def translate(
-        self, config: Config, *, checked: bool = False, versioned: bool = False, on_cpu: bool = False
+        self,
+        config: Config,
+        *,
+        checked: bool = False,
+        versioned: bool = False,
+        on_cpu: bool = False,
+        traced: bool = False,
     ) -> Translation:
         """One module for a config; raises CompileError. ``checked``: with memory checks, without descriptors."""
         settings = replace(
@@ -37,6 +43,7 @@ class KernelText:
             checked=checked,
             versioned=versioned,
             on_cpu=on_cpu,
+            traced=traced,
         )
         return translate_as(self.source, config.defines, settings)
 

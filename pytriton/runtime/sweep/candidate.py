@@ -22,6 +22,7 @@ from pytriton.runtime.compile.compiler import compile_kernel
 from pytriton.runtime.compile.failures import Generated
 from pytriton.runtime.compile.load import load
 from pytriton.runtime.interpret.interpreter import Interpreted
+from pytriton.runtime.interpret.traced import Trace
 from pytriton.runtime.launch.arguments import Binder
 from pytriton.runtime.launch.descriptors import fits_of, guarded
 from pytriton.runtime.launch.device import MOST_PROGRAMS, DeviceKernel, Direct, Grid, refuse_count
@@ -30,6 +31,7 @@ from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.source_text import KernelText
 from pytriton.runtime.sweep.checked import Checked
 from pytriton.runtime.sweep.compiled import compiled_on
+from pytriton.runtime.sweep.examine import traced
 
 __all__ = ["CPU", "Candidate"]
 
@@ -92,6 +94,10 @@ class Candidate:
     def _checked(self) -> Checked:
         """The same point with memory checks."""
         return Checked(self._text, self.config)
+
+    def traced(self, grid: Grid, values: Sequence[Any], memory: Memory, program: Grid) -> Trace:
+        """One program of a launch on CPU memory, statement by statement."""
+        return traced(self._text, self.config, grid, values, memory, program)
 
     @cached_property
     def _plain(self) -> Candidate:

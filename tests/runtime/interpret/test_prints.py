@@ -86,6 +86,11 @@ class TestBlocks:
         assert printed(loop, capsys, 2, check=check) == "21"
 
 
+def test_the_step_of_a_loop_that_is_left_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    body = "{ if (k == 1) continue; if (k == 3) break; }"
+    assert printed(f'for (int k = 0; k < 9; k += 1, printf("%d", k)) {body}', capsys) == "123"
+
+
 def test_a_loop_goes_the_way_that_its_prints_show(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed('for (int k = 3; k > 0; k -= 1) printf("%d", *(Y + k - 1));', capsys) == "10-1"
 
