@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytriton
 from pytriton.adjoint.command import derived_text
@@ -111,7 +112,7 @@ def _translate(options: argparse.Namespace) -> int:
         print(f"{options.file}: error: {error.strerror}", file=sys.stderr)
         return 2
     name = "<stdin>" if str(options.file) == "-" else str(options.file)
-    settings = {
+    settings: dict[str, Any] = {
         "kernel": options.kernel,
         "name": name,
         "include_dirs": options.include_dirs,
@@ -119,7 +120,7 @@ def _translate(options: argparse.Namespace) -> int:
     }
     try:
         if options.command == "gradient":
-            chosen = {key: _names(getattr(options, key)) for key in ("outputs", "inputs")}
+            chosen: dict[str, Any] = {key: _names(getattr(options, key)) for key in ("outputs", "inputs")}
             text, warnings = derived_text(data, _defines(options.defines), **settings, **chosen)
         else:
             translation = translate(data, _defines(options.defines), **settings)

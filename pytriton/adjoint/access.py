@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from pytriton.adjoint.graph import Branch, Define, Item, Loop, Write
 from pytriton.lang.tree.typed import (
@@ -36,9 +37,8 @@ from pytriton.lang.tree.walk import walk
 
 __all__ = ["Accesses", "Touched"]
 
-Key = tuple[
-    object, ...
-]  # ("axis", 0), ("program", 1), ("iteration", loop), ("quotient" or "rest", axis, divisor)
+# ("axis", 0), ("program", 1), ("iteration", loop), ("quotient" or "rest", axis, divisor)
+Key = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class _Affine:
         steps: dict[Key, int] = {}
         for key, step in self.steps.items():
             if key[0] == "axis":
-                to = axes[key[1]]  # type: ignore[index]
+                to = axes[key[1]]
                 if to is not None:
                     steps["axis", to] = step
             else:
@@ -109,8 +109,8 @@ class Accesses:
             }
             if len(split) == 1 and ("program", axis) not in touched.offset.steps:
                 (divisor,) = split
-                ranges["quotient", axis, divisor] = -(-count // divisor)  # type: ignore[operator]
-                ranges["rest", axis, divisor] = min(count, divisor)  # type: ignore[type-var]
+                ranges["quotient", axis, divisor] = -(-count // divisor)
+                ranges["rest", axis, divisor] = min(count, divisor)
             elif split:
                 return False
             else:
@@ -127,6 +127,27 @@ class Accesses:
         if not all(steps.values()):
             return False
         return _distinct(steps, ranges, touched.bounds)
+
+    def apart(self, touched: Sequence[Touched]) -> bool:
+        """Whether several accesses, each of them once, meet in one program only.
+
+        They do if they touch the same elements: by the same steps, with iterations of different loops that run
+        equally often in place of each other, and under the same bounds.
+        """
+        return len({self._form(each) for each in touched}) == 1
+
+    def _form(self, touched: Touched) -> object:
+        places = {loop: (at, self._counts[loop]) for at, loop in enumerate(touched.loops)}
+
+        def form(affine: _Affine) -> object:
+            steps = [
+                (("iteration", places.get(key[1])) if key[0] == "iteration" else key, step)
+                for key, step in affine.steps.items()
+            ]
+            return affine.constant, frozenset(steps)
+
+        assert touched.offset is not None
+        return form(touched.offset), touched.shape, frozenset(map(form, touched.bounds))
 
     # ------------------------------------------------------------ following the statements
 
@@ -171,7 +192,9 @@ class Accesses:
             if start is None or step is None:
                 starts[each.inside] = None
             else:
-                steps = {**start.steps, **({("iteration", loop): step} if step else {})}
+                steps: dict[Key, int] = dict(start.steps)
+                if step:
+                    steps["iteration", loop] = step
                 starts[each.inside] = _Affine(start.constant, steps)
         self._affine.update(starts)
         self._test(loop)
@@ -191,8 +214,7 @@ class Accesses:
             rest = {key: value for key, value in bound.steps.items() if key != ("iteration", loop)}
             if step > 0 and all(key[0] == "program" for key in rest):
                 least = bound.constant + sum(
-                    min(0, value * (self._grid[key[1]] - 1))
-                    for key, value in rest.items()  # type: ignore[index]
+                    min(0, value * (self._grid[key[1]] - 1)) for key, value in rest.items()
                 )
                 count = max(0, -least // step + 1)
                 known = self._counts[loop]

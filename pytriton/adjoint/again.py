@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final, get_args
+from typing import Literal as Choice
 
 from pytriton.adjoint import formula as f
 from pytriton.adjoint.active import Flow
@@ -38,7 +40,13 @@ from pytriton.lang.tree.types import (
 )
 from pytriton.lang.tree.walk import rebuild, walk
 
-__all__ = ["Again", "Level"]
+__all__ = ["WAYS", "Again", "Level", "Way"]
+
+Way = Choice["store", "add", "atomic"]
+"""How the gradient of an input gets to memory: stored, if each element is read once; added to what the program has
+stored there before, if no other program reads it; added by atomics.
+"""
+WAYS: Final = get_args(Way)
 
 
 @dataclass(eq=False)
@@ -52,15 +60,15 @@ class Level:
 
 
 class Again:
-    """Writes statements again. ``inputs`` and ``outputs`` are parameters; of an input, whether its gradient
-    may be stored plainly.
+    """Writes statements again. ``inputs`` and ``outputs`` are parameters; of an input, how its gradient gets to
+    memory.
     """
 
     def __init__(
         self,
         flow: Flow,
         parameters: Iterable[Symbol],
-        inputs: Mapping[Symbol, bool],
+        inputs: Mapping[Symbol, Way],
         outputs: Iterable[Symbol],
         types: Mapping[str, object],
         strict: bool,
@@ -137,7 +145,7 @@ class Again:
             element = element_of(root.type)
             assert isinstance(element, PointerType)
             target = element.element
-            if root in self.inputs and not self.inputs[root] and target in (HALF, BFLOAT16):
+            if self.inputs.get(root, "store") != "store" and target in (HALF, BFLOAT16):
                 target = FLOAT
             type_ = with_element(PointerType(target), shape_of(symbol.type))
             self._twins[symbol] = replace(symbol, name=f"d_{symbol.name}", type=type_)

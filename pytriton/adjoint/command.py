@@ -11,21 +11,22 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from pytriton.adjoint.access import Accesses
+from pytriton.adjoint.again import WAYS, Way
 from pytriton.adjoint.derive import Forward, derive, forward_of
 from pytriton.errors import Report
 from pytriton.lang.tokens import decode
 from pytriton.lang.tree.types import ScalarType
 from pytriton.settings import Settings
 
-__all__ = ["derived_text", "usually_read_once"]
+__all__ = ["derived_text", "usual_ways"]
 
 TYPICAL_SIZES: Final = ((64, 4096), (4096, 64), (1, 4096), (4096, 4096))  # of integers, in turn
 TYPICAL_GRID: Final = 3  # programs along each axis that the text asks for
 
 
-def usually_read_once(forward: Forward) -> frozenset[str]:
-    """The inputs that some ordinary launch reads once."""
-    once: set[str] = set()
+def usual_ways(forward: Forward) -> dict[str, Way]:
+    """How the gradients of inputs get to memory in the best of some ordinary launches."""
+    best: dict[str, Way] = {symbol.name: "atomic" for symbol in forward.inputs}
     grid = tuple(TYPICAL_GRID if axis in forward.flow.programs() else 1 for axis in range(3))
     for sizes in TYPICAL_SIZES:
         whole = {
@@ -33,8 +34,9 @@ def usually_read_once(forward: Forward) -> frozenset[str]:
             for at, symbol in enumerate(forward.kernel.parameters)
             if isinstance(symbol.type, ScalarType) and symbol.type.is_integer
         }
-        once |= forward.read_once(Accesses(forward.items, whole, grid))
-    return frozenset(once)
+        for name, way in forward.ways(Accesses(forward.items, whole, grid)).items():
+            best[name] = min(best[name], way, key=WAYS.index)
+    return best
 
 
 def derived_text(
@@ -54,4 +56,4 @@ def derived_text(
     source = decode(data, name, Report())
     forward = forward_of(source, single, Settings(kernel, folders, strict_literals), inputs, outputs)
     told = tuple(str(error).replace(": error: ", ": warning: ", 1) for error in forward.refused.values())
-    return derive(forward, usually_read_once(forward)).text, told
+    return derive(forward, usual_ways(forward)).text, told

@@ -12,6 +12,7 @@ from typing import Final
 
 from pytriton.adjoint.access import Accesses
 from pytriton.adjoint.active import Flow, is_floating
+from pytriton.adjoint.again import Way
 from pytriton.adjoint.graph import Item, graph_of
 from pytriton.adjoint.print import printed
 from pytriton.adjoint.program import live, read_by, tidy
@@ -47,14 +48,19 @@ class Forward:
     settings: Settings
     defines: Mapping[str, object]
 
-    def read_once(self, accesses: Accesses) -> set[str]:
-        """The inputs that one load reads, each element once."""
-        once: set[str] = set()
+    def ways(self, accesses: Accesses) -> dict[str, Way]:
+        """How the gradient of each input gets to memory, in a launch with these accesses."""
+        result: dict[str, Way] = {}
         for symbol in self.inputs:
             loads = [load for load in self.flow.loads() if symbol in self.flow.roots(load.pointer)]
-            if len(loads) == 1 and loads[0] in accesses.loads and accesses.once(accesses.loads[loads[0]]):
-                once.add(symbol.name)
-        return once
+            touched = [accesses.loads[load] for load in loads if load in accesses.loads]
+            if len(touched) < len(loads) or not all(map(accesses.once, touched)):
+                result[symbol.name] = "atomic"
+            elif len(loads) == 1:
+                result[symbol.name] = "store"
+            else:
+                result[symbol.name] = "add" if accesses.apart(touched) else "atomic"
+        return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +197,11 @@ def _check_input(flow: Flow, symbol: Symbol, written: set[Symbol | None]) -> Non
             refuse("TC706", f"'{symbol.name}' is read as another type", load.span)
 
 
-def derive(forward: Forward, plain: Collection[str] = (), head: Sequence[str] = ()) -> Derived:
-    """The backward. ``plain``: inputs each element of which is read once, so that their gradient is stored."""
+def derive(forward: Forward, ways: Mapping[str, Way], head: Sequence[str] = ()) -> Derived:
+    """The backward, for launches in which the gradients of inputs may go these ways."""
     kernel = forward.kernel
     types = {name: value for name, value in forward.defines.items() if name in forward.front.macros}
-    inputs = {symbol: symbol.name in plain for symbol in forward.inputs}
+    inputs = {symbol: ways[symbol.name] for symbol in forward.inputs}
     reversed_ = Reversed(
         forward.flow, kernel.parameters, inputs, forward.outputs, types, forward.settings.strict_literals
     )
@@ -219,8 +225,12 @@ def derive(forward: Forward, plain: Collection[str] = (), head: Sequence[str] = 
             )
             declarations.append(_declaration(symbol, name, twin, same))
     text = printed(f"{kernel.name}{SUFFIX}", declarations, lines, reversed_.variables, names, taken, head)
-    atomic = frozenset(symbol.name for symbol, once in inputs.items() if not once)
-    narrow = {symbol.name for symbol in inputs if _target(symbol) in (HALF, BFLOAT16)}
+    atomic = frozenset(symbol.name for symbol, way in inputs.items() if way == "atomic")
+    narrow = {
+        symbol.name
+        for symbol, way in inputs.items()
+        if way != "store" and _target(symbol) in (HALF, BFLOAT16)
+    }
     twins = {
         symbol.name.removeprefix("d_"): name
         for symbol, name in parameters.items()
@@ -233,7 +243,7 @@ def derive(forward: Forward, plain: Collection[str] = (), head: Sequence[str] = 
         {s.name: twins[s.name] for s in forward.inputs if s.name in twins},
         {s.name: twins[s.name] for s in forward.outputs if s.name in twins},
         atomic,
-        atomic & narrow,
+        frozenset(narrow),
     )
     _read_again(derived, forward)
     return derived

@@ -148,9 +148,10 @@ def _live_loop(loop: Repeat, after: set[int]) -> tuple[Repeat, set[int]] | None:
     body, needed = _live_body(loop, after, _names(loop.condition))
     steps = [line for line in body if line in loop.steps]
     kept = [line for line in body if line not in loop.steps]
-    heads, needed = _live(loop.heads, needed)
-    assert all(isinstance(line, Update) for line in steps)
-    return replace(loop, heads=heads, body=kept, steps=steps), needed
+    before, needed = _live(loop.heads, needed)
+    heads = [line for line in before if isinstance(line, Declare)]
+    updates = [line for line in steps if isinstance(line, Update)]
+    return replace(loop, heads=heads, body=kept, steps=updates), needed
 
 
 def _live_body(loop: Repeat, after: set[int], tested: set[int]) -> tuple[list[Line], set[int]]:
@@ -274,7 +275,9 @@ def _renamed(line: Line, old: int, new: int) -> Line:
             return replace(line, pointer=formula(pointer), value=formula(value), mask=maybe(mask))
         case Repeat(heads=heads, condition=condition, body=body, steps=steps):
             inner = [[_renamed(each, old, new) for each in block] for block in (heads, body, steps)]
-            return replace(line, heads=inner[0], condition=maybe(condition), body=inner[1], steps=inner[2])
+            starts = [each for each in inner[0] if isinstance(each, Declare)]
+            ends = [each for each in inner[2] if isinstance(each, Update)]
+            return replace(line, heads=starts, condition=maybe(condition), body=inner[1], steps=ends)
         case Choose(condition=condition, then=then, otherwise=otherwise):
             yes, no = ([_renamed(each, old, new) for each in block] for block in (then, otherwise))
             return replace(line, condition=formula(condition), then=yes, otherwise=no)

@@ -75,6 +75,7 @@ class Reversed(Again):
         self._adjoints: dict[Symbol, _Adjoint] = {}
         self._owner: dict[Symbol, Level] = {}
         self._halves: dict[str, Formula] = {}
+        self._stored: set[Symbol] = set()  # inputs of which a part of the gradient is in memory
 
     def run(self, items: list[Item]) -> list[Line]:
         """The lines of the backward, dead ones among them."""
@@ -113,9 +114,7 @@ class Reversed(Again):
         pointer = self._spell(self._twinned(write.pointer))
         element = element_of(root.type)
         assert isinstance(element, PointerType) and isinstance(element.element, ScalarType)
-        load = Formula(
-            f"*{pointer.text if pointer.binds >= f.UNARY else f'({pointer.text})'}", f.UNARY, element.element
-        )
+        load = _loaded(pointer, None)
         shape = shape_of(write.pointer.type)
         mask = None if write.mask is None else self._spell(write.mask)
         if mask is not None:
@@ -180,11 +179,11 @@ class Reversed(Again):
         return self._new(f"d_{symbol.name}", word, "", shape_of(symbol.type))
 
     def _reverse_branch(self, branch: Branch) -> None:
-        flows: list[tuple[Symbol, Symbol, Formula]] = []
+        flows: list[tuple[tuple[Symbol, Symbol], Formula]] = []
         for merge in branch.merges:
             adjoint = self._adjoints.pop(merge.after, None)
             if adjoint is not None:
-                flows.append((merge.yes, merge.no, self._collected(merge.after, adjoint).value))
+                flows.append(((merge.yes, merge.no), self._collected(merge.after, adjoint).value))
         condition = self._spell(branch.condition)
         blocks: list[list[Line]] = []
         outer = self._level
@@ -192,8 +191,8 @@ class Reversed(Again):
             self._level = Level(outer)
             for symbol in defined_in(arm):
                 self._owner[symbol] = self._level
-            for flow in flows:
-                self.contribute(flow[at], Seed(flow[2], shape_of(flow[at].type)))
+            for ends, formula in flows:
+                self.contribute(ends[at], Seed(formula, shape_of(ends[at].type)))
             self._block(arm)
             blocks.append(self._level.lines)
         self._level = outer
@@ -308,9 +307,21 @@ class Reversed(Again):
         covered = mask is not None and seed.mask is not None and mask.text == seed.mask.text
         value = seed.value if covered else settled(seed)
         assert seed.shape == shape, (seed.shape, shape)
-        if not self.inputs[root]:
+        way = self.inputs[root]
+        if way == "atomic":
             value = value if value.shape == shape else f.filled(value, shape)
-        self._emit(Put(pointer, value, mask, not self.inputs[root]))
+        if way == "add" and root in self._stored:
+            value = f.add(_loaded(pointer, mask), value)
+        self._stored.add(root)
+        self._emit(Put(pointer, value, mask, way == "atomic"))
+
+
+def _loaded(pointer: Formula, mask: Formula | None) -> Formula:
+    """What is in memory."""
+    assert isinstance(pointer.element, PointerType) and isinstance(pointer.element.element, ScalarType)
+    where = pointer.text if pointer.binds >= f.UNARY else f"({pointer.text})"
+    masked = "" if mask is None else f"?({mask.text})"
+    return Formula(f"*{masked}{where}", f.UNARY, pointer.element.element, pointer.shape)
 
 
 def _told(statement: Statement) -> str:

@@ -15,7 +15,8 @@ from typing import Any
 import torch
 
 from pytriton.adjoint.access import Accesses
-from pytriton.adjoint.command import usually_read_once
+from pytriton.adjoint.again import WAYS, Way
+from pytriton.adjoint.command import usual_ways
 from pytriton.adjoint.derive import Derived, derive, forward_of
 from pytriton.adjoint.refuse import refuse
 from pytriton.errors import CompileError
@@ -27,6 +28,9 @@ from pytriton.runtime.options.defines import Options, defines_of
 from pytriton.runtime.trace.frames import INSIDE
 
 __all__ = ["Gradient", "Scratch", "Step", "gradient"]
+
+
+Ways = frozenset[tuple[str, Way]]  # of each input
 
 
 @dataclass(frozen=True)
@@ -70,13 +74,13 @@ class Gradient:
             forward_of(text.source, config.defines, text.settings, inputs, outputs) for config in self.configs
         ]
         self._forward = self._forwards[0]
-        self._made: dict[frozenset[str], tuple[Derived, Kernel]] = {}
-        self._facts: dict[Any, frozenset[str]] = {}
+        self._made: dict[Ways, tuple[Derived, Kernel]] = {}
+        self._facts: dict[Any, Ways] = {}
         self.scratch: tuple[Scratch, ...] = ()
         self.outputs = tuple(symbol.name for symbol in self._forward.outputs)
         self.inputs = tuple(symbol.name for symbol in self._forward.inputs)
         self.parameters = tuple(symbol.name for symbol in self._forward.kernel.parameters)
-        self._typical = usually_read_once(self._forward)
+        self._typical = frozenset(usual_ways(self._forward).items())
 
     @property
     def source(self) -> str:
@@ -109,8 +113,7 @@ class Gradient:
                 "TC755",
                 f"its outputs are {', '.join(self.outputs)}",
             )
-        plain = self._checked(given, grid)
-        derived, made = self._derived(plain)
+        derived, made = self._derived(self._checked(given, grid))
         self._check_order(derived, given)
         frame, INSIDE.frame = INSIDE.frame, []
         try:
@@ -171,8 +174,8 @@ class Gradient:
                 )
         return given
 
-    def _checked(self, given: Mapping[str, Any], grid: Any) -> frozenset[str]:
-        """The inputs whose gradient may be stored; raises LaunchError."""
+    def _checked(self, given: Mapping[str, Any], grid: Any) -> Ways:
+        """How gradients get to memory in this launch; raises LaunchError."""
         for name in (*self.inputs, *self.outputs):
             if _overlaps_itself(given[name]):
                 raise refusal(
@@ -201,8 +204,8 @@ class Gradient:
                         "let the kernel write to a new tensor",
                     )
 
-    def _once(self, whole: Mapping[str, int], grids: Sequence[tuple[int, ...] | None]) -> frozenset[str]:
-        plain = set(self.inputs)
+    def _once(self, whole: Mapping[str, int], grids: Sequence[tuple[int, ...] | None]) -> Ways:
+        worst: dict[str, Way] = dict.fromkeys(self.inputs, "store")
         for forward, grid in zip(self._forwards, grids, strict=True):
             if grid is None:
                 continue
@@ -221,8 +224,9 @@ class Gradient:
                             "check strides, sizes and masks, and the grid; outputs that are added to by atomic_add "
                             "need no proof",
                         )
-            plain &= forward.read_once(accesses)
-        return frozenset(plain)
+            for name, way in forward.ways(accesses).items():
+                worst[name] = max(worst[name], way, key=WAYS.index)
+        return frozenset(worst.items())
 
     def _check_order(self, derived: Derived, given: Mapping[str, Any]) -> None:
         """Raise LaunchError where sums in any order are not wanted."""
@@ -238,9 +242,9 @@ class Gradient:
                 "torch.use_deterministic_algorithms(True) is in force; allow it, or read each element once",
             )
 
-    def _derived(self, plain: frozenset[str]) -> tuple[Derived, Kernel]:
-        if plain not in self._made:
-            made = [derive(forward, plain) for forward in self._forwards]
+    def _derived(self, ways: Ways) -> tuple[Derived, Kernel]:
+        if ways not in self._made:
+            made = [derive(forward, dict(ways)) for forward in self._forwards]
             for config, other in zip(self.configs, made, strict=True):
                 if other.text != made[0].text:
                     refuse(
@@ -249,8 +253,8 @@ class Gradient:
                         self._forward.kernel.span,
                         help="derive them one by one: gradient(..., defines={...})",
                     )
-            self._made[plain] = (made[0], self._kernel_of(made[0]))
-        return self._made[plain]
+            self._made[ways] = (made[0], self._kernel_of(made[0]))
+        return self._made[ways]
 
     def _kernel_of(self, derived: Derived) -> Kernel:
         definition = self._definition

@@ -550,7 +550,7 @@ _LOOPS = [
         {"n": 7, "eps": 1e-3},
         (3,),
         defines={"B": 4},
-        atomic=("x", "gamma", "beta"),
+        atomic=("gamma", "beta"),
         rule="row statistics in loops, output in another",
     ),
     Program(
