@@ -21,10 +21,10 @@ DOCS := .venv/.docs
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow check golden review grammar matrix bench fuzz site clean
+.PHONY: help demo test slow check golden review grammar matrix bench fuzz site site-test clean
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
 
 demo: $(ENV)  ## a matrix product of 2019: its source, its translation, its tuning, its error
 	$(PY) examples/dot.py
@@ -65,7 +65,11 @@ fuzz: $(ENV)  ## N=1000 generated kernels from SEED=0 before all judges
 site: $(ENV) $(DOCS)  ## the site, in build/site: warnings are errors, every link inside it is followed
 	rm -rf build/site
 	$(PY) -m sphinx -q -W --keep-going -b html docs build/site
+	$(PY) tools/playground.py build/site
 	$(PY) tools/check_links.py build/site
+
+site-test:  ## the site in headless Chromium: a walk through the playground, screenshots in build/screenshots
+	$(PY) tools/site_test.py build/site
 
 clean:  ## back to a fresh clone
 	rm -rf .venv .matrix .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build
