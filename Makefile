@@ -26,7 +26,7 @@ endif
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
 
-demo: $(ENV)  ## a matrix product of 2019: its source, its translation, its tuning, its error
+demo: $(ENV)  ## a matrix product of 2019: what it became, its tuning, its error
 	$(PY) examples/dot.py
 
 test: $(ENV)  ## all tests; those marked gpu skip without a CUDA device
