@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytriton
 from pytriton.errors import CompileError
+from pytriton.lang.preprocess.defines import given_options
 from pytriton.legacy.command import add_arguments, run
 from pytriton.pipeline import translate
 from pytriton.port.about import about
@@ -98,7 +99,7 @@ def _translate(options: argparse.Namespace) -> int:
     try:
         translation = translate(
             data,
-            _defines(options.defines),
+            given_options(options.defines),
             kernel=options.kernel,
             name=name,
             include_dirs=options.include_dirs,
@@ -118,17 +119,6 @@ def _translate(options: argparse.Namespace) -> int:
         print(f"{options.out}: error: {error.strerror}", file=sys.stderr)
         return 2
     return 0
-
-
-def _defines(pairs: Sequence[str]) -> dict[str, object]:
-    """``NAME=VALUE`` as given on a command line; a bare ``NAME`` is defined as 1."""
-    defines: dict[str, object] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        values = value.split(",")
-        swept = len(values) > 1 and all(re.fullmatch(r"\s*[+-]?\d+\s*", number) for number in values)
-        defines[name] = values if swept else value if equals else 1
-    return defines
 
 
 def _with_options(text: str) -> str:
