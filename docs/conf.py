@@ -25,7 +25,7 @@ extensions = [
     "sphinx_design",
     "tools.pages.extension",
 ]
-exclude_patterns = ["playground", "tutorial/*.py", "_static"]
+exclude_patterns = ["conf.py", "playground", "_static"]
 
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]
 myst_heading_anchors = 4

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -17,10 +18,12 @@ import pytriton
 from pytriton.runtime.kernel import OPTIONS
 from tools.pages.drawings import DRAWINGS
 from tools.pages.links import rewritten
+from tools.pages.notebooks import as_markdown, cells_of
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if path.parent.name != "errors")
+SCRIPTS = sorted((DOCS / "tutorial").glob("*.py"))
 BECOMES = re.compile(r"^```\{becomes\} ?([^\n]*)\n(?::show: \w+\n)?(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -42,6 +45,31 @@ def test_what_becomes_of_it(defines: str, text: str) -> None:
     assert not translation.warnings
 
 
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_tutorial(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each script runs, and its page has the text, the code and what the code printed."""
+    for name in ("rowops", "rowops.rows"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    page = as_markdown(script)
+    cells = cells_of(script.read_text(encoding="utf-8"))
+    assert page.startswith("# ")
+    assert len(cells) >= 4
+    assert page.count("```python\n") == sum(bool(cell.code.strip()) for cell in cells)
+    assert page.count(":class: printed") >= 2
+
+
+def test_cells(tmp_path: Path) -> None:
+    path = tmp_path / "page.py"
+    path.write_text("# %%\n# # Title\n#\n# Words.\n\nx = 1\n# a comment\nx + 1\n\n# %%\n\nprint(x)\n")
+    page = as_markdown(path)
+    assert page.startswith("# Title\n\nWords.\n\n```python\nx = 1\n# a comment\nx + 1\n```\n")
+    assert re.findall(r":class: printed\n\n(.*?)\n```", page, re.DOTALL) == ["2", "1"]
+    path.write_text("# %%\n\nx = 1\nx.y\n")
+    with pytest.raises(AttributeError) as raised:
+        as_markdown(path)
+    assert raised.traceback[-1].lineno == 3  # counted from 0: the place in the script
+
+
 def test_there_are_examples() -> None:
     assert len(examples()) > 12
 
@@ -60,25 +88,27 @@ def test_drawing(name: str) -> None:
 
 def test_pages_stand_in_the_contents() -> None:
     listed = re.findall(r"^[\w/-]+$", (DOCS / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
-    missing = {str(path.relative_to(DOCS).with_suffix("")) for path in PAGES} - {"index", *listed}
+    tutorial = (DOCS / "tutorial" / "index.md").read_text(encoding="utf-8")
+    listed += [f"tutorial/{name}" for name in re.findall(r"^\w+$", tutorial, re.MULTILINE)]
+    pages = (*PAGES, *SCRIPTS)
+    missing = {str(path.relative_to(DOCS).with_suffix("")) for path in pages} - {"index", *listed}
     assert missing == set()
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
 def test_links_of_the_site(path: Path) -> None:
     """After rewriting each link leads to a file, none out of the repository."""
-    page = path.relative_to(ROOT)
-    text = re.sub(
-        r"```.*?```|`[^`\n]+`", "", rewritten(str(page), path.read_text(encoding="utf-8")), flags=re.S
-    )
-    for link in re.findall(r"\]\((?!\w+:|#)([^)#\s]+)", text):
+    whole = rewritten(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))
+    text = re.sub(r"```.*?```|`[^`\n]+`", "", whole, flags=re.DOTALL)
+    links = re.findall(r"\]\((?!\w+:|#)([^)#\s]+)", text)
+    for link in (*links, *re.findall(r"\{download\}`[^`<]*<([^>`]*)>`", whole)):
         assert (path.parent / link).is_file(), link
 
 
 def test_links_are_led_to_pages() -> None:
     text = "[a](../README.md) [b](../tests/oracle) [c](../examples/dot.py) `[d](../x)` [e](tuning.md#x)"
     assert rewritten("docs/page.md", text) == (
-        "[a](index.md) b [c](../examples/dot.py) `[d](../x)` [e](tuning.md#x)"
+        "[a](index.md) b {download}`c <../examples/dot.py>` `[d](../x)` [e](tuning.md#x)"
     )
     assert "[README](../index.md)" not in rewritten("docs/inside/x.md", "[README](../README.md)")
 

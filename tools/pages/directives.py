@@ -2,16 +2,19 @@
 
 ``{becomes} TM=64 TN=32``: its content is a Triton-C text; shown beside what it becomes. ``:show: module`` shows the
 whole module, else the body of the function. ``{output} pytriton ...``: what the command prints. ``{drawing} name``:
-a picture of drawings.py; its content is the caption.
+a picture of drawings.py; its content is the caption. ``{measured} page``: what tools/measure_tutorial.py measured
+for a page of the tutorial, as bars; nothing where it did not run yet.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import shlex
 import textwrap
+from pathlib import Path
 
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
@@ -20,7 +23,9 @@ import pytriton
 from pytriton.__main__ import main
 from tools.pages import drawings
 
-__all__ = ["Becomes", "Drawing", "Output"]
+__all__ = ["Becomes", "Drawing", "Measured", "Output"]
+
+MEASURED = Path(__file__).parent.parent.parent / "docs" / "tutorial" / "measured.json"
 
 
 MAX_BESIDE = 142  # characters of both texts that fit beside each other
@@ -102,4 +107,21 @@ class Drawing(Directive):
         figure = nodes.container(classes=["drawing"])
         figure += html(picture)
         self.state.nested_parse(self.content, self.content_offset, figure)
+        return [figure]
+
+
+class Measured(Directive):
+    """Bars of a page of the tutorial beside torch, with date and machine."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        if not MEASURED.exists():
+            return []
+        report = json.loads(MEASURED.read_text(encoding="utf-8"))
+        measured = report["pages"][self.arguments[0]]
+        told = f"{report['date']}, {report['machine']}, torch {report['torch']}, Triton {report['triton']}"
+        caption = f"Speed in {measured['unit']}, beside torch's own operation; medians of one run. {told}."
+        figure = nodes.container(classes=["drawing"])
+        figure += [html(drawings.bars(measured["rows"], caption)), nodes.paragraph(caption, caption)]
         return [figure]

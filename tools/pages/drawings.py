@@ -7,7 +7,7 @@ block is a table of squares, filled where a program owns them, dashed where noth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from typing import Final
 
@@ -218,6 +218,26 @@ def ragged() -> str:
         32 + 2 * (tile * SIDE + gap),
         *parts(),
     )
+
+
+def bars(rows: Sequence[tuple[str, float, float]], title: str) -> str:
+    """Two bars for each row (case, ours, torch's): a chart of speeds."""
+    left, wide, high = 92, 420, 15
+    most = max(speed for _, *speeds in rows for speed in speeds)
+
+    def parts() -> Iterator[str]:
+        for number, (case, *speeds) in enumerate(rows):
+            y = 26 + number * (2 * high + 14)
+            yield label(left - 10, y + high + 4, case, at="end", code=True)
+            for place, (speed, colour) in enumerate(zip(speeds, (NEW, MUTE), strict=True)):
+                width = max(1, wide * speed / most)
+                top = y + place * high
+                yield f'<rect x="{left}" y="{top}" width="{width:.1f}" height="{high - 2}" style="fill:{colour}"/>'
+                yield label(left + width + 6, top + high - 4, f"{speed:.0f}", at="start")
+        yield label(left, 14, "pytriton", at="start", colour=NEW)
+        yield label(left + 72, 14, "torch", at="start", colour=MUTE)
+
+    return picture(title, left + wide + 60, 26 + len(rows) * (2 * high + 14), *parts())
 
 
 DRAWINGS: Final[dict[str, Callable[[], str]]] = {

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from tools.pages import links
-from tools.pages.directives import Becomes, Drawing, Output
+from tools.pages.directives import Becomes, Drawing, Measured, Output
+from tools.pages.parser import NotebookParser
 from tools.pages.theme import TritonCLexer
 
 __all__ = ["setup"]
@@ -21,6 +22,9 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_directive("becomes", Becomes)
     app.add_directive("output", Output)
     app.add_directive("drawing", Drawing)
+    app.add_directive("measured", Measured)
+    app.add_source_suffix(".py", "tutorial")
+    app.add_source_parser(NotebookParser)
     app.add_lexer("c", TritonCLexer)
     app.connect("source-read", links.read)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,7 +2,7 @@
 
 In: the Markdown of a page, whose links are paths from the folder it stands in. Out: the same with links that leave
 docs/ led to the page that shows that file (``PAGES``), or, for a folder, to no link at all; other files of the
-repository are offered as downloads, which MyST does by itself. A page that is only ``<!-- page: ../X.md -->`` is
+repository are offered as downloads. A page that is only ``<!-- page: ../X.md -->`` is
 that file. A page of an error code belongs to no list of contents, and the codes of docs/errors.md lead to it.
 """
 
@@ -29,7 +29,8 @@ STUB = re.compile(r"<!-- page: (\S+) -->\s*$")
 
 def read(app: object, name: str, source: list[str]) -> None:
     """Sphinx's event: the text of a page was read."""
-    source[0] = rewritten(f"docs/{name}.md", source[0])
+    if not source[0].startswith("# %%"):
+        source[0] = rewritten(f"docs/{name}.md", source[0])
 
 
 def rewritten(page: str, text: str) -> str:
@@ -45,6 +46,8 @@ def rewritten(page: str, text: str) -> str:
         target = PAGES.get(target, target)
         if (ROOT / target).is_dir() or not (ROOT / target).exists():
             return link["text"]
+        if target.endswith(".py") and not target.startswith("docs/"):
+            return f"{{download}}`{link['text'].strip('`')} <{relpath(target, PurePosixPath(page).parent)}>`"
         return f"[{link['text']}]({relpath(target, PurePosixPath(page).parent)}{link['anchor'] or ''})"
 
     parts = re.split(r"(^```.*?^```$|`[^`\n]+`(?!\]))", text, flags=re.MULTILINE | re.DOTALL)
