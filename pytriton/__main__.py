@@ -16,6 +16,7 @@ from typing import Any
 import pytriton
 from pytriton.adjoint.command import derived_text
 from pytriton.errors import CompileError
+from pytriton.lang.preprocess.defines import given_options
 from pytriton.legacy.command import add_arguments, run
 from pytriton.pipeline import translate
 from pytriton.port.about import about
@@ -119,11 +120,12 @@ def _translate(options: argparse.Namespace) -> int:
         "strict_literals": options.strict_literals,
     }
     try:
+        given = given_options(options.defines)
         if options.command == "gradient":
             chosen: dict[str, Any] = {key: _names(getattr(options, key)) for key in ("outputs", "inputs")}
-            text, warnings = derived_text(data, _defines(options.defines), **settings, **chosen)
+            text, warnings = derived_text(data, given, **settings, **chosen)
         else:
-            translation = translate(data, _defines(options.defines), **settings)
+            translation = translate(data, given, **settings)
             text, warnings = translation.text, tuple(map(str, translation.warnings))
     except CompileError as error:
         print(_with_options(str(error)), file=sys.stderr)
@@ -143,17 +145,6 @@ def _translate(options: argparse.Namespace) -> int:
 
 def _names(given: str | None) -> tuple[str, ...] | None:
     return None if given is None else tuple(name.strip() for name in given.split(","))
-
-
-def _defines(pairs: Sequence[str]) -> dict[str, object]:
-    """``NAME=VALUE`` as given on a command line; a bare ``NAME`` is defined as 1."""
-    defines: dict[str, object] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        values = value.split(",")
-        swept = len(values) > 1 and all(re.fullmatch(r"\s*[+-]?\d+\s*", number) for number in values)
-        defines[name] = values if swept else value if equals else 1
-    return defines
 
 
 def _with_options(text: str) -> str:

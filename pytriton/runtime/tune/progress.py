@@ -33,7 +33,7 @@ class Progress:
         asked = os.environ.get(PROGRESS_VARIABLE, "")
         self._silent = asked == "0" or self._stream is None
         self._every = asked == "1"
-        self._live = not self._silent and not self._every and self._stream.isatty()
+        self._live = not self._silent and not self._every and _rewrites_lines(self._stream)
         self._varied = _varied(points)
         self._total = 0
         self._done = 0
@@ -82,6 +82,11 @@ class Progress:
             self._stream.flush()
         except (OSError, ValueError):  # a closed terminal is no reason to stop
             self._silent = True
+
+
+def _rewrites_lines(stream: TextIO) -> bool:
+    """Whether a line can be written over: on a terminal, and in a notebook, whose stream says it is none."""
+    return stream.isatty() or type(stream).__module__.startswith("ipykernel.")
 
 
 def pinning(config: Config) -> str:
