@@ -19,7 +19,9 @@ class Settings:
     ``descriptors`` tiles are loaded through tensor descriptors, for launches of which ``Traits.described`` holds.
     ``checked`` code makes no access outside the memory that its pointers come from, and reports it (passes/check).
     Of it, the ``inspector`` tells before a launch whether all accesses will be inside, and the ``executor`` checks
-    only those of which the inspector cannot tell.
+    only those of which the inspector cannot tell. ``on_cpu`` code is for the interpreter, where functions of
+    runtime/interpret stand in for what is printed. ``traced`` code tells of each statement (passes/check/steps.py),
+    and only those passes have changed it that Triton cannot do without.
     """
 
     kernel: str | None = None
@@ -32,3 +34,5 @@ class Settings:
     descriptors: bool = False
     checked: bool = False
     part: Literal["", "inspector", "executor"] = ""
+    on_cpu: bool = False
+    traced: bool = False

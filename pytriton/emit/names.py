@@ -28,7 +28,9 @@ _INSPECTORS: Final = frozenset(
         *(f"{name}_{rank}" for name in ("inspected", "narrow") for rank in range(9)),
     ]
 )
-_TAKEN: Final = frozenset([*keyword.kwlist, "tl", "triton", "libdevice", "range", "float", *_HELPERS])
+_TAKEN: Final = frozenset(
+    [*keyword.kwlist, "tl", "triton", "libdevice", "range", "float", "printed", "watched", *_HELPERS]
+)
 # Names that a launch `kernel[grid](..., num_warps=4)` gives a meaning of its own.
 _LAUNCH: Final = frozenset("grid warmup num_warps num_stages num_ctas stream device self".split())
 

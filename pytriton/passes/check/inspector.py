@@ -232,8 +232,8 @@ class _Inspector:
             condition = self._known.plain(statement.condition)
             return [If(statement.span, condition, then, otherwise)]
         assert isinstance(statement, RangeLoop)
-        bounds = [self._known.plain(bound) for bound in (statement.start, statement.stop, statement.step)]
-        return [RangeLoop(statement.span, statement.symbol, *bounds, inner[0])]
+        start, stop, step = map(self._known.plain, (statement.start, statement.stop, statement.step))
+        return [RangeLoop(statement.span, statement.symbol, start, stop, step, inner[0])]
 
     def _set(self, statement: Declare | Assign) -> list[Statement]:
         symbol, value = statement.symbol, statement.value
@@ -254,7 +254,7 @@ class _Inspector:
                 made.append(Declare(statement.span, target, None))
                 continue
             part = _nothing(statement, target) if part is None else part
-            if element_of(target.type) == LONG:  # type: ignore[arg-type]
+            if element_of(target.type) == LONG:
                 part = convert(part, LONG)
             made.append(type(statement)(statement.span, target, part))
         return made
@@ -333,7 +333,7 @@ def _shadow(symbol: Symbol, name: str, before: Symbol | None, part: Expr | None)
 def _nothing(statement: Statement, target: Symbol) -> Expr:
     """What a part is that a value does not have: 0, or true."""
     element = element_of(target.type)
-    number = Literal(statement.span, element, int(element == BOOL))  # type: ignore[arg-type]
+    number = Literal(statement.span, element, int(element == BOOL))
     shape = shape_of(target.type)
     return Broadcast(statement.span, target.type, number) if shape else number
 

@@ -274,4 +274,4 @@ def _whole(parts: Parts, expr: Expr) -> Expr:
 
 
 def _counts(type_: Type) -> bool:
-    return element_of(type_) in (INT, LONG, BOOL)  # type: ignore[arg-type]
+    return any(element_of(type_) == one for one in (INT, LONG, BOOL))  # type: ignore[arg-type]

@@ -26,7 +26,13 @@ class KernelText:
     settings: Settings = field(default_factory=Settings)
 
     def translate(
-        self, config: Config, *, checked: bool = False, part: Literal["", "inspector", "executor"] = ""
+        self,
+        config: Config,
+        *,
+        checked: bool = False,
+        part: Literal["", "inspector", "executor"] = "",
+        on_cpu: bool = False,
+        traced: bool = False,
     ) -> Translation:
         """One module for a config; raises CompileError. ``checked``: with memory checks, without descriptors."""
         settings = replace(
@@ -37,6 +43,8 @@ class KernelText:
             descriptors=config.descriptors and not checked,
             checked=checked,
             part=part,
+            on_cpu=on_cpu,
+            traced=traced,
         )
         return translate_as(self.source, config.defines, settings)
 

@@ -83,7 +83,7 @@ class Checked:
         return self._tell_of_captured()
 
     def _interpret(self, grid: Grid, values: Sequence[Any], memory: Memory) -> None:
-        made = self._whole
+        made = self._for_cpu
         tell_of_overlaps(made, memory)
         found: dict[int, Violation] = {}
         try:
@@ -95,8 +95,13 @@ class Checked:
         tell(found, memory, grid)
 
     @cached_property
+    def _for_cpu(self) -> Translation:
+        """The code in which all accesses are checked; of what it prints, the interpreter knows the form."""
+        return self._text.translate(self._config, checked=True, on_cpu=True)
+
+    @cached_property
     def _whole(self) -> Translation:
-        """The code in which all accesses are checked, for the CPU and for a GPU."""
+        """The same for a GPU."""
         return self._text.translate(self._config, checked=True)
 
     @cached_property
@@ -109,11 +114,10 @@ class Checked:
 
     @cached_property
     def _interpreted(self) -> Interpreted:
-        made = self._whole
+        made = self._for_cpu
         accesses = CheckedAccesses(made.sites) if made.sites else None
-        return Interpreted(
-            load(made.function, made.text), made.parameters, made.constexprs, accesses=accesses
-        )
+        module = load(made.function, made.text)
+        return Interpreted(module, made.parameters, made.constexprs, accesses=accesses, prints=made.prints)
 
     def is_inside(
         self,
