@@ -22,9 +22,9 @@ from pytriton.lang.tree.typed import Symbol
 from pytriton.lang.tree.types import LONG, PointerType, ScalarType
 from pytriton.passes import Context, run
 from pytriton.passes.analysis.traits import Traits
+from pytriton.passes.check.inspector import Inspection, executor, inspection
 from pytriton.passes.check.sites import Site, numbered
 from pytriton.passes.check.steps import Steps, watched
-from pytriton.passes.check.versions import versioned
 from pytriton.passes.memory.provenance import Provenance
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -76,6 +76,7 @@ class Translation:
     buffers: Mapping[str, int] = field(default_factory=dict)  # constant buffers of the text -> bytes
     traits: Traits = field(default_factory=Traits)  # what tuning wants to know of it
     sites: tuple[Site, ...] = ()  # of checked code, by number; if it has any, a table follows its parameters
+    inspected: Inspection | None = None  # of inspectors and executors: what the former looks at
     table: Parameter | None = None  # that one; it is not among the parameters
     apart: frozenset[str] = frozenset()  # the parameters that are said to overlap no other: __noalias
     prints: tuple[Printed, ...] = ()  # its calls of printf, in the order of the module
@@ -131,9 +132,14 @@ def _translated(
     told, steps = watched(checked) if settings.traced else (checked, Steps())
     lowered = run(told, context)
     sites: tuple[Site, ...] = ()
+    inspected: Inspection | None = None
     if settings.checked:
         lowered, sites = numbered(lowered)
-        lowered = versioned(lowered, sites) if settings.versioned else lowered
+    if settings.part:
+        inspected = inspection(lowered, sites, provenance.writes)
+        is_inspector = settings.part == "inspector"
+        lowered = inspected.kernel if is_inspector else executor(lowered, inspected.inspected)
+        sites = sites if is_inspector or len(inspected.inspected) < len(sites) else ()
     module = emit(lowered, Provenance(lowered), settings, sites)
     return Translation(
         text=module.text,
@@ -150,6 +156,7 @@ def _translated(
         buffers=MappingProxyType({symbol.name: symbol.buffer for symbol in checked.buffers}),
         traits=replace(context.traits, strays=provenance.strays),
         sites=sites,
+        inspected=inspected,
         table=_table(module),
         prints=module.prints,
         steps=steps,

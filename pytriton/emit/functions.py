@@ -11,6 +11,7 @@ from typing import Final
 
 from pytriton.emit.context import Context, node_of, shape_node, tensor_of
 from pytriton.emit.conversions import as_type, compared, place
+from pytriton.emit.memory import INSPECTING, inspecting
 from pytriton.emit.operators import alternatives
 from pytriton.emit.python import Atom, BinOp, Call, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted
@@ -19,7 +20,6 @@ from pytriton.lang.tree.formats import label_of, pieces
 from pytriton.lang.tree.typed import Expr
 from pytriton.lang.tree.types import (
     BFLOAT16,
-    BOOL,
     DOUBLE,
     FLOAT,
     HALF,
@@ -68,12 +68,10 @@ def call(expr: typed.Call, context: Context) -> Value:
         return _tile(expr, context)
     if function == "barrier":
         return Value(Call("tl.debug_barrier", ()), INT)
+    if function in INSPECTING:
+        return inspecting(expr, context)
     if function == "watched":
         return Value(Call("watched", tuple(node_of(argument, context) for argument in expr.arguments)), INT)
-    if function == "within":
-        context.helpers.add(function)
-        lowest, highest, site = (node_of(argument, context) for argument in expr.arguments)
-        return Value(Call(function, (lowest, highest, Atom(context.names.table or ""), site)), BOOL)
     if function == "next_power_of_2":
         size = node_of(expr.arguments[0], context)
         return Value(Call("triton.next_power_of_2", (size,)), INT, strong=False, weak=True)

@@ -62,6 +62,7 @@ def emit(
         libdevice=statements.context.libdevice,
         helpers=statements.context.helpers,
         checked=bool(sites),
+        checked_accesses=any(name.startswith("checked_") for name in statements.context.helpers),
         comments=kernel.comments.above,
         function=function,
         parameters=[*_parameters(kernel, names), *_table(names)],

@@ -18,8 +18,16 @@ __all__ = ["Names", "identifier"]
 
 _HELPERS: Final = ("cut_from_loads", "widen_lhs", "widen_rhs", "ieee_ceil", "ieee_floor")
 _ACCESSES: Final = ("load", "store", "atomic_add", "atomic_cas", "atomic_xchg")
-# The helpers of checked code.
-_CHECKED: Final = frozenset(["places", "reached", "within", *(f"checked_{access}" for access in _ACCESSES)])
+# The helpers of checked code, and of inspectors.
+_CHECKED: Final = frozenset(["note", "places", "reached", *(f"checked_{access}" for access in _ACCESSES)])
+_INSPECTORS: Final = frozenset(
+    [
+        "looked_up",
+        "spread",
+        "is_far",
+        *(f"{name}_{rank}" for name in ("inspected", "narrow") for rank in range(9)),
+    ]
+)
 _TAKEN: Final = frozenset(
     [*keyword.kwlist, "tl", "triton", "libdevice", "range", "float", "printed", "watched", *_HELPERS]
 )
@@ -53,7 +61,7 @@ class Names:
         self._defines = {name: identifier(name, _LAUNCH) for name in sorted(defines)}
         self._open.update(self._defines.values())
         if checked:
-            self._open |= _CHECKED
+            self._open |= _CHECKED | _INSPECTORS
         taken = self._open | _LAUNCH
         for symbol in parameters:
             name = identifier(symbol.name, taken)

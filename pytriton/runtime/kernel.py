@@ -40,6 +40,8 @@ from pytriton.runtime.options.source_text import KernelText, read_source
 from pytriton.runtime.options.typos import tell_of_typos
 from pytriton.runtime.pickled import from_state, state_of
 from pytriton.runtime.plan import Plan
+from pytriton.runtime.show.chart import chart
+from pytriton.runtime.show.page import page
 from pytriton.runtime.sweep.examine import copies
 from pytriton.runtime.tensors import bench_registry
 from pytriton.runtime.trace.dynamo import call_traced, enrol, is_dynamo_compiling, is_traced, modes_active
@@ -261,6 +263,21 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<pytriton.kernel {self.name}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the text, what it becomes, and the times of the last sweep."""
+        try:
+            translated: str | CompileError = self.source()
+        except CompileError as error:
+            translated = error
+        return page(self.name, self._definition.text.source.text, translated, self.best_config, self.timings)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the times of the last sweep on matplotlib ``axes`` (new ones if None), which are returned.
+
+        Raises ImportError without matplotlib.
+        """
+        return chart(self.name, self.best_config, self.timings, axes)
 
     def with_heuristics(self, functions: Mapping[str, Heuristic]) -> Kernel:
         """The same kernel with functions that compute defines from the arguments of a call."""

@@ -98,8 +98,8 @@ def _place(outside: Outside) -> str:
     more = violation.count - 1
     if more:
         text += f"; {more} more element{'s' * (more > 1)}"
-        if violation.programs > 1:
-            text += f", in {violation.programs} programs"
+        if violation.programs != 1:
+            text += f", in {violation.programs or 'several'} programs"
     return text
 
 

@@ -152,7 +152,7 @@ class CheckedAccesses:
         known, program = self._launched.found.get(number), _program()
         if known is not None:
             known.count += count
-            known.programs += known.last != program
+            known.programs = (known.programs or 0) + (known.last != program)
             known.last = program
             known.lowest, known.highest = min(known.lowest, lowest), max(known.highest, highest)
             return

@@ -54,6 +54,7 @@ class Interpreted:
         if ones:
             self._function.rewriter.ast_transformer = _Assigned()
         self._wrap = tuple(_wrapper(parameter.type) for parameter in parameters)
+        self._names = tuple(parameter.identifier for parameter in parameters)
         self._ones = {
             place: parameter.identifier
             for place, parameter in enumerate(parameters)
@@ -77,7 +78,8 @@ class Interpreted:
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
             self._make_ones_constants(values, wrapped)
             if self._accesses is None or launched is None:
-                self._function[grid](*wrapped, **self._constexprs)
+                named = dict(zip(self._names, wrapped, strict=True))
+                self._function[grid](**named, **self._constexprs)
                 return
             with self._accesses.of(launched):
                 table = (0,) if self._accesses.sites else ()  # which nobody reads

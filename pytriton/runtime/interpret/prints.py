@@ -49,4 +49,5 @@ def _formatted(conversion: Conversion, value: Any) -> str:
         shown &= 255
     flags = conversion.flags + "#" * (letter == "p")
     python = "x" if letter == "p" else _PYTHONS.get(letter, letter)
-    return f"%{flags}{conversion.width}{conversion.precision}{python}" % shown
+    form = f"%{flags}{conversion.width}{conversion.precision}{python}"
+    return form % shown  # type: ignore[no-any-return]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from pytriton.errors import Report
 from pytriton.lang.tokens import decode
@@ -29,7 +30,7 @@ class KernelText:
         config: Config,
         *,
         checked: bool = False,
-        versioned: bool = False,
+        part: Literal["", "inspector", "executor"] = "",
         on_cpu: bool = False,
         traced: bool = False,
     ) -> Translation:
@@ -41,7 +42,7 @@ class KernelText:
             num_stages=config.num_stages,
             descriptors=config.descriptors and not checked,
             checked=checked,
-            versioned=versioned,
+            part=part,
             on_cpu=on_cpu,
             traced=traced,
         )

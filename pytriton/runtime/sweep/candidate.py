@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from triton.runtime.errors import InterpreterError
@@ -78,7 +78,8 @@ class Candidate:
         if device == CPU and math.prod(grid) > MOST_PROGRAMS:
             refuse_count(self.translation.kernel, grid)
         if memory is not None:
-            self._checked.run(device, grid, values, specialization, memory)
+            plain = partial(self.launch, device, grid, values, specialization)
+            self._checked.run(device, grid, values, specialization, memory, plain)
         elif not self.suits(grid, values):
             self._plain.launch(device, grid, values, specialization)
         elif device == CPU:
