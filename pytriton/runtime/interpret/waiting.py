@@ -70,8 +70,9 @@ class _Watch:
     def atomics(self, change: Any) -> Any:
         def create(builder: Any, *operands: Any) -> Any:
             before = change(builder, *operands)
-            pointer = next(operand for operand in operands if isinstance(operand, TensorHandle))
-            if before.data.size != 1 or _loaded(pointer, before).tobytes() != before.data.tobytes():
+            pointer, *_, last = (operand for operand in operands if isinstance(operand, TensorHandle))
+            reached = last.dtype != tl.int1 or last.data.any()  # else a mask lets nothing through
+            if before.data.size != 1 or (reached and not _holds(pointer, before)):
                 self._written()
                 return before
             self._reads += 1
@@ -107,10 +108,11 @@ class _Watch:
         return frame
 
 
-def _loaded(pointer: Any, like: Any) -> Any:
-    """What memory holds now."""
-    everywhere = numpy.ones(pointer.data.shape, bool)
-    return libtriton.interpreter.load(pointer.data, everywhere, numpy.zeros_like(like.data), like.data.dtype)
+def _holds(pointer: Any, value: Any) -> bool:
+    """Whether memory holds the value now."""
+    everywhere, other = numpy.ones(pointer.data.shape, bool), numpy.zeros_like(value.data)
+    now = libtriton.interpreter.load(pointer.data, everywhere, other, value.data.dtype)
+    return bool(now.tobytes() == value.data.tobytes())
 
 
 def _state_of(variables: Mapping[str, Any]) -> _State:
