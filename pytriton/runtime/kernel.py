@@ -155,6 +155,21 @@ class Kernel:
         assert launch.memory is not None
         return launch.candidate.traced(launch.grid, launch.values, launch.memory, (x, y, z))
 
+    def check_races(
+        self, /, *arguments: Any, grid: Any, defines: Mapping[str, Any] | None = None, **more_defines: Any
+    ) -> None:
+        """Run a launch on the CPU and look for races; raises LaunchError if there are any.
+
+        Two programs that touch one element, one of them writing it, without an order by atomics; two elements of
+        one block that store different values to one address. Arguments, grid and defines are those of a call; a
+        small grid that has all kinds of programs is enough. It runs on copies of the tensors, so nothing changes.
+        """
+        for turned in (False, True):
+            launch = self._examined(arguments, grid, defines, more_defines)
+            assert launch.memory is not None
+            if not launch.candidate.raced(launch.grid, launch.values, launch.memory, turned=turned):
+                return  # without atomics, no order shows more than another
+
     def _examined(
         self, arguments: Sequence[Any], grid: Any, defines: Mapping[str, Any] | None, more: Mapping[str, Any]
     ) -> Launch:

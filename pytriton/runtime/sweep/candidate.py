@@ -31,7 +31,7 @@ from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.source_text import KernelText
 from pytriton.runtime.sweep.checked import Checked
 from pytriton.runtime.sweep.compiled import compiled_on
-from pytriton.runtime.sweep.examine import traced
+from pytriton.runtime.sweep.examine import raced, traced
 
 __all__ = ["CPU", "Candidate"]
 
@@ -99,6 +99,10 @@ class Candidate:
     def traced(self, grid: Grid, values: Sequence[Any], memory: Memory, program: Grid) -> Trace:
         """One program of a launch on CPU memory, statement by statement."""
         return traced(self._text, self.config, grid, values, memory, program)
+
+    def raced(self, grid: Grid, values: Sequence[Any], memory: Memory, *, turned: bool) -> bool:
+        """All programs of a launch on CPU memory, watched for races; raises LaunchError if there are any."""
+        return raced(self._text, self.config, grid, values, memory, turned=turned)
 
     @cached_property
     def _plain(self) -> Candidate:
