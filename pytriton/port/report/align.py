@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from pytriton.errors import CompileError
 from pytriton.legacy.extract import kernels_of, of_kernels
@@ -68,6 +68,7 @@ def rows(kernel: PortedKernel, first: int = 1) -> list[Row]:
     lines = kernel.folded.lines[before:]
     origins = {n: line for n, line in enumerate(lines, 1) if 0 < line <= len(old) and old[line - 1].strip()}
     origins |= _looked_for(kernel, old, new, set(origins))
+    origins |= dict(_directives(old, new, origins))
     opposite = _in_order(origins)
     made: list[Row] = []
     gap: list[int] = []  # the new lines since the last one with an opposite
@@ -115,6 +116,27 @@ def _looked_for(
         at = next((row for row, text in enumerate(old, 1) if wanted and re.search(wanted, text)), 0)
         if at:
             yield number, at
+
+
+_OPENS: Final = re.compile(r"\s*#\s*(?:el)?if")
+_OTHERWISE: Final = re.compile(r"\s*#\s*el(?:se|if)")
+
+
+def _directives(
+    old: Sequence[str], new: Sequence[str], origins: Mapping[int, int]
+) -> Iterator[tuple[int, int]]:
+    """The ``#if`` or ``#else`` for each ``if FLAG:`` or ``else:``: the last one before what is in it."""
+    for number, line in enumerate(new, 1):
+        wanted = _OPENS if re.match(r"\s*if ", line) else _OTHERWISE if re.match(r"\s*el", line) else None
+        inside = next((origins[after] for after in range(number + 1, len(new)) if after in origins), 0)
+        own = origins.get(number, 0)
+        if wanted is None or (own and re.search(r"\b(?:if|else|while)\b", old[own - 1])):
+            continue
+        for row in range(inside - 1, 0, -1):
+            if wanted.match(old[row - 1]):
+                yield number, row
+            if re.match(r"\s*#\s*(?:el|if|endif)", old[row - 1]):
+                break
 
 
 def _in_order(origins: Mapping[int, int]) -> dict[int, int]:
