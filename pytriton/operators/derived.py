@@ -27,7 +27,7 @@ from pytriton.runtime.launch.device import sizes_of
 from pytriton.runtime.options.defines import Options, defines_of
 from pytriton.runtime.trace.frames import INSIDE
 
-__all__ = ["Gradient", "Scratch", "Step", "gradient"]
+__all__ = ["Gradient", "Scratch", "Step", "gradient", "overlaps_itself"]
 
 
 Ways = frozenset[tuple[str, Way]]  # of each input
@@ -177,7 +177,7 @@ class Gradient:
     def _checked(self, given: Mapping[str, Any], grid: Any) -> Ways:
         """How gradients get to memory in this launch; raises LaunchError."""
         for name in (*self.inputs, *self.outputs):
-            if _overlaps_itself(given[name]):
+            if overlaps_itself(given[name]):
                 raise refusal(
                     f"elements of '{name}' share memory: their gradients cannot be told apart",
                     "TC753",
@@ -320,7 +320,7 @@ def _own(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if whole else tensor.clone()
 
 
-def _overlaps_itself(tensor: torch.Tensor) -> bool:
+def overlaps_itself(tensor: torch.Tensor) -> bool:
     """Whether two elements may be one; exact for strides that nest."""
     extent = 0
     for stride, size in sorted(zip(tensor.stride(), tensor.shape, strict=True)):

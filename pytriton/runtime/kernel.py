@@ -45,7 +45,7 @@ from pytriton.runtime.show.page import page
 from pytriton.runtime.sweep.examine import copies
 from pytriton.runtime.tensors import bench_registry
 from pytriton.runtime.trace.dynamo import call_traced, enrol, is_dynamo_compiling, is_traced, modes_active
-from pytriton.runtime.trace.frames import INSIDE, Shapes
+from pytriton.runtime.trace.frames import INSIDE, Call, Shapes
 from pytriton.runtime.tune.benchmark import Launch
 from pytriton.settings import Settings
 
@@ -113,6 +113,7 @@ class Kernel:
         within = frame is not None
         if frame is not None and isinstance(frame, Shapes):
             frame += [arguments[at] for at in plan.written_positions if at < len(arguments)]
+            frame.note(self, Call(tuple(arguments), grid, defines, num_warps, num_stages))
             return None
         if modes_active() and is_traced(arguments):
             call_traced(self, arguments, grid, defines, num_warps, num_stages, bench)
