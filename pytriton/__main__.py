@@ -1,5 +1,5 @@
 """The command line: ``python -m pytriton translate FILE -D TM=64``, ``run --legacy PKG SCRIPT``, ``port PATH``,
-``explain CODE``, ``info``.
+``explain CODE``, ``info``, ``completion SHELL``.
 
 Exit status: 0 done, 1 diagnostics were printed on stderr, 2 wrong usage.
 """
@@ -20,6 +20,7 @@ from pytriton.pipeline import translate
 from pytriton.port.about import about
 from pytriton.port.command import add_port, port
 from pytriton.port.explain import add_explain, explain
+from pytriton.port.help import add_completion, complete, with_examples
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command is None:
         parser.print_help()
         return 0
+    if options.command == "completion":
+        return complete(parser, options.shell)
     if options.command == "info":
         print(about(pytriton.__version__))
         return 0
@@ -43,16 +46,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="pytriton", description="Old Triton-C kernels as modern @triton.jit Python."
+        prog="pytriton",
+        description="Old Triton-C kernels as modern @triton.jit Python.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="'pytriton COMMAND --help' has examples.\n\nexit status: 0 done, 1 diagnostics, 2 wrong usage",
     )
     parser.add_argument("--version", action="version", version=f"pytriton {pytriton.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     command = commands.add_parser(
         "translate",
         help="print one kernel as a Python module",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="example:\n  pytriton translate dot.c -D TYPE=half -D TM=64 -D TN=64 -D TK=32 -o dot.py\n\n"
-        "exit status: 0 done, 1 errors in the text, 2 wrong usage",
     )
     command.add_argument("file", type=Path, metavar="FILE", help="a Triton-C text; - reads stdin")
     command.add_argument(
@@ -80,6 +83,8 @@ def _parser() -> argparse.ArgumentParser:
     add_port(commands)
     add_explain(commands)
     commands.add_parser("info", help="versions, device, folders, compilers: what a bug report needs")
+    add_completion(commands)
+    with_examples(commands)
     return parser
 
 
