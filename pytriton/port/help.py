@@ -20,8 +20,11 @@ _BELOW: Final = {
         "0 done, 1 errors in the text, 2 wrong usage",
     ),
     "gradient": (
-        ("pytriton gradient layer_norm.c -D TN=256 --outputs y -o layer_norm_backward.c",),
-        "0 done, 1 errors in the text or no gradient, 2 wrong usage",
+        (
+            "pytriton gradient softmax.c -D TYPE=float -D TN=1024 -o softmax_backward.c",
+            "pytriton gradient layer_norm.c -D TN=256 --outputs Y --inputs X,W",
+        ),
+        "0 done, 1 errors in the text or no derivative, 2 wrong usage",
     ),
     "run": (
         (

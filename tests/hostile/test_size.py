@@ -228,7 +228,13 @@ def longest(share: float = 1) -> dict[str, str]:
 LONGEST = longest()
 
 
-@pytest.mark.parametrize("name", LONGEST)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in ("nest of for", "nest of while") else [])
+        for name in LONGEST
+    ],
+)
 def test_longest(name: str) -> None:
     """Four times the length is four times the work, so that the longest is within the steps that all may take.
 
@@ -242,10 +248,7 @@ def test_longest(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=[] if name in ("kernels", "padded blocks") else pytest.mark.slow)
-        for name in LONGEST
-    ],
+    [pytest.param(name, marks=[] if name == "kernels" else pytest.mark.slow) for name in LONGEST],
 )
 def test_longest_is_accepted(name: str) -> None:
     checked(pytriton.translate(LONGEST[name]))
@@ -307,12 +310,15 @@ FAULTY = {
 }
 
 
-@pytest.mark.parametrize("name", FAULTY)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name == "branches of loads" else []) for name in FAULTY],
+)
 def test_many_mistakes(name: str) -> None:
     refused(FAULTY[name])
 
 
-@pytest.mark.parametrize("length", [100, 10_000, 500_000])
+@pytest.mark.parametrize("length", [100, 10_000, pytest.param(500_000, marks=pytest.mark.slow)])
 def test_long_names(length: int) -> None:
     long = "a" * length
     attempt(kernel(f"int {long} = n; *X = {long};"))
