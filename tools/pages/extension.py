@@ -12,7 +12,7 @@ from typing import Any
 from tools.pages import links
 from tools.pages.directives import Becomes, Drawing, Measured, Output
 from tools.pages.parser import NotebookParser
-from tools.pages.theme import TritonCLexer
+from tools.pages.theme import Python, TritonCLexer
 
 __all__ = ["setup"]
 
@@ -26,5 +26,6 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_source_suffix(".py", "tutorial")
     app.add_source_parser(NotebookParser)
     app.add_lexer("c", TritonCLexer)
+    app.add_lexer("python", Python)
     app.connect("source-read", links.read)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
