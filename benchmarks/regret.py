@@ -10,8 +10,9 @@ A question is a kernel, its sizes and a sweep (questions.py; `--list` names them
   drawn anew each round; those that are 15 % behind after three rounds stay out, unless they were chosen. What
   counts is the mean of the logarithms.
 
-*Selection regret* is by what factor the chosen point is slower than the best, in the oracle's eyes: its own error
-makes it larger, never smaller. `--again N` asks two rules N times more, on the oracle's launches: the race, and the
+*Selection regret* is by what factor the chosen point is slower than the best that its sweep timed, in the oracle's
+eyes, whose own error makes it larger, never smaller. (pytriton adds points of its own to a sweep, and not always the
+same; *missed* is by what factor the best of a sweep is slower than the best of all sweeps.) `--again N` asks two rules N times more, on the oracle's launches: the race, and the
 rule until 2026-11-22 (one point after the other for 30 ms, near ties again in turns, the least of all these times).
 
 A line is printed for each question as soon as it is answered, the means at the end. Asked: 1.005 in the geometric
@@ -70,6 +71,7 @@ class Answer:
     sweeps: list[Sweep] = field(default_factory=list)
     autotune: float | None = None
     regrets: list[float] = field(default_factory=list)
+    missed: list[float] = field(default_factory=list)
     again: list[float] = field(default_factory=list)  # regrets of more races
     before: list[float] = field(default_factory=list)  # and of the rule before
     error: float = 0.0  # of the oracle
@@ -90,13 +92,13 @@ class Answer:
         share = "" if self.share is None else f"{self.share:.2f} of {self.autotune:.1f} s"
         seconds = " ".join(f"{sweep.seconds:.2f} ({sweep.raced:.2f})" for sweep in self.sweeps)
         return (
-            f"| {self.name} | {len(self.sweeps[0].points)} | {_shown(self.regrets)} | {_shown(self.again)} "
+            f"| {self.name} | {len(self.sweeps[0].points)} | {_shown(self.regrets)} | {_shown(self.missed)} | {_shown(self.again)} "
             f"| {_shown(self.before)} | ±{self.error:.2%}, {self.rounds} | {seconds} | {share} | {self.best} |"
         )
 
 
 HEADS = (
-    *("question", "points", "regret of each sweep", "of races again", "of the rule before"),
+    *("question", "points", "regret of each sweep", "missed", "of races again", "of the rule before"),
     *("oracle: error, rounds", "seconds (of races)", "of triton.autotune", "best"),
 )
 
@@ -249,8 +251,12 @@ def answer(question: Question, options: argparse.Namespace) -> Answer:
     again = [race(points, timed, lambda point: point.num_warps).field[0] for _ in range(options.again)]
     before = [one_by_one(points, timed) for _ in range(options.again)]
     behind, found.error, found.rounds = oracle(points, [*chosen, *again, *before], timed, options.seconds)
-    for regrets, choices in ((found.regrets, chosen), (found.again, again), (found.before, before)):
+    for regrets, choices in ((found.again, again), (found.before, before)):
         regrets += [math.exp(behind[choice]) for choice in choices]
+    for each in found.sweeps:
+        best_of_it = min(behind[point] for point in each.points if point in behind)
+        found.missed.append(math.exp(best_of_it))
+        found.regrets.append(math.exp(behind[each.choice] - best_of_it))
     best = min(behind, key=behind.__getitem__)
     found.best = " ".join(f"{name}={best.defines[name]}" for name in question.shown)
     extras = (("warps", best.num_warps), ("stages", best.num_stages), ("swizzle", best.swizzle))
@@ -262,7 +268,7 @@ def answer(question: Question, options: argparse.Namespace) -> Answer:
 def means(answers: Sequence[Answer]) -> str:
     """What is asked of all questions together."""
     lines = []
-    for name in ("regrets", "again", "before"):
+    for name in ("regrets", "missed", "again", "before"):
         every = [regret for each in answers for regret in getattr(each, name)]
         if every:
             lines.append(

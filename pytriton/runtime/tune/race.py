@@ -50,7 +50,7 @@ _WARM: Final = 150.0
 _RACE: Final = 300.0
 _RACE_OF_EACH: Final = 15.0
 _MIN_LAUNCHES: Final = 3  # of one turn: the median of three is not moved by one that was disturbed
-_MAX_LAUNCHES: Final = 10
+_MAX_LAUNCHES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ first of these that answers decides: ``PYTRITON_REPLAY``, the other ranks, what 
 measurement.
 
 A measurement is a race (``race.py``). Where pytriton has variants of its own to try (``sweep/variants.py``), there
-are two: a short one of the user's points, and one of its finalists and the variants of the best few. What is known
-already does not run again, except the best of it, which race against the new points. The last race alone chooses.
+are three: a short one of the user's points, a short one of its finalists and of the best with other stages, and one
+of the finalists of that and of the best in other orders. What is known already does not run again, except the best
+of it, which race against the new points. The last race alone chooses.
 
 Invariants: one key is tuned at a time, and once; where measuring is forbidden, what serves instead is not
 remembered. A point that cannot be translated, compiled or launched is in ``Sweep.dropped``; any other that was
@@ -16,7 +17,7 @@ tried is in the ``Record``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -33,7 +34,7 @@ from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import PlanSettings
 from pytriton.runtime.sweep.candidate import CPU, Candidate
 from pytriton.runtime.sweep.sweep import Sweep
-from pytriton.runtime.sweep.variants import best_few, own_points
+from pytriton.runtime.sweep.variants import BEST_FEW, HOPELESS, STAGED, fastest, ordered, own_points, staged
 from pytriton.runtime.tune.benchmark import WRONG, Deadline, may_measure
 from pytriton.runtime.tune.measure import Call, grid_of, measure
 from pytriton.runtime.tune.progress import Progress
@@ -89,7 +90,7 @@ class Record(Known):
 
     def best(self) -> list[Config]:
         """Those that new points must beat: the finalists of this sweep and of others, and the fastest few."""
-        return list(dict.fromkeys([*self.finalists, *self.others, *best_few(self.times())]))
+        return list(dict.fromkeys([*self.finalists, *self.others, *fastest(self.times(), BEST_FEW)]))
 
     def decide(self, times: Mapping[Config, float]) -> None:
         """These are the finalists of a race, the choice first. What is known is brought to its scale, by the first
@@ -233,13 +234,13 @@ class Tuner:
         progress = Progress(self._sweep.first.translation.kernel, users)
         missing = [config for config in users if config not in record.found]
         entrants = [*record.best(), *missing] or list(users)
-        if len(users) > 1 and self._may_vary():
-            self._race(entrants, record, call, progress, SCREENING, over)
-            entrants = list(record.finalists)
-        entrants += self._missing_variants(record)
-        decided = record.finalists and (len(entrants) == 1 or over())
-        if entrants and not decided:
-            self._race(entrants, record, call, progress, MAX_ROUNDS, over)
+        if len(users) == 1:
+            entrants += self._missing(self._own(self._sweep.first), record)
+        elif any(map(self._own, self._sweep.translated())):
+            for of_best in (self._other_stages, self._other_orders):
+                self._race(entrants, record, call, progress, SCREENING, over)
+                entrants = [*record.finalists, *self._missing(of_best(record), record)]
+        self._race(entrants, record, call, progress, MAX_ROUNDS, over)
         if question is not None:
             self._keep(question, record, complete=not (record.passing or over()))
         if record.finalists:
@@ -254,7 +255,10 @@ class Tuner:
         rounds: int,
         over: Callable[[], bool],
     ) -> None:
-        """Race these points: their times and the finalists are in the record afterwards."""
+        """Race these points: their times and the finalists are in the record afterwards. Nothing happens where
+        those of an earlier race have nobody to beat, or no time."""
+        if not configs or (record.finalists and (len(configs) == 1 or over())):
+            return
         sweep = self._sweep
         drafted = map(sweep.candidate_or_drop, configs)
         entrants = [candidate for candidate in drafted if candidate is not None]
@@ -304,32 +308,33 @@ class Tuner:
         if found:
             keep(question, found, self._sweep.configs, record.finalists if complete else ())
 
-    def _may_vary(self) -> bool:
-        """Whether pytriton may have variants to try."""
-        return any(self._variants_of(candidate) for candidate in self._sweep.translated())
+    def _missing(self, points: Iterable[Config], record: Record) -> list[Config]:
+        """Those of which nothing is known, and which may be any good."""
+        return [
+            point
+            for point in points
+            if point not in record.found and (not point.descriptors or self._gains(point))
+        ]
 
-    def _missing_variants(self, record: Record) -> list[Config]:
-        """Pytriton's own variants of the best few points, as far as nothing is known of them."""
-        users = self._sweep.configs
-        if len(users) == 1:
-            bases: Sequence[Config] = users if self._settings.tune_fully else ()
-        else:
-            times = record.times()
-            bases = best_few({config: times[config] for config in times if config in frozenset(users)})
-        variants = (point for config in bases for point in self._variants(config, record))
-        return [point for point in variants if point not in record.found]
+    def _own(self, candidate: Candidate) -> Sequence[Config]:
+        """All of pytriton's own variants of a point."""
+        return own_points(candidate.config, candidate.translation, describes())
 
-    def _variants(self, config: Config, record: Record) -> list[Config]:
-        points = self._variants_of(self._sweep.candidate(config))
-        return [point for point in points if not point.descriptors or self._gains(point, record)]
+    def _other_stages(self, record: Record) -> Iterator[Config]:
+        """The best of the user's points with other stages."""
+        users = frozenset(self._sweep.configs)
+        times = {config: time for config, time in record.times().items() if config in users}
+        for config in fastest(times, STAGED, HOPELESS):
+            yield from staged(config, self._sweep.candidate(config).translation)
 
-    def _variants_of(self, candidate: Candidate) -> Sequence[Config]:
-        translation = candidate.translation
-        return own_points(candidate.config, translation, translation.traits.pipelined and describes())
+    def _other_orders(self, record: Record) -> Iterator[Config]:
+        """The best of all that in other orders, and with descriptors."""
+        times = record.times()
+        plain = {config: times[config] for config in times if not config.swizzle and not config.descriptors}
+        for config in fastest(plain, BEST_FEW, HOPELESS):
+            yield from ordered(config, self._sweep.candidate(config).translation, describes())
 
-    def _gains(self, point: Config, record: Record) -> bool:
+    def _gains(self, point: Config) -> bool:
         """Whether descriptors may make a point faster. The programs' order does not enter that."""
-        if point in record.found:
-            return True
         candidate = self._sweep.candidate_or_drop(replace(point, swizzle=0))
         return candidate is not None and any(tile.feeds for tile in candidate.translation.traits.described)

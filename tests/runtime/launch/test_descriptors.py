@@ -263,7 +263,7 @@ class TestPoints:
         sweep = Sweep(KernelText(Source(changed(*changes), "linear.c")), [self.CONFIG])
         asked = tuner.Tuner(sweep, PlanSettings(tune_fully=True), Constants(), (), lambda *_: ([], (), None))
         for _ in range(2):
-            points = asked._missing_variants(tuner.Record())
+            points = asked._missing(asked._own(sweep.first), tuner.Record())
             assert [point.swizzle for point in points if point.descriptors] == groups
         assert len(sweep._candidates) == 1 + hopper
         assert set(points) <= set(sweep.every_point())

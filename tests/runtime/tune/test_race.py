@@ -174,7 +174,7 @@ class TestRules:
         watch = Stopwatch([0.2, 0.2], 3, noise=0.3)
         race(range(2), watch.timed, by_place)
         assert len(watch.turns) <= 2 * MAX_ROUNDS
-        assert max(count for _, count in watch.turns) <= 10
+        assert max(count for _, count in watch.turns) <= 20
 
     def test_long_kernels_end_early(self) -> None:
         watch = Stopwatch([900.0, 905.0, 910.0], 3)
