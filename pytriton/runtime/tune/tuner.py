@@ -148,7 +148,7 @@ class Tuner:
                 check_not_forked(self._sweep.first.translation.kernel)
                 usable_cache()
                 call = Call(device, arguments, grid, self._constants, self._bind)
-                measuring = may_measure()
+                measuring = may_measure() and not self._prints()
                 question = self._question(key, call) if measuring or replaying() else None
                 chosen = None if question is None else self._pinned(question, call)
                 if chosen is None and not measuring:
@@ -158,6 +158,15 @@ class Tuner:
                 self.known[key] = chosen
                 self.best_config = chosen.config
             return chosen
+
+    def _prints(self) -> bool:
+        """Whether each launch prints something, so that no point of the sweep is launched to be measured."""
+        first = self._sweep.first.translation
+        if first.prints:
+            warn_once(
+                f"{first.kernel} is not tuned, as it calls printf: the first point that compiles serves"
+            )
+        return bool(first.prints)
 
     def _question(self, key: tuple[Any, ...], call: Call) -> Question | None:
         """What is asked of earlier processes; None where an address decides, which the next one will not

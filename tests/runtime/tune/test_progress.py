@@ -43,8 +43,17 @@ def shown(stream: io.StringIO, question: Question | None = ASKED) -> str:
     return stream.getvalue()
 
 
-def test_lines() -> None:
-    *lines, last = shown(io.StringIO()).splitlines()
+def test_a_file() -> None:
+    """One line a sweep."""
+    text = shown(io.StringIO())
+    assert text.count("\n") == 1
+    assert text.startswith("pytriton.kernel(src, ")
+
+
+@pytest.mark.parametrize("stream", [io.StringIO, Terminal])
+def test_a_line_a_point(monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO]) -> None:
+    monkeypatch.setenv("PYTRITON_PROGRESS", "1")
+    *lines, last = shown(stream()).splitlines()
     assert lines == [
         "[1/4] TM=64 num_warps=4 ... 0.500 ms best 0.500 ms",
         "[2/4] TM=64 num_warps=8 ... it needs 300000 of shared memory [TC531] best 0.500 ms",

@@ -143,6 +143,17 @@ class TestChoice:
         )
         assert gpu.launched == []
 
+    def test_nothing_is_measured_that_prints(self, gpu: FakeGpu) -> None:
+        gpu.broken = {16}
+        text = ADD.rstrip()[:-1] + 'printf("%5d", n); }'
+        with pytest.warns(RuntimeWarning) as told:
+            make(text)(*ADDRESSES, 100, grid=grid)
+        assert gpu.launched == [(32, (4, 1, 1), [*ADDRESSES, 100])]
+        assert gpu.measured == []
+        messages = [str(warning.message) for warning in told]
+        assert any("add is not tuned, as it calls printf" in message for message in messages)
+        assert any("loses the form that '%5d' asks for [TC331]" in message for message in messages)
+
     def test_a_single_candidate_is_never_timed(self, gpu: FakeGpu) -> None:
         pytriton.kernel(ADD, "cuda:0", {"TILE": 16})(*ADDRESSES, 100, grid=grid)
         assert gpu.measured == []
