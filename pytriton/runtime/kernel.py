@@ -69,26 +69,24 @@ class Kernel:
         self._told: set[str] = set()
         self.token = enrol(self)  # by which traced code names it
 
-    def __call__(
-        self,
-        /,
-        *arguments: Any,
-        grid: Any = None,
-        defines: Mapping[str, Any] | None = None,
-        num_warps: Any = None,
-        num_stages: Any = None,
-        bench: Any = 0,
-        **more_defines: Any,
-    ) -> int | None:
+    def __call__(self, /, *arguments: Any, **given: Any) -> int | None:
         """Launch the kernel once, on the device of the tensors and its current stream.
 
         ``arguments`` stand in the order of the kernel's parameters; without ``grid=`` the last one is the
-        grid. ``defines`` and ``num_warps`` win over those of the constructor; unknown keywords are defines.
-        With ``bench`` the best time of a launch is given back in nanoseconds. Raises LaunchError for wrong
-        use, CompileError for a text that cannot be translated, TuneError if a sweep leaves nothing.
+        grid. ``defines=``, ``num_warps=`` and ``num_stages=`` win over those of the constructor; other keywords
+        are defines. With ``bench=n`` the best time of a launch is given back in nanoseconds. Raises LaunchError
+        for wrong use, CompileError for a text that cannot be translated, TuneError if a sweep leaves nothing.
         """
-        if more_defines:
-            defines = {**defines, **more_defines} if defines else more_defines
+        # The keywords stand in one dictionary: Python would compare each of twenty defines with each name of a
+        # signature, which takes longer than all that follows.
+        grid, defines, num_warps, num_stages, bench = given.pop("grid", None), None, None, None, 0
+        if given:
+            defines = given.pop("defines", None)
+            if given:
+                num_warps, num_stages = given.pop("num_warps", None), given.pop("num_stages", None)
+                bench = given.pop("bench", 0)
+                if given:
+                    defines = {**defines, **given} if defines else given
         if grid is None:
             if not arguments:
                 raise refusal(
@@ -97,7 +95,7 @@ class Kernel:
                     "give grid=(n,), or a function of the options such as "
                     "lambda opt: (pytriton.cdiv(n, opt.TILE),)",
                 )
-            *arguments, grid = arguments  # type: ignore[assignment]
+            arguments, grid = arguments[:-1], arguments[-1]
         if is_dynamo_compiling():
             call_traced(self, arguments, grid, defines, num_warps, num_stages, bench)
             return None
