@@ -22,7 +22,18 @@ PACKAGE = ROOT / "pytriton"
 
 # From left to right: a stage may import itself and what stands before it.
 STAGES = (
-    *("collecting", "frozen", "settings", "source", "errors", "lang", "passes", "emit", "pipeline"),
+    *(
+        "collecting",
+        "frozen",
+        "settings",
+        "source",
+        "errors",
+        "boundary",
+        "lang",
+        "passes",
+        "emit",
+        "pipeline",
+    ),
     *("fold", "adjoint", "runtime", "operators", "legacy", "notebook", "port", "testing"),
 )
 
