@@ -118,5 +118,10 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """What ``%load_ext pytriton`` calls: the cell magic ``%%tritonc``."""
+    import_module("pytriton.notebook.magic").load(shell)
+
+
 def __dir__() -> list[str]:
     return sorted(__all__)

@@ -65,6 +65,7 @@ class Known:
         }
         kernels = {name for name in self._names if _names_kernel(name, variants)}
         self._numbers -= conditions.opaque
+        self._numbers -= set(_deciding_parameters(variants, self._numbers))
         self._elsewhere = conditions.words - set(self._names)
         self._fixed = [name for name in self._names if name not in self._numbers | kernels]
         self._flags = {name for name in self._fixed if variants.is_flag(name)}
@@ -232,6 +233,19 @@ def _is_number(value: object) -> bool:
 
 def _names_kernel(name: str, variants: Variants) -> bool:
     return all(variant.defines.get(name) == variant.translation.kernel for variant in variants.variants)
+
+
+def _deciding_parameters(variants: Variants, numbers: set[str]) -> Iterator[str]:
+    """The numbers without which it cannot be told which parameters a variant has: their values are listed."""
+    parameters = [
+        tuple(parameter.identifier for parameter in variant.translation.parameters)
+        for variant in variants.variants
+    ]
+    for name in numbers:
+        others = [value for other, value in variants.values.items() if other != name]
+        rows = [repr(row) for row in zip(*others, strict=True)] or [""] * variants.count
+        if len(set(zip(rows, parameters, strict=True))) > len(set(rows)):
+            yield name
 
 
 def _decisions(body: Iterable[Statement]) -> Iterator[Node]:

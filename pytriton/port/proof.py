@@ -25,7 +25,7 @@ from pytriton.fold.join import RULES
 from pytriton.fold.variants import Variant, number
 from pytriton.port.equivalence import Case, compare, load_ported
 from pytriton.port.jobs.translations import Translations
-from pytriton.port.kernels import ORIGINS, DefineSet, PortedKernel, port_kernel
+from pytriton.port.kernels import ORIGINS, DefineSet, Known, PortedKernel, port_kernel
 from pytriton.port.ported import PortedText, port_text
 from pytriton.port.prove import Difference, differences
 from pytriton.settings import Settings
@@ -59,6 +59,11 @@ class ProvedKernel:
     def by_ttir(self) -> int:
         """How many define sets have equal TTIR."""
         return self.tried - len(self.differing)
+
+    @property
+    def sample(self) -> tuple[Known, ...]:
+        """The define sets that were to be compared."""
+        return self.kernel.sets[:: _step(self.kernel)]
 
     def summary(self) -> str:
         """``84 define sets (80 observed, 4 combined), 84 proved by TTIR``, and what else there is to say."""
@@ -124,8 +129,7 @@ def _proofs(text: PortedText, strict: bool) -> tuple[ProvedKernel, ...]:
 
 def prove_kernel(kernel: PortedKernel, translations: Translations) -> ProvedKernel:
     """The proof of a ported kernel as it is."""
-    step = -(-len(kernel.sets) // MAX_PROVED)
-    tried = _translated((one.defines for one in kernel.sets[:: max(step, 1)]), translations)
+    tried = _translated((one.defines for one in kernel.sets[:: _step(kernel)]), translations)
     unseen = _translated(itertools.islice(_unseen(kernel), MAX_UNSEEN), translations)
     differing = tuple(differences(kernel.folded, tried))
     by_defines = {id(variant.defines): variant for variant in tried}
@@ -134,6 +138,10 @@ def prove_kernel(kernel: PortedKernel, translations: Translations) -> ProvedKern
     return ProvedKernel(
         kernel, len(tried), differing, tuple(found for found in unequal if found), len(unseen), strange
     )
+
+
+def _step(kernel: PortedKernel) -> int:
+    return max(-(-len(kernel.sets) // MAX_PROVED), 1)
 
 
 def _translated(sets: Any, translations: Translations) -> list[Variant]:

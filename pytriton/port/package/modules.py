@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.edits import Name
+from pytriton.port.package.imports import LAUNCHER
 from pytriton.port.package.serves import Serves, flags_of, serves, types_of
 
 __all__ = ["Entry", "module", "source_name", "table"]
@@ -34,8 +35,8 @@ def source_name(function: str) -> str:
     return function.upper() if function.upper() != function else f"{function}_SOURCE"
 
 
-def module(where: str, entries: Sequence[Entry]) -> str:
-    """The text. ``where``: what it was ported from."""
+def module(where: str, entries: Sequence[Entry], dots: str = "..") -> str:
+    """The text. ``where``: what it was ported from; ``dots``: where the launcher is."""
     imports: dict[str, None] = {}
     helpers: dict[str, None] = {}
     functions: list[str] = []
@@ -45,7 +46,7 @@ def module(where: str, entries: Sequence[Entry]) -> str:
             imports |= dict.fromkeys(line for line in head.splitlines() if line and line[0] != "#")
             helpers |= dict.fromkeys(parts[:-1])
             functions.append(parts[-1])
-    top = [f'"""The kernels of {where}."""', "", *imports, "", "from .launcher import Serves, Source"]
+    top = [f'"""The kernels of {where}."""', "", *imports, "", f"from {dots}{LAUNCHER} import Serves, Source"]
     tables = "\n\n".join("\n".join(_entry(entry)) for entry in entries)
     return "\n\n\n".join(["\n".join(top), *helpers, *functions, tables]) + "\n"
 
