@@ -375,6 +375,23 @@ class Kernel:
         return time
 
 
+def _called(
+    self: Kernel,
+    /,
+    *arguments: Any,
+    grid: Any = None,
+    defines: Mapping[str, Any] | None = None,
+    num_warps: Any = None,
+    num_stages: Any = None,
+    bench: Any = 0,
+    **more_defines: Any,
+) -> int | None:
+    """What a call takes, for those who ask."""
+
+
+setattr(Kernel.__call__, "__signature__", signature(_called))  # noqa: B010 (functions have no such field)
+
+
 @entry
 def kernel(
     src: str | bytes | os.PathLike[str],
