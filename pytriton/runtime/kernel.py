@@ -33,6 +33,7 @@ from pytriton.runtime.launch.device import present_target
 from pytriton.runtime.launch.promises import Promises
 from pytriton.runtime.launch.recent import Recent, key_of
 from pytriton.runtime.locks import Lock
+from pytriton.runtime.options.call import called
 from pytriton.runtime.options.defines import Config, configs_of, defines_of
 from pytriton.runtime.options.definition import Definition, PlanSettings
 from pytriton.runtime.options.eras import Given, by_era, device_of
@@ -375,21 +376,7 @@ class Kernel:
         return time
 
 
-def _called(
-    self: Kernel,
-    /,
-    *arguments: Any,
-    grid: Any = None,
-    defines: Mapping[str, Any] | None = None,
-    num_warps: Any = None,
-    num_stages: Any = None,
-    bench: Any = 0,
-    **more_defines: Any,
-) -> int | None:
-    """What a call takes, for those who ask."""
-
-
-setattr(Kernel.__call__, "__signature__", signature(_called))  # noqa: B010 (functions have no such field)
+setattr(Kernel.__call__, "__signature__", signature(called))  # noqa: B010 (functions have no such field)
 
 
 @entry
