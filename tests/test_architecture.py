@@ -251,7 +251,7 @@ def test_rule(rule: Rule) -> None:
 
 
 def test_documents_name_what_is_there() -> None:
-    """Each path in backticks or in the list of folders exists (``build/`` is made), and no folder is missing there."""
+    """Each path in backticks or in the list of folders exists (``build/`` is made); no folder is missing."""
     told = {
         name: (ROOT / name).read_text(encoding="utf-8") for name in ("ARCHITECTURE.md", "CONTRIBUTING.md")
     }
