@@ -1,8 +1,8 @@
 """Fifty launches that nobody should make, one after another in one process; each prints a line.
 
 ``python -m tests.runtime.checks.hostile``: a line a launch, its number and the code of what was said (``done``
-where it is right to launch or to do nothing), and ``alive`` in the end. ``... hostile cuda``: the same on a GPU, with
-``check=True``.
+where it is right to launch or to do nothing), and ``alive`` in the end. ``... hostile cuda``: the same on a GPU,
+with ``check=True``.
 """
 
 from __future__ import annotations
