@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import torch
 
@@ -93,6 +96,23 @@ def test_masked_lanes_with_infinite_derivatives() -> None:
     torch.testing.assert_close(made, 4 / x + 0.5 / x.sqrt())
 
 
+def gradient_of_shifted_log(derive: Callable[..., Any]) -> torch.Tensor:
+    """That of 1 in a sum of log(1), where masked lanes have log(0)."""
+    text = """__global__ void f(float *y, float *x, int n) {
+  int r[8] = 0 ... 8;
+  float a[8] = *x + (r < n ? 0 : -1);
+  *y = (r < n ? log(a) : 0)[+];
+}
+"""
+    one = torch.ones(1)
+    made: torch.Tensor = derive(text)(torch.zeros(1), one, 5, grid=1, d_outputs={"y": one})["x"]
+    return made
+
+
+def test_masked_lanes_of_a_scalar() -> None:
+    assert gradient_of_shifted_log(pytriton.gradient).item() == 5
+
+
 def test_subsets() -> None:
     """Of inputs and outputs: the rest of the text is gone."""
     program = PROGRAMS["two_outputs"]
@@ -107,5 +127,5 @@ def test_subsets() -> None:
     flowing = {"y": torch.ones_like(tensors["y"])}
     left, right = (each(*given, grid=2, d_outputs=flowing)["x"] for each in (whole, one))
     torch.testing.assert_close(left, right)
-    only = pytriton.gradient(PROGRAMS["product"].kernel(torch.float), inputs=["b"])
+    only = pytriton.gradient(PROGRAMS["matrix_product"].kernel(torch.float), inputs=["b"])
     assert "d_a" not in only.source
