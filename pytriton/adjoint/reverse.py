@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytriton.adjoint import formula as f
+from pytriton.adjoint.active import every
 from pytriton.adjoint.again import Again, Level
 from pytriton.adjoint.formula import Formula
 from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, Write, defined_in
@@ -236,7 +237,7 @@ class Reversed(Again):
             "TC708",
             f"the loop carries '{each.inside.name}', which is no sum: what an iteration makes of it depends on "
             "it in another way than by adding to it",
-            each.last.span if each.last.span.start >= loop.statement.span.start else loop.statement.span,
+            next((d.statement.span for d in every(loop.body) if _gives(d, each.last)), loop.statement.span),
             f"its state is {_state(each)} for each iteration of each program",
             help="write the loop so that it only adds to what it carries, for instance with the statistics of a "
             "row in one loop and its output in the next; or give this backward by hand",
@@ -324,12 +325,18 @@ def _loaded(pointer: Formula, mask: Formula | None) -> Formula:
     return Formula(f"*{masked}{where}", f.UNARY, pointer.element.element, pointer.shape)
 
 
+def _gives(item: Item, symbol: Symbol) -> bool:
+    return isinstance(item, Define) and item.symbol is symbol
+
+
 def _told(statement: Statement) -> str:
     """A statement in one line, for a comment."""
     text = statement.span.text
     if hasattr(statement, "body") or hasattr(statement, "then"):
         text = text.partition("{")[0].partition("\n")[0]
     text = " ".join(text.replace("\\", " ").split()).rstrip(";")
+    for opening, closing in ("[]", "()"):  # spans may end before the last one
+        text += closing * (text.count(opening) - text.count(closing))
     return text if len(text) <= 90 else text[:87] + "..."
 
 
