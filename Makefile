@@ -17,15 +17,16 @@ ENV :=
 else
 PY  := .venv/bin/python
 ENV := .venv/.ready
+DOCS := .venv/.docs
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow check golden review grammar matrix bench fuzz clean
+.PHONY: help demo test slow check golden review grammar matrix bench fuzz site site-test clean
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
 
-demo: $(ENV)  ## a matrix product of 2019: its source, its translation, its tuning, its error
+demo: $(ENV)  ## a matrix product of 2019: what it became, its tuning, its error
 	$(PY) examples/dot.py
 
 test: $(ENV)  ## all tests; those marked gpu skip without a CUDA device
@@ -61,6 +62,15 @@ SEED ?= 0
 fuzz: $(ENV)  ## N=1000 generated kernels from SEED=0 before all judges
 	$(PY) -m tests.fuzz $(N) --seed $(SEED)
 
+site: $(ENV) $(DOCS)  ## the site, in build/site: warnings are errors, every link inside it is followed
+	rm -rf build/site
+	$(PY) -m sphinx -q -W --keep-going -b html docs build/site
+	$(PY) tools/playground.py build/site
+	$(PY) tools/check_links.py build/site
+
+site-test:  ## the site in headless Chromium: a walk through the playground, screenshots in build/screenshots
+	$(PY) tools/site_test.py build/site
+
 clean:  ## back to a fresh clone
 	rm -rf .venv .matrix .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build
 
@@ -70,4 +80,8 @@ clean:  ## back to a fresh clone
 	.venv/bin/python -m pip install --quiet "$(TORCH)"
 	$(if $(TRITON),.venv/bin/python -m pip install --quiet "$(TRITON)")
 	.venv/bin/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+.venv/.docs: .venv/.ready
+	.venv/bin/python -m pip install --quiet --editable '.[dev,docs]'
 	@touch $@

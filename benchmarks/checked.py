@@ -1,9 +1,10 @@
 """What memory checks cost a kernel on a GPU: its time checked, over its time unchecked; ``python -m
 benchmarks.checked``.
 
-Each kernel is compiled for one point, unchecked and checked; both run on the same arguments, side by side. What is
-timed is the kernel alone: a checked launch also copies a table to the GPU and waits for what the kernel leaves
-there.
+Each kernel is compiled for one point; all versions run on the same arguments, side by side. *Checked* is what a
+launch costs in which nothing is outside: the inspector, and the plain code after it. *Each element* is the code
+that runs where something is outside, and while a CUDA graph is captured. Both are times of kernels alone: a checked
+call also copies a small table to the GPU and waits for the inspector, which *a call more* has in microseconds.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from pathlib import Path
 import torch
 from triton.testing import do_bench
 
-from pytriton.runtime.checks.table import filled
+from pytriton.pipeline import Translation
+from pytriton.runtime.checks.table import bounds, filled
 from pytriton.runtime.tune.benchmark import Launch
 
 ROOT = Path(__file__).parents[1]
@@ -36,19 +38,36 @@ def cost(name: str, program: Callable[[], object]) -> None:
     finally:
         Launch.__call__ = plain  # type: ignore[method-assign]
     launch = launches[-1]
-    candidate, device, memory = launch.candidate, launch.device, launch.memory
+    plain_time, checked_time, each_time = do_bench_all(launch)
+    whole = do_bench(lambda: plain(launch))
+    ratios = f"{checked_time / plain_time:5.2f} times, each element {each_time / plain_time:5.2f} times"
+    print(f"{name:24} {plain_time:8.4f} ms {ratios}   a call {1000 * (whole - checked_time):4.0f} us more")
+
+
+def do_bench_all(launch: Launch) -> tuple[float, float, float]:
+    """Milliseconds of a launch unchecked, checked, and with each element checked."""
+    candidate, device, memory, kinds = launch.candidate, launch.device, launch.memory, launch.specialization
     assert memory is not None
-    unchecked = candidate.kernel_on(device, launch.specialization)
-    checked = candidate._checked._kernel_on(device, launch.specialization)
-    words = filled(candidate._checked._for_gpu.sites, memory)
-    table = torch.tensor(words, dtype=torch.int64, device=f"cuda:{device}")
-    times = [
-        do_bench(lambda: unchecked(launch.grid, launch.values)),
-        do_bench(lambda: checked(launch.grid, [*launch.values, table.data_ptr()])),
-    ]
-    outside = int(table[: 8 * (1 + len(candidate._checked._for_gpu.sites))].view(-1, 8)[1:, 2].sum())
-    ratio = times[1] / times[0]
-    print(f"{name:24} {times[0]:8.4f} ms {times[1]:8.4f} ms   {ratio:5.2f} times   {outside} outside")
+    checked = candidate._checked
+    unchecked = candidate.kernel_on(device, kinds)
+    made, executor, whole = checked._inspector, checked._executor, checked._whole
+    assert made.inspected is not None
+    assert checked.is_inside(device, launch.grid, launch.values, kinds, memory)
+
+    def with_table(code: Translation, words: list[int]) -> Callable[[], None]:
+        kernel = checked._kernel_of(code, device, kinds)
+        table = torch.tensor(words, dtype=torch.int64, device=f"cuda:{device}")
+        return lambda: kernel(launch.grid, [*launch.values, table.data_ptr()])
+
+    inspect = with_table(made, bounds(made.inspected, memory))
+    runs = lambda: unchecked(launch.grid, launch.values)  # noqa: E731
+    work = with_table(executor, filled(executor.sites, memory)) if executor.sites else runs
+
+    def both() -> None:
+        inspect()
+        work()
+
+    return do_bench(runs), do_bench(both), do_bench(with_table(whole, filled(whole.sites, memory)))
 
 
 def programs() -> dict[str, Callable[[], object]]:
@@ -84,7 +103,13 @@ def programs() -> dict[str, Callable[[], object]]:
         "softmax": lambda: softmax.Softmax.apply(rows),
         "dot, half 4096": lambda: dot.launch(a, b, False, False, tiles),
         "block-sparse, half 4096": lambda: sparse.launch("dsd", blocks, dense, False, False),
+        "the same, dense @ sparse": lambda: sparse.launch("dds", dense, blocks, False, False),
+        "the same, sparse result": lambda: sparse.launch("sdd", dense, dense, False, True),
         "attention, half 2048": lambda: attention.attention(*flat, False, tiles={"TM": 128, "TN": 64}),
+        "the same, causal": lambda: attention.attention(*flat, True, tiles={"TM": 128, "TN": 64}),
+        "the same, 2000 of 2048": lambda: attention.attention(
+            *[x[:, :2000] for x in flat], False, tiles={"TM": 128, "TN": 64}
+        ),
     }
 
 

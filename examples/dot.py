@@ -105,9 +105,9 @@ def text_defines(dtype: torch.dtype, at: bool, bt: bool) -> dict[str, Any]:
     return {"TYPE": dtype, "AT": at, "BT": bt, **operand_a, **operand_b}
 
 
-def legal_tiles(m: int, n: int, k: int) -> dict[str, int | list[int]]:
+def legal_tiles(m: int, n: int, k: int) -> dict[str, list[int]]:
     """The listed tiles that divide an m x n x k product: the text has no bounds checks."""
-    tiles: dict[str, int | list[int]] = {}
+    tiles: dict[str, list[int]] = {}
     for (name, sizes), extent in zip(TILES.items(), (m, n, k), strict=True):
         tiles[name] = [size for size in sizes if extent % size == 0]
         if not tiles[name]:
@@ -185,21 +185,22 @@ def errors(dtype: torch.dtype, device: str, m: int, n: int, k: int, at: bool, bt
 
 
 def point(config: Any) -> str:
-    """The swept part of a config: its tiles and warps."""
+    """What tells one point of the sweep from another: its tiles, and what tuning chooses beside them."""
     tiles = " ".join(f"{name}={config.defines[name]:<3}" for name in TILES)
-    return f"{tiles} num_warps={config.num_warps}"
+    more = {"num_stages": config.num_stages, "swizzle": config.swizzle, "descriptors": config.descriptors}
+    extras = "".join(f" {name}={value}" for name, value in more.items() if value)
+    return f"{tiles} num_warps={config.num_warps}{extras}"
 
 
 def print_tuning() -> None:
-    """What the last sweep measured, fastest first, and what it dropped."""
-    if not kernel.timings:
+    """The fastest points of the last sweep, and how many there were."""
+    times = {config: time for config, time in kernel.timings.items() if not isinstance(time, str)}
+    if not times:
         print(f"not timed: the interpreter takes the first point, {point(kernel.best_config)}")
-    measured = {c: time for c, time in kernel.timings.items() if not isinstance(time, str)}
-    for config, milliseconds in sorted(measured.items(), key=lambda item: item[1]):
+        return
+    for config, milliseconds in sorted(times.items(), key=lambda item: item[1])[:5]:
         print(f"{milliseconds:9.4f} ms   {point(config)}")
-    for config, reason in kernel.timings.items():
-        if config not in measured:
-            print(f"  dropped      {point(config)}: {reason}")
+    print(f"of {len(times)} points that were timed, and {len(kernel.timings) - len(times)} that were dropped")
 
 
 def main() -> None:
@@ -209,9 +210,10 @@ def main() -> None:
     m, n, k = (2048, 2048, 2048) if device == "cuda" else (96, 64, 32)
     torch.manual_seed(0)
 
-    print(f"== Triton-C ==\n{SOURCE}")
-    print("== the Python it became (neither operand transposed) ==\n")
-    print(kernel.source({**text_defines(dtype, at=False, bt=False), **legal_tiles(m, n, k)}))
+    largest = {name: max(sizes) for name, sizes in legal_tiles(m, n, k).items()}
+    lines = SOURCE.strip().count("\n") + 1
+    print(f"== {lines} lines of Triton-C, SOURCE in {sys.argv[0]}, became (neither operand transposed) ==\n")
+    print(kernel.source({**text_defines(dtype, at=False, bt=False), **largest}))
     rows = [(at, bt, errors(dtype, device, m, n, k, at, bt)) for at, bt in product((False, True), repeat=2)]
     print(f"== tuning: the last sweep, {word} {m} x {n} x {k} on {device} ==\n")
     print_tuning()

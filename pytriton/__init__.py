@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pytriton.legacy.imports import legacy_imports
     from pytriton.legacy.submodules import utils
     from pytriton.operators.autograd import function
+    from pytriton.operators.derived import gradient
     from pytriton.operators.operator import op
     from pytriton.operators.overrides import override
     from pytriton.pipeline import Translation, translate
@@ -62,6 +63,7 @@ __all__ = [
     "ctx_registry",
     "empty",
     "function",
+    "gradient",
     "heuristics",
     "kernel",
     "legacy_imports",
@@ -87,6 +89,7 @@ _LAZY = {
         "pytriton.runtime",
     ),
     "function": "pytriton.operators.autograd",
+    "gradient": "pytriton.operators.derived",
     "op": "pytriton.operators.operator",
     "override": "pytriton.operators.overrides",
     "legacy_imports": "pytriton.legacy.imports",
@@ -113,6 +116,11 @@ def __getattr__(name: str) -> Any:
         ) from error
     globals()[name] = value
     return value
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What ``%load_ext pytriton`` calls: the cell magic ``%%tritonc``."""
+    import_module("pytriton.notebook.magic").load(shell)
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,4 @@
 """The command line: ``python -m pytriton translate FILE -D TM=64``, ``run --legacy PKG SCRIPT``, ``port PATH``,
-``explain CODE``, ``info``.
 
 Exit status: 0 done, 1 diagnostics were printed on stderr, 2 wrong usage.
 """
@@ -11,14 +10,18 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytriton
+from pytriton.adjoint.command import derived_text
 from pytriton.errors import CompileError
+from pytriton.lang.preprocess.defines import given_options
 from pytriton.legacy.command import add_arguments, run
 from pytriton.pipeline import translate
 from pytriton.port.about import about
 from pytriton.port.command import add_port, port
 from pytriton.port.explain import add_explain, explain
+from pytriton.port.help import add_completion, complete, with_examples
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command is None:
         parser.print_help()
         return 0
+    if options.command == "completion":
+        return complete(parser, options.shell)
     if options.command == "info":
         print(about(pytriton.__version__))
         return 0
@@ -42,17 +47,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="pytriton", description="Old Triton-C kernels as modern @triton.jit Python."
+        prog="pytriton",
+        description="Old Triton-C kernels as modern @triton.jit Python.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="'pytriton COMMAND --help' has examples.\n\nexit status: 0 done, 1 diagnostics, 2 wrong usage",
     )
     parser.add_argument("--version", action="version", version=f"pytriton {pytriton.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     command = commands.add_parser(
         "translate",
         help="print one kernel as a Python module",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="example:\n  pytriton translate dot.c -D TYPE=half -D TM=64 -D TN=64 -D TK=32 -o dot.py\n\n"
-        "exit status: 0 done, 1 errors in the text, 2 wrong usage",
     )
+    _add_text(command)
+    command = commands.add_parser(
+        "gradient",
+        help="print the backward of one kernel as Triton-C",
+    )
+    _add_text(command)
+    command.add_argument("--outputs", metavar="Y,Z", help="what is differentiated, else all floating outputs")
+    command.add_argument("--inputs", metavar="X,W", help="by what, else all floating inputs")
+    add_arguments(commands.add_parser("run", help="run a program whose packages import the triton of old"))
+    add_port(commands)
+    add_explain(commands)
+    commands.add_parser("info", help="versions, device, folders, compilers: what a bug report needs")
+    add_completion(commands)
+    with_examples(commands)
+    return parser
+
+
+def _add_text(command: argparse.ArgumentParser) -> None:
+    """The options of a command that reads a Triton-C text and prints another one."""
     command.add_argument("file", type=Path, metavar="FILE", help="a Triton-C text; - reads stdin")
     command.add_argument(
         "-D",
@@ -75,11 +99,6 @@ def _parser() -> argparse.ArgumentParser:
         "--strict-literals", action="store_true", help="unsuffixed floating literals are double"
     )
     command.add_argument("-o", dest="out", type=Path, metavar="OUT", help="write to a file")
-    add_arguments(commands.add_parser("run", help="run a program whose packages import the triton of old"))
-    add_port(commands)
-    add_explain(commands)
-    commands.add_parser("info", help="versions, device, folders, compilers: what a bug report needs")
-    return parser
 
 
 def _translate(options: argparse.Namespace) -> int:
@@ -95,40 +114,38 @@ def _translate(options: argparse.Namespace) -> int:
         print(f"{options.file}: error: {error.strerror}", file=sys.stderr)
         return 2
     name = "<stdin>" if str(options.file) == "-" else str(options.file)
+    settings: dict[str, Any] = {
+        "kernel": options.kernel,
+        "name": name,
+        "include_dirs": options.include_dirs,
+        "strict_literals": options.strict_literals,
+    }
     try:
-        translation = translate(
-            data,
-            _defines(options.defines),
-            kernel=options.kernel,
-            name=name,
-            include_dirs=options.include_dirs,
-            strict_literals=options.strict_literals,
-        )
+        given = given_options(options.defines)
+        if options.command == "gradient":
+            chosen: dict[str, Any] = {key: _names(getattr(options, key)) for key in ("outputs", "inputs")}
+            text, warnings = derived_text(data, given, **settings, **chosen)
+        else:
+            translation = translate(data, given, **settings)
+            text, warnings = translation.text, tuple(map(str, translation.warnings))
     except CompileError as error:
         print(_with_options(str(error)), file=sys.stderr)
         return 1
-    for warning in translation.warnings:
-        print(_with_options(warning.render()), file=sys.stderr)
+    for warning in warnings:
+        print(_with_options(warning), file=sys.stderr)
     if options.out is None:
-        sys.stdout.write(translation.text)
+        sys.stdout.write(text)
         return 0
     try:
-        options.out.write_text(translation.text, encoding="utf-8")
+        options.out.write_text(text, encoding="utf-8")
     except OSError as error:
         print(f"{options.out}: error: {error.strerror}", file=sys.stderr)
         return 2
     return 0
 
 
-def _defines(pairs: Sequence[str]) -> dict[str, object]:
-    """``NAME=VALUE`` as given on a command line; a bare ``NAME`` is defined as 1."""
-    defines: dict[str, object] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        values = value.split(",")
-        swept = len(values) > 1 and all(re.fullmatch(r"\s*[+-]?\d+\s*", number) for number in values)
-        defines[name] = values if swept else value if equals else 1
-    return defines
+def _names(given: str | None) -> tuple[str, ...] | None:
+    return None if given is None else tuple(name.strip() for name in given.split(","))
 
 
 def _with_options(text: str) -> str:

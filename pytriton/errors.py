@@ -10,6 +10,7 @@ kernel are shown at once. The exceptions::
     │   ├── ParseError          characters, tokens and syntax     TC0xx, TC2xx
     │   ├── CheckError          names, types, shapes, constants   TC3xx
     │   └── UnsupportedError    what cannot be translated         TC4xx
+    │                           or has no derivative here         TC7xx
     ├── LaunchError             wrong use of a kernel object      TC5xx
     └── TuneError               no candidate of a sweep is left   TC6xx
 """
@@ -161,7 +162,11 @@ class TuneError(PytritonError):
     """A sweep of which no candidate is left."""
 
 
-_BY_CODE = {"TC0": ParseError, "TC1": PreprocessError, "TC2": ParseError, "TC4": UnsupportedError}
+_BY_CODE = {
+    **dict.fromkeys(("TC0", "TC2"), ParseError),
+    "TC1": PreprocessError,
+    **dict.fromkeys(("TC4", "TC7"), UnsupportedError),
+}
 
 
 @dataclass(slots=True)

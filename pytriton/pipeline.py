@@ -17,12 +17,14 @@ from pytriton.errors import Diagnostic, Report
 from pytriton.lang.check.kernel import check, kernel_names
 from pytriton.lang.read import read
 from pytriton.lang.tokens import decode
+from pytriton.lang.tree.formats import Printed
 from pytriton.lang.tree.typed import Symbol
 from pytriton.lang.tree.types import LONG, PointerType, ScalarType
 from pytriton.passes import Context, run
 from pytriton.passes.analysis.traits import Traits
+from pytriton.passes.check.inspector import Inspection, executor, inspection
 from pytriton.passes.check.sites import Site, numbered
-from pytriton.passes.check.versions import versioned
+from pytriton.passes.check.steps import Steps, watched
 from pytriton.passes.memory.provenance import Provenance
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -74,8 +76,11 @@ class Translation:
     buffers: Mapping[str, int] = field(default_factory=dict)  # constant buffers of the text -> bytes
     traits: Traits = field(default_factory=Traits)  # what tuning wants to know of it
     sites: tuple[Site, ...] = ()  # of checked code, by number; if it has any, a table follows its parameters
+    inspected: Inspection | None = None  # of inspectors and executors: what the former looks at
     table: Parameter | None = None  # that one; it is not among the parameters
     apart: frozenset[str] = frozenset()  # the parameters that are said to overlap no other: __noalias
+    prints: tuple[Printed, ...] = ()  # its calls of printf, in the order of the module
+    steps: Steps = field(default_factory=Steps)  # of traced code
 
     def __str__(self) -> str:
         return self.text
@@ -124,12 +129,18 @@ def _translated(
     checked = check(front.tree, report, settings, front.numbers, front.macros)
     context = Context(settings, report)
     provenance = Provenance(checked)
-    lowered = run(checked, context)
+    told, steps = watched(checked) if settings.traced else (checked, Steps())
+    lowered = run(told, context)
     sites: tuple[Site, ...] = ()
+    inspected: Inspection | None = None
     if settings.checked:
         lowered, sites = numbered(lowered)
-        lowered = versioned(lowered, sites) if settings.versioned else lowered
-    module = emit(lowered, Provenance(lowered), settings.precision, sites)
+    if settings.part:
+        inspected = inspection(lowered, sites, provenance.writes)
+        is_inspector = settings.part == "inspector"
+        lowered = inspected.kernel if is_inspector else executor(lowered, inspected.inspected)
+        sites = sites if is_inspector or len(inspected.inspected) < len(sites) else ()
+    module = emit(lowered, Provenance(lowered), settings, sites)
     return Translation(
         text=module.text,
         kernel=checked.name,
@@ -145,7 +156,10 @@ def _translated(
         buffers=MappingProxyType({symbol.name: symbol.buffer for symbol in checked.buffers}),
         traits=replace(context.traits, strays=provenance.strays),
         sites=sites,
+        inspected=inspected,
         table=_table(module),
+        prints=module.prints,
+        steps=steps,
         apart=frozenset(symbol.name for symbol in checked.parameters if symbol.noalias),
     )
 

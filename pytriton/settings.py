@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 __all__ = ["Settings"]
 
@@ -16,8 +17,11 @@ class Settings:
     ``ieee``, ``tf32``, ``tf32x3``, ``bf16x3`` or ``bf16x6``. ``swizzle`` takes program ids in groups of so many, 0
     as they come. ``num_stages`` is for loops that only stream; those with products take it from the launch. With
     ``descriptors`` tiles are loaded through tensor descriptors, for launches of which ``Traits.described`` holds.
-    ``checked`` code makes no access outside the memory that its pointers come from, and reports it (passes/check);
-    if it is ``versioned``, programs that can be seen to be inside run without checks.
+    ``checked`` code makes no access outside the memory that its pointers come from, and reports it (passes/check).
+    Of it, the ``inspector`` tells before a launch whether all accesses will be inside, and the ``executor`` checks
+    only those of which the inspector cannot tell. ``on_cpu`` code is for the interpreter, where functions of
+    runtime/interpret stand in for what is printed. ``traced`` code tells of each statement (passes/check/steps.py),
+    and only those passes have changed it that Triton cannot do without.
     """
 
     kernel: str | None = None
@@ -29,4 +33,6 @@ class Settings:
     num_stages: int | None = None
     descriptors: bool = False
     checked: bool = False
-    versioned: bool = False
+    part: Literal["", "inspector", "executor"] = ""
+    on_cpu: bool = False
+    traced: bool = False

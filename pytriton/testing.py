@@ -5,7 +5,7 @@ Generated files name nothing else of the package, so its files may move.
 """
 
 from pytriton.legacy.report import Benchmark, Mark, perf_report
-from pytriton.port.equivalence import Case, compare, load_ported
+from pytriton.port.equivalence import Case, compare, load_ported, ported
 from pytriton.runtime.testing import allclose, do_bench, mask_tensor, sparsify_tensor
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "load_ported",
     "mask_tensor",
     "perf_report",
+    "ported",
     "sparsify_tensor",
 ]

@@ -23,7 +23,7 @@ PACKAGE = ROOT / "pytriton"
 # From left to right: a stage may import itself and what stands before it.
 STAGES = (
     *("collecting", "frozen", "settings", "source", "errors", "lang", "passes", "emit", "pipeline"),
-    *("fold", "runtime", "operators", "legacy", "port", "testing"),
+    *("fold", "adjoint", "runtime", "operators", "legacy", "notebook", "port", "testing"),
 )
 
 # Who may import each third-party library; a library that is not listed may not be imported at all.

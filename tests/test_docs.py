@@ -2,7 +2,8 @@
 
 The blocks of a page run in order, in one namespace and a fresh directory, and may not warn. A block below a comment
 such as ``<!-- add.c -->`` is a file of that name, and is written, not run. ``>>>`` is a session whose output must
-be as shown; ``...`` stands for any. ``BEFORE`` makes what a page takes for granted; ``AFTER`` asserts what it
+be as shown; ``...`` stands for any. In the pages of ``CONSOLES`` a line ``$ pytriton ...`` is a command, which must
+print what stands below it. ``BEFORE`` makes what a page takes for granted; ``AFTER`` asserts what it
 promises.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import doctest
 import linecache
 import re
+import shlex
 import sys
 import warnings
 from pathlib import Path
@@ -19,10 +21,13 @@ from typing import Any
 import pytest
 import torch
 
+from pytriton.__main__ import main
+
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(
     r"(?:<!-- (?:file: )?(?P<file>[\w./]+) -->\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```", re.M | re.S
 )
+CONSOLES = {"start.md"}
 OTHERS = {"porting.md"}  # whose every block is a file, and every command is run: tests/port/test_walk.py
 
 BEFORE = {
@@ -41,7 +46,9 @@ AFTER = {
     "README.md": "torch.testing.assert_close(z, x + y, rtol=0, atol=0)",
     "legacy.md": "assert torch_blocksparse.triton is pytriton and torch_blocksparse.kernel is pytriton.kernel",
     "launching.md": "",
+    "start.md": "assert add.best_config is not None",
     "debugging.md": "",
+    "gpus.md": "",
     "pytorch.md": """
 torch.testing.assert_close(x.grad, torch.cos(x.detach()) * (torch.arange(100) % 2 == 0))
 for device in ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]:
@@ -77,7 +84,9 @@ def test_every_page_is_here() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(AFTER))
-def test_page(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = pages()[name]
     text = path.read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -92,6 +101,8 @@ def test_page(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
             line = text.count("\n", 0, block.start("text"))
             if block["file"]:
                 (tmp_path / block["file"]).write_text(block["text"])
+            elif block["kind"] == "console" and name in CONSOLES:
+                console(block["text"], capsys)
             elif block["kind"] == "python" and block["text"].startswith(">>> "):
                 session(block["text"], namespace, path, line)
             elif block["kind"] == "python":
@@ -105,6 +116,16 @@ def test_page(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def run(text: str, file: str, namespace: dict[str, Any]) -> None:
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     exec(compile(text, file, "exec"), namespace)
+
+
+def console(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Run the commands that are pytriton's."""
+    for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
+        if command.startswith("pytriton "):
+            capsys.readouterr()
+            main(shlex.split(command)[1:])
+            printed = capsys.readouterr()
+            assert not shown or printed.out + printed.err == shown, command
 
 
 def session(text: str, namespace: dict[str, Any], path: Path, line: int) -> None:

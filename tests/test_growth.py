@@ -21,7 +21,7 @@ def steps(source: str) -> int:
     return counted(lambda: pytriton.translate(source, GENERATED_DEFINES))[0]
 
 
-@pytest.mark.parametrize("lines", [1200, 5000])
+@pytest.mark.parametrize("lines", [1200, pytest.param(5000, marks=pytest.mark.slow)])
 def test_steps_grow_with_the_length(lines: int) -> None:
     short, long = generated(300), generated(lines)
     steps(short)  # imports, and fills what is made once a process

@@ -18,6 +18,7 @@ from pytriton.emit.conversions import as_tensor
 from pytriton.emit.names import Names
 from pytriton.emit.python import Atom, Node, Tuple
 from pytriton.emit.values import Value
+from pytriton.lang.tree.formats import Printed
 from pytriton.lang.tree.typed import Expr, Size
 from pytriton.passes.check.sites import Site
 
@@ -34,6 +35,8 @@ class Context:
     helpers: set[str] = field(default_factory=set)  # of templates/helpers.py.j2
     libdevice: bool = False  # whether the module imports it
     sites: tuple[Site, ...] = ()  # of checked code: its accesses by number
+    on_cpu: bool = False  # whether it is for the interpreter
+    prints: list[Printed] = field(default_factory=list)  # its calls of printf, by number
 
 
 def lower(expr: Expr, context: Context) -> Value:

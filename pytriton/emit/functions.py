@@ -1,23 +1,25 @@
 """Calls of built-in functions -> calls of Triton's.
 
 Input: a call whose arguments the checker converted. Output: the same function in Triton, or the operators that
-mean it where Triton's differs: ``min`` and ``max`` of floats and NaN, ``fma`` of integers.
+mean it where Triton's differs: ``min`` and ``max`` of floats and NaN, ``fma`` of integers; ``printf``.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
 from pytriton.emit.context import Context, node_of, shape_node, tensor_of
 from pytriton.emit.conversions import as_type, compared, place
+from pytriton.emit.memory import INSPECTING, inspecting
 from pytriton.emit.operators import alternatives
 from pytriton.emit.python import Atom, BinOp, Call, Method, Node, Tuple, UnaryOp
 from pytriton.emit.values import Value, promoted
 from pytriton.lang.tree import typed
+from pytriton.lang.tree.formats import label_of, pieces
 from pytriton.lang.tree.typed import Expr
 from pytriton.lang.tree.types import (
     BFLOAT16,
-    BOOL,
     DOUBLE,
     FLOAT,
     HALF,
@@ -27,7 +29,7 @@ from pytriton.lang.tree.types import (
     shape_of,
 )
 
-__all__ = ["call"]
+__all__ = ["call", "prints"]
 
 _FUNCTIONS: Final = {
     "exp": "tl.exp",
@@ -66,10 +68,10 @@ def call(expr: typed.Call, context: Context) -> Value:
         return _tile(expr, context)
     if function == "barrier":
         return Value(Call("tl.debug_barrier", ()), INT)
-    if function == "within":
-        context.helpers.add(function)
-        lowest, highest, site = (node_of(argument, context) for argument in expr.arguments)
-        return Value(Call(function, (lowest, highest, Atom(context.names.table or ""), site)), BOOL)
+    if function in INSPECTING:
+        return inspecting(expr, context)
+    if function == "watched":
+        return Value(Call("watched", tuple(node_of(argument, context) for argument in expr.arguments)), INT)
     if function == "next_power_of_2":
         size = node_of(expr.arguments[0], context)
         return Value(Call("triton.next_power_of_2", (size,)), INT, strong=False, weak=True)
@@ -158,3 +160,32 @@ def _extremum(expr: typed.Call, element: ScalarType, context: Context) -> Value:
         function = "tl.minimum" if expr.function == "min" else "tl.maximum"
         chosen = Call(function, (left.node, right.node))
     return as_type(Value(chosen, promoted(left, right) or element), element)
+
+
+# ---------------------------------------------------------------- printf
+
+
+def prints(call: typed.Call, context: Context) -> list[Node]:
+    """The calls that stand for one ``printf``: a ``tl.device_print`` for each value.
+
+    Code for the interpreter calls ``printed`` instead, with the number of the call and its values: that has C's
+    formats (runtime/interpret/prints.py).
+    """
+    assert call.printed is not None
+    context.prints.append(call.printed)
+    values = [node_of(argument, context) for argument in call.arguments]
+    if context.on_cpu:
+        return [Call("printed", (Atom(str(len(context.prints) - 1)), *values))]
+    conversions, after = pieces(call.printed.text)
+    if not values:
+        return [Call("tl.device_print", (_text(label_of(after, "")),))]
+    nodes: list[Node] = []
+    for conversion, argument, value in zip(conversions, call.arguments, values, strict=True):
+        hexadecimal = (("hex", Atom("True")),) if conversion.letter in "xX" else ()
+        label = _text(label_of(conversion.before, argument.span.text))
+        nodes.append(Call("tl.device_print", (label, value), hexadecimal))
+    return nodes
+
+
+def _text(label: str) -> Atom:
+    return Atom(json.dumps(label))

@@ -1,14 +1,15 @@
 """Pointers that move, loads and atomics -> Triton's, which widen and convert by rules of their own.
 
 An access with a site is printed as the call of a helper (templates/checked.py.j2), which gets beside Triton's own
-arguments the table of storages and reports, and the number of the site.
+arguments the table of storages and reports, and the number of the site. What an inspector does beside computing
+(passes/check/inspector.py) are calls of the helpers in templates/inspector.py.j2, which share its table.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from pytriton.emit.context import Context, lower, node_of
+from pytriton.emit.context import Context, lower, node_of, tensor_of
 from pytriton.emit.conversions import as_tensor, as_type, compared, place
 from pytriton.emit.numbers import byte_count, dtype, number
 from pytriton.emit.python import Atom, BinOp, Call, Method, Node, UnaryOp
@@ -18,9 +19,19 @@ from pytriton.lang.tree.convert import constant, wrap
 from pytriton.lang.tree.typed import Expr
 from pytriton.lang.tree.types import BOOL, DOUBLE, INT, LONG, PointerType, ScalarType, element_of, shape_of
 
-__all__ = ["COMPARISONS", "atomic", "checked", "load", "mask_node", "pointer_arithmetic"]
+__all__ = [
+    "COMPARISONS",
+    "INSPECTING",
+    "atomic",
+    "checked",
+    "inspecting",
+    "load",
+    "mask_node",
+    "pointer_arithmetic",
+]
 
 COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
+INSPECTING: Final = frozenset(("bound", "inspected", "looked_up", "narrow"))
 
 
 def pointer_arithmetic(expr: typed.Binary, context: Context) -> Value:
@@ -122,10 +133,31 @@ def checked(
     """The call of a helper that makes the access only where it is inside; ``True`` stands for no mask."""
     assert context.names.table is not None
     context.helpers.add(f"checked_{name}")
-    site = context.sites[number]
-    ranges = 1 if site.roots is not None and len(site.roots) == 1 else 0
-    numbers = [Atom(str(word)) for word in (number, ranges, len(site.shape))]
+    numbers = [Atom(str(word)) for word in (number, len(context.sites[number].shape))]
     return Call(
         f"checked_{name}",
         (*operands, mask or Atom("True"), *more, Atom(context.names.table), *numbers),
     )
+
+
+def inspecting(expr: typed.Call, context: Context) -> Value:
+    """A call that only an inspector makes."""
+    table: Node = Atom(context.names.table or "")
+    if expr.function == "bound":
+        place = node_of(expr.arguments[0], context)
+        return Value(Call("tl.load", (BinOp("+", table, place),)), LONG)
+    nodes = tuple(node_of(argument, context) for argument in expr.arguments)
+    if expr.function == "looked_up":
+        context.helpers.add("looked_up")
+        call = Call("looked_up", nodes)
+        element = element_of(expr.type)  # type: ignore[arg-type]
+        if isinstance(element, PointerType):
+            return Value(Method(call, "to", (dtype(element),)), element)
+        return Value(call, element)
+    if expr.function == "narrow":
+        nodes = tuple(tensor_of(argument, context).node for argument in expr.arguments)
+        name, count = "narrow", len(nodes) - 1
+    else:
+        name, count = "inspected", (len(nodes) - 5) // 2
+    context.helpers |= {name, f"{name}_{count}"}
+    return Value(Call(f"{name}_{count}", (table, *nodes)), BOOL)

@@ -14,11 +14,13 @@ from pytriton.emit.templates import render
 from pytriton.frozen import dataclass
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.formats import Printed
 from pytriton.lang.tree.typed import Comments, Declare, Expr, KernelDef, Symbol
 from pytriton.lang.tree.types import FLOAT, INT, BlockType, PointerType, shape_of
 from pytriton.lang.tree.walk import assigned, assigned_once, expressions, walk
 from pytriton.passes.check.sites import Site
 from pytriton.passes.memory.provenance import Provenance
+from pytriton.settings import Settings
 
 __all__ = ["Module", "emit"]
 
@@ -33,12 +35,13 @@ class Module:
     constexprs: Mapping[str, int | float]
     lines: Mapping[int, int]
     table: str | None = None  # of checked code: the parameter after those of the user
+    prints: tuple[Printed, ...] = ()
 
 
 def emit(
-    kernel: KernelDef, provenance: Provenance, precision: str = "ieee", sites: tuple[Site, ...] = ()
+    kernel: KernelDef, provenance: Provenance, settings: Settings, sites: tuple[Site, ...] = ()
 ) -> Module:
-    """Print one kernel; ``precision`` is that of products of floats. ``sites``: of checked code, its accesses."""
+    """Print one kernel. ``sites``: of checked code, its accesses."""
     names = Names(kernel.parameters, _defines(kernel), checked=bool(sites))
     names.declare(kernel.body)
     names.weak |= {
@@ -49,8 +52,9 @@ def emit(
         for statement in assigned_once(kernel.body)
         if isinstance(statement, Declare) and _counts_up(statement.value)
     }
-    statements = Statements(names, provenance, precision)
+    statements = Statements(names, provenance, settings.precision)
     statements.context.sites = sites
+    statements.context.on_cpu = settings.on_cpu
     statements.body(kernel.body)
     function = identifier(kernel.name)
     text = render(
@@ -58,6 +62,7 @@ def emit(
         libdevice=statements.context.libdevice,
         helpers=statements.context.helpers,
         checked=bool(sites),
+        checked_accesses=any(name.startswith("checked_") for name in statements.context.helpers),
         comments=kernel.comments.above,
         function=function,
         parameters=[*_parameters(kernel, names), *_table(names)],
@@ -67,7 +72,8 @@ def emit(
     first = text.count("\n") - len(statements.lines) + 1
     lines = {first + row: line.source for row, line in enumerate(statements.lines)}
     identifiers = {symbol: names[symbol] for symbol in kernel.parameters}
-    return Module(text, function, identifiers, names.constexprs, lines, names.table)
+    prints = tuple(statements.context.prints)
+    return Module(text, function, identifiers, names.constexprs, lines, names.table, prints)
 
 
 def _parameters(kernel: KernelDef, names: Names) -> list[dict[str, object]]:

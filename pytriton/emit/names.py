@@ -18,9 +18,19 @@ __all__ = ["Names", "identifier"]
 
 _HELPERS: Final = ("cut_from_loads", "widen_lhs", "widen_rhs", "ieee_ceil", "ieee_floor")
 _ACCESSES: Final = ("load", "store", "atomic_add", "atomic_cas", "atomic_xchg")
-# The helpers of checked code.
-_CHECKED: Final = frozenset(["places", "reached", "within", *(f"checked_{access}" for access in _ACCESSES)])
-_TAKEN: Final = frozenset([*keyword.kwlist, "tl", "triton", "libdevice", "range", "float", *_HELPERS])
+# The helpers of checked code, and of inspectors.
+_CHECKED: Final = frozenset(["note", "places", "reached", *(f"checked_{access}" for access in _ACCESSES)])
+_INSPECTORS: Final = frozenset(
+    [
+        "looked_up",
+        "spread",
+        "is_far",
+        *(f"{name}_{rank}" for name in ("inspected", "narrow") for rank in range(9)),
+    ]
+)
+_TAKEN: Final = frozenset(
+    [*keyword.kwlist, "tl", "triton", "libdevice", "range", "float", "printed", "watched", *_HELPERS]
+)
 # Names that a launch `kernel[grid](..., num_warps=4)` gives a meaning of its own.
 _LAUNCH: Final = frozenset("grid warmup num_warps num_stages num_ctas stream device self".split())
 
@@ -51,7 +61,7 @@ class Names:
         self._defines = {name: identifier(name, _LAUNCH) for name in sorted(defines)}
         self._open.update(self._defines.values())
         if checked:
-            self._open |= _CHECKED
+            self._open |= _CHECKED | _INSPECTORS
         taken = self._open | _LAUNCH
         for symbol in parameters:
             name = identifier(symbol.name, taken)

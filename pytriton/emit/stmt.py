@@ -13,6 +13,7 @@ from pytriton.emit.context import Context, lower, node_of, size_node, tensor_of
 from pytriton.emit.conversions import as_tensor, place
 from pytriton.emit.document import WIDTH
 from pytriton.emit.expr import lower_expression
+from pytriton.emit.functions import prints
 from pytriton.emit.layout import layout
 from pytriton.emit.memory import checked, mask_node
 from pytriton.emit.names import Names
@@ -105,6 +106,11 @@ class Statements:
                 self._assign(statement.symbol, statement.value, statement.span, statement.comments)
             case typed.Store():
                 self._store(statement)
+            case typed.Evaluate(value=typed.Call(function="printf") as call):
+                comments = statement.comments
+                for node in prints(call, self.context):
+                    self._print("", node, "", statement.span, comments)
+                    comments = Comments()
             case typed.Evaluate():
                 node = node_of(statement.value, self.context)
                 self._print("", node, "", statement.span, statement.comments)

@@ -18,7 +18,7 @@ from pytriton.fold.polish import names_assigned, names_read, polished
 from pytriton.fold.read import Kernel, Parameter, Statement, Unfoldable, read
 from pytriton.fold.unify import unified
 from pytriton.fold.variants import Defines, Set, Variant, Variants, number
-from pytriton.fold.write import module
+from pytriton.fold.write import module, printed
 
 __all__ = ["Folded", "fold"]
 
@@ -36,6 +36,7 @@ class Folded(NamedTuple):
     constexprs: tuple[str, ...]
     flags: frozenset[str]
     known: Known
+    lines: tuple[int, ...] = ()
 
     def bind(self, defines: Defines) -> dict[str, object]:
         """The values of the constexprs for a define set."""
@@ -77,7 +78,9 @@ def fold(
     )
     names = tuple(parameter.name for parameter in parameters)
     served = Known(known, conditions, padding.sizes, merged)
-    return Folded(module(folded), name, names, constexprs, flags, served)
+    lines = printed(folded)
+    numbers = tuple(number for _, number in lines)
+    return Folded(module(lines), name, names, constexprs, flags, served, numbers)
 
 
 def _kernels(variants: Variants) -> list[tuple[Kernel, Set]]:

@@ -373,6 +373,19 @@ def _names_kernel(name: str, variants: Variants) -> bool:
     return all(variant.defines.get(name) == variant.translation.kernel for variant in variants.variants)
 
 
+def _deciding_parameters(variants: Variants, numbers: set[str]) -> Iterator[str]:
+    """The numbers without which it cannot be told which parameters a variant has: their values are listed."""
+    parameters = [
+        tuple(parameter.identifier for parameter in variant.translation.parameters)
+        for variant in variants.variants
+    ]
+    for name in numbers:
+        others = [value for other, value in variants.values.items() if other != name]
+        rows = [repr(row) for row in zip(*others, strict=True)] or [""] * variants.count
+        if len(set(zip(rows, parameters, strict=True))) > len(set(rows)):
+            yield name
+
+
 def _decisions(body: Iterable[Statement]) -> Iterator[Node]:
     """The conditions of all ``if``s and choices; those on values of the run decide nothing here."""
     for statement in statements(body):

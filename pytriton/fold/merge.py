@@ -346,7 +346,7 @@ def _denies(node: Node) -> bool:
 def _is_pure(node: Node | None) -> bool:
     """Whether nothing is lost if an expression is not computed."""
     if isinstance(node, Call) and node.function.startswith(
-        ("tl.atomic", "tl.store", "tl.debug", "tl.inline")
+        ("tl.atomic", "tl.store", "tl.debug", "tl.device_print", "tl.inline")
     ):
         return False
     return node is not None and all(map(_is_pure, children(node)))

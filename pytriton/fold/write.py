@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pytriton.emit.document import INDENT, WIDTH
 from pytriton.emit.layout import layout
 from pytriton.fold.read import Block, Kernel, Simple, Statement
 
-__all__ = ["body", "module"]
+__all__ = ["body", "module", "printed"]
+
+Line = tuple[str, int]  # the line of the source that it came from; 0 where there is none
 
 
-def module(kernel: Kernel) -> str:
+def module(lines: Iterable[Line]) -> str:
+    """The text of a module."""
+    return "".join(f"{text}\n" for text, _ in lines)
+
+
+def printed(kernel: Kernel) -> list[Line]:
     """The module of one kernel, with the imports and helper functions that it needs."""
     lines = ["# Translated from Triton-C by pytriton.", *kernel.imports, "", ""]
     for helper in kernel.helpers:
@@ -23,19 +30,18 @@ def module(kernel: Kernel) -> str:
         annotation = f": {parameter.annotation}" if parameter.annotation else ""
         note = f"  # {parameter.note}" if parameter.note else ""
         lines.append(f"    {parameter.name}{annotation},{note}")
-    lines += ["):", *body(kernel.body, INDENT)]
-    return "\n".join(lines) + "\n"
+    return [*((line, 0) for line in [*lines, "):"]), *body(kernel.body, INDENT)]
 
 
-def body(statements: Sequence[Statement], indent: int) -> list[str]:
+def body(statements: Sequence[Statement], indent: int) -> list[Line]:
     """The lines of one block; ``pass`` where nothing but comments is in it."""
     lines = [line for statement in statements for line in _statement(statement, indent)]
-    if all(line.lstrip().startswith("#") for line in lines):
-        lines.append(f"{' ' * indent}pass")
+    if all(text.lstrip().startswith("#") for text, _ in lines):
+        lines.append((f"{' ' * indent}pass", 0))
     return lines
 
 
-def _statement(statement: Statement, indent: int) -> Iterator[str]:
+def _statement(statement: Statement, indent: int) -> Iterator[Line]:
     pad = " " * indent
     after = ":" if isinstance(statement, Block) else ""
     if statement.node is not None:
@@ -45,16 +51,16 @@ def _statement(statement: Statement, indent: int) -> Iterator[str]:
     above, beside = statement.above, statement.beside
     if beside and (len(lines) != 1 or len(lines[-1]) + len(f"  # {beside}".encode()) > WIDTH):
         above, beside = (*above, beside), ""
-    yield from (f"{pad}# {comment}".rstrip() for comment in above)
+    yield from ((f"{pad}# {comment}".rstrip(), 0) for comment in above)
     if beside:
         lines[-1] += f"  # {beside}"
-    yield from lines
+    yield from ((line, statement.line) for line in lines)
     if isinstance(statement, Block):
         yield from body(statement.body, indent + INDENT)
         yield from _otherwise(statement.otherwise, indent)
 
 
-def _otherwise(statements: Sequence[Statement], indent: int) -> Iterator[str]:
+def _otherwise(statements: Sequence[Statement], indent: int) -> Iterator[Line]:
     """``elif`` where nothing but another ``if`` is in it."""
     match statements:
         case ():
@@ -63,11 +69,11 @@ def _otherwise(statements: Sequence[Statement], indent: int) -> Iterator[str]:
             lines = layout("elif ", chained.node, ":", indent)
             if chained.beside:
                 lines[-1] += f"  # {chained.beside}"
-            yield from lines
+            yield from ((line, chained.line) for line in lines)
             yield from body(chained.body, indent + INDENT)
             yield from _otherwise(chained.otherwise, indent)
         case _:
-            yield f"{' ' * indent}else:"
+            yield f"{' ' * indent}else:", 0
             yield from body(statements, indent + INDENT)
 
 

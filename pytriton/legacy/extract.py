@@ -16,7 +16,7 @@ from pytriton.errors import Report
 from pytriton.lang.tokens import Kind, Token, decode, scan
 from pytriton.source import Source
 
-__all__ = ["kernels_of", "read"]
+__all__ = ["kernels_of", "of_kernels", "read"]
 
 
 def read(path: str | os.PathLike[str], kernel_names: str | Iterable[str] | None = None) -> str:
@@ -26,10 +26,14 @@ def read(path: str | os.PathLike[str], kernel_names: str | Iterable[str] | None 
     is no kernel of it.
     """
     source = decode(Path(path).read_bytes(), str(path), Report())
-    text = source.text
     if kernel_names is None:
-        return text
-    wanted = [kernel_names] if isinstance(kernel_names, str) else list(kernel_names)
+        return source.text
+    return of_kernels(source, [kernel_names] if isinstance(kernel_names, str) else list(kernel_names))
+
+
+def of_kernels(source: Source, wanted: Sequence[str]) -> str:
+    """The text with all other kernels blanked out. Raises CompileError for a name that is no kernel of it."""
+    text = source.text
     lines = list(_directives_and_code(source))
     kernels = list(_functions(lines))
     names = {name for name, _, _ in kernels}

@@ -33,7 +33,7 @@ MAX_PARAMETERS: Final = 256  # where a text stores to is anybody's guess: at all
 _TYPES: Final = frozenset(word for words in TYPE_WORDS for word in words)
 _QUALIFIERS: Final = frozenset("const restrict __restrict__ volatile static __constant__ signed".split())
 _CONTROL: Final = frozenset("if else for while do return break continue typedef enum".split())
-_FUNCTIONS: Final = frozenset({*function_names(), "printf", "calloc"})
+_FUNCTIONS: Final = frozenset({*function_names(), "calloc"})
 _KNOWN: Final = _TYPES | _QUALIFIERS | _CONTROL | _FUNCTIONS | {"newaxis", "INFINITY", "__attribute__"}
 _ASSIGNMENTS: Final = frozenset("= += -= *= /= %= &= |= ^= <<= >>=".split())
 _OPENING: Final = {"(": ")", "[": "]", "{": "}"}

@@ -41,6 +41,7 @@ class Pass(NamedTuple):
 
     run: Callable[[KernelDef, Context], KernelDef]
     purpose: str
+    needed: bool = False  # Triton cannot do without
 
     @property
     def name(self) -> str:
@@ -50,10 +51,10 @@ class Pass(NamedTuple):
 PASSES: tuple[Pass, ...] = (
     # What Triton lacks, in terms of what it has
     Pass(check_qualifiers, "warn of __readonly, const and __writeonly that are false"),
-    Pass(products, "matrix products of shapes and types that tl.dot lacks"),
+    Pass(products, "matrix products of shapes and types that tl.dot lacks", needed=True),
     Pass(divisors, "a 1 for a divisor that may be 0 where the quotient is not used"),
-    Pass(pad, "blocks of any size, padded to powers of two"),
-    Pass(jumps, "break, continue and return as conditions"),
+    Pass(pad, "blocks of any size, padded to powers of two", needed=True),
+    Pass(jumps, "break, continue and return as conditions", needed=True),
     Pass(counted, "counting loops as ranges"),
     Pass(unreached, "loops and branches that never run, dropped"),
     Pass(prefetch, "loads that a loop makes ahead, back at the top of its body"),
@@ -65,7 +66,7 @@ PASSES: tuple[Pass, ...] = (
     Pass(peel, "the last iteration of a loop, where masks fail in that one only"),
     Pass(rematerialise, "masks computed again where holding them costs registers"),
     Pass(guard, "a way round a version of ptxas that serializes products"),
-    Pass(temporaries, "names for what Python would have to say twice"),
+    Pass(temporaries, "names for what Python would have to say twice", needed=True),
     # What tuning tries
     Pass(observe, "what tuning wants to know of the kernel so far"),
     Pass(descriptors, "tiles through tensor descriptors"),
@@ -78,5 +79,6 @@ def run(kernel: KernelDef, context: Context | None = None) -> KernelDef:
     """The kernel after every pass; what they learn of it, and what the user may want to know, is in the context."""
     context = context or Context()
     for step in PASSES:
-        kernel = step.run(kernel, context)
+        if step.needed or not context.settings.traced:
+            kernel = step.run(kernel, context)
     return kernel

@@ -1,13 +1,14 @@
-"""``python -m pytriton port``: old Triton-C in a code base -> stand-alone modern modules, and a report.
+"""``python -m pytriton port``: old Triton-C in a code base -> modules of modern Triton that need nothing of ours.
 
+command.py      the command line, and the order of the work
 read/           which files; their texts; for Python, the code around a text, followed without running it
 run/            what only a run of the program shows (``--run``)
-jobs/           texts and launches -> one job a kernel, translated at every point; the plan of its launcher
-write/          a plan -> the text of a module, and of a test that compares it with the old source
-package/        a whole package: its kernels, its Python files, the modules that stand for the old triton
-report/         grades and sums, as text, JSON and HTML
-parallel.py     the same work on many texts, on all processors
-command.py      the command line, and the order of the work
-explain.py      ``python -m pytriton explain``: the page of a diagnostic
-equivalence.py  what a generated test does: both sources on the same memory (watch.py looks at their accesses)
+jobs/           texts and launches -> the define sets of each text, and its translations
+ported.py       a text and its define sets -> its kernels, one function each (kernels.py)
+proof.py        each define set: the same program (prove.py) or the same bytes (equivalence.py, watch.py)
+package/        kernels -> what is written: modules, the launcher module, edited Python files, tests
+report/         kernels -> a page with old and new side by side, or JSON
+notes.py        what a person should know of a text, with positions
+parallel.py     the same work on many texts, on all processors; progress.py shows it
+explain.py      ``python -m pytriton explain``: the page of a diagnostic; about.py is ``info``
 """

@@ -1,51 +1,68 @@
 """``python -m pytriton port``: the options, and the order of the work.
 
-Exit status: 0 nothing to do or all done, 1 something needs a person (with ``--check`` also: a module is
-missing or out of date), 2 wrong usage. Modules that were edited since they were written stay as they are.
+Exit status: 0 nothing to do or all done, 1 something needs a person (what was ported is written all the same; with
+``--check`` also: a file is missing or out of date), 2 wrong usage. Files that were edited since they were written
+stay as they are.
 """
 
 from __future__ import annotations
 
 import argparse
-import difflib
-import re
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from pytriton.port.package.command import is_package, port_whole
-from pytriton.port.parallel import each
-from pytriton.port.read.extract import Found, extract
+from pytriton.port.notes import remarks, shown_path
+from pytriton.port.package.comparison import comparisons
+from pytriton.port.package.gather import ProvedText, found_texts, provable, proved_texts
+from pytriton.port.package.output import (
+    Files,
+    diff,
+    missing,
+    strange,
+    uncommitted,
+    whole,
+    write_in_place,
+    write_new,
+)
+from pytriton.port.package.package import Package, is_ported, port_alone, port_package
+from pytriton.port.progress import Progress
 from pytriton.port.read.scan import files, root_of
-from pytriton.port.report.grade import Grade, Result, joined, results
-from pytriton.port.report.summary import Row, summary, table, write_report
-from pytriton.port.run.observations import Observation, ProgramError, completed, observe, strangers
-from pytriton.port.write.checks import named, test_module
-from pytriton.port.write.module import edited
+from pytriton.port.report.align import count, own_text
+from pytriton.port.report.entries import entries
+from pytriton.port.report.report import write_report
+from pytriton.port.run.observations import ProgramError, observe
 
 __all__ = ["add_port", "port"]
+
+MAX_SHOWN: Final = 3  # names of files in a message
 
 
 def add_port(commands: Any) -> None:
     """Add the command to an argparse object."""
-    command = commands.add_parser("port", help="port all Triton-C of a code base to modern modules")
-    command.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files and folders to search")
+    command = commands.add_parser(
+        "port", help="port a package, or the Triton-C in any files, to modern Triton"
+    )
+    command.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="a package, or files and folders to search"
+    )
     command.add_argument("--out", type=Path, default=Path("ported"), metavar="DIR", help="default: ported")
     command.add_argument("--diff", action="store_true", help="show what would change, write nothing")
     command.add_argument(
         "--in-place", action="store_true", help="change the package itself (commit it first)"
     )
     command.add_argument(
-        "--kernels-only", action="store_true", help="modules of kernels alone, also of a package"
+        "--kernels-only", action="store_true", help="a folder of kernels alone, also of a package"
     )
     command.add_argument("--check", action="store_true", help="write nothing; 1 if anything is out of date")
     command.add_argument("--report", type=Path, metavar="FILE", help="a report as .html or .json")
-    command.add_argument("--with-tests", action="store_true", help="also write tests against the old source")
+    command.add_argument(
+        "--with-tests", action="store_true", help="also tests against the old texts, beside the ported folder"
+    )
     command.add_argument(
         "--run", metavar="PROGRAM",
-        help="'SCRIPT ARGS', '-m MODULE ARGS', 'pytest ARGS': run it, and port what it makes of texts",
+        help="'SCRIPT ARGS', '-m MODULE ARGS', 'pytest ARGS': run it, and port what it launches",
     )  # fmt: skip
     command.add_argument(
         "-D", dest="defines", action="append", default=[], metavar="NAME=VALUE[,VALUE]",
@@ -53,44 +70,58 @@ def add_port(commands: Any) -> None:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _File:
-    """A file to write below the output folder."""
-
-    name: str
-    text: str
-
-
 def port(options: argparse.Namespace) -> int:
     """Run the command; the exit status."""
-    if options.diff and options.check:
-        return _usage("--diff and --check exclude each other")
-    if is_package(options):
-        return port_whole(options, _given(options.defines))
-    if options.in_place:
-        return _usage("--in-place is for one package: a folder with an __init__.py")
-    if options.report is not None and options.report.suffix not in (".html", ".json"):
-        return _usage(f"{options.report}: a report is an .html or a .json file")
-    if options.out.exists() and not options.out.is_dir():
-        return _usage(f"{options.out}: is no directory")
+    misuse = _misuse(options)
+    if misuse is not None:
+        return _usage(misuse)
+    is_package = _is_package(options)
+    root = options.paths[0].resolve() if is_package else root_of(options.paths)
+    if is_package and is_ported(root):
+        print(f"{root.name}: is ported already")
+        return 0
+    progress = Progress()
     try:
         paths = list(files(options.paths, options.out))
+        progress(f"running {options.run}" if options.run else f"reading {len(paths)} files")
+        seen = observe(options.run, options.paths) if options.run else []
     except FileNotFoundError as error:
         return _usage(f"{error}: no such file or directory")
-    root = root_of(options.paths)
-    try:
-        seen = observe(options.run, options.paths) if options.run else []
     except ProgramError as error:
         return _usage(str(error))
-    rows, written = _all(_merged(_texts(paths, root)), seen, root, options)
-    states = {file.name: _state(options.out / file.name, file.text) for file in written}
-    rows = [Row(row.file, row.result, row.module, states.get(row.module or "", "")) for row in rows]
-    _output(rows, written, states, options)
+    texts = found_texts(paths, root_of(options.paths), seen, options.run or "")
+    proved = _proved(texts, root, options, progress)
+    ported = [text for text, _ in proved]
+    package = port_package(root, ported) if is_package else port_alone(root, ported)
+    for problem in package.problems:
+        print(problem, file=sys.stderr)
     if options.report is not None:
-        write_report(options.report, rows)
-    stale = options.check and any(state in ("new", "changed") for state in states.values())
-    person = any(row.result.grade is Grade.PERSON or row.state == "edited" for row in rows)
-    return 1 if person or stale else 0
+        write_report(options.report, root, entries(proved, package, root), package.problems)
+    if not package.files:
+        print("no Triton-C was ported" if texts else "no Triton-C was found", file=sys.stderr)
+        return 1 if package.problems else 0
+    return _output(root, package, options, is_package) or (1 if package.problems else 0)
+
+
+def _is_package(options: argparse.Namespace) -> bool:
+    """Whether a package is to be ported whole: one folder with an ``__init__.py``."""
+    return (
+        not options.kernels_only and len(options.paths) == 1 and (options.paths[0] / "__init__.py").exists()
+    )
+
+
+def _misuse(options: argparse.Namespace) -> str | None:
+    if sum((options.diff, options.check, options.in_place)) > 1:
+        return "--diff, --check and --in-place exclude each other"
+    if options.in_place and not _is_package(options):
+        return "--in-place is for one package: a folder with an __init__.py"
+    if options.in_place and (changed := uncommitted(options.paths[0].resolve())):
+        return f"--in-place: {_listed(changed)}: commit your changes first"
+    if options.report is not None and options.report.suffix not in (".html", ".json"):
+        return f"{options.report}: a report is an .html or a .json file"
+    if options.out.exists() and not options.out.is_dir():
+        return f"{options.out}: is no directory"
+    return None
 
 
 def _usage(message: str) -> int:
@@ -98,116 +129,8 @@ def _usage(message: str) -> int:
     return 2
 
 
-@dataclass(frozen=True)
-class _Made:
-    """A kernel that went through: its result, the file it is shown as, and its test as far as it is known."""
-
-    shown: str
-    result: Result
-    test: str
-
-
-def _all(
-    texts: list[Found], seen: Sequence[Observation], root: Path, options: argparse.Namespace
-) -> tuple[list[Row], list[_File]]:
-    """Every kernel of every text, and the files to write."""
-    texts = [*texts, *strangers(seen, texts, options.run or "")]
-    every = _made(texts, root, options)
-    if seen:
-        every = _completed(texts, every, seen, root, options)
-    rows: list[Row] = []
-    written: list[_File] = []
-    taken: set[str] = set()
-    remaining = joined([one.result for some in every for one in some])
-    for one in (one for some in every for one in some):
-        if one.result not in remaining:
-            continue
-        module = None
-        if one.result.written is not None:
-            module = _module_name(one.shown, one.result.written.function, taken)
-            written.append(_File(module, one.result.written.text))
-            if one.test:
-                name = "test_" + re.sub(r"[^\w]+", "_", module.removesuffix(".py")) + ".py"
-                written.append(_File(name, named(one.test, module)))
-        rows.append(Row(one.shown, one.result, module, ""))
-    return rows, written
-
-
-def _made(texts: Sequence[Found], root: Path, options: argparse.Namespace) -> list[list[_Made]]:
-    """The kernels of each text."""
-    given = _given(options.defines)
-
-    def work(found: Found) -> list[_Made]:
-        shown = _relative(found.path, root)
-        return [_with_test(shown, result, options.with_tests) for result in results(found, given, shown)]
-
-    return each(work, texts)
-
-
-def _with_test(shown: str, result: Result, wanted: bool) -> _Made:
-    test = ""
-    if wanted and result.plan is not None and result.written is not None:
-        test = test_module(result.plan, result.written, f"{shown}, {result.place}", result.old)
-    return _Made(shown, replace(result, plan=None), test)  # a plan is large, and done with
-
-
-def _completed(
-    texts: Sequence[Found],
-    every: Sequence[list[_Made]],
-    seen: Sequence[Observation],
-    root: Path,
-    options: argparse.Namespace,
-) -> list[list[_Made]]:
-    """The same, with what a run made of texts that need a person otherwise; each text once."""
-    completed_texts: list[list[_Made]] = []
-    fresh: dict[str, Found] = {}
-    for found, some in zip(texts, every, strict=True):
-        person = any(one.result.grade is Grade.PERSON for one in some)
-        better = completed(found, seen, options.run) if person else []
-        completed_texts.append([] if better else some)
-        for one in better:
-            fresh.setdefault(str(one.text), one)
-    return completed_texts + _made(list(fresh.values()), root, options)
-
-
-def _texts(paths: Sequence[Path], root: Path) -> Iterator[Found]:
-    for path in paths:
-        try:
-            yield from extract(path, root)
-        except OSError as error:
-            print(f"{path}: warning: {error.strerror}", file=sys.stderr)
-
-
-def _merged(every: Iterator[Found]) -> list[Found]:
-    """Equal texts of one file together: a ``.c`` file is found by itself, and where Python reads it."""
-    groups: dict[tuple[Path, str], Found] = {}
-    for found in every:
-        key = (found.path.resolve(), str(found.text).strip())
-        first = groups.setdefault(key, found)
-        if first is not found:
-            first.launches = [*first.launches, *found.launches]
-            first.holes = first.holes or found.holes
-            first.python = first.python or found.python
-    return list(groups.values())
-
-
-def _relative(path: Path, root: Path) -> str:
-    resolved = path.resolve()
-    return resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else path.name
-
-
-def _module_name(shown: str, function: str, taken: set[str]) -> str:
-    """``ops/dot.py`` for the kernel ``dot`` of ``ops/dot.c``, ``ops/softmax_forward.py`` for others."""
-    path = Path(shown)
-    stem = re.sub(r"\W+", "_", path.stem)
-    name = stem if stem == function else f"{stem}_{function}"
-    folder = "" if path.parent == Path(".") else f"{path.parent.as_posix()}/"
-    number, module = 1, f"{folder}{name}.py"
-    while module in taken:
-        number += 1
-        module = f"{folder}{name}_{number}.py"
-    taken.add(module)
-    return module
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:MAX_SHOWN]) + (", ..." if len(names) > MAX_SHOWN else "")
 
 
 def _given(pairs: Sequence[str]) -> dict[str, Any]:
@@ -220,48 +143,69 @@ def _given(pairs: Sequence[str]) -> dict[str, Any]:
     return defines
 
 
-def _state(path: Path, text: str) -> str:
-    """What writing would do: ``new``, ``unchanged``, ``changed``, or ``edited`` (it is not ours any more)."""
-    try:
-        old = path.read_text(encoding="utf-8")
-    except OSError:
-        return "new"
-    if old == text:
-        return "unchanged"
-    return "edited" if edited(old) else "changed"
-
-
-def _output(
-    rows: Sequence[Row], written: Sequence[_File], states: dict[str, str], options: argparse.Namespace
-) -> None:
-    if options.diff:
-        for file in written:
-            sys.stdout.write(_diff(options.out / file.name, file.text))
-    elif not options.check:
-        for tensor in written:
-            if states[tensor.name] in ("new", "changed"):
-                path = options.out / tensor.name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(tensor.text, encoding="utf-8")
-    if not rows:
-        print("no Triton-C was found")
-        return
+def _proved(
+    texts: Sequence[Any], root: Path, options: argparse.Namespace, progress: Progress
+) -> list[ProvedText]:
+    """The texts, ported and proved; a line is printed for each kernel as soon as it is done."""
     stream = sys.stderr if options.diff else sys.stdout
-    print(table(rows), file=stream)
-    print(summary(rows), file=stream)
-    counts = {
-        state: list(states.values()).count(state) for state in ("new", "changed", "unchanged", "edited")
-    }
-    done = "would be written" if options.diff or options.check else "written"
-    line = f"{counts['new'] + counts['changed']} files {done}, {counts['unchanged']} unchanged"
-    if counts["edited"]:
-        line += f", {counts['edited']} edited by hand and left alone (remove them to port them again)"
-    print(f"{options.out}: {line}", file=stream)
+    names = [shown_path(found.path, root) for found, _ in texts]
+    done: list[ProvedText] = []
+    if texts and not provable():
+        print("Triton is not installed: the kernels are not proved", file=stream)
+    following = proved_texts(texts, _given(options.defines))
+    for number, name in enumerate(names, 1):
+        progress(f"porting {name} ({number} of {len(names)})")
+        done.append(next(following))
+        progress("")
+        for line in _lines(done[-1], name, root):
+            print(line, file=stream)
+    return done
 
 
-def _diff(path: Path, text: str) -> str:
-    old = path.read_text(encoding="utf-8") if path.exists() else ""
-    lines = difflib.unified_diff(
-        old.splitlines(keepends=True), text.splitlines(keepends=True), f"a/{path}", f"b/{path}"
-    )
-    return "".join(lines)
+def _lines(proved: ProvedText, name: str, root: Path) -> list[str]:
+    """What is said of a text: a line for each kernel, its notes, and what differs."""
+    lines: list[str] = []
+    for kernel in proved.text.kernels:
+        old, new = count(own_text(kernel)), count(kernel.text)
+        head = f"{name}: {kernel.function}: {old} lines -> {new}"
+        proof = next((one for one in proved.proofs if one.kernel is kernel), None)
+        lines.append(f"{head}; {proof.summary()}" if proof else head)
+        lines += [f"    {note}" for note in remarks(proved.text, kernel, root)]
+        for difference in (*proof.differing, *proof.strange) if proof else ():
+            lines += [f"    {dict(difference.defines)}", *(f"        {line}" for line in difference.lines)]
+    return lines
+
+
+def _output(root: Path, package: Package, options: argparse.Namespace, is_package: bool) -> int:
+    """Write, or show what would be written."""
+    target = root if options.in_place else options.out / root.name if is_package else options.out
+    wanted = whole(root, package.files) if is_package else package.files
+    folders: list[tuple[Path, Files]] = [(target, wanted)]
+    if options.with_tests:
+        name = target.resolve().name
+        folders.append((target.parent / f"{name}_comparison", comparisons(name, package.placed)))
+    if options.diff:
+        before = [root if is_package else target, *(folder for folder, _ in folders[1:])]
+        after = [package.files, *(files for _, files in folders[1:])]
+        for folder, changed in zip(before, after, strict=True):
+            sys.stdout.write(diff(folder, changed))
+        return 0
+    status = 0
+    for folder, files_wanted in folders:
+        if folder == root:
+            count = write_in_place(root, package.files)
+        else:
+            others = [name for name in strange(folder, files_wanted) if is_package or name in files_wanted]
+            if others and not options.check:
+                return _usage(f"{folder}: has other files than those of this port: {_listed(others)}")
+            count = len(missing(folder, files_wanted)) + len(others)
+            if not options.check:
+                write_new(folder, files_wanted, root)
+        status |= options.check and count > 0
+        done = "would be written" if options.check else "written"
+        print(f"{folder}: {_counted(package, folder is folders[0][0])}{count} files {done}")
+    return status
+
+
+def _counted(package: Package, kernels: bool) -> str:
+    return f"{len(package.placed)} kernels, " if kernels else ""

@@ -24,6 +24,7 @@ import ast
 import importlib.util
 import math
 import re
+import sys
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,7 +45,7 @@ from pytriton.port.watch import Arena, Watch
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.kernel import kernel as old_kernel
 
-__all__ = ["Case", "Machine", "compare", "load_ported"]
+__all__ = ["Case", "Machine", "compare", "load_ported", "ported"]
 
 _ARENA: Final = 1 << 18  # elements before and after each pointer
 _SHAPE: Final = (2,) * 6  # of every tensor, since a grid may ask for any of its axes
@@ -81,8 +82,16 @@ class Machine:
 
 
 def load_ported(path: Path) -> ModuleType:
-    """The module in a file; it must be a real file, since Triton reads its functions there."""
-    spec = importlib.util.spec_from_file_location(f"ported_{zlib.crc32(str(path).encode()):08x}", path)
+    """The module in a file, the package in a folder; real files, since Triton reads its functions there.
+
+    Of a package that was ported whole, only what its kernels need is loaded.
+    """
+    name = f"ported_{zlib.crc32(str(path).encode()):08x}"
+    if path.is_dir():
+        package = ModuleType(name)
+        package.__path__ = [str(path)]
+        return sys.modules.setdefault(name, package)
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -90,9 +99,33 @@ def load_ported(path: Path) -> ModuleType:
     return module
 
 
+def ported(folder: Path, module: str, source: str, defines: Mapping[str, Any]) -> Callable[..., None]:
+    """What launches a ported kernel with these defines, for ``compare``.
+
+    ``folder``: that of the modules of kernels; the launcher module stands in it or in the package around it.
+    ``source``: the name of the kernel's ``Source`` in its module.
+    """
+    outside = not (folder / "_triton.py").exists()
+    package = load_ported(folder.parent if outside else folder)
+    inner = f".{folder.name}.{module}" if outside else f".{module}"
+    launcher = importlib.import_module("._triton", package.__name__)
+    sources = getattr(importlib.import_module(inner, package.__name__), source)
+
+    def launch(*arguments: Any, config: Any, grid: Any) -> None:
+        kernel = launcher.kernel(sources, defines=dict(defines), num_warps=config.num_warps)
+        first = sources[0] if isinstance(sources, tuple) else sources
+        buffers = list(getattr(first, "buffers", ()))
+        count = len(arguments) - len(buffers)
+        for name, value in zip(buffers, arguments[count:], strict=True):
+            kernel.set_constant(name, value)
+        kernel(*arguments[:count], grid=grid)
+
+    return launch
+
+
 def compare(
     source: str,
-    kernel: str,
+    kernel: str | None,
     launcher: Callable[..., None],
     case: Case,
     sizes: Mapping[str, int] | int = 16,
@@ -107,8 +140,9 @@ def compare(
     if machine is None and torch.cuda.is_available():
         machine = Machine("on the GPU, ", "cuda", _compiled)
     translation = translate(source, case.defines, kernel=kernel, strict_literals=case.strict_literals)
+    kernel = translation.kernel
     given = None if grid is None else tuple(grid)
-    promised = _promised(translation, case.config) if machine else 1
+    promised = _promised(translation, {**translation.constexprs, **case.config}) if machine else 1
     for step in dict.fromkeys((1, promised)):
         largest = _LARGEST_GRID if step == 1 else _LARGEST_OF_MULTIPLES
         launch = _Launch(source, kernel, launcher, case, given, translation, largest)
@@ -293,9 +327,12 @@ def _interpreted(translation: Translation, largest: int) -> Iterator[_Grids]:
         options = ("num_warps", "num_stages", "num_ctas", "maxnreg", "ir_override")
         numbers = {name: value for name, value in named.items() if name not in options}
         grids.append(_cut(grid, function, values, named, largest))
-        plain = [value.data_ptr() if isinstance(value, torch.Tensor) else value for value in values]
+        given = dict(zip(function.arg_names, values, strict=False))
+        present = [given.pop(parameter.identifier) for parameter in translation.parameters]
+        plain = [value.data_ptr() if isinstance(value, torch.Tensor) else value for value in present]
         module: Any = SimpleNamespace(python=function.fn)
-        Interpreted(module, translation.parameters, numbers, ones=True).run(grids[-1], plain)
+        kernel = Interpreted(module, translation.parameters, {**given, **numbers}, ones=True)
+        kernel.run(grids[-1], plain)
 
     with _instead(run):
         yield grids

@@ -7,11 +7,13 @@ are running, one text only) the work is done here.
 
 from __future__ import annotations
 
+import copyreg
 import multiprocessing
 import os
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 __all__ = ["each"]
@@ -22,18 +24,26 @@ Made = TypeVar("Made")
 _work: Final[list[Any]] = []  # the function and the items, for children to find
 
 
-def each(function: Callable[[Item], Made], items: Sequence[Item]) -> list[Made]:
-    """``[function(one) for one in items]``; results must be picklable."""
+def _proxy(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(mapping)
+
+
+copyreg.pickle(MappingProxyType, lambda proxy: (_proxy, (dict(proxy),)))  # translations have some
+
+
+def each(function: Callable[[Item], Made], items: Sequence[Item]) -> Iterator[Made]:
+    """``map(function, items)``; results must be picklable."""
     count = min(len(items), len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
     forks = "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
     if count < 2 or not forks:
-        return [function(item) for item in items]
+        yield from map(function, items)
+        return
     _work[:] = [function, items]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside native threads
             with multiprocessing.get_context("fork").Pool(count) as pool:
-                return list(pool.imap(_one, range(len(items)), chunksize=1))
+                yield from pool.imap(_one, range(len(items)), chunksize=1)
     finally:
         _work.clear()
 

@@ -108,7 +108,7 @@ def _sets(job: Job, translator: _Translator, observed: Sequence[Observation]) ->
         if observed and (not use.line or _guessed(use)):
             continue  # the run has shown what reading could only guess
         for point in itertools.islice(points_of(use, job.text, translator), MAX_POINTS):
-            sets.setdefault(use.kernel, []).append(DefineSet(point.values, "read"))
+            sets.setdefault(use.kernel, []).append(DefineSet(point, "read"))
     for observation in observed:
         for defines in observed_defines(observation):
             sets.setdefault(observation.said["kernel"], []).append(DefineSet(defines, "observed"))

@@ -61,6 +61,11 @@ class ProvedKernel:
         """How many define sets have equal TTIR."""
         return self.tried - len(self.differing)
 
+    @property
+    def sample(self) -> tuple[Known, ...]:
+        """The define sets that were to be compared."""
+        return tuple(_sample(self.kernel))
+
     def summary(self) -> str:
         """``84 define sets (80 observed, 4 combined), 84 proved by TTIR``, and what else there is to say."""
         known = self.kernel.sets

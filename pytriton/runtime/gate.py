@@ -49,13 +49,13 @@ _KERNEL: Final = _Table(
     statements=(*_STATEMENTS, ast.AnnAssign, ast.Break, ast.Continue, ast.For, ast.Pass, ast.While),
     expressions=(*_EXPRESSIONS, *_PARTS, ast.List, ast.Slice, ast.keyword),
     constants=(int, float, NoneType, EllipsisType),
-    called=frozenset({"range"}),
+    called=frozenset({"range", "printed", "watched"}),
     # of tl.tensor and of its descriptors
     methods=frozenset("broadcast_to cast expand_dims load permute reshape split to trans view".split()),
     attributes=frozenset({"T", "dtype", "element_ty", "shape", "type"}),
     # ``tl.core`` and its like hold modules of Python, builtins among them.
     namespaces=frozenset({"tl", "tl.math", "libdevice"}),
-    reserved=frozenset({"triton", "tl", "libdevice", "range", "float"}),
+    reserved=frozenset({"triton", "tl", "libdevice", "range", "float", "printed", "watched"}),
 )
 _LAUNCHER: Final = _Table(
     what="a generated launcher",
@@ -223,6 +223,12 @@ class _Gate:
         match node:
             case ast.Call(func=ast.Name("float"), args=[ast.Constant("inf" | "-inf" | "nan")], keywords=[]):
                 return  # how Python spells these numbers
+            case ast.Call(func=ast.Attribute() as method, args=[ast.Constant(value=str()), *rest]) if (
+                self.table is _KERNEL and ast.unparse(method) == "tl.device_print"
+            ):  # a label is text
+                for argument in (*rest, *node.keywords):
+                    self.expression(argument)
+                return
             case ast.Call(func=ast.Name(id=name)):
                 if name not in self.called:
                     self.refuse(node, f"a call of '{name}'")

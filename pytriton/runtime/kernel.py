@@ -26,6 +26,7 @@ from pytriton.runtime.checks.mode import Check, Checks, check_of
 from pytriton.runtime.compile.compiler import assembly, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.errors import from_legacy, headline, refusal, warn
+from pytriton.runtime.interpret.traced import Trace
 from pytriton.runtime.launch.constants import Constants, constant_arguments
 from pytriton.runtime.launch.device import present_target
 from pytriton.runtime.launch.promises import Promises
@@ -39,9 +40,13 @@ from pytriton.runtime.options.source_text import KernelText, read_source
 from pytriton.runtime.options.typos import tell_of_typos
 from pytriton.runtime.pickled import from_state, state_of
 from pytriton.runtime.plan import Plan
+from pytriton.runtime.show.chart import chart
+from pytriton.runtime.show.page import page
+from pytriton.runtime.sweep.examine import copies
 from pytriton.runtime.tensors import bench_registry
 from pytriton.runtime.trace.dynamo import call_traced, enrol, is_dynamo_compiling, is_traced, modes_active
-from pytriton.runtime.trace.frames import INSIDE, Shapes
+from pytriton.runtime.trace.frames import INSIDE, Call, Shapes
+from pytriton.runtime.tune.benchmark import Launch
 from pytriton.settings import Settings
 
 __all__ = ["Kernel", "heuristics", "kernel"]
@@ -64,26 +69,24 @@ class Kernel:
         self._told: set[str] = set()
         self.token = enrol(self)  # by which traced code names it
 
-    def __call__(
-        self,
-        /,
-        *arguments: Any,
-        grid: Any = None,
-        defines: Mapping[str, Any] | None = None,
-        num_warps: Any = None,
-        num_stages: Any = None,
-        bench: Any = 0,
-        **more_defines: Any,
-    ) -> int | None:
+    def __call__(self, /, *arguments: Any, **given: Any) -> int | None:
         """Launch the kernel once, on the device of the tensors and its current stream.
 
         ``arguments`` stand in the order of the kernel's parameters; without ``grid=`` the last one is the
-        grid. ``defines`` and ``num_warps`` win over those of the constructor; unknown keywords are defines.
-        With ``bench`` the best time of a launch is given back in nanoseconds. Raises LaunchError for wrong
-        use, CompileError for a text that cannot be translated, TuneError if a sweep leaves nothing.
+        grid. ``defines=``, ``num_warps=`` and ``num_stages=`` win over those of the constructor; other keywords
+        are defines. With ``bench=n`` the best time of a launch is given back in nanoseconds. Raises LaunchError
+        for wrong use, CompileError for a text that cannot be translated, TuneError if a sweep leaves nothing.
         """
-        if more_defines:
-            defines = {**defines, **more_defines} if defines else more_defines
+        # The keywords stand in one dictionary: Python would compare each of twenty defines with each name of a
+        # signature, which takes longer than all that follows.
+        grid, defines, num_warps, num_stages, bench = given.pop("grid", None), None, None, None, 0
+        if given:
+            defines = given.pop("defines", None)
+            if given:
+                num_warps, num_stages = given.pop("num_warps", None), given.pop("num_stages", None)
+                bench = given.pop("bench", 0)
+                if given:
+                    defines = {**defines, **given} if defines else given
         if grid is None:
             if not arguments:
                 raise refusal(
@@ -92,7 +95,7 @@ class Kernel:
                     "give grid=(n,), or a function of the options such as "
                     "lambda opt: (pytriton.cdiv(n, opt.TILE),)",
                 )
-            *arguments, grid = arguments  # type: ignore[assignment]
+            arguments, grid = arguments[:-1], arguments[-1]
         if is_dynamo_compiling():
             call_traced(self, arguments, grid, defines, num_warps, num_stages, bench)
             return None
@@ -108,6 +111,7 @@ class Kernel:
         within = frame is not None
         if frame is not None and isinstance(frame, Shapes):
             frame += [arguments[at] for at in plan.written_positions if at < len(arguments)]
+            frame.note(self, Call(tuple(arguments), grid, defines, num_warps, num_stages))
             return None
         if modes_active() and is_traced(arguments):
             call_traced(self, arguments, grid, defines, num_warps, num_stages, bench)
@@ -124,6 +128,54 @@ class Kernel:
     def __getitem__(self, grid: Any) -> Callable[..., int | None]:
         """``kernel[grid](*arguments)``: a call with this grid, as today's Triton writes it."""
         return partial(self, grid=grid)
+
+    # Launches that are looked into.
+
+    def trace(
+        self,
+        /,
+        *arguments: Any,
+        grid: Any,
+        program: Sequence[int] = (0, 0, 0),
+        defines: Mapping[str, Any] | None = None,
+        **more_defines: Any,
+    ) -> Trace:
+        """Run one program of a launch on the CPU: every variable after every statement, as NumPy arrays.
+
+        Arguments, grid and defines are those of a call; a list of defines takes its first point that can be. The
+        program runs on copies of the tensors, GPU tensors too, so nothing changes. ``print(trace)`` shows the
+        values below the lines of the source. Raises LaunchError for wrong use, as a call does.
+        """
+        launch = self._examined(arguments, grid, defines, more_defines)
+        x, y, z = (*program, 0, 0, 0)[:3] if len(program) <= 3 else (-1, 0, 0)
+        if not all(0 <= at < size for at, size in zip((x, y, z), launch.grid, strict=True)):
+            message = f"{self.name}: there is no program {tuple(program)} in a grid of {launch.grid}"
+            raise refusal(message, "TC512", "programs are counted from 0 along each axis")
+        assert launch.memory is not None
+        return launch.candidate.traced(launch.grid, launch.values, launch.memory, (x, y, z))
+
+    def check_races(
+        self, /, *arguments: Any, grid: Any, defines: Mapping[str, Any] | None = None, **more_defines: Any
+    ) -> None:
+        """Run a launch on the CPU and look for races; raises LaunchError if there are any.
+
+        Two programs that touch one element, one of them writing it, without an order by atomics; two elements of
+        one block that store different values to one address. Arguments, grid and defines are those of a call; a
+        small grid that has all kinds of programs is enough. It runs on copies of the tensors, so nothing changes.
+        """
+        for turned in (False, True):
+            launch = self._examined(arguments, grid, defines, more_defines)
+            assert launch.memory is not None
+            if not launch.candidate.raced(launch.grid, launch.values, launch.memory, turned=turned):
+                return  # without atomics, no order shows more than another
+
+    def _examined(
+        self, arguments: Sequence[Any], grid: Any, defines: Mapping[str, Any] | None, more: Mapping[str, Any]
+    ) -> Launch:
+        """The launch of a call on the CPU, on copies of the tensors."""
+        copied = copies(arguments)
+        plan = self._plan(copied, {**(defines or {}), **more} or None, None, None)
+        return plan.examined(copied, grid)
 
     # What one can ask a kernel.
 
@@ -210,6 +262,21 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<pytriton.kernel {self.name}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the text, what it becomes, and the times of the last sweep."""
+        try:
+            translated: str | CompileError = self.source()
+        except CompileError as error:
+            translated = error
+        return page(self.name, self._definition.text.source.text, translated, self.best_config, self.timings)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the times of the last sweep on matplotlib ``axes`` (new ones if None), which are returned.
+
+        Raises ImportError without matplotlib.
+        """
+        return chart(self.name, self.best_config, self.timings, axes)
 
     def with_heuristics(self, functions: Mapping[str, Heuristic]) -> Kernel:
         """The same kernel with functions that compute defines from the arguments of a call."""

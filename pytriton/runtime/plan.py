@@ -45,6 +45,7 @@ from pytriton.runtime.tune.tuner import Tuner
 __all__ = ["Plan"]
 
 MAX_FORMS: Final = 16
+PRINTS_LESS: Final = "TC331"  # the warning of what a GPU cannot print: on the CPU there is nothing to tell
 
 _Bound = tuple[list[Any], tuple[int, ...], int]  # ``Bound`` on a device that is known
 
@@ -75,8 +76,11 @@ class Plan:
         self._sweep = Sweep(text, configs)
         self.first = self._sweep.first
         self.configs = self._sweep.configs
-        for warning in self.first.translation.warnings:
-            warn_once(warning.render())
+        warnings = self.first.translation.warnings
+        self._for_gpus = [warning.render() for warning in warnings if warning.code == PRINTS_LESS]
+        for warning in warnings:
+            if warning.code != PRINTS_LESS:
+                warn_once(warning.render())
         self._key_positions = self._positions_of_key()
         self._tuner = Tuner(self._sweep, settings, self._constants, self._key_positions, self._bind)
         self._lock = Lock()
@@ -219,8 +223,29 @@ class Plan:
         sizes = grid_of(candidate, grid)
         if sizes is None:
             return None
+        if device != CPU:
+            while self._for_gpus:
+                warn_once(self._for_gpus.pop())
         memory = self._memory(candidate, device, values, arguments)
         return Launch(candidate, device, sizes, values, specialization, memory)
+
+    def examined(self, arguments: Sequence[Any], grid: Any) -> Launch:
+        """The launch that a call would be, on CPU memory and checked; raises LaunchError where there is none."""
+        plan, bound = self._bound(arguments)
+        if plan is not self:
+            return plan.examined(arguments, grid)
+        values, specialization, device = bound
+        kernel = self.first.translation.kernel
+        if device != CPU:
+            help_ = "pass the tensors: those are copied to the CPU"
+            raise refusal(f"{kernel}: only launches on the CPU can be looked into", "TC515", help_)
+        sizes = grid_of(self.first, grid)
+        if sizes is None:
+            raise refusal(
+                f"{kernel}: the grid has no programs", "TC512", "give a grid of at least one program"
+            )
+        memory = self._memory_of(self.first, device, values, arguments)
+        return Launch(self.first, device, sizes, values, specialization, memory)
 
     def is_checked(self, *, on_cpu: bool) -> bool:
         """Whether launches there are checked for accesses outside their tensors."""
@@ -230,9 +255,14 @@ class Plan:
         self, candidate: Candidate, device: int, values: Sequence[Any], arguments: Sequence[Any]
     ) -> Memory | None:
         """What a launch may reach; None if nobody wants it checked."""
-        binder = candidate.binder
         if not self.is_checked(on_cpu=device == CPU):
             return None
+        return self._memory_of(candidate, device, values, arguments)
+
+    def _memory_of(
+        self, candidate: Candidate, device: int, values: Sequence[Any], arguments: Sequence[Any]
+    ) -> Memory:
+        binder = candidate.binder
         supplied = [self._constants.on(device, buffer.name, buffer.buffer) for buffer in binder.buffers]
         return Memory(self._checks, binder.kernel, binder.parameters, values, [*arguments, *supplied])
 

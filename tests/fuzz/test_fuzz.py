@@ -58,7 +58,8 @@ def test_the_classes_are_a_quarter() -> None:
     assert 0.2 < 1 - seen["mixed"] / 400 < 0.3
 
 
-@settings(max_examples=10, suppress_health_check=list(HealthCheck))
+@pytest.mark.slow
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(st.data())
 @pytest.mark.filterwarnings("ignore")
 def test_drawn(data: st.DataObject) -> None:

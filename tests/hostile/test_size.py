@@ -25,113 +25,130 @@ def doubling(levels: int, arguments: bool) -> str:
     return "\n".join(lines) + "\n" + kernel(f"  *X = {use} 1;")
 
 
-# Each of these takes at most 4 million steps, and one look at each for each of the others would be 16 million.
+# Each of these takes at most 1,000 steps a level, and one look at each for each of the others would be 4,000.
+MAX_NESTED_STEPS = 1_500
 N = 4_000
-MAX_NESTED_STEPS = 6_000_000
-NESTED = {
-    "parentheses": kernel("*X = " + "(" * N + "n" + ")" * N + ";"),
-    "open parentheses": kernel("*X = " + "(" * N),
-    "closed parentheses": kernel("*X = n" + ")" * N + ";"),
-    "brackets": kernel("*X = " + "n[" * N + ":" + "]" * N + ";"),
-    "brackets behind each other": kernel("*X = n" + "[:]" * N + ";"),
-    "calls": kernel("*X = " + "exp(" * N + "n" + ")" * N + ";"),
-    "calls behind each other": kernel("*X = n" + "()" * N + ";"),
-    "braces": kernel("{" * N + "*X = n;" + "}" * N),
-    "open braces": kernel("{" * N),
-    "minus": kernel("*X = " + "- " * N + "n;"),
-    "not": kernel("*X = " + "!" * N + "n;"),
-    "stars": kernel("*X = " + "*" * N + "X;"),
-    "stars of a type": kernel("float " + "*" * N + "p = X;"),
-    "carets": kernel("*X = " + "^" * N + "n;"),
-    "casts": kernel("*X = " + "(float)" * N + "n;"),
-    "masked loads": kernel("*X = " + "*?(n)" * N + "X;"),
-    "increments": kernel("*X = " + "++ " * N + "n;"),
-    "ternaries right": kernel("*X = " + "n ? 1 : " * N + "2;"),
-    "ternaries in the middle": kernel("*X = " + "n ? " * N + "1" + " : 2" * N + ";"),
-    "elvis": kernel("*X = " + "n ?: " * N + "1;"),
-    "assignments": kernel("n = " * N + "1;"),
-    "ifs": kernel("if (n) " * N + "*X = 1;"),
-    "else ifs": kernel(
-        "if (n == 0) *X = 0;" + "".join(f"else if (n == {i}) *X = {i};" for i in range(2_000))
-    ),
-    "fors": kernel("for (int i = 0; i < n; i += 1) " * N + "*X = 1;"),
-    "whiles": kernel("while (n) " * N + "*X = 1;"),
-    "dos": kernel("do " * N + "*X = 1;" + " while (n);" * N),
-    "sizeofs": kernel("*X = " + "sizeof " * N + "n;"),
-    "bitcasts": kernel("*X = " + "bitcast<int>(" * N + "n" + ")" * N + ";"),
-    "shapes": kernel("float x" + "[n" * N + "]" * N + ";"),
-    "enum": "enum { A = " + "(" * N + "1" + ")" * N + " };" + kernel("*X = A;"),
-    "attributes": kernel("*X = 1;", "float* X " + "__readonly " * N),
-    "attribute arguments": kernel("*X = 1;", "int n __multipleof(" + "(" * N + "8" + ")" * N + ")"),
-    "ifs of the preprocessor": "#if 1\n" * N + kernel("*X = 1;") + "#endif\n" * N,
-    "dropped ifs": "#if 0\n" + "#if 1\n" * N + "#endif\n" * N + "#endif\n" + kernel("*X = 1;"),
-    "elifs": "#if 0\n" + "#elif 0\n" * N + "#endif\n" + kernel("*X = 1;"),
-    "parentheses in #if": "#if " + "(" * N + "1" + ")" * N + "\n#endif\n" + kernel("*X = 1;"),
-    "nots in #if": "#if " + "!" * N + "1\n#endif\n" + kernel("*X = 1;"),
-    "ternaries in #if": "#if " + "1 ? " * N + "1" + " : 0" * N + "\n#endif\n" + kernel("*X = 1;"),
-    "sum in #if": "#if " + "1 + " * N + "1\n#endif\n" + kernel("*X = 1;"),
-    "macro calls in arguments": "#define F(x) (x)\n"
-    + kernel("*X = " + "F(" * 1_000 + "n" + ")" * 1_000 + ";"),
-}
+A_QUARTER_AND_ALL = pytest.mark.parametrize("part", [4, pytest.param(1, marks=pytest.mark.slow)])
 
 
-@pytest.mark.parametrize("name", NESTED)
-def test_nesting(name: str) -> None:
-    attempt(NESTED[name], most=MAX_NESTED_STEPS)
+def nested(n: int) -> dict[str, str]:
+    """Whatever can stand in itself, so many times."""
+    return {
+        "parentheses": kernel("*X = " + "(" * n + "n" + ")" * n + ";"),
+        "open parentheses": kernel("*X = " + "(" * n),
+        "closed parentheses": kernel("*X = n" + ")" * n + ";"),
+        "brackets": kernel("*X = " + "n[" * n + ":" + "]" * n + ";"),
+        "brackets behind each other": kernel("*X = n" + "[:]" * n + ";"),
+        "calls": kernel("*X = " + "exp(" * n + "n" + ")" * n + ";"),
+        "calls behind each other": kernel("*X = n" + "()" * n + ";"),
+        "braces": kernel("{" * n + "*X = n;" + "}" * n),
+        "open braces": kernel("{" * n),
+        "minus": kernel("*X = " + "- " * n + "n;"),
+        "not": kernel("*X = " + "!" * n + "n;"),
+        "stars": kernel("*X = " + "*" * n + "X;"),
+        "stars of a type": kernel("float " + "*" * n + "p = X;"),
+        "carets": kernel("*X = " + "^" * n + "n;"),
+        "casts": kernel("*X = " + "(float)" * n + "n;"),
+        "masked loads": kernel("*X = " + "*?(n)" * n + "X;"),
+        "increments": kernel("*X = " + "++ " * n + "n;"),
+        "ternaries right": kernel("*X = " + "n ? 1 : " * n + "2;"),
+        "ternaries in the middle": kernel("*X = " + "n ? " * n + "1" + " : 2" * n + ";"),
+        "elvis": kernel("*X = " + "n ?: " * n + "1;"),
+        "assignments": kernel("n = " * n + "1;"),
+        "ifs": kernel("if (n) " * n + "*X = 1;"),
+        "else ifs": kernel(
+            "if (n == 0) *X = 0;" + "".join(f"else if (n == {i}) *X = {i};" for i in range(n // 2))
+        ),
+        "fors": kernel("for (int i = 0; i < n; i += 1) " * n + "*X = 1;"),
+        "whiles": kernel("while (n) " * n + "*X = 1;"),
+        "dos": kernel("do " * n + "*X = 1;" + " while (n);" * n),
+        "sizeofs": kernel("*X = " + "sizeof " * n + "n;"),
+        "bitcasts": kernel("*X = " + "bitcast<int>(" * n + "n" + ")" * n + ";"),
+        "shapes": kernel("float x" + "[n" * n + "]" * n + ";"),
+        "enum": "enum { A = " + "(" * n + "1" + ")" * n + " };" + kernel("*X = A;"),
+        "attributes": kernel("*X = 1;", "float* X " + "__readonly " * n),
+        "attribute arguments": kernel("*X = 1;", "int n __multipleof(" + "(" * n + "8" + ")" * n + ")"),
+        "ifs of the preprocessor": "#if 1\n" * n + kernel("*X = 1;") + "#endif\n" * n,
+        "dropped ifs": "#if 0\n" + "#if 1\n" * n + "#endif\n" * n + "#endif\n" + kernel("*X = 1;"),
+        "elifs": "#if 0\n" + "#elif 0\n" * n + "#endif\n" + kernel("*X = 1;"),
+        "parentheses in #if": "#if " + "(" * n + "1" + ")" * n + "\n#endif\n" + kernel("*X = 1;"),
+        "nots in #if": "#if " + "!" * n + "1\n#endif\n" + kernel("*X = 1;"),
+        "ternaries in #if": "#if " + "1 ? " * n + "1" + " : 0" * n + "\n#endif\n" + kernel("*X = 1;"),
+        "sum in #if": "#if " + "1 + " * n + "1\n#endif\n" + kernel("*X = 1;"),
+        "macro calls in arguments": "#define F(x) (x)\n"
+        + kernel("*X = " + "F(" * (n // 4) + "n" + ")" * (n // 4) + ";"),
+    }
 
 
-# "statements" takes 8 million steps; with one look at each for each of the others it would take 4 million more.
-MAX_LENGTH_STEPS = 11_000_000
-LONG = {
-    "sum": kernel("*X = " + " + ".join(["n"] * 2_000) + ";"),
-    "sum of products": kernel("*X = " + " + ".join(["n * 3 - n / 2"] * 600) + ";"),
-    "mixed precedence": kernel(
-        "*X = " + " ".join(f"n {op}" for op in ["+ ", "*", "<<", "&", "||"] * 500) + " n;"
-    ),
-    "falling precedence": kernel("*X = " + "n * n + n << n < n == n & n ^ n | n && n || " * 500 + "n;"),
-    "comparisons": kernel("*X = " + " < ".join(["n"] * 2_000) + ";"),
-    "commas": kernel("int m; " + ", ".join(["m = n"] * 2_000) + ";"),
-    "loads": kernel("*X = " + " + ".join(["*(X + n)"] * 1_000) + ";"),
-    "products of blocks": kernel("float a[16, 16] = 1; a = " + " @ ".join(["a"] * 1_000) + "; *X = a[+, +];"),
-    "statements": kernel("\n".join(f"  *(X + {i}) = n;" for i in range(2_000))),
-    "declarations": kernel("\n".join(f"  int v{i} = n + {i};" for i in range(2_000)) + "\n*X = v1999;"),
-    "dependent declarations": kernel(
-        "int v0 = n;" + "".join(f"int v{i + 1} = v{i} * 2;" for i in range(2_000))
-    ),
-    "parameters": kernel("*p0 = 1;", ", ".join(f"float* p{i}" for i in range(2_000))),
-    "declarators": kernel("int " + ", ".join(f"v{i}" for i in range(2_000)) + "; *X = 1;"),
-    "kernels": "".join(f"void k{i}(float* X) {{ *X = {i}; }}\n" for i in range(2_000)),
-    "arguments": kernel("*X = exp(" + ", ".join(["n"] * 2_000) + ");"),
-    "sizes": kernel("float x[" + ", ".join(["1"] * 2_000) + "] = 0; *X = x[+];"),
-    "subscript items": kernel("int r[4] = 0 ... 4; *X = r[" + ", ".join([":"] * 2_000) + "];"),
-    "new axes": kernel("int r[4] = 0 ... 4; *(X + r[:" + ", newaxis" * 2_000 + "]) = 1;"),
-    "permutation": kernel("int r[4] = 0 ... 4; *X = r[" + ", ".join(f"^{i}" for i in range(2_000)) + "];"),
-    "typedefs": "".join(f"typedef float t{i};\n" for i in range(2_000)) + kernel("t7 x = n; *X = x;"),
-    "enum constants": "enum { " + ", ".join(f"E{i}" for i in range(2_000)) + " };" + kernel("*X = E7;"),
-    "macros": "".join(f"#define M{i} M{i + 1}\n" for i in range(2_000)) + kernel("*X = M0;"),
-    "macro parameters": f"#define F({', '.join(f'a{i}' for i in range(2_000))}) a1\n" + kernel("*X = n;"),
-    "macro arguments": "#define F(...) __VA_ARGS__\n" + kernel("*X = F(" + "n +" * 12_500 + " n);"),
-    "semicolons": kernel(";" * 100_000),
-    "stray characters": "$" * 100_000,
-    "hashes": "#" * 100_000,
-    "directives": "#x\n" * 50_000,
-    "blank lines": "\n" * 900_000,
-    "backslashes": "\\\n" * 150_000,
-    "comments": "/**/" * 100_000 + kernel("*X = 1;"),
-    "own comments": "// a\n" * 50_000 + kernel("*X = 1;"),
-    "string without an end": 'a "' + "x" * 900_000,
-    "quotes": '"' * 250_000,
-    "apostrophes": "'" * 120_000,
-    "open comments": "/*" * 200_000,
-    "string pieces": "_Static_assert(1, " + '"a" ' * 50_000 + ");" + kernel("*X = 1;"),
-    "escapes": kernel("*X = '" + "\\x" * 50_000 + "';"),
-    "too large": " " * ((1 << 20) + 1),
-}
+@A_QUARTER_AND_ALL
+@pytest.mark.parametrize("name", nested(1))
+def test_nesting(name: str, part: int) -> None:
+    attempt(nested(N // part)[name], most=MAX_NESTED_STEPS * N // part)
 
 
-@pytest.mark.parametrize("name", LONG)
-def test_length(name: str) -> None:
-    attempt(LONG[name], most=MAX_LENGTH_STEPS)
+# "statements" takes 4,000 steps each; with one look at each for each of the others it would take 2,000 more, which
+# only the whole length shows.
+MAX_LENGTH_STEPS = 5_500
+LENGTH = 2_000
+
+
+def long(n: int) -> dict[str, str]:
+    """Whatever can stand beside itself, so many times and, what is short, more often."""
+    return {
+        "sum": kernel("*X = " + " + ".join(["n"] * n) + ";"),
+        "sum of products": kernel("*X = " + " + ".join(["n * 3 - n / 2"] * (n * 3 // 10)) + ";"),
+        "mixed precedence": kernel(
+            "*X = " + " ".join(f"n {op}" for op in ["+ ", "*", "<<", "&", "||"] * (n // 4)) + " n;"
+        ),
+        "falling precedence": kernel(
+            "*X = " + "n * n + n << n < n == n & n ^ n | n && n || " * (n // 4) + "n;"
+        ),
+        "comparisons": kernel("*X = " + " < ".join(["n"] * n) + ";"),
+        "commas": kernel("int m; " + ", ".join(["m = n"] * n) + ";"),
+        "loads": kernel("*X = " + " + ".join(["*(X + n)"] * (n // 2)) + ";"),
+        "products of blocks": kernel(
+            "float a[16, 16] = 1; a = " + " @ ".join(["a"] * (n // 2)) + "; *X = a[+, +];"
+        ),
+        "statements": kernel("\n".join(f"  *(X + {i}) = n;" for i in range(n))),
+        "declarations": kernel("\n".join(f"  int v{i} = n + {i};" for i in range(n)) + "\n*X = v0;"),
+        "dependent declarations": kernel(
+            "int v0 = n;" + "".join(f"int v{i + 1} = v{i} * 2;" for i in range(n))
+        ),
+        "parameters": kernel("*p0 = 1;", ", ".join(f"float* p{i}" for i in range(n))),
+        "declarators": kernel("int " + ", ".join(f"v{i}" for i in range(n)) + "; *X = 1;"),
+        "kernels": "".join(f"void k{i}(float* X) {{ *X = {i}; }}\n" for i in range(n)),
+        "arguments": kernel("*X = exp(" + ", ".join(["n"] * n) + ");"),
+        "sizes": kernel("float x[" + ", ".join(["1"] * n) + "] = 0; *X = x[+];"),
+        "subscript items": kernel("int r[4] = 0 ... 4; *X = r[" + ", ".join([":"] * n) + "];"),
+        "new axes": kernel("int r[4] = 0 ... 4; *(X + r[:" + ", newaxis" * n + "]) = 1;"),
+        "permutation": kernel("int r[4] = 0 ... 4; *X = r[" + ", ".join(f"^{i}" for i in range(n)) + "];"),
+        "typedefs": "".join(f"typedef float t{i};\n" for i in range(n)) + kernel("t7 x = n; *X = x;"),
+        "enum constants": "enum { " + ", ".join(f"E{i}" for i in range(n)) + " };" + kernel("*X = E7;"),
+        "macros": "".join(f"#define M{i} M{i + 1}\n" for i in range(n)) + kernel("*X = M0;"),
+        "macro parameters": f"#define F({', '.join(f'a{i}' for i in range(n))}) a1\n" + kernel("*X = n;"),
+        "macro arguments": "#define F(...) __VA_ARGS__\n"
+        + kernel("*X = F(" + "n +" * (n * 25 // 4) + " n);"),
+        "stray characters": "$" * (50 * n),
+        "hashes": "#" * (50 * n),
+        "directives": "#x\n" * (25 * n),
+        "blank lines": "\n" * (450 * n),
+        "backslashes": "\\\n" * (75 * n),
+        "comments": "/**/" * (50 * n) + kernel("*X = 1;"),
+        "own comments": "// a\n" * (25 * n) + kernel("*X = 1;"),
+        "string without an end": 'a "' + "x" * (450 * n),
+        "quotes": '"' * (125 * n),
+        "apostrophes": "'" * (60 * n),
+        "open comments": "/*" * (100 * n),
+        "string pieces": "_Static_assert(1, " + '"a" ' * (25 * n) + ");" + kernel("*X = 1;"),
+        "escapes": kernel("*X = '" + "\\x" * (25 * n) + "';"),
+        "too large": " " * ((1 << 20) + 1),
+    }
+
+
+@A_QUARTER_AND_ALL
+@pytest.mark.parametrize("name", long(1))
+def test_length(name: str, part: int) -> None:
+    attempt(long(LENGTH // part)[name], most=MAX_LENGTH_STEPS * LENGTH // part)
 
 
 def repeated(text: str, count: int) -> str:
@@ -211,7 +228,13 @@ def longest(share: float = 1) -> dict[str, str]:
 LONGEST = longest()
 
 
-@pytest.mark.parametrize("name", LONGEST)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in ("nest of for", "nest of while") else [])
+        for name in LONGEST
+    ],
+)
 def test_longest(name: str) -> None:
     """Four times the length is four times the work, so that the longest is within the steps that all may take.
 
@@ -225,10 +248,7 @@ def test_longest(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=[] if name in ("kernels", "padded blocks") else pytest.mark.slow)
-        for name in LONGEST
-    ],
+    [pytest.param(name, marks=[] if name == "kernels" else pytest.mark.slow) for name in LONGEST],
 )
 def test_longest_is_accepted(name: str) -> None:
     checked(pytriton.translate(LONGEST[name]))
@@ -277,6 +297,7 @@ def test_what_grows(name: str) -> None:
 
 
 FAULTY = {
+    "semicolons": kernel(";" * 100_000),
     "on one line": kernel("* ;" * 9_000),
     "on many lines": kernel("* ;\n" * 9_000),
     "open heads": kernel("if ( {" * 4_000),
@@ -289,12 +310,15 @@ FAULTY = {
 }
 
 
-@pytest.mark.parametrize("name", FAULTY)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name == "branches of loads" else []) for name in FAULTY],
+)
 def test_many_mistakes(name: str) -> None:
     refused(FAULTY[name])
 
 
-@pytest.mark.parametrize("length", [100, 10_000, 500_000])
+@pytest.mark.parametrize("length", [100, 10_000, pytest.param(500_000, marks=pytest.mark.slow)])
 def test_long_names(length: int) -> None:
     long = "a" * length
     attempt(kernel(f"int {long} = n; *X = {long};"))
@@ -351,8 +375,8 @@ def test_memory_is_bounded() -> None:
                 pass
         print(re.search(r"VmHWM:\s*(\d+) kB", open("/proc/self/status").read())[1])"""
     worst = ("string without an end", "quotes", "macro arguments", "blank lines", "comments")
-    texts = [doubling(64, True), doubling(64, False), NESTED["parentheses"], LONGEST["stores"]]
-    texts += [LONG[name] for name in worst]
+    texts = [doubling(64, True), doubling(64, False), nested(N)["parentheses"], LONGEST["stores"]]
+    texts += [long(LENGTH)[name] for name in worst]
     command = [sys.executable, "-c", program]
     run = subprocess.run(command, input="\x1d".join(texts), capture_output=True, text=True)
     assert run.returncode == 0, run.stderr

@@ -752,23 +752,23 @@ QUOTE = "#define S_(x) #x\n#define S(x) S_(x)\n"
         ),
         pytest.param("#if " + "1?" * 4_500 + "1" + ":1" * 4_500 + "\n#endif", "TC124", id="?:"),
         pytest.param("#if " + "1?1:" * 4_500 + "1\n#endif", "TC124", id="?: to the right"),
-        pytest.param("#if " + " -" * 15_000 + "1\n#endif", None, id="signs"),
-        pytest.param("#if " + "1+" * 10_000 + "1\n#endif", None, id="sum"),
+        pytest.param("#if " + " -" * 5_000 + "1\n#endif", None, id="signs"),
+        pytest.param("#if " + "1+" * 5_000 + "1\n#endif", None, id="sum"),
         pytest.param("#if 1<<30000000000\n#endif", "TC123", id="shift"),
         pytest.param(f"#if {'9' * 190}\n#endif", "TC121", id="digits"),
         pytest.param(f"#if {'9' * 100_000}\n#endif", "TC121", id="more digits"),
         pytest.param("#if 1\n" * 15_000, "TC133", id="ifs"),
         pytest.param("#if 0\n" * 15_000, "TC132", id="dropped ifs"),
         pytest.param("#if 0\n#elif 0\n" + "#elif 0\n" * 5_000 + "#endif", None, id="elifs"),
-        pytest.param("#pragma x\n" * 15_000, None, id="pragmas"),
-        pytest.param("#define A 1\n#define A 2\n" * 5_000, None, id="redefinitions"),
+        pytest.param("#pragma x\n" * 5_000, None, id="pragmas"),
+        pytest.param("#define A 1\n#define A 2\n" * 2_000, None, id="redefinitions"),
         pytest.param("// c\n#undef A\n" * 10_000, None, id="carried comments"),
-        pytest.param("#if 0\n'\n#endif\n" * 2_500, None, id="dropped apostrophes"),
+        pytest.param("#if 0\n'\n#endif\n" * 1_000, None, id="dropped apostrophes"),
         pytest.param("E /* c */ " * 10_000, None, id="empty macros"),
         pytest.param("#foo\n" * 15_000, "TC101", id="unknown directives"),
         pytest.param("#define " + "a" * 500_000 + "(" + "b" * 400_000, "TC103", id="long names"),
         pytest.param(
-            "#define f(" + ",".join(f"a{i}" for i in range(25_000)) + ") a1\n",
+            "#define f(" + ",".join(f"a{i}" for i in range(10_000)) + ") a1\n",
             None,
             id="many parameters",
         ),
@@ -842,7 +842,7 @@ def gcc(text: str) -> list[str] | None:
 
 
 @needs_gcc
-@pytest.mark.parametrize("programs", [150, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("programs", [60, pytest.param(1000, marks=pytest.mark.slow)])
 def test_gcc_expands_the_same(programs: int) -> None:
     compared = 0
     for seed in range(programs):

@@ -29,6 +29,9 @@ from tests.operators.kernels import (
 )
 
 BACKENDS = ("aot_eager", "inductor")
+BY_BACKEND = pytest.mark.parametrize(
+    "backend", ["aot_eager", pytest.param("inductor", marks=pytest.mark.slow)]
+)
 
 
 @pytest.fixture(autouse=True)
@@ -125,10 +128,9 @@ class TestValues:
         ("program", "backend"),
         [
             *((program, "aot_eager") for program in PROGRAMS),
-            (operators, "inductor"),
             *(
                 pytest.param(program, "inductor", marks=pytest.mark.slow)
-                for program in (bare, in_place, heuristics, sweep, tiles, grid_last)
+                for program in (operators, bare, in_place, heuristics, sweep, tiles, grid_last)
             ),
         ],
     )
@@ -223,7 +225,7 @@ class TestGraphs:
         assert seen[0] == "aten.empty_like.default"
         assert not any("pytriton_tests" in name for name in seen)
 
-    @pytest.mark.parametrize("backend", BACKENDS)
+    @BY_BACKEND
     def test_addresses_are_not_traced(self, backend: str) -> None:
         """A body of 2021, which passes addresses, stays whole."""
         made = pytriton.op("pytriton_tests::addresses", of_2021)
@@ -297,14 +299,14 @@ class TestGraphs:
 
 
 class TestTraining:
-    @pytest.mark.parametrize("backend", BACKENDS)
+    @BY_BACKEND
     def test_step(self, backend: str) -> None:
         """Forward, backward and update, compiled and eager, end with the same weights."""
         function, counter = compiled(loss, backend)
         trains_alike(function, 20, "cpu")
         assert counter.frame_count == 1
 
-    @pytest.mark.parametrize("backend", BACKENDS)
+    @BY_BACKEND
     def test_autograd_function(self, backend: str) -> None:
         """An autograd.Function around bare kernel calls."""
         function, _ = compiled(lambda x: Sin.apply(x) * 2, backend)

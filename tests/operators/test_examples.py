@@ -60,7 +60,13 @@ def test_dot_op(example: Any, device: str, gradient: bool) -> None:
     assert flops.get_total_flops() == 2 * 32 * 64 * 96
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(
+    "device",
+    [
+        pytest.param("cpu", marks=pytest.mark.slow),
+        DEVICES[1],
+    ],  # tests/programs runs its main(), which trains too
+)
 def test_linear_layer(example: Any, device: str) -> None:
     module = example("linear_layer")
     for transposed in (False, True):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytriton.__main__ import main
-from pytriton.port.equivalence import Case, compare, load_ported
+from pytriton.port.equivalence import Case, compare, ported
 
 ADD = """\
 // Z = X + Y
@@ -25,7 +25,7 @@ CELL = {"cell_type": "code", "source": f'import triton\nk = triton.kernel("""{AD
 # name of the case: name of the file, its text, where the kernel is
 KINDS = {
     "c": ("add.c", ADD, "line 1"),
-    "c with other functions": ("add.c", "typedef float T;\n" + ADD.replace("float", "T"), "line 1"),
+    "c with other functions": ("add.c", "typedef float T;\n" + ADD.replace("float", "T"), "line 2"),
     "tr": ("add.tr", "\n\n" + ADD, "line 3"),
     "h": ("add.h", ADD, "line 1"),
     "h with a string": ("add.h", f"#pragma once\nstatic const char* add =\n{QUOTED};\n", "line 3"),
@@ -75,13 +75,14 @@ def test_kind(tmp_path: Path, kind: str) -> None:
     out, told = tmp_path / "new", tmp_path / "report.json"
     assert main(["port", str(tmp_path / "old"), "--out", str(out), "--report", str(told)]) == 0
     (entry,) = json.loads(told.read_text())["kernels"]
-    assert (entry["file"], entry["kernel"], entry["place"]) == (name, "add", place)
-    ported = (out / "add.py").read_text()
-    assert "# Z = X + Y\n" in ported
-    assert "# as far as it goes" in ported
-    assert "pytriton" not in ported.split("\n", 1)[1]
-    case = Case({}, {}, num_warps=4)
-    compare(ADD, "add", load_ported(out / "add.py").add, case, 37, (2,))
+    before, _, line = place.rpartition(" ")  # the comment above the kernel
+    where = f"{name}: {before} {int(line) + 1}" if "cell" in place else f"{name}:{int(line) + 1}"
+    assert (entry["place"], entry["name"]) == (where, "add")
+    module = (out / "add.py").read_text()
+    assert "# Z = X + Y\n" in module
+    assert "# as far as it goes" in module
+    assert "pytriton" not in module
+    compare(ADD, "add", ported(out, "add", "ADD", {}), Case({}, {}), 37, (2,))
 
 
 @pytest.mark.parametrize("name", ["add.cu", "add.txt", "build/add.c", ".hidden/add.c", "venv/lib/add.py"])
@@ -89,4 +90,4 @@ def test_what_is_not_looked_at(tmp_path: Path, name: str, capsys: Any) -> None:
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / name).write_text(ADD)
     assert main(["port", str(tmp_path), "--out", str(tmp_path / "new")]) == 0
-    assert capsys.readouterr().out == "no Triton-C was found\n"
+    assert capsys.readouterr().err == "no Triton-C was found\n"

@@ -1,7 +1,8 @@
-"""Cross-entropy in place: a row is stored and one of its elements loaded back by other threads."""
+"""Cross-entropy: in place, a row is stored and one of its elements loaded back by others; out of place."""
 
 from __future__ import annotations
 
+import cross_entropy_logsum
 import pytest
 import torch
 from bounds import assert_close
@@ -17,6 +18,26 @@ CASES = [
     *(pytest.param("cpu", *size) for size in SMALL),
     *(pytest.param("cuda", *size, marks=pytest.mark.gpu) for size in REAL),
 ]
+
+
+@BY_TYPE
+@pytest.mark.parametrize(("device", "rows", "n"), CASES)
+def test_out_of_place(device: str, rows: int, n: int, dtype: torch.dtype) -> None:
+    """One row has -inf among its scores, as masked words have."""
+    scores = (3 * torch.randn(rows, n, device=device)).to(dtype)
+    label = torch.randint(n, (rows,), device=device)
+    scores[0, (label[0] + 1) % n] = -float("inf") if n > 1 else 0.0
+    kept, x = scores.clone(), scores.requires_grad_()
+    dloss = torch.randn(rows, device=device).to(dtype)
+    loss = cross_entropy_logsum.cross_entropy(x, label)
+    loss.backward(dloss)
+    exact = kept.double().requires_grad_()
+    want = torch.nn.functional.cross_entropy(exact, label, reduction="none")
+    want.backward(dloss.double())
+    assert torch.equal(x.detach(), kept)
+    # the scores cancel: x - max(x) is as exact as the larger of the two
+    assert_close(loss, want.detach(), scale=kept.double().amax(1) + 1)
+    assert_close(x.grad, exact.grad, scale=exact.grad.abs() + dloss.double().abs()[:, None])
 
 
 @BY_TYPE

@@ -46,6 +46,8 @@ KERNELS: list[tuple[str, str, dict[str, Any]]] = [
     ("bias_relu", "backward_kernel", {"TL": 512}),
     ("cross_entropy", "forward_kernel", {"TN": 768}),
     ("cross_entropy", "backward_kernel", {"TN": 768}),
+    ("cross_entropy_logsum", "forward_kernel", {"TN": 768}),
+    ("cross_entropy_logsum", "backward_kernel", {"TN": 768}),
     ("batch_norm", "forward_kernel", {"TM": 1024}),
     ("batch_norm", "backward_kernel", {"TM": 1024}),
     ("layer_norm", "forward_kernel", {"TN": 640}),

@@ -1,7 +1,7 @@
 """Calls of built-in functions (language.md, section 6).
 
 A call always means the built-in, whatever variables are named. Types follow builtins.py; the atomics of all
-eras become one ``Atomic`` node.
+eras become one ``Atomic`` node, and the values of a ``printf`` get the types that its format names.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from pytriton.lang.tree.convert import (
     scalar_of,
     settle,
 )
+from pytriton.lang.tree.formats import FLOATS, INTEGERS, Conversion, Printed, lost_on_a_gpu, pieces, text_of
 from pytriton.lang.tree.typed import Atomic, Binary, Call, Declare, Expr, Name, Symbol
 from pytriton.lang.tree.types import (
     BOOL,
@@ -34,9 +35,13 @@ from pytriton.lang.tree.types import (
     ERROR,
     FLOAT,
     INT,
+    LONG,
+    UINT,
+    ULONG,
     VOID,
     PointerType,
     ScalarType,
+    broadcast_shapes,
     element_of,
     promote,
     shape_of,
@@ -68,7 +73,7 @@ def call(node: syntax.Call, context: Context) -> Expr:
     """The typed form of a call.
 
     Errors: TC309 for what is no built-in function, TC308 for the number or kind of its arguments, TC303, TC304,
-    TC311 and TC407 for their types.
+    TC311 and TC407 for their types. TC331 warns of what a GPU cannot print (tree/formats.py).
     """
     callee = node.callee
     match callee:
@@ -82,6 +87,8 @@ def call(node: syntax.Call, context: Context) -> Expr:
             return failed(node.span)
     counts: tuple[int, ...]
     check: _Check
+    if name == "printf":
+        return _printf(node, context)
     if name in ELEMENTWISE:
         counts, check = (ELEMENTWISE[name].arguments,), _elementwise
     elif name in _OTHER_FUNCTIONS:
@@ -283,6 +290,106 @@ def _atomic(
     if ERROR in (value.type, compare.type if compare is not None else None):
         return failed(span)
     return Atomic(span, type_, operation, pointer, value, compare, mask)
+
+
+# ---------------------------------------------------------------- printf
+
+
+def _printf(node: syntax.Call, context: Context) -> Expr:
+    """The call of ``printf``; after an error, an expression of type ``ERROR``."""
+    text = _format_of(node, context)
+    if text is None:
+        return failed(node.span)
+    conversions, _ = pieces(text)
+    given = node.arguments[1:]
+    if len(conversions) != len(given):
+        message = f"the format has {_count(len(conversions), 'conversion')} for {_count(len(given), 'value')}"
+        help_ = (
+            "each value has its conversion: '%d' an integer, '%f' a floating number; '%%' is a percent sign"
+        )
+        context.report.error("TC308", message, node.span, help=help_)
+        return failed(node.span)
+    values: list[Expr] = []
+    for argument, wanted in zip(given, conversions, strict=True):
+        value = _printed_value(argument, wanted, context)
+        if value is None:
+            return failed(node.span)
+        values.append(value)
+    shape: tuple[int, ...] = ()
+    for value in values:
+        joined = broadcast_shapes(shape, shape_of(value.type))
+        if joined is None:
+            message = f"the shapes of what 'printf' prints do not fit: {list(shape)} and {value.type}"
+            help_ = "axes must be equal or 1; or print them one by one"
+            context.report.error("TC304", message, value.span, help=help_)
+            return failed(node.span)
+        shape = joined
+    lost = list(lost_on_a_gpu(text, shape))
+    if lost:
+        where, help_ = node.arguments[0].span, "on the CPU it prints as in C"
+        context.report.warning("TC331", f"on a GPU 'printf' loses {'; '.join(lost)}", where, help=help_)
+    return Call(node.span, VOID, "printf", tuple(values), Printed(text, shape))
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count or 'no'} {what}{'s' * (count != 1)}"
+
+
+def _format_of(node: syntax.Call, context: Context) -> str | None:
+    """The characters of the format; None after an error."""
+    first = node.arguments[0] if node.arguments else None
+    if not isinstance(first, syntax.String):
+        where = node.span if first is None else first.span
+        help_ = "write 'printf(\"x %f\", x)'"
+        context.report.error("TC308", "'printf' takes a format first, a string", where, help=help_)
+        return None
+    text = text_of(first.text)
+    if text is None:
+        help_ = "a backslash stands before one of abfnrtv0'\"?\\, or a number of octal or hexadecimal digits"
+        context.report.error("TC308", "an escape in this format means nothing", first.span, help=help_)
+    return text
+
+
+def _printed_value(
+    argument: syntax.Expr | syntax.TypeName, conversion: Conversion, context: Context
+) -> Expr | None:
+    """A value in a type that its conversion prints; None after an error."""
+    spelled, letter = conversion.spelled, conversion.letter
+    if letter not in INTEGERS + FLOATS + "p" or not letter:
+        help_ = "there are %d %i %u %x %X %o %c for integers, %f %e %g for floating numbers, %p for pointers"
+        context.report.error("TC308", f"'printf' has no '{spelled}'", argument.span, help=help_)
+        return None
+    if isinstance(argument, syntax.TypeName):
+        context.report.error("TC308", "'printf' takes values, not a type", argument.span)
+        return None
+    value = value_of(argument, context)
+    if value.type == ERROR:
+        return None
+    value = settle(value)
+    element = scalar_of(value.type)
+    if element is None:
+        fits, wanted = letter == "p", "%p"
+        assert isinstance(element_of(value.type), PointerType)  # type: ignore[arg-type]
+    else:
+        fits = letter in (INTEGERS if element.is_integer else FLOATS)
+        wanted = "%d" if element.is_integer else "%f"
+    if not fits:
+        message = f"'{spelled}' does not print a value of type {value.type}"
+        context.report.error("TC303", message, argument.span, help=f"write '{wanted}', or convert the value")
+        return None
+    return (
+        value if element is None or not element.is_integer else convert(value, _printed_type(element, letter))
+    )
+
+
+def _printed_type(element: ScalarType, letter: str) -> ScalarType:
+    """The type in which an integer is printed: an int at least, with the sign that the conversion names."""
+    wide = promote(element)
+    if letter == "u":
+        return ULONG if wide.bits == 64 else UINT
+    if letter in "di":
+        return LONG if wide.bits == 64 else INT
+    return wide
 
 
 # How many arguments each function takes, and what checks a call with its name and typed arguments.

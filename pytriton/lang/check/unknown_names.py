@@ -65,7 +65,7 @@ _OTHER_FUNCTIONS: Final = {
     **dict.fromkeys(["matmul", "mm"], "write 'a @ b'"),
     "multiple_of": "write 'int n __multipleof(8)' where it is declared",
     **dict.fromkeys(["permute", "transpose"], "write 'x[^1, ^0]', or '^x'"),
-    "printf": "store the values and print them in Python",
+    **dict.fromkeys(["fprintf", "print", "puts"], "write 'printf(\"x %f\", x)'"),
     "program_id": "write 'get_program_id(axis)'",
     "num_programs": "write 'get_num_programs(axis)'",
     "range": "write '0 ... TM', or 'for (int i = 0; i < n; i += 1)'",

@@ -200,8 +200,8 @@ class Builder:
         return syntax.Constexpr(token.span, token.text)
 
     def string(self, parts: list[Any]) -> syntax.String:
-        token = parts[0]
-        return syntax.String(token.span, token.text)
+        joined = "".join(part.text[1:-1] for part in parts)
+        return syntax.String(_over(parts), f'"{joined}"')
 
     def group(self, parts: list[Any]) -> syntax.Expr:
         expression: syntax.Expr = parts[1]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from pytriton.errors import Report
@@ -20,7 +20,7 @@ from pytriton.lang.preprocess.macros import RESERVED, Macro, body_is_sound, pars
 from pytriton.lang.tokens import Kind, Token, tokenize
 from pytriton.source import Source
 
-__all__ = ["PRELUDE", "given_macros"]
+__all__ = ["PRELUDE", "given_macros", "given_options"]
 
 _PRELUDE_TEXT: Final = """\
 bool _Bool
@@ -40,6 +40,17 @@ max max
 newaxis newaxis
 _Pragma(string)
 """
+
+
+def given_options(pairs: Iterable[str]) -> dict[str, object]:
+    """``NAME=VALUE`` as given after ``-D``; a bare ``NAME`` is 1, a list of numbers, ``32,64``, a list."""
+    defines: dict[str, object] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        values = value.split(",")
+        swept = len(values) > 1 and all(re.fullmatch(r"\s*[+-]?\d+\s*", number) for number in values)
+        defines[name] = values if swept else value if equals else 1
+    return defines
 
 
 def _prelude() -> dict[str, Macro]:

@@ -56,7 +56,7 @@ ELEMENTWISE: Final[dict[str, Elementwise]] = {
 
 _SPECIAL: Final = (
     "get_program_id get_num_programs select trans dot atomic_add f32_atomic_add f64_atomic_add "
-    "f16_atomic_add atomic_cas atomic_xchg __debug_barrier bitcast sizeof"
+    "f16_atomic_add atomic_cas atomic_xchg __debug_barrier printf bitcast sizeof"
 ).split()
 
 _ATOMIC_ADD: Final = re.compile(r"atomic_add_\w+|f(16|32|64)_atomic_add|atomic_add")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Literal as Choice
 
 from pytriton.frozen import dataclass
+from pytriton.lang.tree.formats import Printed
 from pytriton.lang.tree.known import Known, KnownInside
 from pytriton.lang.tree.types import BlockType, PointerType, ScalarType, Type
 from pytriton.source import Span
@@ -218,9 +219,7 @@ class Expand(Known):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gather(Known):
-    """Element i of the result is element ``index[i]`` of the operand; both have one axis. Made by
-    passes/lower/pad.py.
-    """
+    """Element i of the result is element ``index[i]`` of the operand; both have one axis (passes/lower/pad.py)."""
 
     span: Span
     type: Type
@@ -270,12 +269,13 @@ class Dot(Known):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call(Known):
-    """A built-in function without side effects, by its canonical name (see builtins.py)."""
+    """A built-in function by its canonical name (see builtins.py). Only a barrier and a ``printf`` do anything."""
 
     span: Span
     type: Type
     function: str
     arguments: tuple[Expr, ...]
+    printed: Printed | None = None  # of printf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -396,9 +396,7 @@ class For(KnownInside):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RangeLoop(KnownInside):
-    """``for symbol in range(start, stop, step)``, made by passes/loops/counted.py; ``stages``: see
-    passes/speed/stages.py.
-    """
+    """``for symbol in range(start, stop, step)`` (passes/loops/counted.py; of stages passes/speed/stages.py)."""
 
     span: Span
     symbol: Symbol

@@ -28,6 +28,7 @@ from pytriton.lang.tree.typed import (
     Continue,
     Declare,
     DoWhile,
+    Evaluate,
     Expr,
     For,
     If,
@@ -142,7 +143,10 @@ def _parts(loop: Loop) -> tuple[Body, Expr | None, Body, bool]:
 def _guarded_step(step: Body, init: Body, go: Name) -> Body:
     """The step at the end of an iteration that a break may have left."""
     own = {statement.symbol for statement in init if isinstance(statement, Declare)}
-    unseen = assigned(step) <= own and not any(map(has_memory, expressions(step)))
+    acts = any(isinstance(statement, Evaluate) for statement in step) or any(
+        map(has_memory, expressions(step))
+    )
+    unseen = assigned(step) <= own and not acts
     return step if unseen else (If(go.span, go, step, ()),)
 
 

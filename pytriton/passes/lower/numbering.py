@@ -140,7 +140,7 @@ class Numbering:
             known = self._number("sum", expr.type, total.key)
             self._sums[known] = total
             return known
-        if isinstance(expr, Atomic) or (isinstance(expr, Call) and expr.function == "barrier"):
+        if isinstance(expr, Atomic) or (isinstance(expr, Call) and expr.function in ("barrier", "printf")):
             self.written()
             return self.new()
         moment = self._moment if isinstance(expr, Load) else None

@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from pytriton.errors import Report
@@ -19,7 +20,6 @@ from pytriton.port.read.extract import Found
 from pytriton.port.read.values import (
     ConfigPoint,
     Dtype,
-    Filtered,
     KernelObject,
     Launch,
     Unknown,
@@ -50,35 +50,30 @@ class Use:
     """One way to launch a text.
 
     ``fixed`` values are known, ``swept`` ones a list, ``open`` ones an expression. ``points`` are the configs
-    of 2021. ``dark`` is an expression that gives further defines. ``line`` 0: only the constructor is known.
+    of 2021. ``dark`` is an expression that gives further defines. ``line`` 0: only the constructor is known, which
+    stands in the same ``file``.
     """
 
     fixed: Mapping[str, Any]
     swept: Mapping[str, tuple[Any, ...]]
     open: Mapping[str, Unknown]
-    points: tuple[tuple[Mapping[str, Any], int | None], ...]
-    warps: tuple[int, ...]
-    stages: tuple[int, ...]
+    points: tuple[Mapping[str, Any], ...]
     dark: str | None
     kernel: str | None
-    key: tuple[str, ...]
     line: int
-    arguments: tuple[Any, ...]
-    grid: Any
-    decisions: list[Mapping[str, bool]]  # what was assumed about conditions, each time it was met
+    file: Path
     strict: bool = False
     types: Mapping[str, frozenset[str]] = field(default_factory=dict)  # what an open type is not
-    filtered: str | None = None  # the condition that picks from a sweep when the program runs
 
 
 @dataclass(eq=False)
 class Job:
-    """A text, its uses, and remarks that go to the report with a line."""
+    """A text, its uses, and remarks that go to the report, each with a line of a file."""
 
     found: Found
     text: str
     uses: list[Use]
-    notes: list[tuple[int, str]] = field(default_factory=list)
+    notes: list[tuple[Path, int, str]] = field(default_factory=list)
     problem: str | None = None
 
 
@@ -87,24 +82,22 @@ def gather(found: Found, given: Mapping[str, Any]) -> Job:
     text, holes, problem = _filled(found)
     words = frozenset(token.text for token in tokenize(Source(text), Report()) if token.kind is Kind.IDENT)
     unread = problem or found.problem if problem or not given else None
-    job = Job(found, text, [], list(found.notes), unread)
+    job = Job(found, text, [], [*found.notes], unread)
     seen: dict[str, Use] = {}
     for launch in found.launches:
-        use = _use(launch, words, holes, given)
-        job.notes += [(use.line, text) for text in _usual(launch, use)]
+        use = _use(found, launch, words, holes, given)
+        job.notes += [(use.file, use.line, text) for text in _usual(launch, use)]
         key = repr(list(_shown(use)))
-        if key in seen:
-            use.decisions.extend(
-                decision for decision in seen[key].decisions if decision not in use.decisions
-            )
         if key not in seen or use.line or not seen[key].line:
             seen[key] = use
     uses = [use for use in seen.values() if use.line] or list(seen.values())
     clear = [use for use in uses if use.dark is None]
     for use in uses:
         if use.dark is not None and clear:
-            job.notes.append((use.line, _IN_THE_DARK.format(use.dark)))
-    job.uses = clear or uses or [_bare(words, holes, given)]
+            job.notes.append((use.file, use.line, _IN_THE_DARK.format(use.dark)))
+    # the use of a text that nothing launches: the defines of the command line, if any
+    bare = Launch(KernelObject("", 0, {}), 0)
+    job.uses = clear or uses or [_use(found, bare, words, holes, given)]
     return job
 
 
@@ -158,7 +151,13 @@ def _is_value(value: Any) -> bool:
     return isinstance(value, (str, bool, int, float, Dtype)) and literal(value)
 
 
-def _use(launch: Launch, words: frozenset[str], holes: dict[str, Unknown], given: Mapping[str, Any]) -> Use:
+def _use(
+    found: Found,
+    launch: Launch,
+    words: frozenset[str],
+    holes: dict[str, Unknown],
+    given: Mapping[str, Any],
+) -> Use:
     kernel: KernelObject = launch.kernel
     merged = {**kernel.defines, **launch.defines, **given}
     decisions = dict(launch.decisions)
@@ -188,23 +187,12 @@ def _use(launch: Launch, words: frozenset[str], holes: dict[str, Unknown], given
         {name: value for name, value in swept.items() if name in taken},
         unknown,
         points,
-        _numbers(launch.num_warps if launch.num_warps is not None else kernel.num_warps),
-        _numbers(launch.num_stages if launch.num_stages is not None else kernel.num_stages),
         _dark(dark, dark_points),
         kernel.kernel if isinstance(kernel.kernel, str) else None,
-        tuple(str(value_) for value_ in kernel.key if isinstance(value_, str))
-        if isinstance(kernel.key, (list, tuple))
-        else (),
         launch.line,
-        launch.arguments,
-        launch.grid,
-        [{name: way for name, way in decisions.items() if name.isidentifier()}],
+        launch.file or found.path,
         kernel.strict_literals,
         {name: _excluded(value, decisions) for name, value in unknown.items()},
-        next(
-            (swept_value.condition for swept_value in merged.values() if isinstance(swept_value, Filtered)),
-            None,
-        ),
     )
 
 
@@ -237,30 +225,15 @@ def _dark(more: Any, points: str | None) -> str | None:
     return points
 
 
-def _points(given: Any) -> tuple[tuple[tuple[Mapping[str, Any], int | None], ...], str | None]:
+def _points(given: Any) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
     """The configs that are known, and the expression of those that are not."""
     if not isinstance(given, (list, tuple)):
         return (), given.text if isinstance(given, Unknown) else None
-    known: list[tuple[Mapping[str, Any], int | None]] = []
+    known: list[Mapping[str, Any]] = []
     for item in given:
         if isinstance(item, ConfigPoint) and all(_is_value(value) for value in item.defines.values()):
-            warps = item.num_warps if isinstance(item.num_warps, int) else None
-            known.append(({str(name): plain(value) for name, value in item.defines.items()}, warps))
+            known.append({str(name): plain(value) for name, value in item.defines.items()})
     return tuple(known), None if known or not given else "autotune_configs"
-
-
-def _numbers(value: Any) -> tuple[int, ...]:
-    if isinstance(value, int):
-        return (value,)
-    if isinstance(value, (list, tuple)) and all(isinstance(item, int) for item in value):
-        return tuple(value)
-    return ()
-
-
-def _bare(words: frozenset[str], holes: dict[str, Unknown], given: Mapping[str, Any]) -> Use:
-    """The use of a text that nothing launches: the defines of the command line, if any."""
-    launch = Launch(KernelObject("", 0, {}), 0)
-    return _use(launch, words, holes, given)
 
 
 def _reached(words: frozenset[str], values: Iterable[Any]) -> frozenset[str]:
@@ -274,16 +247,6 @@ def _reached(words: frozenset[str], values: Iterable[Any]) -> frozenset[str]:
 
 def _shown(use: Use) -> Iterator[Any]:
     """All that tells one use from another."""
-    yield from (sorted(use.fixed.items()), sorted(use.swept.items()), use.points, use.warps, use.stages)
+    yield from (sorted(use.fixed.items()), sorted(use.swept.items()), use.points, use.kernel, use.dark)
     yield [(name, value.text) for name, value in sorted(use.open.items())]
-    yield use.kernel, use.key, use.dark, sorted((name, sorted(some)) for name, some in use.types.items())
-    yield (
-        [_grid_text(size) for size in use.grid]
-        if isinstance(use.grid, (list, tuple))
-        else _grid_text(use.grid)
-    )
-    yield [_grid_text(argument) for argument in use.arguments]
-
-
-def _grid_text(value: Any) -> str:
-    return value.text if isinstance(value, Unknown) else repr(value)
+    yield sorted((name, sorted(some)) for name, some in use.types.items())

@@ -1,4 +1,4 @@
-"""The points of a launch: every set of single values that its defines can be.
+"""The points of a launch: every set of single values that its defines can be. The defines of each are a dict.
 
 What is known is multiplied out. What an open define can be is tried: a type with the element types, a flag both
 ways, a number with powers of two and, where no product of matrices forbids it, with some that are none.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pytriton.errors import CompileError
@@ -18,43 +17,23 @@ from pytriton.pipeline import Translation
 from pytriton.port.jobs.gather import Use
 from pytriton.port.read.values import Unknown
 
-__all__ = ["ODD", "TYPES", "Point", "Translate", "points_of", "promoted"]
+__all__ = ["Translate", "points_of"]
 
 TYPES: Final = ("half", "float")  # what programs of the time were called with
-ODD: Final = (96, 768, 24, 3, 1000)  # no powers of two: such blocks are padded, by another text
-SIZES: Final = (ODD[0], 2048, 3000)
+ODD: Final = 96  # no power of two: such blocks are padded, by another text
+SIZES: Final = (ODD, 2048, 3000)
 _BASES: Final = (64, 32, 16, 128, 8, 1)
 
 # defines, the kernel's name, strict literals -> what comes of it
 Translate = Callable[[Mapping[str, Any], str | None, bool], Translation | CompileError]
 
 
-@dataclass(frozen=True, eq=False)
-class Point:
-    """One translation that was made: all defines, and which launch asked for it.
-
-    ``tuned`` are the names whose value a sweep or a config gives; ``opened`` those that were tried.
-    """
-
-    use: Use
-    values: Mapping[str, Any]
-    tuned: frozenset[str]
-    opened: frozenset[str]
-    warps: int | None
-    stages: int | None
-
-
-def points_of(use: Use, text: str, translator: Translate) -> Iterator[Point]:
+def points_of(use: Use, text: str, translator: Translate) -> Iterator[dict[str, Any]]:
     """All points of one launch, first values first."""
-    opened = frozenset(name for name in use.open if not only_promises(name, text))
     for chosen in _chosen(use, text, translator):
-        for values, warps in use.points or (({}, None),):
-            tuned = frozenset([*use.swept, *(name for name in values if name not in use.fixed)])
+        for values in use.points or ({},):
             for row in itertools.product(*use.swept.values()):
-                merged = {**values, **use.fixed, **dict(zip(use.swept, row, strict=True)), **chosen}
-                for count in use.warps or (warps,):
-                    for stages in use.stages or (None,):
-                        yield Point(use, merged, tuned, opened, count, stages)
+                yield {**values, **use.fixed, **dict(zip(use.swept, row, strict=True)), **chosen}
 
 
 def _chosen(use: Use, text: str, translator: Translate) -> Iterator[dict[str, Any]]:
@@ -85,7 +64,7 @@ def _chosen(use: Use, text: str, translator: Translate) -> Iterator[dict[str, An
         chosen = {name: value for part in combination for name, value in part.items()}
         for name, value in derived.items():
             root = next(other for other in use.open if use.open[other].text == _depends(value, roots))
-            chosen[name] = promoted(str(chosen.get(root, "float")))
+            chosen[name] = "double" if chosen.get(root) == "double" else "float"
         base = promises | chosen | _base(use, promises | chosen, numbers, translator)
         yield base
         yield from _other_sizes(use, base, numbers, translator)
@@ -98,7 +77,7 @@ def _other_sizes(
 
     Blocks of a product of matrices are left as they are: nobody used sizes there that are no powers of two.
     """
-    first = {**(use.points[0][0] if use.points else {}), **use.fixed}
+    first = {**(use.points[0] if use.points else {}), **use.fixed}
     first |= {name: values[0] for name, values in use.swept.items()}
     plain = translator(first | dict(base), use.kernel, use.strict)
     if not isinstance(plain, Translation) or "tl.dot(" in plain.text:
@@ -113,7 +92,7 @@ def _other_sizes(
                 yield {**base, name: number}
         changing += [name] if len(seen) > 1 else []
     for some in itertools.combinations(changing, 2):
-        yield {**base, **dict.fromkeys(some, ODD[0])}
+        yield {**base, **dict.fromkeys(some, ODD)}
 
 
 def _kind(name: str, value: Unknown, text: str) -> str:
@@ -137,16 +116,12 @@ def _depends(value: Unknown, roots: Sequence[Unknown]) -> str | None:
     return next((root.text for root in roots if ast.unparse(node.args[0]) == root.text), None)
 
 
-def promoted(word: str) -> str:
-    return "double" if word == "double" else "float"
-
-
 def _base(use: Use, chosen: Mapping[str, Any], names: Sequence[str], translator: Translate) -> dict[str, Any]:
     """One number for all open ones, with which the text can be translated; the first where none can."""
     if not names:
         return {}
     first = {name: values[0] for name, values in use.swept.items()}
-    config = use.points[0][0] if use.points else {}
+    config = use.points[0] if use.points else {}
     for number in _BASES:
         values = {**config, **use.fixed, **first, **chosen, **dict.fromkeys(names, number)}
         if isinstance(translator(values, use.kernel, use.strict), Translation):

@@ -1,13 +1,13 @@
-"""A whole old package -> a package for today's Triton, which needs nothing of ours.
+"""What is written: a whole old package for today's Triton, which needs nothing of ours, or its kernels alone.
 
-command.py    the command line: one package
-gather.py     the texts of a package and their launches -> ported kernels
-texts.py      where a text is written, and what stands there once it is ported
-serves.py     which defines a kernel is for, and with which parameters
-modules.py    kernels -> modules of the package
-imports.py    what a Python file takes from triton, and where it takes it from now on
-edits.py      a Python file -> the same with the smallest change
-launcher.py   what the package uses of the old Triton -> the module that stands for it
-package.py    the map: a folder -> the files of the ported package
-output.py     writes them, shows them as a diff, or puts them in place
+gather.py      the texts of a code base and their launches -> ported and proved kernels
+texts.py       where a text is written, and what stands there once it is ported
+serves.py      which defines a kernel is for, and with which parameters
+modules.py     kernels -> modules of the package
+imports.py     what a Python file takes from triton, and where it takes it from now on
+edits.py       a Python file -> the same with the smallest change
+launcher.py    what the package uses of the old Triton -> the module that stands for it
+package.py     the map: a folder -> the files of the ported package, or a folder of kernels
+comparison.py  tests that compare ported kernels with their old texts
+output.py      writes files, shows them as a diff, or puts them in place
 """

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-__all__ = ["LAUNCHER", "TESTING", "Uses", "imported", "is_import_of_triton", "uses_of"]
+__all__ = ["LAUNCHER", "Uses", "imported", "is_import_of_triton", "uses_of"]
 
 LAUNCHER: Final = "_triton"
-TESTING: Final = "_triton_testing"
 
 
 @dataclass
@@ -99,14 +98,11 @@ def imported(node: ast.stmt, dots: str) -> Sequence[str] | None:
         case ast.Import(names=names) if any(_is_old(alias.name) for alias in names):
             lines = [f"import {_shown(alias)}" for alias in names if not _is_old(alias.name)]
             for alias in names:
-                if alias.name == "triton" or (alias.name == "triton.testing" and not alias.asname):
+                if _is_old(alias.name):
                     lines.append(f"from {dots} import {LAUNCHER} as {alias.asname or 'triton'}")
-                elif alias.name == "triton.testing":
-                    lines.append(f"from {dots} import {TESTING} as {alias.asname}")
             return lines
-        case ast.ImportFrom(module="triton" | "triton.testing" as module, level=0, names=names):
-            name = LAUNCHER if module == "triton" else TESTING
-            return [f"from {dots}{name} import {', '.join(map(_shown, names))}"]
+        case ast.ImportFrom(module="triton" | "triton.testing", level=0, names=names):
+            return [f"from {dots}{LAUNCHER} import {', '.join(map(_shown, names))}"]
     return None
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 from pytriton.fold.tables import Table
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.edits import Name
+from pytriton.port.package.imports import LAUNCHER
 from pytriton.port.package.serves import Change, Condition, flags_of, serves
 
 __all__ = ["Entry", "module", "source_name", "table"]
@@ -35,8 +36,8 @@ def source_name(function: str) -> str:
     return function.upper() if function.upper() != function else f"{function}_SOURCE"
 
 
-def module(where: str, entries: Sequence[Entry]) -> str:
-    """The text. ``where``: what it was ported from."""
+def module(where: str, entries: Sequence[Entry], dots: str = "..") -> str:
+    """The text. ``where``: what it was ported from; ``dots``: where the launcher is."""
     imports: dict[str, None] = {}
     helpers: dict[str, None] = {}
     functions: list[str] = []
@@ -48,7 +49,13 @@ def module(where: str, entries: Sequence[Entry]) -> str:
             functions.append(parts[-1])
     tables = "\n\n".join("\n".join(_entry(entry)) for entry in entries)
     launcher = ["Source", *["power_of_2"] * ("power_of_2(" in tables)]
-    top = [f'"""The kernels of {where}."""', "", *imports, "", f"from .launcher import {', '.join(launcher)}"]
+    top = [
+        f'"""The kernels of {where}."""',
+        "",
+        *imports,
+        "",
+        f"from {dots}{LAUNCHER} import {', '.join(launcher)}",
+    ]
     return "\n\n\n".join(["\n".join(top), *helpers, *functions, tables]) + "\n"
 
 

@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-__all__ = ["diff", "uncommitted", "write_copy", "write_in_place"]
+__all__ = ["diff", "missing", "strange", "uncommitted", "whole", "write_in_place", "write_new"]
 
 Files = Mapping[str, bytes | None]  # by their paths in the package; None for one that leaves
 
@@ -36,35 +36,39 @@ def _lines(data: bytes) -> list[str]:
     return data.decode("utf-8", errors="replace").splitlines(keepends=True)
 
 
-def write_copy(root: Path, files: Files, target: Path) -> tuple[int, list[str]]:
-    """The whole package in another folder: how many files were written, and which stand there with other contents.
-
-    If there are such files, nothing is written.
-    """
+def whole(root: Path, files: Files) -> Files:
+    """All files of the ported package: those that differ, and the others as they are."""
     wanted = {name: data for name, data in files.items() if data is not None}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
         if path.is_file() and "__pycache__" not in path.parts and name not in files:
             wanted[name] = path.read_bytes()
-    strange = [name for name in _names(target) if name not in wanted]
-    strange += [
-        n for n, data in wanted.items() if (target / n).exists() and (target / n).read_bytes() != data
-    ]
-    if strange:
-        return 0, sorted(strange)
-    fresh = [name for name in wanted if not (target / name).exists()]
-    for name in fresh:
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        (target / name).write_bytes(wanted[name])
-        if (root / name).exists():
-            (target / name).chmod((root / name).stat().st_mode)
-    return len(fresh), []
+    return wanted
 
 
-def _names(folder: Path) -> Iterator[str]:
-    for path in folder.rglob("*"):
-        if path.is_file() and "__pycache__" not in path.parts:
-            yield path.relative_to(folder).as_posix()
+def strange(target: Path, wanted: Files) -> list[str]:
+    """The files in a folder that have other contents than those that would be written, or would not be written."""
+    there = [path for path in target.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    names = {path.relative_to(target).as_posix(): path for path in there}
+    return sorted(name for name, path in names.items() if path.read_bytes() != wanted.get(name))
+
+
+def missing(target: Path, wanted: Files) -> list[str]:
+    """The files that are not there."""
+    return [name for name in wanted if not (target / name).exists()]
+
+
+def write_new(target: Path, wanted: Files, root: Path | None = None) -> int:
+    """Write the files that are not there; how many. Those that are in ``root`` keep their modes."""
+    names = missing(target, wanted)
+    for name in names:
+        path, data = target / name, wanted[name]
+        assert data is not None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        if root is not None and (root / name).exists():
+            path.chmod((root / name).stat().st_mode)
+    return len(names)
 
 
 def write_in_place(root: Path, files: Files) -> int:

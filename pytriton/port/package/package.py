@@ -6,20 +6,36 @@ texts -> kernels -> modules of kernels -> Python files with names in place of te
 from __future__ import annotations
 
 import ast
+import itertools
+import keyword
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from pytriton.port.kernels import PortedKernel
+from pytriton.port.notes import Note, reasons, shown_path
 from pytriton.port.package.edits import Name, edited
 from pytriton.port.package.imports import LAUNCHER, Uses, uses_of
-from pytriton.port.package.launcher import NAMES, PASSED, launcher
+from pytriton.port.package.launcher import NAMES, PASSED, TESTING, launcher
 from pytriton.port.package.modules import Entry, module, source_name, table
 from pytriton.port.package.texts import Place, Places, label_of_file
 from pytriton.port.ported import PortedText
 
-__all__ = ["Package", "is_ported", "port_package"]
+__all__ = ["Package", "Placed", "is_ported", "port_alone", "port_package"]
+
+
+class Placed(NamedTuple):
+    """A function of the ported package: the file of its module, and the name of its ``Source`` there.
+
+    ``strict``: the text's numbers without a suffix are doubles.
+    """
+
+    kernel: PortedKernel
+    module: str
+    source: str
+    strict: bool
 
 
 @dataclass
@@ -30,8 +46,13 @@ class Package:
     """
 
     files: dict[str, bytes | None] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-    kernels: list[PortedKernel] = field(default_factory=list)
+    problems: list[Note] = field(default_factory=list)
+    placed: list[Placed] = field(default_factory=list)
+
+    @property
+    def kernels(self) -> list[PortedKernel]:
+        """All functions."""
+        return [one.kernel for one in self.placed]
 
 
 @dataclass
@@ -51,13 +72,13 @@ class _Work:
     folder: str
     package: Package
     places: Places
-    modules: dict[Path, _Module] = field(default_factory=dict)
+    modules: dict[tuple[Path, int], _Module] = field(default_factory=dict)
     names: dict[tuple[Path, int], Name] = field(default_factory=dict)  # what stands for strings
     labels: dict[str, Name] = field(default_factory=dict)
     gone: dict[Path, None] = field(default_factory=dict)
 
     def shown(self, path: Path, line: int = 0) -> str:
-        inside = path.resolve().relative_to(self.root.resolve()).as_posix()
+        inside = shown_path(path, self.root)
         return f"{inside}:{line}" if line else inside
 
 
@@ -67,7 +88,7 @@ def is_ported(root: Path) -> bool:
 
 
 def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
-    """Everything, or no files where there is no kernel."""
+    """A whole package, or no files where there is no kernel."""
     work = _Work(root, _free_folder(root), Package(), Places.of(root))
     unlaunched: list[tuple[PortedText, Place | None]] = []
     for text in texts:
@@ -79,7 +100,8 @@ def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
     for text, place in unlaunched:
         if place is None or not set(place.files) & set(work.gone):
             line = place.line if place else 0
-            work.package.problems.append(f"{work.shown(text.found.path, line)}: nothing launches this text")
+            here = work.shown(text.found.path, line)
+            work.package.problems.append(Note(here, "nothing launches this text"))
     if work.package.kernels:
         _edit_files(work)
         _write_modules(work)
@@ -91,7 +113,31 @@ def _free_folder(root: Path) -> str:
     return next(name for name in names if not (root / name).exists() and not (root / f"{name}.py").exists())
 
 
+def port_alone(root: Path, texts: Sequence[PortedText]) -> Package:
+    """A folder of kernels: a module for each file that has some, and the launcher module beside them."""
+    work = _Work(root, "", Package(), Places(root))
+    for text in texts:
+        for functions in _by_kernel(text.kernels, of_file=True):
+            _add(work, text, Place(text.found.path), functions, again=True)
+        work.package.problems += not_ported(text, root)
+    files = work.package.files
+    for one in work.modules.values():
+        files[f"{one.name}.py"] = module(one.where, one.entries, ".").encode()
+    if files:
+        files["__init__.py"] = table({}).encode()
+        uses = Uses({"kernel"})
+        files[f"{LAUNCHER}.py"] = launcher("", uses, work.package.kernels, False, False).encode()
+    return work.package
+
+
 # ---------------------------------------------------------------- kernels
+
+
+def not_ported(text: PortedText, root: Path) -> list[Note]:
+    """Why kernels of a text are missing."""
+    if not text.kernels and not text.failures:
+        return reasons(text, (), root)
+    return [note for failures in text.failures.values() for note in reasons(text, failures, root)]
 
 
 def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
@@ -99,16 +145,16 @@ def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
     where = work.shown(text.found.path, text.found.text.line_at(0))
     say = work.package.problems.append
     if place is None:
-        say(f"{where}: how this text is put together cannot be followed: not ported")
+        say(Note(where, "how this text is put together cannot be followed: not ported"))
         return
     kernels = list(_by_kernel(text.kernels, place.label is not None and len(place.files) == 1))
     if not kernels:
-        failures = [str(one.error) for failed in text.failures.values() for one in failed]
-        say(f"{where}: not ported: {failures[0] if failures else text.job.problem}")
+        work.package.problems += not_ported(text, work.root)
     for functions in kernels:
-        name = _add(work, place, functions)
+        name = _add(work, text, place, functions)
         if name is None:
-            say(f"{where}: not ported: another kernel of {work.shown(place.owner)} has the same name")
+            same = f"another kernel of {work.shown(place.owner)} has the same name"
+            say(Note(where, f"not ported: {same}"))
             continue
         if place.label is None:
             work.names[place.owner, place.line] = name
@@ -133,25 +179,35 @@ def _by_kernel(kernels: Sequence[PortedKernel], of_file: bool) -> Iterator[tuple
     yield from map(tuple, groups.values())
 
 
-def _add(work: _Work, place: Place, functions: tuple[PortedKernel, ...]) -> Name | None:
-    """Add a kernel to the module of its place; None where that has one of this name."""
-    owner = work.modules.get(place.owner)
+def _add(
+    work: _Work, text: PortedText, place: Place, functions: tuple[PortedKernel, ...], again: bool = False
+) -> Name | None:
+    """Add a kernel to the module of its place; where that has one of this name, None, or ``again`` to another."""
+    entry = Entry(source_name(functions[0].function), functions)
+    number = 0
+    owner = work.modules.get((place.owner, number))
+    while owner is not None and any(one.name == entry.name for one in owner.entries):
+        if not again:
+            return None
+        number += 1
+        owner = work.modules.get((place.owner, number))
     if owner is None:
         taken = {one.name for one in work.modules.values()}
         owner = _Module(_module_name(place.owner, taken), work.shown(place.owner))
-    entry = Entry(source_name(functions[0].function), functions)
-    if any(one.name == entry.name for one in owner.entries):
-        return None
-    work.modules[place.owner] = owner
+    work.modules[place.owner, number] = owner
     owner.entries.append(entry)
-    work.package.kernels += functions
+    file = f"{work.folder}/{owner.name}.py".lstrip("/")
+    strict = any(use.strict for use in text.job.uses)
+    work.package.placed += [Placed(kernel, file, entry.name, strict) for kernel in functions]
     return Name(entry.name, f"{work.folder}.{owner.name}")
 
 
 def _module_name(path: Path, taken: set[str]) -> str:
-    stem = re.sub(r"\W", "_", path.parent.name if path.stem == "__init__" else path.stem)
-    taken = {*taken, "launcher", "measure"}
-    return next(name for name in (stem, f"{stem}_texts", f"{stem}_texts_2") if name not in taken)
+    stem = re.sub(r"\W|^(?=\d)", "_", path.parent.name if path.stem == "__init__" else path.stem)
+    stem = f"{stem}_" if keyword.iskeyword(stem) else stem
+    more = (f"{stem}_texts_{number}" for number in itertools.count(2))
+    names = itertools.chain([stem, f"{stem}_texts"], more)
+    return next(name for name in names if name not in taken)
 
 
 def _write_modules(work: _Work) -> None:
@@ -175,13 +231,14 @@ def _edit_files(work: _Work) -> None:
         data = path.read_bytes()
         of_file = uses_of(ast.parse(data))
         unknown = [f"triton.{name}" for name in sorted(of_file.names - NAMES - PASSED)]
+        unknown += [f"triton.testing.{name}" for name in sorted(of_file.testing - TESTING)]
         for name in [*unknown, *sorted(of_file.modules)]:
-            work.package.problems.append(f"{work.shown(path)}: {name} is not in today's Triton")
+            work.package.problems.append(Note(work.shown(path), f"{name} is not in today's Triton"))
         uses.add(of_file)
         dots = "." * len(path.relative_to(work.root).parts)
         names = {line: name for (file, line), name in work.names.items() if file == path}
         changed = edited(data, dots, names, bool(work.gone))
         if changed != data:
             work.package.files[work.shown(path)] = changed
-    modules = launcher(work.folder, uses, work.package.kernels, bool(work.gone), bool(work.labels))
-    work.package.files |= {path: text.encode() for path, text in modules.items()}
+    text = launcher(work.folder, uses, work.package.kernels, bool(work.gone), bool(work.labels))
+    work.package.files[f"{LAUNCHER}.py"] = text.encode()

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pytriton.port.read import library, texts
 from pytriton.port.read.bind import hashed
-from pytriton.port.read.evaluate import Evaluator, Options, is_open
+from pytriton.port.read.evaluate import Evaluator, is_open
 from pytriton.port.read.frames import Frame
 from pytriton.port.read.values import (
     FAILURES,
@@ -83,10 +83,6 @@ class Caller(Evaluator):
         match function:
             case KernelObject():
                 return self.launched(function, arguments, named, more, node.lineno)
-            case Options():
-                return (
-                    function.entry(arguments[0]) if arguments and isinstance(arguments[0], str) else unknown
-                )
             case Function():
                 return self.call_function(function, arguments, named, unknown)
             case Class():

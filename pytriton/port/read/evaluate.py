@@ -38,15 +38,7 @@ from pytriton.port.read.values import (
     usual,
 )
 
-__all__ = ["Evaluator", "Options", "is_open", "items_of"]
-
-
-class Options:
-    """The argument of a grid function: ``opt.TM``, ``opt.d('TM')``, ``opt['TM']`` are ``meta['TM']``."""
-
-    @staticmethod
-    def entry(name: str) -> Unknown:
-        return Unknown(ast.Subscript(ast.Name("meta", ast.Load()), ast.Constant(name), ast.Load()), "int")
+__all__ = ["Evaluator", "is_open", "items_of"]
 
 
 _OPERATORS: Final[dict[type[ast.operator] | type[ast.cmpop], Callable[[Any, Any], Any]]] = {
@@ -108,7 +100,7 @@ class Evaluator(Binder):
         """A condition: known, or decided for this run."""
         if isinstance(value, (Unknown, Usual)):
             return bool(self.choices.decide(value))
-        if isinstance(value, (Options, Library, Function, Class, Instance, KernelObject, Dtype)):
+        if isinstance(value, (Library, Function, Class, Instance, KernelObject, Dtype)):
             return True
         return bool(value)
 
@@ -186,8 +178,6 @@ class Evaluator(Binder):
                 return getattr(base, name)
             case Library():
                 return library.attribute(base, name)
-            case Options():
-                return base.entry(name) if name not in ("d", "D", "defines") else base
             case Instance():
                 own = name in base.names  # a function among these is no method
                 member = base.names[name] if own else base.kind.find(name)
@@ -213,8 +203,6 @@ class Evaluator(Binder):
 
     def entry(self, base: Any, key: Any) -> Any:
         """``base[key]``."""
-        if isinstance(base, Options) and isinstance(key, str):
-            return base.entry(key)
         if isinstance(base, dict):
             if hashed(key) in base:
                 return base[hashed(key)]

@@ -34,8 +34,9 @@ class Found:
     holes: Sequence[Unknown] = ()
     place: Callable[[int], str] = "line {}".format
     problem: str | None = None
-    python: Path | None = None  # the file of the launches, where that is another
-    notes: list[tuple[int, str]] = field(default_factory=list)  # for the report, with a line of the Python
+    notes: list[tuple[Path, int, str]] = field(
+        default_factory=list
+    )  # for the report, each with a line of a file
 
 
 _KERNEL: Final = re.compile(r"\bvoid\s+\w+\s*\(")
@@ -108,8 +109,6 @@ def _by_text(
             groups[key] = Found(text.path or path, text, [], holes, place)
             if text.path is not None:
                 groups[key].place = Found.place
-                # the launches of a text in a module are taken to be in it as well
-                groups[key].python = None if text.path.suffix == ".py" else path
         groups[key].launches.append(launch)
     yield from groups.values()
 

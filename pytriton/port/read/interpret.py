@@ -1,4 +1,4 @@
-"""Follows Python code from its syntax tree, to learn which kernels it makes and how it launches them.
+"""Follows Python from its syntax tree, to learn which kernels it makes and with which defines it launches them.
 
 Nothing is executed. Module code is followed from top to bottom, then every function on its own with unknown
 parameters (defaults count), calls of the project's own functions inside them with what is known of their
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from pytriton.port.read.bind import hashed, labelled, parameters
 from pytriton.port.read.calls import Caller
-from pytriton.port.read.evaluate import Options, items_of
+from pytriton.port.read.evaluate import items_of
 from pytriton.port.read.frames import Choices, Frame, StopPath, paths
 from pytriton.port.read.values import (
     Class,
@@ -37,6 +37,7 @@ __all__ = ["follow"]
 MAX_DEPTH: Final = 12  # of calls
 MAX_ITERATIONS: Final = 256  # of a loop that is unrolled
 _TRITON: Final = ("triton", "pytriton")
+_NO_DEFINES: Final = ("grid", "num_warps", "num_stages", "bench")  # keywords of a call
 
 
 class _Return(Exception):
@@ -378,14 +379,9 @@ class Interpreter(Caller):
     ) -> Any:
         """Note a kernel object that was made (``arguments`` None), or a call of one."""
         if arguments is None:
-            self.launches.append(Launch(kernel, 0, decisions=self.choices.trail()))
+            self.launches.append(Launch(kernel, 0, decisions=self.choices.trail(), file=self.path))
             return kernel
-        named = dict(named)
-        grid = named.pop("grid", None)
-        if grid is None and arguments:
-            *arguments, grid = arguments
-        warps, stages = named.pop("num_warps", None), named.pop("num_stages", None)
-        named.pop("bench", None)
+        named = {name: value for name, value in named.items() if name not in _NO_DEFINES}
         defines = named.pop("defines", None)
         given: dict[Any, Any] = dict(defines) if isinstance(defines, dict) else {}
         if defines is not None and not isinstance(defines, dict):
@@ -393,10 +389,7 @@ class Interpreter(Caller):
         given.update({hashed(key): value for key, value in named.items()})
         if unnamed is not None:
             given[None] = unnamed
-        if isinstance(grid, Function):
-            grid = self.call_function(grid, [Options()], {}, Unknown(ast.Name("grid", ast.Load())))
-        trail = self.choices.trail()
-        self.launches.append(Launch(kernel, line, tuple(arguments), given, warps, stages, grid, trail))
+        self.launches.append(Launch(kernel, line, given, self.choices.trail(), self.path))
         return None
 
 
@@ -441,15 +434,7 @@ def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[Launch], list
 def _outcome(launch: Launch) -> str:
     """All that a launch says, as text: runs with equal outcomes need not be told apart."""
     kernel = launch.kernel
-    contents = (
-        kernel.source,
-        kernel.defines,
-        kernel.num_warps,
-        launch.defines,
-        launch.num_warps,
-        launch.grid,
-    )
-    return "; ".join(map(_shown, contents))
+    return "; ".join(map(_shown, (kernel.source, kernel.defines, launch.defines)))
 
 
 def _shown(value: Any) -> str:

@@ -90,7 +90,6 @@ def kernel_object(arguments: list[Any], named: dict[str, Any], line: int, root: 
     given = dict(zip(_order(positional), positional, strict=False))
     given = {**given, **{key: value for key, value in named.items() if value is not None}}
     defines = given.get("defines")
-    path = source.path if isinstance(source, Traced) else None
     kernel = given.get("kernel")
     if kernel is None and isinstance(source, Traced) and source.kernels:
         kernel = source.kernels[0]
@@ -98,12 +97,8 @@ def kernel_object(arguments: list[Any], named: dict[str, Any], line: int, root: 
         source,
         line,
         dict(defines) if isinstance(defines, dict) else {} if defines is None else {None: defines},
-        given.get("num_warps"),
-        given.get("num_stages"),
         configs(given.get("autotune_configs") or given.get("autotune_vals") or ()),
-        given.get("autotune_key") or (),
         kernel,
-        path,
         given.get("strict_literals") is True,
     )
 
@@ -251,6 +246,7 @@ _EXACT: Final[dict[str, Callable[..., Any]]] = {
     "os.path.dirname": posixpath.dirname,
     **dict.fromkeys(("os.path.realpath", "os.path.abspath", "os.path.normpath", "os.fspath"), str),
     "pathlib.Path": lambda *parts: PurePosixPath(*map(str, parts)),
+    "str": str,
     "set": _set,
     "frozenset": _set,
     "range": lambda *bounds: iter(range(*bounds)),

@@ -129,7 +129,7 @@ def _size(node: ast.AST) -> int:
 class Usual(int):
     """A number that the old code has unless its caller says otherwise: a default, or computed from one.
 
-    As a define it is its value; in a grid it is ``node``, since only the caller knows.
+    As a define it is its value; the report says that it is so by default, and names ``node``.
     """
 
     node: ast.expr
@@ -205,30 +205,23 @@ class KernelObject:
     source: Any
     line: int
     defines: dict[Any, Any]
-    num_warps: Any = None
-    num_stages: Any = None
     points: Any = ()
-    key: Any = ()
     kernel: Any = None
-    path: Path | None = None  # where the text was read from
     strict_literals: bool = False
 
 
 @dataclass(eq=False)
 class Launch:
-    """A kernel object and one call of it (``line`` 0: it is made and no call was seen).
+    """A kernel object and one call of it (``line`` 0: it is made and no call was seen) in ``file``.
 
     ``decisions``: what was assumed about conditions on the way, by their text.
     """
 
     kernel: KernelObject
     line: int
-    arguments: tuple[Any, ...] = ()
     defines: dict[Any, Any] = field(default_factory=dict)
-    num_warps: Any = None
-    num_stages: Any = None
-    grid: Any = None
     decisions: tuple[tuple[str, bool], ...] = ()
+    file: Path | None = None
 
 
 def leaf(name: str, kind: str | None = None) -> Unknown:

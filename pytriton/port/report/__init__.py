@@ -1,1 +1,1 @@
-"""What a run of ``port`` came to, graded, for people and for programs."""
+"""What came of a port, as a page and as JSON."""

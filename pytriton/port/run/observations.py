@@ -3,7 +3,7 @@
 ``--run PROGRAM`` runs a program of the user's (``recorder``), and each text and its defines that it launched is
 noted. Code that was read to the end is not touched by that: a run shows some of what the code can do, reading
 shows all. Where reading ends (a kernel's name or its text is put together from what callers give), the run's
-texts take the place of the text with holes; grid and arguments are still those of the code.
+texts take the place of the text with holes.
 """
 
 from __future__ import annotations
@@ -107,9 +107,11 @@ def completed(found: Found, seen: Sequence[Observation], program: str) -> list[F
     filled = list(_founds(fitting, found))
     only_defines = all(str(text.text).strip() == str(found.text).strip() for text in filled)
     what = "its defines are" if only_defines else "the text is"
-    where = found.launches[0].kernel.line if found.launches else found.text.line_at(0)
+    file, line = fitting[0].file, fitting[0].line
     for text in filled:
-        text.notes = [(where, f"{what} put together when the program runs: this is what '{program}' gave")]
+        text.notes = [
+            (file, line, f"{what} put together when the program runs: this is what '{program}' gave")
+        ]
     return filled
 
 
@@ -125,7 +127,9 @@ def strangers(seen: Sequence[Observation], every: Sequence[Found], program: str)
         bare = Found(file, traced((("", 0),)))
         unread_texts += _founds([observation for observation in unread if observation.file == file], bare)
     for text in unread_texts:
-        text.notes = [(text.launches[0].kernel.line, f"the text was found by running '{program}' only")]
+        text.notes = [
+            (text.path, text.launches[0].kernel.line, f"the text was found by running '{program}' only")
+        ]
     return unread_texts
 
 
@@ -150,8 +154,8 @@ def _founds(seen: Sequence[Observation], found: Found) -> Iterator[Found]:
         )
         start = found.text.line_at(0) or largest.line
         filled = _filled(found.text, largest.text) or traced(((largest.text, start),))
-        launches = [_launch(name, filled, found) for name in group]
-        yield Found(found.path, filled, launches, place=found.place, python=found.python)
+        launches = [_launch(launch, filled) for launch in group]
+        yield Found(found.path, filled, launches, place=found.place)
 
 
 _BUFFER: Final = re.compile(r"\bcalloc\s*\(\s*(0[xX][0-9a-fA-F]+|\d+)\s*\)")
@@ -180,26 +184,19 @@ def _filled(template: Traced, text: str) -> Traced | None:
     return traced(pieces)
 
 
-def _launch(observation: Observation, text: Traced, found: Found) -> Launch:
-    """The launch as if it had been read; what the code says of grid and arguments stays."""
+def _launch(observation: Observation, text: Traced) -> Launch:
+    """The launch as if it had been read."""
     values = observation.said
     points = tuple(ConfigPoint(_values(defines), warps) for defines, warps in values["points"])
     kernel = KernelObject(
         text,
         observation.line,
         _values(values["defines"]),
-        values["num_warps"],
-        values["num_stages"],
         points,
-        values["key"],
         values["kernel"],
-        found.text.path,
         values["strict"],
     )
-    read = next((launch for launch in found.launches if launch.line == observation.called), None)
-    if read is None:
-        return Launch(kernel, observation.called)
-    return Launch(kernel, observation.called, read.arguments, grid=read.grid)
+    return Launch(kernel, observation.called, file=observation.file)
 
 
 def _values(defines: dict[str, Any]) -> dict[str, Any]:

@@ -155,7 +155,7 @@ def _smaller_than_another(outside: Outside) -> str | None:
         if other.tensor is None or other.parameter.name == name or other.parameter.buffer:
             continue
         exact = other.tensor.numel() == outside.highest + 1
-        large = outside.violation.programs > 1 and other.tensor.numel() > outside.highest
+        large = outside.violation.programs != 1 and other.tensor.numel() > outside.highest
         if (exact or (large and other.tensor.ndim == tensor.ndim == 1)) and outside.highest >= tensor.numel():
             whose = other.parameter.name
             return (

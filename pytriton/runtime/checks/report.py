@@ -20,7 +20,7 @@ from pytriton.runtime.checks.memory import Extent, Memory
 from pytriton.runtime.checks.violation import Outside, Violation
 from pytriton.runtime.errors import headline, warn
 
-__all__ = ["tell", "tell_of_overlaps"]
+__all__ = ["findings", "tell", "tell_of_overlaps"]
 
 Grid = tuple[int, int, int]
 
@@ -29,12 +29,9 @@ _MAX_DIAGNOSTICS: Final = 4  # in one error
 
 def tell(found: Mapping[int, Violation], memory: Memory, grid: Grid) -> None:
     """Warn of loads; raise LaunchError if a store or an atomic was outside, or anything if that is strict."""
-    by_place: dict[object, Violation] = {}
-    for violation in found.values():  # a loop may have been split: its parts are one place
-        span = violation.site.span
-        by_place.setdefault((span.source.name, span.start, span.end), violation)
     errors: list[Violation] = []
-    for place, violation in by_place.items():
+    for violation in _by_place(found):
+        place = _place_of(violation)
         if violation.site.kind != "load" or memory.checks.strict:
             errors.append(violation)
         elif place not in memory.checks.told:
@@ -47,6 +44,27 @@ def tell(found: Mapping[int, Violation], memory: Memory, grid: Grid) -> None:
         if len(errors) > _MAX_DIAGNOSTICS:
             shown.append(f"note: {len(errors) - _MAX_DIAGNOSTICS} more places are outside")
         raise LaunchError("\n\n".join(shown))
+
+
+def findings(found: Mapping[int, Violation], memory: Memory, grid: Grid) -> list[Diagnostic]:
+    """All that was found, for who wants to hear of it and go on."""
+    return [
+        _diagnostic(Outside(violation, memory, grid), "error" if violation.site.kind != "load" else "warning")
+        for violation in _by_place(found)
+    ]
+
+
+def _by_place(found: Mapping[int, Violation]) -> Iterable[Violation]:
+    """The violations, one for each place: a loop may have been split, and its parts are one place."""
+    by_place: dict[object, Violation] = {}
+    for violation in found.values():
+        by_place.setdefault(_place_of(violation), violation)
+    return by_place.values()
+
+
+def _place_of(violation: Violation) -> object:
+    span = violation.site.span
+    return span.source.name, span.start, span.end
 
 
 def _diagnostic(outside: Outside, severity: str) -> Diagnostic:
@@ -80,8 +98,8 @@ def _place(outside: Outside) -> str:
     more = violation.count - 1
     if more:
         text += f"; {more} more element{'s' * (more > 1)}"
-        if violation.programs > 1:
-            text += f", in {violation.programs} programs"
+        if violation.programs != 1:
+            text += f", in {violation.programs or 'several'} programs"
     return text
 
 

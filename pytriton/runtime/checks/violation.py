@@ -15,7 +15,7 @@ __all__ = ["Outside", "Violation"]
 
 @dataclass(slots=True)
 class Violation:
-    """``count`` elements in ``programs`` programs (0 if nobody counted those) were outside.
+    """``count`` elements in ``programs`` programs (None for several that nobody counted) were outside.
 
     Of the first are known its ``program``, its ``element`` (the index in the block, () of a scalar) and its
     ``address``; ``lowest`` and ``highest`` are of all. ``all_outside``: no element of the first block was inside.
@@ -23,7 +23,7 @@ class Violation:
 
     site: Site
     count: int
-    programs: int
+    programs: int | None
     program: tuple[int, int, int]
     element: tuple[int, ...]
     address: int

@@ -16,7 +16,7 @@ from triton.runtime.interpreter import InterpreterBuilder, ReduceOps, TensorHand
 
 from pytriton.runtime.interpret.patches import Mends
 
-__all__ = ["EXACT_BFLOAT16", "bits_of"]
+__all__ = ["EXACT_BFLOAT16", "bits_of", "floats_of"]
 
 Method = Callable[..., Any]
 
@@ -45,6 +45,12 @@ def _to_odd(values: Any) -> Any:
     return (cut.view(numpy.uint32) | inexact).view(numpy.float32)
 
 
+def floats_of(bits: Any) -> Any:
+    """bfloat16 bit patterns as float32, exactly."""
+    wide = numpy.ascontiguousarray(bits).astype(numpy.uint32) << 16
+    return wide.view(numpy.float32).reshape(bits.shape)
+
+
 def _is_bfloat16(handle: Any) -> bool:
     return isinstance(handle, TensorHandle) and handle.dtype.scalar is tl.bfloat16
 
@@ -53,8 +59,7 @@ def _widened(handle: Any) -> Any:
     """A bfloat16 operand as float, exactly; anything else as it is."""
     if not _is_bfloat16(handle) or handle.data.dtype != numpy.uint16:
         return handle
-    bits = numpy.ascontiguousarray(handle.data).astype(numpy.uint32) << 16
-    return TensorHandle(bits.view(numpy.float32).reshape(handle.data.shape), tl.float32)
+    return TensorHandle(floats_of(handle.data), tl.float32)
 
 
 def _narrowed(handle: Any) -> Any:

@@ -37,7 +37,7 @@ class CheckedAccesses:
     """The helpers of one checked kernel, by name in ``functions``; they work inside ``of(a launch)``."""
 
     def __init__(self, sites: Sequence[Site]) -> None:
-        self._sites = sites
+        self.sites = sites
         self._launched: Launched | None = None
         self._bounds: list[Range] = []  # by site: the lowest and the highest address that need no second look
         self._pages: dict[bool, Pages] = {}
@@ -55,10 +55,10 @@ class CheckedAccesses:
         """While the body runs, the accesses are those of one launch; nobody else may interpret meanwhile."""
         self._launched = launched
         self._pages = {}
-        ranges = [launched.memory.ranges(site) for site in self._sites]
+        ranges = [launched.memory.ranges(site) for site in self.sites]
         self._bounds = [
             (known[0][0], known[0][1] - site.width) if known else _NOWHERE
-            for site, known in zip(self._sites, ranges, strict=True)
+            for site, known in zip(self.sites, ranges, strict=True)
         ]
         try:
             yield
@@ -129,7 +129,7 @@ class CheckedAccesses:
     def _reached(self, addresses: Any, number: int) -> Any:
         """Which addresses are inside, as truth values."""
         assert self._launched is not None
-        memory, site = self._launched.memory, self._sites[number]
+        memory, site = self._launched.memory, self.sites[number]
         inside = numpy.zeros(addresses.shape, bool)
         for low, end in memory.ranges(site):
             if end - site.width >= low:
@@ -152,11 +152,11 @@ class CheckedAccesses:
         known, program = self._launched.found.get(number), _program()
         if known is not None:
             known.count += count
-            known.programs += known.last != program
+            known.programs = (known.programs or 0) + (known.last != program)
             known.last = program
             known.lowest, known.highest = min(known.lowest, lowest), max(known.highest, highest)
             return
-        site = self._sites[number]
+        site = self.sites[number]
         at = int(outside.reshape(-1).argmax())
         element = tuple(map(int, numpy.unravel_index(at, outside.shape))) if site.shape else ()
         address = int(addresses.reshape(-1)[at])

@@ -18,6 +18,7 @@ import triton.language as tl
 from triton.runtime.interpreter import ASTTransformer, InterpretedFunction, TensorHandle
 from triton.runtime.jit import JITFunction
 
+from pytriton.lang.tree.formats import Printed
 from pytriton.lang.tree.types import INT, PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.runtime.compile.exclusion import interpreting
@@ -25,7 +26,9 @@ from pytriton.runtime.compile.load import LoadedModule
 from pytriton.runtime.errors import warn_once
 from pytriton.runtime.interpret.bfloat16 import EXACT_BFLOAT16, bits_of
 from pytriton.runtime.interpret.checked import CheckedAccesses, Launched
-from pytriton.runtime.interpret.patches import LIBDEVICE, MENDS, counted, mended
+from pytriton.runtime.interpret.patches import LIBDEVICE, MENDS, Mends, counted, mended
+from pytriton.runtime.interpret.prints import Printer
+from pytriton.runtime.interpret.waiting import waiting
 
 __all__ = ["Interpreted"]
 
@@ -41,15 +44,17 @@ class Interpreted:
         *,
         ones: bool = False,
         accesses: CheckedAccesses | None = None,
+        prints: Sequence[Printed] = (),
     ) -> None:
         """``ones``: an int that is 1 becomes a Python number, as where ``@triton.jit`` is called. ``accesses``
-        stand in for the helpers of checked code."""
-        helpers = {} if accesses is None else accesses.functions
+        stand in for the helpers of checked code; ``prints`` are its calls of ``printf``."""
+        helpers = {**({} if accesses is None else accesses.functions), **Printer(prints).functions}
         self._function = InterpretedFunction(_twin(module.python, range=counted, **helpers))
         self._accesses = accesses
         if ones:
             self._function.rewriter.ast_transformer = _Assigned()
         self._wrap = tuple(_wrapper(parameter.type) for parameter in parameters)
+        self._names = tuple(parameter.identifier for parameter in parameters)
         self._ones = {
             place: parameter.identifier
             for place, parameter in enumerate(parameters)
@@ -58,18 +63,27 @@ class Interpreted:
         self._constexprs = dict(constexprs)
 
     def run(
-        self, grid: tuple[int, int, int], values: Sequence[Any], launched: Launched | None = None
+        self,
+        grid: tuple[int, int, int],
+        values: Sequence[Any],
+        launched: Launched | None = None,
+        order: Mends | None = None,
     ) -> None:
-        """Run all programs of the grid; raises what Triton's interpreter raises. ``launched``: for checked code."""
+        """Run all programs of the grid; raises what Triton's interpreter raises. ``launched``: for checked code.
+        ``order``: see order.py."""
         warn_once(_NOTICE)
-        with interpreting(), mended(_ALL_MENDS), numpy.errstate(all="ignore"):
+        mends = {**_ALL_MENDS, **(order or {})}
+        hangs = waiting(self._function.rewrite().__code__)
+        with interpreting(), mended(mends), mended(hangs), numpy.errstate(all="ignore"):
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
             self._make_ones_constants(values, wrapped)
             if self._accesses is None or launched is None:
-                self._function[grid](*wrapped, **self._constexprs)
+                named = dict(zip(self._names, wrapped, strict=True))
+                self._function[grid](**named, **self._constexprs)
                 return
             with self._accesses.of(launched):
-                self._function[grid](*wrapped, 0, **self._constexprs)  # 0: a table that nobody reads
+                table = (0,) if self._accesses.sites else ()  # which nobody reads
+                self._function[grid](*wrapped, *table, **self._constexprs)
 
     def _make_ones_constants(self, values: Sequence[Any], wrapped: list[Any]) -> None:
         for place, name in self._ones.items():

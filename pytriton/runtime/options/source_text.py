@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from pytriton.errors import Report
 from pytriton.lang.tokens import decode
@@ -24,7 +25,15 @@ class KernelText:
     source: Source
     settings: Settings = field(default_factory=Settings)
 
-    def translate(self, config: Config, *, checked: bool = False, versioned: bool = False) -> Translation:
+    def translate(
+        self,
+        config: Config,
+        *,
+        checked: bool = False,
+        part: Literal["", "inspector", "executor"] = "",
+        on_cpu: bool = False,
+        traced: bool = False,
+    ) -> Translation:
         """One module for a config; raises CompileError. ``checked``: with memory checks, without descriptors."""
         settings = replace(
             self.settings,
@@ -33,7 +42,9 @@ class KernelText:
             num_stages=config.num_stages,
             descriptors=config.descriptors and not checked,
             checked=checked,
-            versioned=versioned,
+            part=part,
+            on_cpu=on_cpu,
+            traced=traced,
         )
         return translate_as(self.source, config.defines, settings)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from triton.runtime.errors import InterpreterError
@@ -22,14 +22,16 @@ from pytriton.runtime.compile.compiler import compile_kernel
 from pytriton.runtime.compile.failures import Generated
 from pytriton.runtime.compile.load import load
 from pytriton.runtime.interpret.interpreter import Interpreted
+from pytriton.runtime.interpret.traced import Trace
 from pytriton.runtime.launch.arguments import Binder
-from pytriton.runtime.launch.descriptors import fits_of, guarded
+from pytriton.runtime.launch.descriptors import fits_of
 from pytriton.runtime.launch.device import MOST_PROGRAMS, DeviceKernel, Direct, Grid, refuse_count
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.source_text import KernelText
 from pytriton.runtime.sweep.checked import Checked
 from pytriton.runtime.sweep.compiled import compiled_on
+from pytriton.runtime.sweep.examine import raced, traced
 
 __all__ = ["CPU", "Candidate"]
 
@@ -76,7 +78,8 @@ class Candidate:
         if device == CPU and math.prod(grid) > MOST_PROGRAMS:
             refuse_count(self.translation.kernel, grid)
         if memory is not None:
-            self._checked.run(device, grid, values, specialization, memory)
+            plain = partial(self.launch, device, grid, values, specialization)
+            self._checked.run(device, grid, values, specialization, memory, plain)
         elif not self.suits(grid, values):
             self._plain.launch(device, grid, values, specialization)
         elif device == CPU:
@@ -92,6 +95,14 @@ class Candidate:
     def _checked(self) -> Checked:
         """The same point with memory checks."""
         return Checked(self._text, self.config)
+
+    def traced(self, grid: Grid, values: Sequence[Any], memory: Memory, program: Grid) -> Trace:
+        """One program of a launch on CPU memory, statement by statement."""
+        return traced(self._text, self.config, grid, values, memory, program)
+
+    def raced(self, grid: Grid, values: Sequence[Any], memory: Memory, *, turned: bool) -> bool:
+        """All programs of a launch on CPU memory, watched for races; raises LaunchError if there are any."""
+        return raced(self._text, self.config, grid, values, memory, turned=turned)
 
     @cached_property
     def _plain(self) -> Candidate:
@@ -119,7 +130,8 @@ class Candidate:
         def otherwise(grid: Grid, values: Sequence[Any]) -> None:
             self._plain.launch(device, grid, values, specialization)
 
-        return guarded(kernel.direct, len(self.translation.parameters), self._fits, otherwise)
+        count = len(self.translation.parameters)
+        return replace(kernel.direct, fits=self._fits, otherwise=otherwise, count=count)
 
     def compile_for(self, specialization: tuple[int, ...], target: Any) -> Any:
         """Triton's ``CompiledKernel`` for a target; raises UnsupportedError."""
@@ -137,13 +149,19 @@ class Candidate:
 
     @cached_property
     def _interpreted(self) -> Interpreted:
-        module = load(self.translation.function, self.translation.text)
-        return Interpreted(module, self.translation.parameters, self.translation.constexprs)
+        made = self._for_cpu
+        module = load(made.function, made.text)
+        return Interpreted(module, made.parameters, made.constexprs, prints=made.prints)
+
+    @cached_property
+    def _for_cpu(self) -> Translation:
+        """What the interpreter runs: the same, but for what is printed."""
+        return self._text.translate(self.config, on_cpu=True) if self.translation.prints else self.translation
 
     def _interpret(self, grid: Grid, values: Sequence[Any]) -> None:
         try:
             self._interpreted.run(grid, values)
         except InterpreterError as error:
-            module = load(self.translation.function, self.translation.text)
-            generated = Generated(self.translation, module.path, self._text.source)
-            raise generated.stopped(error) from error
+            made = self._for_cpu
+            module = load(made.function, made.text)
+            raise Generated(made, module.path, self._text.source).stopped(error) from error

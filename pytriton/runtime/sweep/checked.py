@@ -1,14 +1,17 @@
 """One point of a sweep with memory checks: translated once more, with sites, and launched beside the plain one.
 
 Input: launches as for a ``Candidate``, and the memory that they may reach. Output: those launches, in which no
-access outside was made; warnings of loads, and a LaunchError where a store or an atomic was outside. On a GPU what
-was found lies in a table, which is read after the launch: that waits for it. While a CUDA graph is captured nobody
-can wait; the table of such a launch is read by the next launch of the kernel that is not captured.
+access outside was made; warnings of loads, and a LaunchError where a store or an atomic was outside. On a GPU an
+*inspector* runs first, a kernel that only computes where the accesses of the launch go. If all of them are inside,
+the plain code does the work, or the *executor*, in which those accesses are checked of which the inspector cannot
+tell; else the code in which all are. What that finds lies in a table, which is read after the launch: that waits
+for it. While a CUDA graph is captured nobody can wait: all accesses are checked, and the table of such a launch is
+read by the next launch of the kernel that is not captured.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -20,7 +23,7 @@ from pytriton.pipeline import Translation
 from pytriton.runtime.checks.blocks import known_blocks
 from pytriton.runtime.checks.memory import Memory
 from pytriton.runtime.checks.report import tell, tell_of_overlaps
-from pytriton.runtime.checks.table import filled, found_in
+from pytriton.runtime.checks.table import bounds, filled, forgotten, found_in, inspectable
 from pytriton.runtime.checks.violation import Violation
 from pytriton.runtime.compile.failures import Generated
 from pytriton.runtime.compile.load import load
@@ -36,6 +39,8 @@ from pytriton.runtime.sweep.compiled import compiled_on
 
 __all__ = ["Checked", "with_table"]
 
+MAX_ELEMENTS_PER_WARP = 1024  # of a block of an inspector
+
 
 class Checked:
     """The checked code of one config."""
@@ -44,7 +49,7 @@ class Checked:
         self._text = text
         self._config = config
         self._lock = Lock()
-        self._kernels: dict[tuple[int, tuple[int, ...]], DeviceKernel] = {}
+        self._kernels: dict[tuple[str, int, tuple[int, ...]], DeviceKernel] = {}
         self._captured: list[tuple[torch.Tensor, Memory, Grid]] = []
         renew_in_children(self)
 
@@ -59,12 +64,23 @@ class Checked:
         values: Sequence[Any],
         specialization: tuple[int, ...],
         memory: Memory,
+        plain: Callable[[], None],
     ) -> None:
-        """Run all programs of the grid, and tell what was outside; raises LaunchError. Device -1 is the CPU."""
+        """Run all programs of the grid, and tell what was outside; raises LaunchError. Device -1 is the CPU.
+        ``plain`` is the same launch unchecked."""
         if device < 0:
-            self._interpret(grid, values, memory)
+            return self._interpret(grid, values, memory)
+        tell_of_overlaps(self._whole, memory)
+        if torch.cuda.is_current_stream_capturing():
+            return self._capture(device, grid, values, specialization, memory)
+        made = self._whole
+        if self.is_inside(device, grid, values, specialization, memory):
+            made = self._executor
+        if made.sites:
+            self._launch(made, device, grid, values, specialization, memory)
         else:
-            self._launch(device, grid, values, specialization, memory)
+            plain()
+        return self._tell_of_captured()
 
     def _interpret(self, grid: Grid, values: Sequence[Any], memory: Memory) -> None:
         made = self._for_cpu
@@ -75,26 +91,68 @@ class Checked:
         except InterpreterError as error:
             tell(found, memory, grid)  # the cause, if there was one
             path = load(made.function, made.text).path
-            raise Generated(made, path, self._text.source).stopped(error) from error
+            raise Generated(made, path, self._text.source).stopped(error, memory) from error
         tell(found, memory, grid)
 
     @cached_property
     def _for_cpu(self) -> Translation:
+        """The code in which all accesses are checked; of what it prints, the interpreter knows the form."""
+        return self._text.translate(self._config, checked=True, on_cpu=True)
+
+    @cached_property
+    def _whole(self) -> Translation:
+        """The same for a GPU."""
         return self._text.translate(self._config, checked=True)
 
     @cached_property
-    def _for_gpu(self) -> Translation:
-        return self._text.translate(self._config, checked=True, versioned=True)
+    def _inspector(self) -> Translation:
+        return self._text.translate(self._config, checked=True, part="inspector")
+
+    @cached_property
+    def _executor(self) -> Translation:
+        return self._text.translate(self._config, checked=True, part="executor")
 
     @cached_property
     def _interpreted(self) -> Interpreted:
         made = self._for_cpu
         accesses = CheckedAccesses(made.sites) if made.sites else None
-        return Interpreted(
-            load(made.function, made.text), made.parameters, made.constexprs, accesses=accesses
-        )
+        module = load(made.function, made.text)
+        return Interpreted(module, made.parameters, made.constexprs, accesses=accesses, prints=made.prints)
+
+    def is_inside(
+        self,
+        device: int,
+        grid: Grid,
+        values: Sequence[Any],
+        specialization: tuple[int, ...],
+        memory: Memory,
+    ) -> bool:
+        """Whether the inspector finds all accesses that it looks at to be inside; this waits for it."""
+        made = self._inspector
+        if made.inspected is None or not inspectable(made.inspected, made.sites, memory):
+            return False
+        table = torch.tensor(bounds(made.inspected, memory), dtype=torch.int64).to(f"cuda:{device}")
+        self._kernel_of(made, device, specialization)(grid, [*values, table.data_ptr()])
+        return not table[0].item()
 
     def _launch(
+        self,
+        made: Translation,
+        device: int,
+        grid: Grid,
+        values: Sequence[Any],
+        specialization: tuple[int, ...],
+        memory: Memory,
+    ) -> None:
+        table = self._table(made, device, memory).to(f"cuda:{device}")
+        self._kernel_of(made, device, specialization)(grid, [*values, table.data_ptr()])
+        found = found_in(table.tolist(), made.sites)  # this waits for the launch
+        tell(found, memory, grid)
+
+    def _table(self, made: Translation, device: int, memory: Memory) -> torch.Tensor:
+        return torch.tensor(filled(made.sites, memory, partial(known_blocks, device)), dtype=torch.int64)
+
+    def _capture(
         self,
         device: int,
         grid: Grid,
@@ -102,55 +160,35 @@ class Checked:
         specialization: tuple[int, ...],
         memory: Memory,
     ) -> None:
-        sites = self._for_gpu.sites
-        tell_of_overlaps(self._for_gpu, memory)
-        kernel = self._kernel_on(device, specialization)
-        if not sites:
-            return kernel(grid, values)
-        words = torch.tensor(filled(sites, memory, partial(known_blocks, device)), dtype=torch.int64)
-        if torch.cuda.is_current_stream_capturing():
-            return self._capture(device, kernel, grid, values, memory, words)
-        table = words.to(f"cuda:{device}")
-        kernel(grid, [*values, table.data_ptr()])
-        found = found_in(table[: 8 * (1 + len(sites))].tolist(), sites)  # this waits for the launch
-        self._tell_of_captured()
-        return tell(found, memory, grid)
-
-    def _capture(
-        self,
-        device: int,
-        kernel: DeviceKernel,
-        grid: Grid,
-        values: Sequence[Any],
-        memory: Memory,
-        words: torch.Tensor,
-    ) -> None:
         """A launch that becomes part of a graph: each replay fills the table anew."""
         warn_once(_CAPTURED)
-        pinned = words.pin_memory()
-        table = torch.empty_like(words, device=f"cuda:{device}")
+        pinned = self._table(self._whole, device, memory).pin_memory()
+        table = torch.empty_like(pinned, device=f"cuda:{device}")
         table.copy_(pinned, non_blocking=True)
-        kernel(grid, [*values, table.data_ptr()])
+        self._kernel_of(self._whole, device, specialization)(grid, [*values, table.data_ptr()])
         with self._lock:
             self._captured.append((table, memory.outlived(pinned), grid))
 
     def _tell_of_captured(self) -> None:
         """What the last replay of each graph left; raises LaunchError."""
-        sites = self._for_gpu.sites
+        sites = self._whole.sites
         for table, memory, grid in tuple(self._captured):
-            words = table[: 8 * (1 + len(sites))]
-            found = found_in(words.tolist(), sites)
-            words.view(-1, 8)[1:, 2] = 0  # told once a replay
+            found = found_in(table.tolist(), sites)
+            forgotten(table, sites)  # told once a replay
             tell(found, memory, grid)
 
-    def _kernel_on(self, device: int, specialization: tuple[int, ...]) -> DeviceKernel:
+    def _kernel_of(self, made: Translation, device: int, specialization: tuple[int, ...]) -> DeviceKernel:
+        """One of the translations, compiled; an inspector takes no more warps than its blocks fill."""
+        key = (made.text, device, specialization)
         with self._lock:
-            kernel = self._kernels.get((device, specialization))
-            if kernel is None:
-                made, kinds = with_table(self._for_gpu, specialization)
-                kernel = compiled_on(made, kinds, self._config, device, self._text.source)
-                self._kernels[device, specialization] = kernel
-            return kernel
+            if key not in self._kernels:
+                config = self._config
+                if made is self._inspector:
+                    size = max([size for site in made.sites for size in site.shape], default=1)
+                    config = replace(config, num_warps=max(1, min(8, size // MAX_ELEMENTS_PER_WARP)))
+                checked, kinds = with_table(made, specialization)
+                self._kernels[key] = compiled_on(checked, kinds, config, device, self._text.source)
+            return self._kernels[key]
 
 
 def with_table(

@@ -1,7 +1,7 @@
 """What a user sees of tuning: ``[7/18] TM=128 TN=64 ... 0.412 ms best 0.398 ms`` on stderr.
 
-On a terminal one line is written over and over; elsewhere, in a log file, each point has a line of its own.
-At the end stands one line of Python that pins the winner. ``PYTRITON_PROGRESS=0`` asks for silence.
+On a terminal one line is written over and over; at the end of a sweep, and elsewhere only there (in a log file),
+stands one line of Python that pins the winner. ``PYTRITON_PROGRESS=1`` asks for a line a point, ``0`` for silence.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Final, TextIO
 
@@ -30,8 +30,10 @@ class Progress:
     def __init__(self, kernel: str, points: Sequence[Config], stream: TextIO | None = None) -> None:
         self._kernel = kernel
         self._stream = sys.stderr if stream is None else stream
-        self._silent = os.environ.get(PROGRESS_VARIABLE, "") == "0" or self._stream is None
-        self._live = not self._silent and self._stream.isatty()
+        asked = os.environ.get(PROGRESS_VARIABLE, "")
+        self._silent = asked == "0" or self._stream is None
+        self._every = asked == "1"
+        self._live = not self._silent and not self._every and _rewrites_lines(self._stream)
         self._varied = _varied(points)
         self._total = 0
         self._done = 0
@@ -44,22 +46,35 @@ class Progress:
         if self._live and count:
             self._write(f"{_CLEAR}compiling {count} points of {self._kernel} ...")
 
-    def tell(self, point: Config, time_or_reason: float | str) -> None:
+    def racing(self, left: int, best: float) -> None:
+        """A round is over, and so many points are left."""
+        if self._live:
+            self._write(f"{_CLEAR}timing {self._kernel}: {left} points are left, best {best:.3f} ms")
+
+    def tell(self, point: Config, time_or_reason: float | str, finalist: bool = False) -> None:
         """A point was measured (milliseconds), or dropped for a reason."""
         self._done += 1
         if isinstance(time_or_reason, float):
             self._best = min(self._best, time_or_reason)
-            shown = f"{time_or_reason:.3f} ms"
+            shown = f"{time_or_reason:.3f} ms{' (finalist)' if finalist else ''}"
         else:
             shown = time_or_reason
         best = f" best {self._best:.3f} ms" if self._best < float("inf") else ""
         line = f"[{self._done}/{self._total}] {self._named(point)} ... {shown}{best}"
-        self._write(f"{_CLEAR}{line[:_WIDTH]}" if self._live else f"{line}\n")
+        if self._live or self._every:
+            self._write(f"{_CLEAR}{line[:_WIDTH]}" if self._live else f"{line}\n")
 
-    def end(self, best: Config, milliseconds: float, question: Question | None) -> None:
-        """Show the line that pins the winner."""
-        took = time.perf_counter() - self._started
-        summary = f"{self._kernel}: {milliseconds:.3f} ms, best of {self._done} in {took:.1f} s"
+    def end(
+        self, finalists: Sequence[Config], times: Mapping[Config, float], question: Question | None
+    ) -> None:
+        """Show the line that pins the winner, and say if that is a cheaper one than the fastest."""
+        best, took = finalists[0], time.perf_counter() - self._started
+        summary = f"{self._kernel}: {times[best]:.3f} ms, best of {self._done} in {took:.1f} s"
+        fastest = min(finalists, key=times.__getitem__)
+        if fastest != best:
+            more = "more warps" if fastest.num_warps > best.num_warps else "more memory"
+            ahead = times[best] / times[fastest] - 1
+            summary += f" (one with {more} is {ahead:.1%} faster, too little to tell)"
         if question is not None:
             values = "".join(f", {name}={value}" for name, value in question.arguments.items())
             summary += f", {question.device}{values}"
@@ -79,6 +94,11 @@ class Progress:
             self._stream.flush()
         except (OSError, ValueError):  # a closed terminal is no reason to stop
             self._silent = True
+
+
+def _rewrites_lines(stream: TextIO) -> bool:
+    """Whether a line can be written over: on a terminal, and in a notebook, whose stream says it is none."""
+    return stream.isatty() or type(stream).__module__.startswith("ipykernel.")
 
 
 def pinning(config: Config) -> str:

@@ -79,14 +79,14 @@ def test_names_of_the_helpers_are_taken() -> None:
     made = checked(
         "__global__ void f(float* table, int within) { int reached = within; *(table + reached) = 1; }"
     )
-    assert "checked_store(table + reached_1, 1.0, True, table_, 0, 1, 0)" in made.text
+    assert "checked_store(table + reached_1, 1.0, True, table_, 0, 0)" in made.text
     assert made.table is not None
     assert made.table.identifier == "table_"
 
 
-@pytest.mark.parametrize("versioned", [False, True])
-def test_lines_are_those_of_the_source(versioned: bool) -> None:
-    made = checked(versioned=versioned)
+@pytest.mark.parametrize(("part", "access"), [("", "store(y"), ("inspector", "room_y, 4")])
+def test_lines_are_those_of_the_source(part: str, access: str) -> None:
+    made = checked(part=part)
     lines = made.text.splitlines()
-    stored = {made.lines[number] for number, line in enumerate(lines, 1) if "store(y" in line}
+    stored = {made.lines[number] for number, line in enumerate(lines, 1) if access in line}
     assert stored == {8}

@@ -122,7 +122,10 @@ class TestDot:
         assert stack(code, tmp_path) == 0
 
     @pytest.mark.parametrize("stages", [3, pytest.param(4, marks=pytest.mark.slow)])
-    @pytest.mark.parametrize(("at", "bt"), [(0, 0), (1, 0), (0, 1), (1, 1)])
+    @pytest.mark.parametrize(
+        ("at", "bt"),
+        [(0, 0), (1, 1), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((1, 0), (0, 1)))],
+    )
     def test_no_product_is_waited_for(self, at: int, bt: int, stages: int, tmp_path: Path) -> None:
         """As ptxas makes a program do that can leave out the loop, but not its wait (passes/speed/guard.py)."""
         ptx, code = compiled("dot", {**defines_of("dot"), **self.form(at, bt)}, 8, stages)
@@ -146,7 +149,7 @@ class TestDot:
 
     @pytest.mark.parametrize("swizzle", [pytest.param(0, marks=pytest.mark.slow), 8])
     @pytest.mark.parametrize(("columns", "warps", "products"), [(128, 4, 8), (256, 8, 4)])
-    @pytest.mark.parametrize("at", [0, 1])
+    @pytest.mark.parametrize("at", [pytest.param(0, marks=pytest.mark.slow), 1])
     def test_tiles_by_descriptors(
         self, at: int, columns: int, warps: int, products: int, swizzle: int, tmp_path: Path
     ) -> None:

@@ -1,7 +1,9 @@
 """Launches of the examples and of the old packages, as data that can be launched again, changed.
 
 Each program runs once at its smallest size; of each kernel, at each set of defines, the first launch is kept: the
-text, what was asked of it, the arguments (copied before the launch) and the grid.
+text, what was asked of it, the arguments (copied before the launch) and the grid. Where a program passes the
+address of a tensor, the tensor stands for it. Launches with constant buffers are left out: what these hold is not
+recorded.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ __all__ = ["QUICK", "Recorded", "recorded"]
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-MAX_PROGRAMS = 64
+MAX_PROGRAMS = 320
 QUICK = ("vector_add", "copy_transpose", "softmax", "lean2019")  # take little time
 
 
@@ -49,6 +51,13 @@ class Recorded:
     @property
     def label(self) -> str:
         return f"{self.program}:{self.kernel or 'first'}"
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether all that it may reach is there: addresses are those of tensors that are gone."""
+        kinds = [parameter.declaration for parameter in self.made().translation().parameters]
+        pairs = zip(kinds, self.arguments, strict=True)
+        return not any("*" in kind and isinstance(given, int) and given for kind, given in pairs)
 
     def made(self, check: Any = None) -> pytriton.Kernel:
         return pytriton.kernel(
@@ -71,12 +80,17 @@ def recorded(programs: tuple[str, ...] | None = None) -> tuple[Recorded, ...]:
 
 @contextlib.contextmanager
 def _recording(name: str, found: dict[tuple[Any, ...], Recorded]) -> Iterator[None]:
-    plain = Launch.__call__
+    plain, data_ptr = Launch.__call__, torch.Tensor.data_ptr
+    tensors: dict[int, torch.Tensor] = {}  # by their addresses, which are theirs as long as they are here
+
+    def addressed(tensor: torch.Tensor) -> int:
+        tensors[data_ptr(tensor)] = tensor
+        return data_ptr(tensor)
 
     def record(launch: Launch) -> None:
         memory, candidate = launch.memory, launch.candidate
         assert memory is not None
-        key = (candidate._text.source.text, candidate.translation.kernel, candidate.config)
+        key = (name, candidate._text.source.text, candidate.translation.kernel, candidate.config)
         if key not in found and math.prod(launch.grid) <= MAX_PROGRAMS and not candidate.binder.buffers:
             found[key] = Recorded(
                 name,
@@ -84,22 +98,25 @@ def _recording(name: str, found: dict[tuple[Any, ...], Recorded]) -> Iterator[No
                 candidate.translation.kernel,
                 candidate.config.defines,
                 tuple(parameter.name for parameter in candidate.binder.parameters),
-                _copied(memory.arguments),
+                _copied(memory.arguments, tensors),
                 launch.grid,
             )
         plain(launch)
 
     Launch.__call__ = record  # type: ignore[method-assign]
+    torch.Tensor.data_ptr = addressed  # type: ignore[method-assign]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
         Launch.__call__ = plain  # type: ignore[method-assign]
+        torch.Tensor.data_ptr = data_ptr  # type: ignore[method-assign]
 
 
-def _copied(arguments: Any) -> tuple[Any, ...]:
-    return tuple(x.detach().clone() if isinstance(x, torch.Tensor) else x for x in arguments)
+def _copied(arguments: Any, tensors: Mapping[int, torch.Tensor]) -> tuple[Any, ...]:
+    given = [tensors.get(x, x) if type(x) is int and x > 1 << 20 else x for x in arguments]
+    return tuple(x.detach().clone() if isinstance(x, torch.Tensor) else x for x in given)
 
 
 def _examples() -> Iterator[tuple[str, Callable[[], object]]]:
@@ -130,6 +147,21 @@ OWN_TESTS: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
         ("test_matmul", {"layout": "nn"}),
         ("test_softmax", {"columns": 37, "dtype": torch.float32}),
         ("test_cross_entropy", {"columns": 37}),
+    ),
+    "blocksparse2020": tuple(
+        ("test_products", {"mode": mode, "trans_a": False, "trans_b": True}) for mode in ("sdd", "dsd", "dds")
+    ),
+    "maskedsoftmax2020": (
+        (
+            "test_each_combination_of_flags",
+            {"scale": 1.0, "flags": {"rpe": "add", "key_padding_mask": "mul", "attn_mask": "add"}},
+        ),
+    ),
+    "sparseconv2021": (("test_conv", {"sizes": "even", "padding": (1, 1), "stride": (2, 2)}),),
+    "layers2021": (
+        ("test_linear", {"activation": None, "bias": True}),
+        ("test_norm", {"columns": 37, "rms": False, "residual": True}),
+        ("test_lookup", {"features": 5, "padding": 0, "dtype": torch.float32}),
     ),
 }
 

@@ -55,9 +55,9 @@ def translated(text: str, **settings: Any) -> pytriton.Translation:
     return translate_as(text, {}, Settings(checked=True, **settings))
 
 
-def body(text: str) -> str:
-    """The kernel ``f`` in two versions, without the helpers before it."""
-    return translated(f"__global__ void f({text}", versioned=True).text.split("def f(")[1]
+def part(text: str, which: str) -> str:
+    """The kernel ``f`` of an inspector or an executor, without the helpers before it."""
+    return translated(f"__global__ void f({text}", part=which).text.split("def f(")[1]
 
 
 def ptx(text: str, **settings: Any) -> str:
@@ -74,8 +74,8 @@ def copies(text: str) -> int:
 def test_a_product_stays_pipelined() -> None:
     plain = copies(ptx(PRODUCT))
     assert plain >= 8
-    assert copies(ptx(PRODUCT, checked=True)) == 0  # why there are two versions
-    assert copies(ptx(PRODUCT, checked=True, versioned=True)) == plain
+    assert copies(ptx(PRODUCT, checked=True)) == 0  # why there are inspectors
+    assert translated(PRODUCT, part="executor").text == pytriton.translate(PRODUCT).text
 
 
 def test_the_examples_compile() -> None:
@@ -87,34 +87,61 @@ def test_the_examples_compile() -> None:
         sys.path.remove(str(folder))
     text = split_k.SOURCE if hasattr(split_k, "SOURCE") else split_k.kernel._definition.text.source.text
     defines = {"TYPE": "half", "TM": 32, "TN": 32, "TK": 16, "TZ": 2, "MULTIPLE_K": "", "MULTIPLE_N": ""}
-    made = translate_as(text, defines, Settings(checked=True, versioned=True))
-    whole, kinds = with_table(made, common_specialization(made.parameters))
-    compiled = compile_kernel(whole, kinds, Config(defines), parse_target("cuda:90"), Source(text))
-    assert "checked_atomic_cas" in made.text
-    assert "atom." in compiled.asm["ptx"]
+    for which, helper, instruction in (
+        ("", "checked_atomic_cas", "atom."),
+        ("inspector", "inspected_2", "min."),
+    ):
+        made = translate_as(text, defines, Settings(checked=True, part=which))  # type: ignore[arg-type]
+        whole, kinds = with_table(made, common_specialization(made.parameters))
+        compiled = compile_kernel(whole, kinds, Config(defines), parse_target("cuda:90"), Source(text))
+        assert helper in made.text
+        assert instruction in compiled.asm["ptx"]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "float* x, int* at) { *(x + *at) = 1; }",  # memory decides
+        "int* x, int* at) { *(at + *(x + *at)) = 1; }",  # memory that is written decides
         "float* x, float* y, int n) { float* p = x; if (n > 0) p = y; *p = 1; }",
         "float* x, int n) { int i = 0; while (i < n) { *(x + i) = 1; i += 2; } }",
-        "float* x, int n) { *(x + n % 7) = 1; }",
-        "float* x, int n) { *(x + (n > 3 ? 1 : n)) = 1; }",
+        "float* x, int* at) { *(x + atomic_add(at, 1)) = 1; }",
+        "float** x) { **x = 1; }",
+        "float* x, int s) { int i[8] = 0 ... 8; *(x + i[:, newaxis] * i[newaxis, :]) = 1; }",
     ],
 )
 def test_what_is_not_known_stays_checked(text: str) -> None:
-    lines = [line for line in body(text).splitlines() if "store(" in line]
+    lines = [line for line in part(text, "executor").splitlines() if "store(" in line]
     assert lines
     assert all("checked_store(" in line for line in lines)
 
 
-def test_what_is_known_is_in_two_versions() -> None:
-    fast, slow = body("float* x, int n) { *(x + 2 * n + (0 ... 16)) = 1; }").split("    else:")
-    assert "within(" in fast
-    assert "tl.store(x" in fast
-    assert "checked_store(x" in slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        "float* x, int n) { *(x + 2 * n + (0 ... 16)) = 1; }",
+        "float* x, int* at) { *(x + *at) = 1; }",  # a table
+        "float* x, int n) { *(x + n % 7) = 1; }",
+        "float* x, int n) { if (n > 3) n = 1; *(x + n) = 1; }",
+        "float* x, int* at) { float* p = x; for (int k = 0; k < 9; k += 1) { *p = 1; p += *(at + k); } }",
+        "float* x, int* at) { int i[8] = 0 ... 8; *(x + *(at + i)) = 1; }",
+    ],
+)
+def test_what_is_known_is_inspected_and_runs_unchecked(text: str) -> None:
+    assert "inspected_" in part(text, "inspector")
+    assert "checked_" not in part(text, "executor")
+
+
+def test_an_inspector_is_small() -> None:
+    assert part("float* z, float* x, int n) { int i[16] = 0 ... 16; *?(i < n)(z + i) = exp(*?(i < n)(x + i)); }",
+        "inspector").split("):\n", 1)[1] == """\
+    first_x = tl.load(table + 1)
+    room_x = tl.load(table + 2)
+    first_z = tl.load(table + 3)
+    room_z = tl.load(table + 4)
+    i = tl.arange(0, 16)
+    inspected_1(table, x, True, first_x, room_x, 4, i, i < n)
+    inspected_1(table, z, True, first_z, room_z, 4, i, i < n)
+"""  # fmt: skip
 
 
 def test_a_captured_launch_is_told_of_when_its_tensors_are_gone() -> None:
@@ -127,9 +154,10 @@ def test_a_captured_launch_is_told_of_when_its_tensors_are_gone() -> None:
     memory, gone = launch.memory.outlived("pinned"), weakref.ref(z)
     sites = translated(COPY).sites
     words = filled(sites, memory)
-    at = 8 * (1 + len(sites) - 1)  # the store's
+    at = 16 * (1 + len(sites) - 1)  # the store's
     assert words[at + 1] == 1
     words[at + 2 : at + 8] = [24, z.data_ptr() + 4000, 104, 7, 0, 0]
+    words[at + 9 : at + 13] = [z.data_ptr() + 4000, z.data_ptr() + 4092, 7, 7]
     del z, launch, bound
     assert gone() is None
     with pytest.raises(LaunchError) as raised:
@@ -142,9 +170,9 @@ def test_a_captured_launch_is_told_of_when_its_tensors_are_gone() -> None:
 def test_points_that_tuning_adds_are_checked_as_the_users_own() -> None:
     text = pytriton.kernel(PRODUCT)._definition.text
     for point in (Config({}, swizzle=8), Config({}, descriptors=True)):
-        checked = text.translate(point, checked=True, versioned=True)
+        checked = text.translate(point, checked=True)
         assert text.translate(point).text != checked.text
-        assert checked.text == text.translate(Config({}), checked=True, versioned=True).text
+        assert checked.text == text.translate(Config({}), checked=True).text
 
 
 def test_neighbouring_blocks_are_one() -> None:

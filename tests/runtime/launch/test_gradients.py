@@ -492,8 +492,18 @@ class TestStrides:
         assert said.codes() == ["TC527"]
 
 
-@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
-@pytest.mark.parametrize("where", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+COMPILERS = pytest.mark.parametrize(
+    ("backend", "where"),
+    [
+        ("eager", "cpu"),
+        ("aot_eager", "cpu"),
+        pytest.param("inductor", "cpu", marks=pytest.mark.slow),
+        *(pytest.param(one, "cuda", marks=pytest.mark.gpu) for one in ("eager", "aot_eager", "inductor")),
+    ],
+)
+
+
+@COMPILERS
 def test_compiled(backend: str, where: str) -> None:
     """A traced call counts, too, and a gradient that needs what it wrote is refused."""
     made = kernel()
@@ -526,8 +536,7 @@ def test_compiled_costs_nothing() -> None:
     assert y._version == 1
 
 
-@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
-@pytest.mark.parametrize("where", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@COMPILERS
 def test_compiled_refusals(backend: str, where: str, said: _Said) -> None:
     made = kernel()
 

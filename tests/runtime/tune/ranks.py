@@ -66,8 +66,10 @@ def question_of(tuner: Tuner, n: int, arguments: Sequence[Any]) -> Question:
 def record(tuner: Tuner, question: Question, times: Mapping[Config, float]) -> Config:
     """Leave these times for this rank alone; gives its choice."""
     code = {config: code_of(tuner._sweep.candidate(config).translation.text) for config in times}
-    keep(question, {config: Found(time, code[config]) for config, time in times.items()})
-    return min(times, key=times.__getitem__)
+    best = min(times, key=times.__getitem__)
+    found = {config: Found(time, code[config]) for config, time in times.items()}
+    keep(question, found, tuner._sweep.configs, [best])
+    return best
 
 
 def from_records(rank: int) -> Report:

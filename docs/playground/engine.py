@@ -1,0 +1,79 @@
+"""The playground's side of the translator: questions and answers as JSON, in a browser's worker or in a test.
+
+A question has the text, its defines as pairs of texts, and what to show: ``python`` (the translation), or
+``folded`` (one kernel for all values of the defines that are lists of numbers). The answer has the Python, for each
+of its lines the line of the text, and the diagnostics with their positions as character offsets.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from typing import Any
+
+from pytriton import CompileError, translate
+from pytriton.errors import Diagnostic
+from pytriton.fold.fold import fold
+from pytriton.fold.read import Unfoldable
+from pytriton.fold.variants import Variant
+from pytriton.source import Span
+
+MAX_VARIANTS = 16
+
+
+def answer(question: str) -> str:
+    """One question, one answer."""
+    asked = json.loads(question)
+    text = asked["text"]
+    defines = {name.strip(): values_of(value) for name, value in asked["defines"] if name.strip()}
+    try:
+        translation = translate(text, {name: values[0] for name, values in defines.items()}, name="kernel.c")
+        shown, lines = translation.text, dict(translation.lines)
+        if asked["show"] == "folded":
+            shown, lines = folded(text, defines), {}
+    except CompileError as error:
+        found = [described(diagnostic) for diagnostic in error.diagnostics]
+        return json.dumps({"ok": False, "diagnostics": found})
+    except Unfoldable as error:
+        return json.dumps({"ok": False, "diagnostics": [plain(f"this text cannot be folded: {error}")]})
+    found = [described(warning) for warning in translation.warnings]
+    return json.dumps({"ok": True, "python": shown, "lines": lines, "diagnostics": found})
+
+
+def values_of(value: str) -> list[str]:
+    """``32, 64`` is two values; any other text is one."""
+    parts = [part.strip() for part in value.split(",")]
+    return parts if all(re.fullmatch(r"[+-]?\d+", part) for part in parts) else [value]
+
+
+def folded(text: str, defines: dict[str, list[str]]) -> str:
+    """One kernel for all points."""
+    points = [
+        dict(zip(defines, point, strict=True))
+        for point in itertools.islice(itertools.product(*defines.values()), MAX_VARIANTS)
+    ]
+    return fold(text, [Variant(point, translate(text, point)) for point in points]).text
+
+
+def described(diagnostic: Diagnostic) -> dict[str, Any]:
+    """A diagnostic for the editor: where it stands, in one line, and as it is printed."""
+    where = diagnostic.where
+    start, end = (where.start, max(where.end, where.start + 1)) if isinstance(where, Span) else (0, 0)
+    help_ = f"\n{diagnostic.help}" if diagnostic.help else ""
+    missing = re.fullmatch(r"'(\w+)' is not declared", diagnostic.message)
+    return {
+        "from": start,
+        "to": end,
+        "severity": "error" if diagnostic.severity == "error" else "warning",
+        "message": f"{diagnostic.message}{help_}",
+        "code": diagnostic.code,
+        "rendered": diagnostic.render(),
+        "missing": missing[1] if missing and missing[1].isupper() else "",
+    }
+
+
+def plain(message: str) -> dict[str, Any]:
+    """A message without a place."""
+    place = {"from": 0, "to": 0, "severity": "error", "code": "", "missing": ""}
+    return {**place, "message": message, "rendered": message}

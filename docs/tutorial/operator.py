@@ -1,0 +1,90 @@
+# %%
+# # An operator with gradients
+#
+# A kernel can be more than a function on tensors: an *operator*, which `torch.compile`, autograd and
+# `torch.export` know. This page makes one for the smooth activation `x * sigmoid(x)`, with its gradient.
+
+import torch
+
+import pytriton
+
+swish_kernel = pytriton.kernel(
+    """
+#define S(x) (1 / (1 + exp(-(x))))
+
+__global__ void forward(float* y, float* x, int n) {
+  int i[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  float v[TILE] = *?(i < n)(x + i);
+  *?(i < n)(y + i) = v * S(v);
+}
+""",
+    defines={"TILE": 512},
+)
+gradient_kernel = pytriton.kernel(
+    """
+#define S(x) (1 / (1 + exp(-(x))))
+
+__global__ void backward(float* dx, float* dy, float* x, int n) {
+  int i[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  float v[TILE] = *?(i < n)(x + i);
+  float s[TILE] = S(v);
+  *?(i < n)(dx + i) = *?(i < n)(dy + i) * (s + v * s * (1 - s));
+}
+""",
+    defines={"TILE": 512},
+)
+
+# %%
+# `pytriton.op` registers a function with torch. What the kernels write is read from their texts, so there is
+# nothing to declare. The second function is an operator too: its launch is what autograd will call.
+
+
+@pytriton.op("tutorial::swish")
+def swish(x: torch.Tensor) -> torch.Tensor:
+    x = x.contiguous()
+    y = torch.empty_like(x)
+    swish_kernel(y, x, x.numel(), grid=(pytriton.cdiv(x.numel(), 512),))
+    return y
+
+
+@pytriton.op("tutorial::swish_gradient")
+def swish_gradient(dy: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    dy, x = dy.contiguous(), x.contiguous()
+    dx = torch.empty_like(x)
+    gradient_kernel(dx, dy, x, x.numel(), grid=(pytriton.cdiv(x.numel(), 512),))
+    return dx
+
+
+def setup_context(ctx, inputs, output):
+    ctx.save_for_backward(*inputs)
+
+
+def backward(ctx, dy):
+    (x,) = ctx.saved_tensors
+    return swish_gradient(dy, x)
+
+
+swish.register_autograd(backward, setup_context=setup_context)
+
+print(swish.schema)
+
+# %%
+# Compare with torch, the value and the gradient:
+
+x = torch.randn(1000, requires_grad=True)
+again = x.detach().clone().requires_grad_()
+swish(x).sum().backward()
+torch.nn.functional.silu(again).sum().backward()
+torch.testing.assert_close(x.grad, again.grad)
+print("the gradient agrees with torch")
+
+# %%
+# torch has a test of its own for operators: that the schema is true, that shapes can be traced, that the
+# gradient is registered rightly.
+
+torch.library.opcheck(swish.overload, (torch.randn(8, requires_grad=True),))
+
+# %%
+# From here on it is an operator like any other: `torch.compile(fullgraph=True)` keeps it in the graph and fuses
+# what is around it, and it may stand in an `nn.Module`. [PyTorch](../pytorch.md) has the table of what works
+# where.

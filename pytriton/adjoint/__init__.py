@@ -1,0 +1,17 @@
+"""The backward of a kernel, derived as Triton-C text that a person keeps.
+
+typed tree -> graph (versions, loops, branches) -> adjoint statements -> text
+
+access.py    which elements a launch touches: is each read, or stored, once?
+formula.py   expressions of Triton-C as text that knows its type
+graph.py     typed tree -> single assignment: every variable has one definition
+spell.py     typed expressions and declarations -> formulas, in the user's words
+program.py   what is printed: statements with names still open; dead ones dropped, copies joined
+print.py     names and layout
+rules.py     the local derivatives, one rule a node of the typed tree
+reverse.py   statements, loops and branches in reverse
+active.py    what depends on an input; what cannot be derived, with its code
+derive.py    all of it: a text and defines -> the text of its backward
+
+Nothing here needs torch: what runs the text is ``operators/derived.py``.
+"""

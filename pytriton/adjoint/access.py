@@ -1,0 +1,426 @@
+"""Which elements a launch touches: is each read, or stored, once?
+
+At a launch all integers are known, so addresses are looked at in numbers. An offset is *affine*: a constant
+and multiples of the places in a block, the program ids and the iterations of loops, each of which runs from 0
+to a known end. Offsets differ for different places, programs and iterations where, taken by growing step,
+each step is larger than the range of all before it, as digits are. Masks make ranges smaller: under ``rn <
+n``, ``pn * TN + rn`` ends before n. What is not affine (an index from memory, a wrap-around by ``%``) is not
+known to be touched once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytriton.adjoint.graph import Branch, Define, Item, Loop, Write
+from pytriton.lang.tree.typed import (
+    Binary,
+    Broadcast,
+    Call,
+    Cast,
+    Constexpr,
+    Expand,
+    Expr,
+    Literal,
+    Load,
+    Name,
+    Permute,
+    Range,
+    Reshape,
+    Symbol,
+    Unary,
+)
+from pytriton.lang.tree.types import INT, PointerType, ScalarType, element_of, shape_of
+from pytriton.lang.tree.walk import walk
+
+__all__ = ["Accesses", "Touched"]
+
+# ("axis", 0), ("program", 1), ("iteration", loop), ("quotient" or "rest", axis, divisor)
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class _Affine:
+    """``constant + sum of steps``; axes count in the shape of the expression."""
+
+    constant: int = 0
+    steps: Mapping[Key, int] = field(default_factory=dict)
+
+    def plus(self, other: _Affine, sign: int = 1) -> _Affine:
+        steps = dict(self.steps)
+        for key, step in other.steps.items():
+            steps[key] = steps.get(key, 0) + sign * step
+        return _Affine(self.constant + sign * other.constant, {k: s for k, s in steps.items() if s})
+
+    def times(self, factor: int) -> _Affine:
+        return _Affine(self.constant * factor, {k: s * factor for k, s in self.steps.items() if s * factor})
+
+    def moved(self, axes: Mapping[int, int | None]) -> _Affine:
+        """Axes numbered anew; what goes to None has size 1."""
+        steps: dict[Key, int] = {}
+        for key, step in self.steps.items():
+            if key[0] == "axis":
+                to = axes[key[1]]
+                if to is not None:
+                    steps["axis", to] = step
+            else:
+                steps[key] = step
+        return _Affine(self.constant, steps)
+
+
+@dataclass(frozen=True)
+class Touched:
+    """One access: where, under which conditions (each affine is at most 0), in which loops."""
+
+    offset: _Affine | None
+    shape: tuple[int, ...]
+    bounds: tuple[_Affine, ...]
+    loops: tuple[Loop, ...]
+
+
+class Accesses:
+    """Of one launch: ``values`` are its integers by name of the parameter, ``grid`` its programs."""
+
+    def __init__(self, items: Iterable[Item], values: Mapping[str, int], grid: Sequence[int]) -> None:
+        self._given, self._grid = values, tuple(grid)
+        self._affine: dict[Symbol, _Affine | None] = {}
+        self._masks: dict[Symbol, tuple[_Affine, ...]] = {}
+        self._counts: dict[Loop, int | None] = {}
+        self._tests: dict[Loop, tuple[_Affine, ...]] = {}
+        self._loops: tuple[Loop, ...] = ()
+        self.loads: dict[Load, Touched] = {}
+        self.writes: dict[Write, Touched] = {}
+        self._follow(items)
+
+    # ------------------------------------------------------------ once?
+
+    def once(self, touched: Touched) -> bool:
+        """Whether no element is touched by two programs, iterations or places."""
+        if touched.offset is None:
+            return False
+        ranges: dict[Key, int] = {}
+        for axis, size in enumerate(touched.shape):
+            ranges["axis", axis] = size
+        for axis, count in enumerate(self._grid):
+            split = {
+                key[2] for key in touched.offset.steps if key[:2] in (("quotient", axis), ("rest", axis))
+            }
+            if len(split) == 1 and ("program", axis) not in touched.offset.steps:
+                (divisor,) = split
+                ranges["quotient", axis, divisor] = -(-count // divisor)
+                ranges["rest", axis, divisor] = min(count, divisor)
+            elif split:
+                return False
+            else:
+                ranges["program", axis] = count
+        for loop in touched.loops:
+            iterations = self._counts[loop]
+            if iterations is None:
+                return False
+            ranges["iteration", loop] = iterations
+        if any(count <= 0 for count in ranges.values()):
+            return True
+        keys = [key for key, count in ranges.items() if count > 1]
+        steps = {key: touched.offset.steps.get(key, 0) for key in keys}
+        if not all(steps.values()):
+            return False
+        return _distinct(steps, ranges, touched.bounds)
+
+    def apart(self, touched: Sequence[Touched]) -> bool:
+        """Whether several accesses, each of them once, meet in one program only.
+
+        They do if they touch the same elements: by the same steps, with iterations of different loops that run
+        equally often in place of each other, and under the same bounds.
+        """
+        return len({self._form(each) for each in touched}) == 1
+
+    def _form(self, touched: Touched) -> object:
+        places = {loop: (at, self._counts[loop]) for at, loop in enumerate(touched.loops)}
+
+        def form(affine: _Affine) -> object:
+            steps = [
+                (("iteration", places.get(key[1])) if key[0] == "iteration" else key, step)
+                for key, step in affine.steps.items()
+            ]
+            return affine.constant, frozenset(steps)
+
+        assert touched.offset is not None
+        return form(touched.offset), touched.shape, frozenset(map(form, touched.bounds))
+
+    # ------------------------------------------------------------ following the statements
+
+    def _follow(self, items: Iterable[Item]) -> None:
+        for item in items:
+            match item:
+                case Define(symbol=symbol, value=value):
+                    self._affine[symbol] = None if value is None else self._of(value)
+                    self._masks[symbol] = () if value is None else self._bounds(value)
+                    self._note(value)
+                case Write(pointer=pointer, value=value, mask=mask):
+                    self._note(pointer, value, mask)
+                    bounds = () if mask is None else self._aligned(mask, shape_of(pointer.type))
+                    self.writes[item] = self._touched(pointer, bounds)
+                case Loop():
+                    self._follow_loop(item)
+                case Branch(condition=condition, then=then, otherwise=otherwise, merges=merges):
+                    self._note(condition)
+                    self._follow(then)
+                    self._follow(otherwise)
+                    for merge in merges:
+                        self._affine[merge.after], self._masks[merge.after] = None, ()
+
+    def _follow_loop(self, loop: Loop) -> None:
+        for each in loop.carried:
+            self._note(each.before)
+        starts = {each.inside: self._of(each.before) for each in loop.carried}
+        for each in loop.carried:  # once to see what an iteration adds
+            start = starts[each.inside]
+            marked = None if start is None else start.plus(_Affine(0, {("carried", each.inside): 1}))
+            self._affine[each.inside], self._masks[each.inside] = marked, ()
+        self._loops, outer = (*self._loops, loop), self._loops
+        self._counts[loop], self._tests[loop] = None, ()
+        self._follow(loop.body)
+        for each in loop.carried:
+            start, last = starts[each.inside], self._affine.get(each.last)
+            marked = self._affine[each.inside]
+            step = None
+            if start is not None and last is not None and marked is not None:
+                added = last.plus(marked, -1)
+                step = added.constant if not added.steps else None
+            if start is None or step is None:
+                starts[each.inside] = None
+            else:
+                steps: dict[Key, int] = dict(start.steps)
+                if step:
+                    steps["iteration", loop] = step
+                starts[each.inside] = _Affine(start.constant, steps)
+        self._affine.update(starts)
+        self._test(loop)
+        self._follow(loop.body)
+        self._loops = outer
+        for each in loop.carried:
+            self._affine[each.after], self._masks[each.after] = None, ()
+
+    def _test(self, loop: Loop) -> None:
+        """How often the loop runs at most, by its condition."""
+        if loop.condition is None:
+            return
+        self._note(loop.condition)
+        self._tests[loop] = self._bounds(loop.condition)
+        for bound in self._tests[loop]:  # start + step * iteration <= 0
+            step = bound.steps.get(("iteration", loop), 0)
+            rest = {key: value for key, value in bound.steps.items() if key != ("iteration", loop)}
+            if step > 0 and all(key[0] == "program" for key in rest):
+                least = bound.constant + sum(
+                    min(0, value * (self._grid[key[1]] - 1)) for key, value in rest.items()
+                )
+                count = max(0, -least // step + 1)
+                known = self._counts[loop]
+                self._counts[loop] = count if known is None else min(known, count)
+
+    def _note(self, *exprs: Expr | None) -> None:
+        for expr in exprs:
+            for load in () if expr is None else walk(expr):
+                if isinstance(load, Load):
+                    mask = load.mask
+                    bounds = () if mask is None else self._aligned(mask, shape_of(load.pointer.type))
+                    self.loads[load] = self._touched(load.pointer, bounds)
+
+    def _touched(self, pointer: Expr, bounds: tuple[_Affine, ...]) -> Touched:
+        tests = tuple(bound for loop in self._loops for bound in self._tests[loop])
+        return Touched(self._of(pointer), shape_of(pointer.type), (*bounds, *tests), self._loops)
+
+    # ------------------------------------------------------------ expressions
+
+    def _of(self, expr: Expr) -> _Affine | None:
+        """An integer, or a pointer as its distance from the parameter; None where it is not affine."""
+        match expr:
+            case Literal(value=int() as value) | Constexpr(value=int() as value):
+                return _Affine(int(value))
+            case Name(symbol=symbol):
+                return self._named(symbol)
+            case Range(start=start):
+                first = self._of(start)
+                return None if first is None else first.plus(_Affine(0, {("axis", 0): 1}))
+            case Call(function="program_id", arguments=(Literal(value=int() as axis),)):
+                return _Affine(0, {("program", axis): 1})
+            case Call(function="num_programs", arguments=(Literal(value=int() as axis),)):
+                return _Affine(self._grid[axis])
+            case Unary(operator="-", operand=operand):
+                inner = self._of(operand)
+                return None if inner is None else inner.times(-1)
+            case Cast(operand=operand):
+                return self._of(operand) if _keeps(expr) else None
+            case Binary():
+                return self._binary(expr)
+            case _:
+                return self._shaped(expr)
+
+    def _named(self, symbol: Symbol) -> _Affine | None:
+        if symbol in self._affine:
+            return self._affine[symbol]
+        if isinstance(symbol.value, int):
+            return _Affine(symbol.value)
+        if symbol.parameter and isinstance(symbol.type, PointerType):
+            return _Affine()
+        value = self._given.get(symbol.name) if symbol.parameter else None
+        return None if value is None else _Affine(value)
+
+    def _shaped(self, expr: Expr) -> _Affine | None:
+        """As in the operand, with the axes elsewhere."""
+        if not isinstance(expr, Expand | Permute | Broadcast | Reshape):
+            return None
+        inner = self._of(expr.operand)
+        axes = _moves(expr)
+        return None if inner is None or axes is None else inner.moved(axes)
+
+    def _binary(self, expr: Binary) -> _Affine | None:
+        left, right = self._of(expr.left), self._of(expr.right)
+        if left is None or right is None:
+            return None
+        shape = shape_of(expr.type)
+        left = _lined_up(left, shape_of(expr.left.type), shape)
+        right = _lined_up(right, shape_of(expr.right.type), shape)
+        match expr.operator:
+            case "+":
+                return left.plus(right)
+            case "-" if not isinstance(element_of(expr.right.type), PointerType):  # type: ignore[arg-type]
+                return left.plus(right, -1)
+            case "*" if not right.steps:
+                return left.times(right.constant)
+            case "*" if not left.steps:
+                return right.times(left.constant)
+            case "<<" if not right.steps and 0 <= right.constant < 63:
+                return left.times(1 << right.constant)
+            case "/" | "%" if not right.steps and right.constant > 0:
+                return self._divided(expr.operator, left, right.constant)
+            case _:
+                return None
+
+    def _divided(self, operator: str, left: _Affine, divisor: int) -> _Affine | None:
+        if not left.steps and left.constant >= 0:
+            return _Affine(left.constant // divisor if operator == "/" else left.constant % divisor)
+        if left.constant == 0 and len(left.steps) == 1:
+            ((key, step),) = left.steps.items()
+            if key[0] == "program" and step == 1:
+                return _Affine(0, {("quotient" if operator == "/" else "rest", key[1], divisor): 1})
+        return None
+
+    # ------------------------------------------------------------ masks
+
+    def _bounds(self, expr: Expr) -> tuple[_Affine, ...]:
+        """What is at most 0 where a condition holds, in the axes of the condition."""
+        match expr:
+            case Name(symbol=symbol):
+                return self._masks.get(symbol, ())
+            case Cast(operand=operand):
+                return self._bounds(operand)
+            case Expand() | Permute() | Broadcast():
+                axes = _moves(expr)
+                return (
+                    () if axes is None else tuple(bound.moved(axes) for bound in self._bounds(expr.operand))
+                )
+            case Binary(operator="&&" | "&", left=left, right=right):
+                shape = shape_of(expr.type)
+                return (*self._aligned(left, shape), *self._aligned(right, shape))
+            case Binary(operator="<" | "<=" | ">" | ">=" as operator, left=left, right=right):
+                if not _whole(left) or not _whole(right):
+                    return ()
+                return self._compared(operator, left, right, shape_of(expr.type))
+            case _:
+                return ()
+
+    def _compared(
+        self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...]
+    ) -> tuple[_Affine, ...]:
+        first, second = self._of(left), self._of(right)
+        if first is None or second is None:
+            return ()
+        first, second = (
+            _lined_up(first, shape_of(left.type), shape),
+            _lined_up(second, shape_of(right.type), shape),
+        )
+        difference = first.plus(second, -1) if operator in ("<", "<=") else second.plus(first, -1)
+        return (difference.plus(_Affine(1)) if operator in ("<", ">") else difference,)
+
+    def _aligned(self, expr: Expr, shape: tuple[int, ...]) -> tuple[_Affine, ...]:
+        """The bounds of a mask in the axes of a larger shape."""
+        if len(shape_of(expr.type)) > len(shape):
+            return ()
+        return tuple(_lined_up(bound, shape_of(expr.type), shape) for bound in self._bounds(expr))
+
+
+def _whole(expr: Expr) -> bool:
+    element = element_of(expr.type)  # type: ignore[arg-type]
+    return (isinstance(element, ScalarType) and element.kind == "int") or _unsigned_sum(expr)
+
+
+def _unsigned_sum(expr: Expr) -> bool:
+    """Unsigned integers may wrap below 0: only plain ones count as what they are."""
+    return isinstance(expr, Literal | Constexpr)
+
+
+def _keeps(expr: Cast) -> bool:
+    """Whether a conversion keeps every integer, as far as addresses go, or every address."""
+    to, of = element_of(expr.type), element_of(expr.operand.type)  # type: ignore[arg-type]
+    if isinstance(to, PointerType):
+        return to == of
+    if not isinstance(to, ScalarType) or not isinstance(of, ScalarType):
+        return False
+    return to.kind in ("int", "uint") and of.kind in ("int", "uint") and to.bits >= max(of.bits, INT.bits)
+
+
+def _lined_up(affine: _Affine, shape: tuple[int, ...], target: tuple[int, ...]) -> _Affine:
+    """Axes as they stand after broadcasting."""
+    lead = len(target) - len(shape)
+    return affine.moved({axis: lead + axis if size > 1 else None for axis, size in enumerate(shape)})
+
+
+def _moves(expr: Expand | Permute | Broadcast | Reshape) -> dict[int, int | None] | None:
+    """Where the axes of the operand go."""
+    shape, inner = shape_of(expr.type), shape_of(expr.operand.type)
+    match expr:
+        case Expand(axes=axes):
+            return dict(enumerate(at for at, new in enumerate(axes) if not new))
+        case Permute(order=order):
+            return {axis: at for at, axis in enumerate(order)}
+        case Broadcast():
+            lead = len(shape) - len(inner)
+            return {axis: lead + axis if size > 1 else None for axis, size in enumerate(inner)}
+        case _:
+            large = [axis for axis, size in enumerate(shape) if size > 1]
+            old = [axis for axis, size in enumerate(inner) if size > 1]
+            if [shape[axis] for axis in large] != [inner[axis] for axis in old]:
+                return None
+            places: dict[int, int | None] = dict.fromkeys(range(len(inner)))
+            places.update(zip(old, large, strict=True))
+            return places
+
+
+def _distinct(steps: Mapping[Key, int], ranges: Mapping[Key, int], bounds: Sequence[_Affine]) -> bool:
+    """Whether the sums differ: each step is larger than the range of all smaller ones."""
+    done: list[Key] = []
+    extent = 0
+    for key in sorted(steps, key=lambda key: abs(steps[key])):
+        if abs(steps[key]) <= extent:
+            return False
+        done.append(key)
+        extent += abs(steps[key]) * (ranges[key] - 1)
+        for bound in bounds:
+            limited = _limited(bound, {key: steps[key] for key in done}, ranges)
+            extent = extent if limited is None else min(extent, limited)
+    return True
+
+
+def _limited(bound: _Affine, steps: Mapping[Key, int], ranges: Mapping[Key, int]) -> int | None:
+    """The range of a sum that is a multiple of what a bound bounds."""
+    inside = {key: step for key, step in bound.steps.items() if ranges.get(key, 2) > 1}
+    if inside.keys() != steps.keys():
+        return None
+    factors = {steps[key] / inside[key] for key in steps}
+    if len(factors) != 1 or (factor := factors.pop()) <= 0 or factor != int(factor):
+        return None
+    least = sum(min(0, step * (ranges[key] - 1)) for key, step in steps.items())
+    return max(0, int(factor) * -bound.constant - least)

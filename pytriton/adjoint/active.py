@@ -1,0 +1,177 @@
+"""What depends on an input, and where pointers point: questions about a graph.
+
+A value is *active* if a floating input reaches it by operations with a derivative: not through comparisons,
+integers, ``floor`` or ``ceil``. The *roots* of a pointer are the parameters that it is computed from; None stands
+for memory that holds pointers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from pytriton.adjoint.graph import Branch, Define, Item, Loop, Write
+from pytriton.lang.tree.typed import (
+    Binary,
+    Bitcast,
+    Call,
+    Cast,
+    Expr,
+    Literal,
+    Load,
+    Name,
+    Select,
+    Symbol,
+)
+from pytriton.lang.tree.types import PointerType, ScalarType, element_of
+from pytriton.lang.tree.walk import children, walk
+
+__all__ = ["Flow", "every", "is_floating"]
+
+_FLAT = frozenset(("floor", "ceil", "program_id", "num_programs"))
+
+
+def is_floating(type_: object) -> bool:
+    """Whether these are floating numbers."""
+    element = element_of(type_)  # type: ignore[arg-type]
+    return isinstance(element, ScalarType) and element.is_float
+
+
+def every(items: Iterable[Item]) -> Iterator[Item]:
+    """All items, those of inner blocks after the one that holds them."""
+    for item in items:
+        yield item
+        if isinstance(item, Loop):
+            yield from every(item.body)
+        elif isinstance(item, Branch):
+            yield from every(item.then)
+            yield from every(item.otherwise)
+
+
+class Flow:
+    """Of one graph. ``inputs``: the parameters whose gradients are asked for."""
+
+    def __init__(self, items: list[Item], parameters: Iterable[Symbol], inputs: Collection[Symbol]) -> None:
+        self._roots: dict[Symbol, frozenset[Symbol | None]] = {}
+        for symbol in parameters:
+            if isinstance(symbol.type, PointerType):
+                self._roots[symbol] = frozenset((symbol,))
+        self.inputs = inputs
+        self._active: set[Symbol] = set()
+        self._all = list(every(items))
+        before = -1
+        while before != (before := len(self._active) + sum(map(len, self._roots.values()))):
+            for item in self._all:
+                self._follow(item)
+
+    def _follow(self, item: Item) -> None:
+        if isinstance(item, Define) and item.value is not None:
+            self._join(item.symbol, item.value)
+        elif isinstance(item, Loop):
+            for each in item.carried:
+                last = Name(item.statement.span, each.last.type, each.last)
+                for value in (each.before, last):
+                    self._join(each.inside, value)
+                    self._join(each.after, value)
+        elif isinstance(item, Branch):
+            for merge in item.merges:
+                for arm in (merge.yes, merge.no):
+                    self._join(merge.after, Name(item.statement.span, arm.type, arm))
+
+    def _join(self, symbol: Symbol, value: Expr) -> None:
+        if isinstance(element_of(symbol.type), PointerType):
+            self._roots[symbol] = self._roots.get(symbol, frozenset()) | self.roots(value)
+        elif self.active(value):
+            self._active.add(symbol)
+
+    def roots(self, pointer: Expr) -> frozenset[Symbol | None]:
+        """The parameters that a pointer may come from."""
+        match pointer:
+            case Name(symbol=symbol):
+                return self._roots.get(symbol, frozenset())
+            case Load():
+                return frozenset((None,))
+            case Select(yes=yes, no=no):
+                return self.roots(yes) | self.roots(no)
+            case Binary(left=left):
+                return self.roots(left)
+            case Cast(operand=operand) if not _is_pointer(operand):
+                return frozenset((None,))
+            case _:
+                return frozenset().union(*map(self.roots, children(pointer)))
+
+    def reinterpreted(self, pointer: Expr) -> bool:
+        """Whether a pointer was cast to another element type on its way."""
+        if isinstance(pointer, Cast | Bitcast):
+            return True
+        if isinstance(pointer, Name):
+            return any(
+                isinstance(item, Define)
+                and item.symbol is pointer.symbol
+                and item.value is not None
+                and self.reinterpreted(item.value)
+                for item in self._all
+            )
+        pointers = [part for part in children(pointer) if isinstance(element_of(part.type), PointerType)]  # type: ignore[arg-type]
+        return any(map(self.reinterpreted, pointers))
+
+    def active(self, expr: Expr) -> bool:
+        """Whether a change of an input can change the value smoothly."""
+        if not is_floating(expr.type):
+            return False
+        match expr:
+            case Name(symbol=symbol):
+                return symbol in self._active
+            case Load(pointer=pointer, other=other):
+                if other is not None and self.active(other):
+                    return True
+                return not self.roots(pointer).isdisjoint(self.inputs)
+            case Select(yes=yes, no=no):
+                return self.active(yes) or self.active(no)
+            case Call(function=function) if function in _FLAT:
+                return False
+            case _:
+                return any(map(self.active, children(expr)))
+
+    def loads(self) -> list[Load]:
+        """Every load of the kernel."""
+        return [node for expr in self.expressions() for node in walk(expr) if isinstance(node, Load)]
+
+    def expressions(self) -> Iterator[Expr]:
+        """Every outermost expression of the kernel."""
+        for item in self._all:
+            match item:
+                case Define(value=value) if value is not None:
+                    yield value
+                case Write(pointer=pointer, value=value, mask=mask):
+                    yield from (pointer, value)
+                    if mask is not None:
+                        yield mask
+                case Loop(carried=carried, condition=condition):
+                    yield from (each.before for each in carried)
+                    if condition is not None:
+                        yield condition
+                case Branch(condition=condition):
+                    yield condition
+
+    def writes(self) -> list[Write]:
+        """Every store and atomic of the kernel."""
+        return [item for item in self._all if isinstance(item, Write)]
+
+    def parameters_written(self) -> set[Symbol]:
+        """The parameters through which memory is written."""
+        roots = {root for write in self.writes() for root in self.roots(write.pointer)}
+        return {root for root in roots if root is not None}
+
+    def programs(self) -> set[int]:
+        """The axes along which the kernel asks for its program id."""
+        axes: set[int] = set()
+        for node in (node for expr in self.expressions() for node in walk(expr)):
+            if isinstance(node, Call) and node.function == "program_id":
+                (axis,) = node.arguments
+                if isinstance(axis, Literal):
+                    axes.add(int(axis.value))
+        return axes
+
+
+def _is_pointer(expr: Expr) -> bool:
+    return isinstance(element_of(expr.type), PointerType)  # type: ignore[arg-type]

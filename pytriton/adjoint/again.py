@@ -1,0 +1,293 @@
+"""The statements of the forward, written again, as far as a backward needs what they compute.
+
+Each block that is written is a ``Level``, with the variables that it declares. What a loop carries becomes a
+variable that the loop changes. A pointer into an input or an output has a *twin*: the same pointer into its
+gradient, computed beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, get_args
+from typing import Literal as Choice
+
+from pytriton.adjoint import formula as f
+from pytriton.adjoint.active import Flow
+from pytriton.adjoint.formula import Formula
+from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop
+from pytriton.adjoint.program import Choose, Declare, Line, Repeat, Update, Variable
+from pytriton.adjoint.spell import Speller
+from pytriton.frozen import replace
+from pytriton.lang.tree.typed import (
+    Cast,
+    Expr,
+    For,
+    Name,
+    Statement,
+    Symbol,
+)
+from pytriton.lang.tree.typed import Declare as Declaration
+from pytriton.lang.tree.types import (
+    BFLOAT16,
+    FLOAT,
+    HALF,
+    PointerType,
+    ScalarType,
+    element_of,
+    shape_of,
+    with_element,
+)
+from pytriton.lang.tree.walk import rebuild, walk
+
+__all__ = ["WAYS", "Again", "Level", "Way"]
+
+Way = Choice["store", "add", "atomic"]
+"""How the gradient of an input gets to memory: stored, if each element is read once; added to what the program has
+stored there before, if no other program reads it; added by atomics.
+"""
+WAYS: Final = get_args(Way)
+
+
+@dataclass(eq=False)
+class Level:
+    """One block that is being written. ``numbers``: its variables; ``values``: names of values, by expression."""
+
+    parent: Level | None
+    lines: list[Line] = field(default_factory=list)
+    numbers: dict[Symbol, int] = field(default_factory=dict)
+    values: dict[Expr, Formula] = field(default_factory=dict)
+
+
+class Again:
+    """Writes statements again. ``inputs`` and ``outputs`` are parameters; of an input, how its gradient gets to
+    memory.
+    """
+
+    def __init__(
+        self,
+        flow: Flow,
+        parameters: Iterable[Symbol],
+        inputs: Mapping[Symbol, Way],
+        outputs: Iterable[Symbol],
+        types: Mapping[str, object],
+        strict: bool,
+    ) -> None:
+        self.flow = flow
+        self.inputs, self.outputs = inputs, frozenset(outputs)
+        self.variables: list[Variable] = []
+        self._level = Level(None)
+        self.top = self._level
+        self._strict = strict
+        self._spell = Speller(self._number, self._known, types, strict)
+        self._twins: dict[Symbol, Symbol] = {}
+        self._words: dict[Symbol, str] = {}
+        self._about: str | None = None
+        self.parameters: dict[Symbol, Variable] = {}
+        for symbol in parameters:
+            self.parameters[symbol] = self._declare(symbol, symbol.name, "")
+            if symbol in inputs or symbol in self.outputs:
+                twin = self._twin(symbol)
+                self.parameters[twin] = self._declare(twin, twin.name, "")
+
+    # ------------------------------------------------------------ variables
+
+    def _new(self, hint: str, word: str, stars: str, shape: tuple[int, ...]) -> Variable:
+        variable = Variable(len(self.variables), hint, word, stars, shape)
+        self.variables.append(variable)
+        return variable
+
+    def _declare(self, symbol: Symbol, hint: str, word: str) -> Variable:
+        """A variable for a symbol, in this block."""
+        element, stars = element_of(symbol.type), ""
+        while isinstance(element, PointerType):
+            element, stars = element.element, stars + "*"
+        variable = self._new(hint, word or str(element), stars, shape_of(symbol.type))
+        self._level.numbers[symbol] = variable.number
+        self._words[symbol] = variable.word
+        return variable
+
+    def _number(self, symbol: Symbol) -> int:
+        level: Level | None = self._level
+        while level is not None:
+            if symbol in level.numbers:
+                return level.numbers[symbol]
+            level = level.parent
+        raise AssertionError(f"{symbol.name} has no value here")
+
+    def _name(self, variable: Variable, element: ScalarType) -> Formula:
+        return Formula(f.marked(variable.number), f.POSTFIX, element, variable.shape)
+
+    def _emit(self, line: Line) -> None:
+        line.about = self._about
+        self._level.lines.append(line)
+
+    def _known(self, expr: Expr) -> Formula | None:
+        level: Level | None = self._level
+        while level is not None:
+            if expr in level.values:
+                return level.values[expr]
+            level = level.parent
+        return None
+
+    # ------------------------------------------------------------ pointers of gradients
+
+    def _root(self, pointer: Expr) -> Symbol | None:
+        """The input or output that a pointer points into."""
+        roots = self.flow.roots(pointer)
+        root = next(iter(roots)) if len(roots) == 1 else None
+        return root if root in self.inputs or root in self.outputs else None
+
+    def _twin(self, symbol: Symbol) -> Symbol:
+        """The same pointer, into the gradient."""
+        if symbol not in self._twins:
+            root = self._root(Name(symbol.span, symbol.type, symbol)) or symbol
+            element = element_of(root.type)
+            assert isinstance(element, PointerType)
+            target = element.element
+            if self.inputs.get(root, "store") != "store" and target in (HALF, BFLOAT16):
+                target = FLOAT
+            type_ = with_element(PointerType(target), shape_of(symbol.type))
+            self._twins[symbol] = replace(symbol, name=f"d_{symbol.name}", type=type_)
+        return self._twins[symbol]
+
+    def _twinned(self, pointer: Expr) -> Expr:
+        change: dict[Symbol, Expr] = {
+            node.symbol: Name(node.span, self._twin(node.symbol).type, self._twin(node.symbol))
+            for node in walk(pointer)
+            if isinstance(node, Name) and isinstance(element_of(node.type), PointerType)  # type: ignore[arg-type]
+        }
+        return rebuild(pointer, change)
+
+    # ------------------------------------------------------------ the forward, again
+
+    def _again(self, items: Iterable[Item]) -> None:
+        for item in items:
+            match item:
+                case Define():
+                    self._define(item)
+                case Loop():
+                    self._loop_again(item)
+                case Branch():
+                    self._branch_again(item)
+
+    def _define(self, item: Define) -> None:
+        word = self._words.get(item.symbol) or self._word(item.symbol, item.statement)
+        value = None if item.value is None else self._spell(item.value)
+        lines = [(item.symbol, value)]
+        if self._has_twin(item.symbol) and item.value is not None:
+            twin = self._twin(item.symbol)
+            lines.append((twin, self._spell(self._twinned(item.value))))
+            self._words[twin] = word if element_of(twin.type) == element_of(item.symbol.type) else ""
+        for symbol, formula in lines:
+            variable = self._declare(
+                symbol, symbol.name, self._words.get(symbol, "") or (word if symbol is item.symbol else "")
+            )
+            comments = item.statement.comments
+            above = comments.above if symbol is item.symbol else ()
+            beside = (
+                comments.beside if symbol is item.symbol and isinstance(item.statement, Declaration) else ()
+            )
+            self._emit(Declare(variable, formula, above=above, beside=beside))
+        if item.value is not None:
+            name = self._name_of(item.symbol)
+            self._level.values[item.value] = name
+            if isinstance(item.value, Cast) and _exact(item.value):
+                self._level.values[item.value.operand] = name
+
+    def _word(self, symbol: Symbol, statement: Statement) -> str:
+        for other, word in self._words.items():  # another version of the variable
+            if (
+                other.span == symbol.span
+                and other.name == symbol.name
+                and element_of(other.type) == element_of(symbol.type)
+            ):
+                return word
+        return self._spell.type_word(symbol, statement)
+
+    def _has_twin(self, symbol: Symbol) -> bool:
+        pointer = isinstance(element_of(symbol.type), PointerType)
+        return pointer and self._root(Name(symbol.span, symbol.type, symbol)) is not None
+
+    def _name_of(self, symbol: Symbol) -> Formula:
+        return Formula(
+            f.marked(self._number(symbol)), f.POSTFIX, element_of(symbol.type), shape_of(symbol.type)
+        )
+
+    def _starts(self, loop: Loop, inner: Level) -> tuple[list[Declare], list[Carried]]:
+        """What a loop carries, as variables of the block around it; those declared in its head."""
+        heads: list[Declare] = []
+        every: list[Carried] = []
+        for each in loop.carried:
+            every.append(each)
+            if self._has_twin(each.inside):
+                pair = [self._twin(symbol) for symbol in (each.inside, each.last, each.after)]
+                every.append(Carried(self._twinned(each.before), pair[0], pair[1], pair[2], each.counter))
+        for each in every:
+            before = self._spell(each.before)
+            of = loop.statement.init if isinstance(loop.statement, For) else ()
+            statement = next(
+                (s for s in of if isinstance(s, Declaration) and s.symbol.name == each.inside.name), None
+            )
+            word = self._word(each.inside, statement or loop.statement)
+            variable = self._declare(each.inside, each.inside.name, word)
+            inner.numbers[each.inside] = variable.number
+            self._level.numbers[each.after] = variable.number
+            line = Declare(variable, before)
+            if each.counter:
+                heads.append(line)
+            else:
+                self._emit(line)
+        return heads, every
+
+    def _ends(self, every: list[Carried]) -> list[Update]:
+        """At the end of an iteration: what is carried has its new value. Emits all but the steps of the head."""
+        steps: list[Update] = []
+        for each in every:
+            if each.last is each.inside:
+                continue
+            update = Update(self._number(each.inside), self._name_of(each.last))
+            if each.counter:
+                steps.append(update)
+            else:
+                self._level.lines.append(update)
+        return steps
+
+    def _loop_again(self, loop: Loop) -> None:
+        outer, self._level = self._level, Level(self._level)
+        inner, self._level = self._level, outer
+        heads, every = self._starts(loop, inner)
+        self._level = inner
+        condition = None if loop.condition is None else self._spell(loop.condition)
+        self._again(loop.body)
+        steps = self._ends(every)
+        self._level = outer
+        self._emit(Repeat(heads, condition, inner.lines, steps, above=loop.statement.comments.above))
+
+    def _branch_again(self, branch: Branch) -> None:
+        afters: list[tuple[Symbol, Symbol, Symbol]] = []
+        for merge in branch.merges:
+            afters.append((merge.after, merge.yes, merge.no))
+            if self._has_twin(merge.after):
+                afters.append((self._twin(merge.after), self._twin(merge.yes), self._twin(merge.no)))
+        for after, _, _ in afters:
+            word = self._word(after, branch.statement)
+            self._emit(Declare(self._declare(after, after.name, word), None))
+        condition = self._spell(branch.condition)
+        blocks: list[list[Line]] = []
+        outer = self._level
+        for arm, at in ((branch.then, 1), (branch.otherwise, 2)):
+            self._level = Level(outer)
+            self._again(arm)
+            for names in afters:
+                self._level.lines.append(Update(self._number(names[0]), self._name_of(names[at])))
+            blocks.append(self._level.lines)
+        self._level = outer
+        self._emit(Choose(condition, *blocks, above=branch.statement.comments.above))
+
+
+def _exact(expr: Cast) -> bool:
+    """Whether a conversion keeps every floating value, and the shape."""
+    to, of = element_of(expr.type), element_of(expr.operand.type)  # type: ignore[arg-type]
+    both = isinstance(to, ScalarType) and isinstance(of, ScalarType) and to.is_float and of.is_float
+    return both and to.bits > of.bits  # type: ignore[union-attr]

@@ -1,0 +1,226 @@
+"""Typed tree -> single assignment: every variable has one definition, and keeps its value.
+
+An assignment makes a new version of its variable, a ``Symbol`` of its own with the same name. What a loop
+carries is a ``Carried`` variable: ``before`` it, ``inside`` at the start of each iteration, ``last`` at its
+end, ``after`` the loop. The arms of an ``if`` meet in ``Merge``. Stores and atomics are ``Write``. Nothing
+else has an effect on what is derived, so barriers are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pytriton.adjoint.refuse import refuse
+from pytriton.frozen import replace
+from pytriton.lang.tree.typed import (
+    Assign,
+    Atomic,
+    Body,
+    Declare,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    KernelDef,
+    Name,
+    Remark,
+    Return,
+    Statement,
+    Store,
+    Symbol,
+    While,
+)
+from pytriton.lang.tree.walk import assigned, rebuild, walk
+
+__all__ = ["Branch", "Carried", "Define", "Item", "Loop", "Merge", "Write", "defined_in", "graph_of"]
+
+
+@dataclass(eq=False)
+class Define:
+    """``symbol = value``; None where it is declared without one."""
+
+    symbol: Symbol
+    value: Expr | None
+    statement: Statement
+
+
+@dataclass(eq=False)
+class Write:
+    """A store, or an ``atomic_add`` whose value nobody uses."""
+
+    pointer: Expr
+    value: Expr
+    mask: Expr | None
+    statement: Statement
+    atomic: bool
+
+
+@dataclass(eq=False)
+class Carried:
+    before: Expr
+    inside: Symbol
+    last: Symbol
+    after: Symbol
+    counter: bool  # declared in the head of a for
+
+
+@dataclass(eq=False)
+class Loop:
+    carried: list[Carried]
+    condition: Expr | None
+    body: list[Item]
+    statement: Statement
+
+
+@dataclass(eq=False)
+class Merge:
+    after: Symbol
+    yes: Symbol
+    no: Symbol
+
+
+@dataclass(eq=False)
+class Branch:
+    condition: Expr
+    then: list[Item]
+    otherwise: list[Item]
+    merges: list[Merge]
+    statement: Statement
+
+
+Item = Define | Write | Loop | Branch
+
+
+@dataclass
+class _Builder:
+    """``now``: the version of each variable. ``heads``: those declared in the head of a loop that is being
+    read.
+    """
+
+    now: dict[Symbol, Symbol] = field(default_factory=dict)
+
+    def expr(self, expr: Expr) -> Expr:
+        for node in walk(expr):
+            if isinstance(node, Atomic):
+                refuse("TC705", "the old value of an atomic is used, which has no derivative", node.span)
+        change: dict[Symbol, Expr] = {
+            old: Name(expr.span, new.type, new) for old, new in self.now.items() if old is not new
+        }
+        return rebuild(expr, change)
+
+    def items(self, body: Body) -> list[Item]:
+        result: list[Item] = []
+        for statement in body:
+            result += self.item(statement)
+        return result
+
+    def item(self, statement: Statement) -> list[Item]:
+        match statement:
+            case Remark():
+                return []
+            case Declare(symbol=symbol, value=value) | Assign(symbol=symbol, value=value):
+                new = None if value is None else self.expr(value)
+                version = replace(symbol)
+                self.now[symbol] = version
+                return [Define(version, new, statement)]
+            case Store(pointer=pointer, value=value, mask=mask):
+                masked = None if mask is None else self.expr(mask)
+                return [Write(self.expr(pointer), self.expr(value), masked, statement, False)]
+            case Evaluate(value=Atomic(operation="add", pointer=pointer, value=value, mask=mask)):
+                masked = None if mask is None else self.expr(mask)
+                return [Write(self.expr(pointer), self.expr(value), masked, statement, True)]
+            case Evaluate(value=Atomic() as atomic):
+                refuse(
+                    "TC705", f"atomic_{atomic.operation} has no derivative: a lock, or a race", atomic.span
+                )
+            case Evaluate():
+                return []
+            case For(init=init, condition=condition, step=step, body=body):
+                return self.loop(statement, init, condition, (*body, *step))
+            case While(condition=condition, body=body):
+                return self.loop(statement, (), condition, body)
+            case If():
+                return [self.branch(statement)]
+            case _:
+                refuse(
+                    "TC702",
+                    "no derivative goes through this jump",
+                    statement.span,
+                    help="write the loop so that it ends by its condition",
+                )
+
+    def loop(self, statement: Statement, init: Body, condition: Expr | None, body: Body) -> list[Item]:
+        heads: set[Symbol] = set()
+        before: list[Item] = []
+        values: dict[Symbol, Expr] = {}
+        for head in init:
+            items = self.item(head)
+            define = items[0] if len(items) == 1 else None
+            if isinstance(head, Declare) and isinstance(define, Define) and define.value is not None:
+                heads.add(head.symbol)
+                values[head.symbol] = define.value
+            else:
+                before += items
+        changed = [symbol for symbol in self.now if symbol in assigned(body)]
+        carried_heads = [symbol for symbol in heads if symbol in changed]
+        for symbol in heads - set(carried_heads):  # a constant in the head of the loop
+            before.append(Define(self.now[symbol], values[symbol], statement))
+        carried: list[Carried] = []
+        inside: dict[Symbol, Symbol] = {}
+        for symbol in changed:
+            old = self.now[symbol]
+            start = values.get(symbol) if symbol in heads else Name(statement.span, old.type, old)
+            assert start is not None
+            version = replace(symbol)
+            inside[symbol] = version
+            carried.append(Carried(start, version, version, replace(symbol), symbol in heads))
+        outer = dict(self.now)
+        self.now.update(inside)
+        test = None if condition is None else self.expr(condition)
+        items = self.items(body)
+        for symbol, each in zip(changed, carried, strict=True):
+            each.last = self.now[symbol]
+        self.now = outer
+        self.now.update({symbol: each.after for symbol, each in zip(changed, carried, strict=True)})
+        return [*before, Loop(carried, test, items, statement)]
+
+    def branch(self, statement: If) -> Branch:
+        condition = self.expr(statement.condition)
+        outer = dict(self.now)
+        then = self.items(statement.then)
+        after_then, self.now = self.now, dict(outer)
+        otherwise = self.items(statement.otherwise)
+        after_else, self.now = self.now, dict(outer)
+        merges = []
+        for symbol, old in outer.items():
+            yes, no = after_then[symbol], after_else[symbol]
+            if yes is not old or no is not old:
+                merges.append(Merge(replace(symbol), yes, no))
+                self.now[symbol] = merges[-1].after
+        return Branch(condition, then, otherwise, merges, statement)
+
+
+def graph_of(kernel: KernelDef) -> list[Item]:
+    """The statements of a kernel in single assignment."""
+    builder = _Builder()
+    for symbol in kernel.parameters:
+        builder.now[symbol] = symbol
+    body = kernel.body
+    while body and isinstance(body[-1], Return | Remark):
+        body = body[:-1]
+    return builder.items(body)
+
+
+def defined_in(items: Iterable[Item]) -> list[Symbol]:
+    """The variables that these statements define, those inside their blocks not."""
+    result: list[Symbol] = []
+    for item in items:
+        match item:
+            case Define(symbol=symbol):
+                result.append(symbol)
+            case Loop(carried=carried):
+                result += [each.after for each in carried]
+            case Branch(merges=merges):
+                result += [merge.after for merge in merges]
+    return result

@@ -1,0 +1,285 @@
+"""What is printed: statements over formulas, with the names of variables still open.
+
+    Declare   a variable and its first value; most are never changed
+    Update    a changed variable: what a loop carries, a sum of adjoints
+    Put       a store or an atomic
+    Repeat    a loop: heads (declared in a for), condition, body, steps (in the head, or at the end of the body)
+    Choose    an if
+
+``live`` drops what nobody reads. ``tidy`` then joins copies: a loop changes the variable that it starts from
+where that is not read again, and ``c_1 = c + x; c = c_1`` becomes ``c += x``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from pytriton.adjoint.formula import Formula, marked, numbers_in
+
+__all__ = ["Choose", "Declare", "Line", "Put", "Repeat", "Update", "Variable", "live", "read_by", "tidy"]
+
+
+@dataclass(eq=False)
+class Variable:
+    """``hint``: the name that it gets if it is free. ``word``: its element type; ``stars``, ``shape``: the rest.
+    ``raw``: as it was loaded, so that a larger floating type holds the same.
+    """
+
+    number: int
+    hint: str
+    word: str
+    stars: str = ""
+    shape: tuple[int, ...] = ()
+    raw: bool = False
+
+
+@dataclass(eq=False)
+class Line:
+    """``above``: comments of the forward; ``about``: the statement whose adjoint it belongs to, as text."""
+
+    above: tuple[str, ...] = field(default=(), kw_only=True)
+    beside: tuple[str, ...] = field(default=(), kw_only=True)
+    about: str | None = field(default=None, kw_only=True)
+
+
+@dataclass(eq=False)
+class Declare(Line):
+    variable: Variable
+    value: Formula | None
+
+
+@dataclass(eq=False)
+class Update(Line):
+    """``variable = value``, or ``+=`` where ``adds``."""
+
+    number: int
+    value: Formula
+    adds: bool = False
+
+
+@dataclass(eq=False)
+class Put(Line):
+    pointer: Formula
+    value: Formula
+    mask: Formula | None
+    atomic: bool
+
+
+@dataclass(eq=False)
+class Repeat(Line):
+    heads: list[Declare]
+    condition: Formula | None
+    body: list[Line]
+    steps: list[Update]
+
+
+@dataclass(eq=False)
+class Choose(Line):
+    condition: Formula
+    then: list[Line]
+    otherwise: list[Line]
+
+
+def _names(*formulas: Formula | None) -> set[int]:
+    return set().union(*(numbers_in(formula.text) for formula in formulas if formula is not None))
+
+
+def read_by(lines: Iterable[Line]) -> set[int]:
+    """The variables that these lines read; one that is added to counts."""
+    result: set[int] = set()
+    for line in lines:
+        match line:
+            case Declare(value=value):
+                result |= _names(value)
+            case Update(number=number, value=value, adds=adds):
+                result |= _names(value) | ({number} if adds else set())
+            case Put(pointer=pointer, value=value, mask=mask):
+                result |= _names(pointer, value, mask)
+            case Repeat(heads=heads, condition=condition, body=body, steps=steps):
+                result |= _names(condition) | read_by(heads) | read_by(body) | read_by(steps)
+            case Choose(condition=condition, then=then, otherwise=otherwise):
+                result |= _names(condition) | read_by(then) | read_by(otherwise)
+    return result
+
+
+# ---------------------------------------------------------------- dead statements
+
+
+def live(lines: Sequence[Line], after: Iterable[int] = ()) -> list[Line]:
+    """The lines without those whose results nobody reads."""
+    return _live(lines, set(after))[0]
+
+
+def _live(lines: Sequence[Line], needed: set[int]) -> tuple[list[Line], set[int]]:
+    kept: list[Line] = []
+    for line in reversed(lines):
+        match line:
+            case Declare(variable=variable, value=value):
+                if variable.number not in needed:
+                    continue
+                needed = (needed - {variable.number}) | _names(value)
+            case Update(number=number, value=value):
+                if number not in needed:
+                    continue
+                needed = needed | _names(value)  # and its declaration is needed still
+            case Put(pointer=pointer, value=value, mask=mask):
+                needed = needed | _names(pointer, value, mask)
+            case Repeat():
+                result = _live_loop(line, needed)
+                if result is None:
+                    continue
+                line, needed = result
+            case Choose(condition=condition, then=then, otherwise=otherwise):
+                yes, first = _live(then, needed)
+                no, second = _live(otherwise, needed)
+                if not yes and not no:
+                    continue
+                line = replace(line, then=yes, otherwise=no)
+                needed = first | second | _names(condition)
+        kept.append(line)
+    return kept[::-1], needed
+
+
+def _live_loop(loop: Repeat, after: set[int]) -> tuple[Repeat, set[int]] | None:
+    """The loop and what it needs; None where it has no effect."""
+    if not _live_body(loop, after, set())[0]:
+        return None
+    body, needed = _live_body(loop, after, _names(loop.condition))
+    steps = [line for line in body if line in loop.steps]
+    kept = [line for line in body if line not in loop.steps]
+    before, needed = _live(loop.heads, needed)
+    heads = [line for line in before if isinstance(line, Declare)]
+    updates = [line for line in steps if isinstance(line, Update)]
+    return replace(loop, heads=heads, body=kept, steps=updates), needed
+
+
+def _live_body(loop: Repeat, after: set[int], tested: set[int]) -> tuple[list[Line], set[int]]:
+    lines, end = [*loop.body, *loop.steps], after | tested
+    while True:
+        kept, start = _live(lines, set(end))
+        if start <= end:
+            return kept, end
+        end |= start
+
+
+# ---------------------------------------------------------------- copies
+
+
+def tidy(lines: list[Line]) -> list[Line]:
+    """The lines without needless copies, inner blocks first."""
+    result: list[Line] = []
+    for line in lines:
+        if isinstance(line, Repeat):
+            line = _tidy_ends(replace(line, body=tidy(line.body)))
+        elif isinstance(line, Choose):
+            line = replace(line, then=tidy(line.then), otherwise=tidy(line.otherwise))
+        result.append(line)
+    return _join_starts(result)
+
+
+def _join_starts(lines: list[Line]) -> list[Line]:
+    """``T w = v`` where v was declared in this block and is not read again: w is v."""
+    declared: dict[int, Variable] = {}
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if isinstance(line, Declare):
+            source = _copied(line.value)
+            alike = source in declared and (declared[source].raw or _alike(declared[source], line.variable))
+            if source is not None and alike and source not in read_by(lines[at + 1 :]):
+                declared[source].word = line.variable.word
+                rest = [_renamed(other, line.variable.number, source) for other in lines[at + 1 :]]
+                lines = [*lines[:at], *rest]
+                continue
+            declared[line.variable.number] = line.variable
+        at += 1
+    return lines
+
+
+def _alike(left: Variable, right: Variable) -> bool:
+    return (left.word, left.stars, left.shape) == (right.word, right.stars, right.shape)
+
+
+def _copied(value: Formula | None) -> int | None:
+    return next(iter(numbers_in(value.text))) if value is not None and value.is_name else None
+
+
+def _tidy_ends(loop: Repeat) -> Repeat:
+    """The ends of an iteration, ``w = w_1``: the statement that gave w_1 sets w itself, there or at the end."""
+    while True:
+        ends = [line for line in loop.body if isinstance(line, Update) and not line.adds]
+        changed = next(filter(None, (_tidy_end(loop, end) for end in [*ends, *loop.steps])), None)
+        if changed is None:
+            return loop
+        loop = changed
+
+
+def _tidy_end(loop: Repeat, end: Update) -> Repeat | None:
+    last = _copied(end.value)
+    at = next((at for at, line in enumerate(loop.body) if _declares(line, last)), None)
+    declared = None if at is None else loop.body[at]
+    if at is None or last is None or not isinstance(declared, Declare) or declared.value is None:
+        return None
+    others = [line for line in [*loop.body, *loop.steps] if line is not end and line is not declared]
+    behind = [line for line in [*loop.body[at + 1 :], *loop.steps] if line is not end]
+    if end not in loop.steps and end.number not in read_by(behind):  # there
+        update = Update(
+            end.number, declared.value, above=declared.above, beside=declared.beside, about=declared.about
+        )
+        loop = _replaced(loop, {id(declared): update, id(end): None})
+        return replace(loop, body=[_renamed(line, last, end.number) for line in loop.body])
+    if last not in read_by(others) and not _moves_past(loop, end, declared.value):  # at the end
+        return _replaced(loop, {id(declared): None, id(end): replace(end, value=declared.value)})
+    return None
+
+
+def _declares(line: Line, number: int | None) -> bool:
+    return isinstance(line, Declare) and line.variable.number == number
+
+
+def _moves_past(loop: Repeat, end: Update, value: Formula) -> bool:
+    """Whether a variable that the value reads is set before the end, or in between."""
+    lines = [*loop.body, *loop.steps]
+    before, reads = lines[: lines.index(end)], _names(value)
+    return any(isinstance(line, Update) and line.number in reads for line in before)
+
+
+def _replaced(loop: Repeat, change: dict[int, Update | None]) -> Repeat:
+    def apply(lines: Sequence[Line]) -> list[Line]:
+        changed = [change.get(id(line), line) for line in lines]
+        return [line for line in changed if line is not None]
+
+    steps = [line for line in apply(loop.steps) if isinstance(line, Update)]
+    return replace(loop, body=apply(loop.body), steps=steps)
+
+
+def _renamed(line: Line, old: int, new: int) -> Line:
+    def formula(value: Formula) -> Formula:
+        parts = None
+        if value.parts is not None:
+            parts = (value.parts[0], formula(value.parts[1]), formula(value.parts[2]))
+        return Formula(
+            value.text.replace(marked(old), marked(new)), value.binds, value.element, value.shape, parts
+        )
+
+    def maybe(value: Formula | None) -> Formula | None:
+        return None if value is None else formula(value)
+
+    match line:
+        case Declare(value=value):
+            return replace(line, value=maybe(value))
+        case Update(number=number, value=value):
+            return replace(line, number=new if number == old else number, value=formula(value))
+        case Put(pointer=pointer, value=value, mask=mask):
+            return replace(line, pointer=formula(pointer), value=formula(value), mask=maybe(mask))
+        case Repeat(heads=heads, condition=condition, body=body, steps=steps):
+            inner = [[_renamed(each, old, new) for each in block] for block in (heads, body, steps)]
+            starts = [each for each in inner[0] if isinstance(each, Declare)]
+            ends = [each for each in inner[2] if isinstance(each, Update)]
+            return replace(line, heads=starts, condition=maybe(condition), body=inner[1], steps=ends)
+        case Choose(condition=condition, then=then, otherwise=otherwise):
+            yes, no = ([_renamed(each, old, new) for each in block] for block in (then, otherwise))
+            return replace(line, condition=formula(condition), then=yes, otherwise=no)
+        case _:
+            raise AssertionError(line)

@@ -1,0 +1,341 @@
+"""Statements, loops and branches in reverse.
+
+A block becomes: its statements again, as far as their values are needed, then the adjoint of each in reverse
+order. So do the body of a loop and the arms of a branch: what they computed is computed again inside. A loop
+whose carried values are indices, pointers and sums runs forward again: what flows into a sum is the same in
+every iteration, so their order does not matter. That a carried value is a sum is seen after the body was
+reversed: what came out of it is what went in, untouched; else the loop is refused.
+
+What flows into a variable is collected (``_Adjoint``) and added up where its definition is reversed. From
+inside an inner block it is added to a variable that was declared before the block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pytriton.adjoint import formula as f
+from pytriton.adjoint.again import Again, Level
+from pytriton.adjoint.formula import Formula
+from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, Write, defined_in
+from pytriton.adjoint.program import Choose, Declare, Line, Put, Repeat, Update, Variable
+from pytriton.adjoint.refuse import refuse
+from pytriton.adjoint.rules import Seed, adjoint_type, back, settled
+from pytriton.frozen import replace
+from pytriton.lang.tree.typed import (
+    Binary,
+    Cast,
+    Constexpr,
+    Expand,
+    Expr,
+    Literal,
+    Load,
+    Name,
+    Statement,
+    Symbol,
+    Unary,
+)
+from pytriton.lang.tree.types import (
+    BFLOAT16,
+    BOOL,
+    FLOAT,
+    HALF,
+    PointerType,
+    ScalarType,
+    element_of,
+    shape_of,
+)
+from pytriton.lang.tree.walk import walk
+
+__all__ = ["Reversed"]
+
+MAX_REPEATED_NODES: Final = 4  # of a value that is written again instead of named
+_SMALL: Final = (Name, Literal, Constexpr, Binary, Unary, Cast, Expand)
+_ZERO: Final = f.number("0")
+
+
+@dataclass(eq=False)
+class _Adjoint:
+    """What flows into a variable. ``masks``: outside which it is 0; None: nobody knows. ``inner``: some of it
+    came from inside a block.
+    """
+
+    pending: list[Formula] = field(default_factory=list)
+    masks: list[Formula | None] = field(default_factory=list)
+    variable: Variable | None = None
+    inner: bool = False
+
+
+class Reversed(Again):
+    """The backward of one graph: ``run`` gives its lines."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._adjoints: dict[Symbol, _Adjoint] = {}
+        self._owner: dict[Symbol, Level] = {}
+        self._halves: dict[str, Formula] = {}
+        self._stored: set[Symbol] = set()  # inputs of which a part of the gradient is in memory
+
+    def run(self, items: list[Item]) -> list[Line]:
+        """The lines of the backward, dead ones among them."""
+        self._block(items)
+        return self.top.lines
+
+    # ------------------------------------------------------------ in reverse
+
+    def _block(self, items: list[Item]) -> None:
+        about, self._about = self._about, None
+        self._again(items)
+        for symbol in defined_in(items):
+            self._owner[symbol] = self._level
+        for item in reversed(items):
+            self._about = _told(item.statement)
+            match item:
+                case Define(symbol=symbol, value=value):
+                    self._reverse_define(symbol, value)
+                case Write():
+                    self._reverse_write(item)
+                case Loop():
+                    self._reverse_loop(item)
+                case Branch():
+                    self._reverse_branch(item)
+        self._about = about
+
+    def _reverse_define(self, symbol: Symbol, value: Expr | None) -> None:
+        adjoint = self._adjoints.pop(symbol, None)
+        if adjoint is not None and value is not None and self.flow.active(value):
+            back(value, self._collected(symbol, adjoint), self)
+
+    def _reverse_write(self, write: Write) -> None:
+        root = self._root(write.pointer)
+        if root is None or root not in self.outputs or not self.flow.active(write.value):
+            return
+        pointer = self._spell(self._twinned(write.pointer))
+        element = element_of(root.type)
+        assert isinstance(element, PointerType) and isinstance(element.element, ScalarType)
+        load = _loaded(pointer, None)
+        shape = shape_of(write.pointer.type)
+        mask = None if write.mask is None else self._spell(write.mask)
+        if mask is not None:
+            if len(mask.shape) > len(shape) or (mask.shape and not shape):
+                refuse(
+                    "TC703",
+                    "a scalar pointer under a block of masks has no derivative here",
+                    write.statement.span,
+                )
+            load = f.select(mask, load, _ZERO)
+        load = replace(load, element=element.element, shape=shape)
+        narrow = element.element in (HALF, BFLOAT16)
+        word = str(element.element) if narrow else self._words[root]
+        raw = self._new(f"d{root.name.lower()}", word, "", shape)
+        raw.raw = narrow
+        self._emit(Declare(raw, load))
+        value = self._name(raw, element.element)
+        if narrow:
+            wide = self._new(f"d{root.name.lower()}", "float", "", shape)
+            self._emit(Declare(wide, value))
+            self._halves[f.marked(wide.number)] = value
+            value = self._name(wide, FLOAT)
+        back(write.value, Seed(value, shape, mask, True), self)
+
+    def _collected(self, symbol: Symbol, adjoint: _Adjoint) -> Seed:
+        """All that flowed into a variable, as a seed."""
+        shape, element = shape_of(symbol.type), adjoint_type(symbol.type)
+        total = self._total(adjoint.pending)
+        if adjoint.variable is None:
+            assert total is not None
+            if total.is_name and total.element == element:
+                value = total
+            else:
+                variable = self._adjoint_variable(symbol)
+                self._emit(Declare(variable, total))
+                value = self._name(variable, element)
+        else:
+            if total is not None:
+                self._emit(Update(adjoint.variable.number, total, adds=True))
+            value = self._name(adjoint.variable, element)
+        if adjoint.masks and not adjoint.inner and None not in adjoint.masks:
+            masks = [mask for mask in adjoint.masks if mask is not None]
+            mask = masks[0]
+            for other in masks[1:]:
+                mask = f.either(mask, other)
+            return Seed(value, shape, mask, True)
+        if adjoint.inner and all(mask is not None for mask in adjoint.masks):
+            return Seed(value, shape, f.condition("!=", value, _ZERO), True)
+        return Seed(value, shape)
+
+    def _total(self, formulas: list[Formula]) -> Formula | None:
+        if not formulas:
+            return None
+        total = formulas[0]
+        for other in formulas[1:]:
+            total = f.add(total, other)
+        return total
+
+    def _adjoint_variable(self, symbol: Symbol) -> Variable:
+        element = element_of(symbol.type)
+        word = "float" if element in (HALF, BFLOAT16) else self._words.get(symbol, str(element))
+        return self._new(f"d_{symbol.name}", word, "", shape_of(symbol.type))
+
+    def _reverse_branch(self, branch: Branch) -> None:
+        flows: list[tuple[tuple[Symbol, Symbol], Formula]] = []
+        for merge in branch.merges:
+            adjoint = self._adjoints.pop(merge.after, None)
+            if adjoint is not None:
+                flows.append(((merge.yes, merge.no), self._collected(merge.after, adjoint).value))
+        condition = self._spell(branch.condition)
+        blocks: list[list[Line]] = []
+        outer = self._level
+        for arm, at in ((branch.then, 0), (branch.otherwise, 1)):
+            self._level = Level(outer)
+            for symbol in defined_in(arm):
+                self._owner[symbol] = self._level
+            for ends, formula in flows:
+                self.contribute(ends[at], Seed(formula, shape_of(ends[at].type)))
+            self._block(arm)
+            blocks.append(self._level.lines)
+        self._level = outer
+        self._about = _told(branch.statement)
+        self._emit(Choose(condition, *blocks))
+
+    def _reverse_loop(self, loop: Loop) -> None:
+        flowing: dict[Symbol, Formula] = {}
+        for each in loop.carried:
+            adjoint = self._adjoints.pop(each.after, None)
+            if adjoint is not None:
+                flowing[each.inside] = self._collected(each.after, adjoint).value
+        outer, inner = self._level, Level(self._level)
+        heads, every = self._starts(loop, inner)
+        self._level = inner
+        for symbol in [*defined_in(loop.body), *(each.inside for each in loop.carried)]:
+            self._owner[symbol] = inner
+        condition = None if loop.condition is None else self._spell(loop.condition)
+        for each in loop.carried:
+            if each.inside in flowing:
+                self.contribute(each.last, Seed(flowing[each.inside], shape_of(each.last.type)))
+        self._block(loop.body)
+        steps = self._ends(every)
+        self._level = outer
+        self._about = _told(loop.statement)
+        self._emit(Repeat(heads, condition, inner.lines, steps))
+        for each in loop.carried:
+            into = flowing.get(each.inside)
+            self._check_sum(each, into, self._adjoints.pop(each.inside, None), loop)
+            if into is not None:
+                back(each.before, Seed(into, shape_of(each.before.type)), self)
+
+    def _check_sum(self, each: Carried, into: Formula | None, out: _Adjoint | None, loop: Loop) -> None:
+        """Refuse a carried value that is no sum."""
+        if into is None and out is None:
+            return
+        same = out is not None and out.variable is None and [formula.text for formula in out.pending]
+        if into is not None and same == [into.text]:
+            return
+        refuse(
+            "TC708",
+            f"the loop carries '{each.inside.name}', which is no sum: what an iteration makes of it depends on "
+            "it in another way than by adding to it",
+            each.last.span if each.last.span.start >= loop.statement.span.start else loop.statement.span,
+            f"its state is {_state(each)} for each iteration of each program",
+            help="write the loop so that it only adds to what it carries, for instance with the statistics of a "
+            "row in one loop and its output in the next; or give this backward by hand",
+        )
+
+    # ------------------------------------------------------------ what the rules ask for
+
+    def value(self, expr: Expr) -> Formula:
+        """What an expression of the forward has, short enough to be written several times."""
+        known = self._known(expr)
+        if known is not None:
+            return known
+        formula = self._spell(expr, exact=True)
+        nodes = walk(expr)
+        if len(nodes) <= MAX_REPEATED_NODES and all(isinstance(node, _SMALL) for node in nodes):
+            return formula
+        name = self.named(formula)
+        self._level.values[expr] = name
+        return name
+
+    def named(self, formula: Formula, shape: tuple[int, ...] | None = None) -> Formula:
+        """A formula as a variable."""
+        element = formula.scalar
+        target = formula.shape if shape is None else shape
+        hint = "chosen" if element == BOOL else "t"
+        variable = self._new(hint, str(element), "", target)
+        self._emit(Declare(variable, formula))
+        return self._name(variable, element)
+
+    def half(self, formula: Formula) -> Formula:
+        """What a name was before it was converted to float."""
+        return self._halves.get(formula.text, formula)
+
+    def literal(self, value: float, element: ScalarType) -> Formula:
+        """A floating constant of this type."""
+        suffix = "f" if self._strict and element == FLOAT else ""
+        return f.number(f"{value!r}{suffix}", element)
+
+    def contribute(self, symbol: Symbol, seed: Seed) -> None:
+        """Let a seed flow into a variable."""
+        if symbol in self.parameters:
+            return
+        adjoint = self._adjoints.setdefault(symbol, _Adjoint())
+        owner = self._owner[symbol]
+        formula = settled(seed)
+        adjoint.masks.append(seed.mask)
+        if owner is self._level:
+            adjoint.pending.append(formula)
+            return
+        adjoint.inner = True
+        if adjoint.variable is None:
+            adjoint.variable = self._adjoint_variable(symbol)
+            total = self._total(adjoint.pending)
+            line = Declare(adjoint.variable, total if total is not None else _ZERO)
+            adjoint.pending.clear()
+            owner.lines.append(line)
+        self._emit(Update(adjoint.variable.number, formula, adds=True))
+
+    def put(self, load: Load, seed: Seed) -> None:
+        """Let a seed flow into the memory that was loaded."""
+        root = self._root(load.pointer)
+        assert root is not None
+        pointer = self._spell(self._twinned(load.pointer))
+        mask = None if load.mask is None else self._spell(load.mask)
+        if mask is not None and mask.shape and not shape_of(load.pointer.type):
+            refuse("TC703", "a scalar pointer under a block of masks has no derivative here", load.span)
+        shape = shape_of(load.pointer.type)
+        covered = mask is not None and seed.mask is not None and mask.text == seed.mask.text
+        value = seed.value if covered else settled(seed)
+        assert seed.shape == shape, (seed.shape, shape)
+        way = self.inputs[root]
+        if way == "atomic":
+            value = value if value.shape == shape else f.filled(value, shape)
+        if way == "add" and root in self._stored:
+            value = f.add(_loaded(pointer, mask), value)
+        self._stored.add(root)
+        self._emit(Put(pointer, value, mask, way == "atomic"))
+
+
+def _loaded(pointer: Formula, mask: Formula | None) -> Formula:
+    """What is in memory."""
+    assert isinstance(pointer.element, PointerType) and isinstance(pointer.element.element, ScalarType)
+    where = pointer.text if pointer.binds >= f.UNARY else f"({pointer.text})"
+    masked = "" if mask is None else f"?({mask.text})"
+    return Formula(f"*{masked}{where}", f.UNARY, pointer.element.element, pointer.shape)
+
+
+def _told(statement: Statement) -> str:
+    """A statement in one line, for a comment."""
+    text = statement.span.text
+    if hasattr(statement, "body") or hasattr(statement, "then"):
+        text = text.partition("{")[0].partition("\n")[0]
+    text = " ".join(text.replace("\\", " ").split()).rstrip(";")
+    return text if len(text) <= 90 else text[:87] + "..."
+
+
+def _state(each: Carried) -> str:
+    element, count = element_of(each.inside.type), 1
+    for size in shape_of(each.inside.type):
+        count *= size
+    assert isinstance(element, ScalarType)
+    return f"{count * element.bits // 8} bytes"

@@ -1,0 +1,214 @@
+"""Typed expressions and declarations -> formulas, in the user's words.
+
+The typed tree has C's implicit conversions in it; they are left out again where the same conversion happens by
+itself, which is where node and operand stand at the same place in the text. Defines that are numbers keep their
+names, and so do defines that name a type; other macros are printed as what they became.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from pytriton.adjoint import formula as f
+from pytriton.adjoint.formula import Formula
+from pytriton.adjoint.refuse import refuse
+from pytriton.lang.tree.typed import (
+    Binary,
+    Bitcast,
+    Broadcast,
+    Call,
+    Cast,
+    Constexpr,
+    Declare,
+    Dot,
+    Expand,
+    Expr,
+    Literal,
+    Load,
+    Name,
+    Permute,
+    Range,
+    Reduce,
+    Reshape,
+    Select,
+    Statement,
+    Symbol,
+    Unary,
+)
+from pytriton.lang.tree.types import (
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    PointerType,
+    ScalarType,
+    element_of,
+    shape_of,
+)
+from pytriton.lang.tree.walk import same
+
+__all__ = ["Speller"]
+
+_NUMBER: Final = re.compile(r"-?(\d[\w.]*|\.\d[\w.]*|\d[\w.]*[eE][+-]\d+f?|F32_INFINITY|INFINITY)")
+_WORDS: Final = frozenset(
+    ("bool", "char", "short", "int", "long", "unsigned", "signed", "half", "float", "double", "bfloat16")
+)
+_CALLED: Final = {"program_id": "get_program_id", "num_programs": "get_num_programs"}
+
+
+class Speller:
+    """``number``: the number of a variable in formulas. ``known``: the name of a value that has one.
+    ``types``: the defines that a declaration may name.
+    """
+
+    def __init__(
+        self,
+        number: Callable[[Symbol], int],
+        known: Callable[[Expr], Formula | None],
+        types: Mapping[str, object],
+        strict: bool,
+    ) -> None:
+        self.number, self._known = number, known
+        self._tested: list[Expr] = []  # the conditions of the branches of ?: that are being written
+        self._types = types
+        self._strict = strict
+
+    def type_word(self, symbol: Symbol, statement: Statement) -> str:
+        """``ACC`` of ``ACC x[TN] = ...``, as it was written if that means the same in another text."""
+        element = element_of(symbol.type)
+        text = statement.span.text if isinstance(statement, Declare) else ""
+        written = re.match(r"([A-Za-z_][\w ]*?)\s*\**\s*$", text.partition(symbol.name)[0])
+        words = written[1].split() if written else []
+        if words and all(word in _WORDS or word in self._types for word in words):
+            return " ".join(words)
+        while isinstance(element, PointerType):
+            element = element.element
+        return str(element)
+
+    def __call__(self, expr: Expr, *, exact: bool = False) -> Formula:
+        """The expression; ``exact``: with a conversion that C would make only where it stood."""
+        known = self._known(expr)
+        if known is not None:
+            return known
+        if isinstance(expr, Cast) and expr.span == expr.operand.span and not _is_pointer(expr):
+            if exact and not _harmless(expr):
+                return f.cast(self(expr.operand), _scalar(expr))
+            inner = self(expr.operand)
+            return Formula(inner.text, inner.binds, _element(expr), inner.shape, inner.parts)
+        if isinstance(expr, Broadcast) and expr.span == expr.operand.span:
+            return self(expr.operand, exact=exact)
+        result = self._node(expr)
+        return Formula(
+            result.text, result.binds, _element(expr), shape_of(expr.type) or result.shape, result.parts
+        )
+
+    def _node(self, expr: Expr) -> Formula:
+        match expr:
+            case Literal() | Constexpr():
+                return self._constant(expr)
+            case Name(symbol=symbol) if symbol.value is not None:
+                return f.number(repr(symbol.value))
+            case Name(symbol=symbol):
+                return Formula(f.marked(self.number(symbol)), f.POSTFIX, _element(expr), shape_of(expr.type))
+            case Unary(operator=operator, operand=operand):
+                inner = self(operand)
+                return (
+                    f.negated(inner)
+                    if operator == "-"
+                    else Formula(f"{operator}{_tight(inner)}", f.UNARY, BOOL)
+                )
+            case Binary(operator=operator, left=left, right=right):
+                return f.binary(operator, self(left), self(right))
+            case Select(condition=condition, yes=yes, no=no):
+                test = self(condition)
+                self._tested.append(condition)
+                taken = self(yes)
+                self._tested.pop()
+                return f.select(test, taken, self(no))
+            case Load(pointer=pointer, mask=mask, other=other):
+                return self._load(pointer, mask, other)
+            case Range(start=start, stop=stop):
+                return Formula(f"{_tight(self(start))} ... {_tight(self(stop))}", 13, _element(expr))
+            case Dot(left=left, right=right):
+                return f.binary("@", self(left), self(right))
+            case Call(function=function, arguments=arguments):
+                named = _CALLED.get(function, function)
+                return f.call(named, FLOAT, *map(self, arguments))
+            case _:
+                return self._shaped(expr)
+
+    def _shaped(self, expr: Expr) -> Formula:
+        match expr:
+            case Expand(operand=operand, axes=axes):
+                return f.expanded(self(operand), axes)
+            case Permute(operand=operand, order=order):
+                return f.permuted(self(operand), order)
+            case Reduce(operand=operand, operator=operator, axis=axis):
+                return f.reduced(self(operand), (axis,), operator)
+            case Broadcast(operand=operand) | Reshape(operand=operand):
+                inner, word = self(operand), _word(expr)
+                return Formula(f"({word}){_tight(inner)}", f.UNARY, _element(expr))
+            case Cast(operand=operand) | Bitcast(operand=operand):
+                inner, word = self(operand), _word(expr)
+                if isinstance(expr, Bitcast):
+                    return Formula(f"bitcast<{word}>({inner.text})", f.POSTFIX, _element(expr))
+                return Formula(f"({word}){_tight(inner)}", f.UNARY, _element(expr))
+            case _:
+                refuse("TC702", "this expression cannot be written again in a backward", expr.span)
+
+    def _load(self, pointer: Expr, mask: Expr | None, other: Expr | None) -> Formula:
+        where = self(pointer)
+        if mask is None or any(same(mask, tested) for tested in self._tested):
+            return Formula(f"*{_tight(where)}", f.UNARY, where.element)
+        if other is None:
+            return Formula(f"*?({self(mask).text}){_tight(where)}", f.UNARY, where.element)
+        load = Formula(f"*{_tight(where)}", f.UNARY, _element(other))
+        return f.select(self(mask), load, self(other))
+
+    def _constant(self, expr: Literal | Constexpr) -> Formula:
+        text = expr.span.text.strip()
+        if isinstance(expr, Constexpr):
+            return f.number(expr.name)
+        if expr.type == BOOL:
+            return f.number("true" if expr.value else "false")
+        if expr.span.expansion is None and _NUMBER.fullmatch(text):
+            return f.number(text)
+        if isinstance(expr.value, float) and not math.isfinite(expr.value):
+            if math.isnan(expr.value):
+                refuse("TC702", "this constant is not a number", expr.span)
+            return f.number("F32_INFINITY" if expr.value > 0 else "-F32_INFINITY")
+        suffix = "f" if self._strict and _element(expr) != DOUBLE and isinstance(expr.value, float) else ""
+        return f.number(f"{expr.value!r}{suffix}")
+
+
+def _tight(formula: Formula) -> str:
+    return formula.text if formula.binds >= f.UNARY else f"({formula.text})"
+
+
+def _word(expr: Expr) -> str:
+    shape = shape_of(expr.type)
+    return f"{_element(expr)}[{f.sizes(shape)}]" if shape else str(_element(expr))
+
+
+def _element(expr: Expr) -> ScalarType | PointerType:
+    return element_of(expr.type)  # type: ignore[arg-type]
+
+
+def _scalar(expr: Expr) -> ScalarType:
+    element = _element(expr)
+    assert isinstance(element, ScalarType)
+    return element
+
+
+def _is_pointer(expr: Expr) -> bool:
+    return isinstance(_element(expr), PointerType)
+
+
+def _harmless(expr: Cast) -> bool:
+    """Whether a conversion keeps every value and kind: half to float, int to double, what is float anyway."""
+    to, of = _element(expr), _element(expr.operand)
+    if not isinstance(to, ScalarType) or not isinstance(of, ScalarType):
+        return True
+    return to.is_float and (not of.is_float or to.bits >= of.bits)

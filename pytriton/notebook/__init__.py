@@ -1,0 +1,1 @@
+"""pytriton in a notebook: magic.py has ``%load_ext pytriton`` and ``%%tritonc``."""

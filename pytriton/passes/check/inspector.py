@@ -1,0 +1,365 @@
+"""A small kernel that tells, before a launch, whether all of its accesses will be inside: the *inspector*.
+
+Input: a kernel whose accesses are numbered (sites.py). Output: the kernel with nothing left but the scalars, loops
+and conditions that decide where its pointers go, and for each access a comparison of its lowest and its highest
+address with the memory that it may reach. Blocks are kept in parts (separable.py), so it is fast: no products, no
+tiles. Where it finds nothing, the launch runs the plain code, pipelined as ever; else the code that checks each
+element, and says where.
+
+It computes what the kernel computes, so it may read memory: tables of addresses and of steps. That must not be
+written in the launch; the runtime sees to it that arguments do not overlap. What depends on memory that is written,
+on atomics or on loops that are no ranges is not known: of such conditions both branches are inspected, such loops
+once, and what they set is not known after them. Accesses whose place is not known are not ``inspected``, and stay
+checked in the code that runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytriton.frozen import dataclass, replace
+from pytriton.lang.tree.convert import convert
+from pytriton.lang.tree.typed import (
+    NO_COMMENTS,
+    Assign,
+    Atomic,
+    Binary,
+    Body,
+    Broadcast,
+    Call,
+    Declare,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    KernelDef,
+    Literal,
+    Load,
+    Name,
+    RangeLoop,
+    Select,
+    Statement,
+    Store,
+    Symbol,
+)
+from pytriton.lang.tree.types import BOOL, INT, LONG, BlockType, PointerType, element_of, shape_of
+from pytriton.lang.tree.walk import (
+    assigned,
+    bodies,
+    expressions,
+    has_memory,
+    map_body,
+    reads,
+    statements,
+    walk,
+    with_children,
+    with_expressions,
+)
+from pytriton.passes.check.separable import Parts, Separation, Shadow, Unknown, Unseen, is_spread, joined
+from pytriton.passes.check.sites import Site
+
+__all__ = ["Inspection", "executor", "inspection"]
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """An inspector. ``inspected`` are the numbers of the accesses that it looks at.
+
+    Its table is a word that it sets if anything is outside, then for each of the ``bounds``, a parameter and the
+    width of an element, where an element may start at least, and how many bytes after that. ``consulted`` are the
+    parameters whose memory it reads, ``written`` those through which the kernel writes.
+    """
+
+    kernel: KernelDef
+    inspected: frozenset[int]
+    bounds: tuple[tuple[str, int], ...]
+    consulted: tuple[str, ...]
+    written: tuple[str, ...]
+
+
+def inspection(kernel: KernelDef, sites: Sequence[Site], written: Sequence[str]) -> Inspection:
+    """The inspector of a kernel that writes through some parameters."""
+    return _Inspector(kernel, sites, written).made()
+
+
+def executor(kernel: KernelDef, inspected: frozenset[int]) -> KernelDef:
+    """The kernel with the accesses that were inspected unchecked."""
+
+    def change(expr: Expr) -> Expr:
+        if not has_memory(expr):
+            return expr
+        expr = with_children(expr, change)
+        return (
+            replace(expr, site=None) if isinstance(expr, Load | Atomic) and expr.site in inspected else expr
+        )
+
+    def without(statement: Statement) -> Statement:
+        statement = with_expressions(statement, change)
+        if isinstance(statement, Store) and statement.site in inspected:
+            return replace(statement, site=None)
+        return statement
+
+    return replace(kernel, body=map_body(kernel.body, without))
+
+
+class _Inspector:
+    """Makes the inspector of one kernel."""
+
+    def __init__(self, kernel: KernelDef, sites: Sequence[Site], written: Sequence[str]) -> None:
+        self._kernel = kernel
+        self._sites = sites
+        self._written = frozenset(written)
+        self._known = Separation(self._look_up)
+        self._bounds: dict[tuple[str, int], tuple[Symbol, Symbol]] = {}
+        self._consulted: set[str] = set()
+        self._inspected: set[int] = set()
+
+    def made(self) -> Inspection:
+        self._settled()
+        self._known.unseen_is_unknown = True
+        self._settled()
+        self._known.required.clear()
+        body = _sliced(self._body(self._kernel.body))
+        span = self._kernel.span
+        used = reads(body)
+        rows = [(key, row) for key, row in self._bounds.items() if used & set(row)]
+        declared = [
+            Declare(span, symbol, Call(span, LONG, "bound", (Literal(span, INT, 1 + 2 * row + place),)))
+            for row, (_, pair) in enumerate(rows)
+            for place, symbol in enumerate(pair)
+        ]
+        return Inspection(
+            replace(self._kernel, body=(*declared, *body)),
+            frozenset(self._inspected),
+            tuple([key for key, _ in rows]),
+            tuple(sorted(self._consulted)),
+            tuple(sorted(self._written)),
+        )
+
+    # What is known of the variables.
+
+    def _settled(self) -> None:
+        """To a fixed point: what is unknown only grows, and variables only get more parts."""
+        before = None
+        while before != (before := (len(self._known.unknown), dict(self._known.shadows))):
+            self._settle(self._kernel.body)
+
+    def _settle(self, body: Body) -> None:
+        """Note what each assignment says of its variable."""
+        for statement in body:
+            if isinstance(statement, Declare | Assign) and statement.value is not None:
+                self._note(statement.symbol, statement.value)
+            elif bodies(statement):
+                if not self._is_certain(statement):
+                    self._lose(statement)
+                for inner in bodies(statement):
+                    self._settle(inner)
+
+    def _note(self, symbol: Symbol, value: Expr) -> None:
+        try:
+            if not is_spread(symbol.type):
+                self._known.plain(value)
+                return
+            parts = self._known.parts(value)
+        except Unseen:
+            return
+        except Unknown:
+            self._known.unknown.add(symbol)
+            return
+        before = self._known.shadows.get(symbol) or Shadow(None, (None,) * len(parts.axes))
+        base, *axes = [
+            _shadow(symbol, name, old, part)
+            for name, old, part in zip(
+                ("base", *map(str, range(len(parts.axes)))),
+                (before.base, *before.axes),
+                (parts.base, *parts.axes),
+                strict=True,
+            )
+        ]
+        if (base, *axes) != (before.base, *before.axes) or symbol not in self._known.shadows:
+            self._known.shadows[symbol] = Shadow(base, tuple(axes))
+
+    def _is_certain(self, statement: Statement) -> bool:
+        """Whether it is known which of the inner statements run, and how often."""
+        if not isinstance(statement, If | RangeLoop):
+            return False
+        try:
+            for expr in expressions((statement,), deep=False):
+                self._known.plain(expr)
+        except Unknown:
+            return False
+        return True
+
+    def _lose(self, statement: Statement) -> None:
+        """What such a statement sets is not known, but for variables of its own."""
+        inner = statement.body if isinstance(statement, For) else (statement,)
+        own = {one.symbol for one in statements(inner) if isinstance(one, Declare)}
+        self._known.unknown |= assigned((statement,)) - own
+
+    def _look_up(self, load: Load) -> Expr:
+        """A load of memory that nobody writes."""
+        assert load.site is not None
+        roots = self._sites[load.site].roots
+        if roots is None or len(roots) != 1 or roots[0] in self._written:
+            raise Unknown
+        pointer = self._known.plain(load.pointer)
+        mask = self._known.plain(load.mask) if load.mask is not None else Literal(load.span, BOOL, 1)
+        bound = self._bound(self._sites[load.site])
+        value: Expr = Call(load.span, load.type, "looked_up", (pointer, mask, *bound))
+        if load.other is not None:
+            value = Select(load.span, load.type, mask, value, self._known.plain(load.other))
+        self._consulted.add(roots[0])
+        return value
+
+    # The statements of the inspector.
+
+    def _body(self, body: Body) -> list[Statement]:
+        made: list[Statement] = []
+        for statement in body:
+            for number, pointer, mask in _accesses(statement):
+                made += self._inspect(number, pointer, mask)
+            made += self._statement(statement)
+        return made
+
+    def _statement(self, statement: Statement) -> list[Statement]:
+        if isinstance(statement, Declare | Assign):
+            return self._set(statement)
+        inner = [tuple(self._body(body)) for body in bodies(statement)]
+        if not inner or not self._is_certain(statement):
+            return [each for body in inner for each in body]
+        if isinstance(statement, If):
+            then, otherwise = inner
+            condition = self._known.plain(statement.condition)
+            return [If(statement.span, condition, then, otherwise)]
+        assert isinstance(statement, RangeLoop)
+        start, stop, step = map(self._known.plain, (statement.start, statement.stop, statement.step))
+        return [RangeLoop(statement.span, statement.symbol, start, stop, step, inner[0])]
+
+    def _set(self, statement: Declare | Assign) -> list[Statement]:
+        symbol, value = statement.symbol, statement.value
+        if symbol in self._known.unknown:
+            return []
+        if not is_spread(symbol.type):
+            value = None if value is None else self._known.plain(value)
+            return [replace(statement, value=value, comments=NO_COMMENTS)]  # type: ignore[arg-type]
+        shadow = self._known.shadows.get(symbol)
+        if shadow is None:
+            return []
+        parts = Parts(None, (None,) * len(shadow.axes)) if value is None else self._known.parts(value)
+        made = self._required()
+        for target, part in zip((shadow.base, *shadow.axes), (parts.base, *parts.axes), strict=True):
+            if target is None or (isinstance(part, Name) and part.symbol is target):
+                continue
+            if value is None:
+                made.append(Declare(statement.span, target, None))
+                continue
+            part = _nothing(statement, target) if part is None else part
+            if element_of(target.type) == LONG:
+                part = convert(part, LONG)
+            made.append(type(statement)(statement.span, target, part))
+        return made
+
+    def _required(self) -> list[Statement]:
+        required, self._known.required = self._known.required, []
+        return required
+
+    def _inspect(self, number: int, pointer: Expr, mask: Expr | None) -> list[Statement]:
+        """The comparison of one access; nothing where its place is not known."""
+        site, shape = self._sites[number], shape_of(pointer.type)
+        if site.roots is None or len(site.roots) != 1:
+            return []
+        try:
+            parts = self._known.parts(pointer)
+        except Unknown:
+            self._known.required.clear()
+            return []
+        where = self._mask(mask, shape)
+        arguments = [parts.base, where.base or Literal(site.span, BOOL, 1)]
+        arguments += [*self._bound(site), Literal(site.span, INT, site.width)]
+        for size, part, inside in zip(shape, parts.axes, where.axes, strict=True):
+            if part is not None or inside is not None:
+                zeros = Broadcast(site.span, BlockType(INT, (size,)), Literal(site.span, INT, 0))
+                arguments += [part or zeros, inside or Literal(site.span, BOOL, 1)]
+        self._inspected.add(number)
+        compared = Call(site.span, BOOL, "inspected", tuple(arguments))  # type: ignore[arg-type]
+        return [*self._required(), Evaluate(site.span, compared)]
+
+    def _mask(self, mask: Expr | None, shape: tuple[int, ...]) -> Parts:
+        """What of a mask is known; it lets through no less than the mask."""
+        if mask is None:
+            return Parts(None, (None,) * len(shape))
+        try:
+            return self._known.aligned(mask, shape)
+        except Unknown:
+            if isinstance(mask, Binary) and mask.operator == "&&":
+                return joined(self._mask(mask.left, shape), self._mask(mask.right, shape), "&&")
+        return Parts(None, (None,) * len(shape))
+
+    def _bound(self, site: Site) -> tuple[Expr, Expr]:
+        assert site.roots is not None
+        key = (site.roots[0], site.width)
+        if key not in self._bounds:
+            span = self._kernel.span
+            self._bounds[key] = Symbol(f"first_{key[0]}", LONG, span), Symbol(f"room_{key[0]}", LONG, span)
+        first, room = self._bounds[key]
+        return Name(site.span, LONG, first), Name(site.span, LONG, room)
+
+
+def _accesses(statement: Statement) -> list[tuple[int, Expr, Expr | None]]:
+    """The sites of one statement, those of blocks inside it left out, with their pointers and masks."""
+    found = [
+        (node.site, node.pointer, node.mask)
+        for expr in expressions((statement,), deep=False)
+        for node in walk(expr)
+        if isinstance(node, Load | Atomic) and node.site is not None
+    ]
+    if isinstance(statement, Store) and statement.site is not None:
+        found.append((statement.site, statement.pointer, statement.mask))
+    return found
+
+
+def _shadow(symbol: Symbol, name: str, before: Symbol | None, part: Expr | None) -> Symbol | None:
+    """The variable of one part, once it is known that a value has that part."""
+    if part is None or (before is not None and before.type == part.type):
+        return before
+    type_ = part.type
+    if before is not None and not isinstance(element_of(type_), PointerType):  # type: ignore[arg-type]
+        type_ = BlockType(LONG, shape_of(type_)) if shape_of(type_) else LONG
+        if before.type == type_:
+            return before
+    return Symbol(f"{symbol.name}_{name}", type_, symbol.span)  # type: ignore[arg-type]
+
+
+def _nothing(statement: Statement, target: Symbol) -> Expr:
+    """What a part is that a value does not have: 0, or true."""
+    element = element_of(target.type)
+    number = Literal(statement.span, element, int(element == BOOL))
+    shape = shape_of(target.type)
+    return Broadcast(statement.span, target.type, number) if shape else number
+
+
+def _sliced(body: list[Statement]) -> Body:
+    """The statements without those that decide nothing."""
+    needed: set[Symbol] = set()
+    while True:
+        kept = _kept(body, needed)
+        now = reads(kept)
+        if now <= needed:
+            return kept
+        needed |= now
+
+
+def _kept(body: Sequence[Statement], needed: set[Symbol]) -> Body:
+    kept: list[Statement] = []
+    for statement in body:
+        if isinstance(statement, Declare | Assign):
+            kept += [statement] if statement.symbol in needed else []
+        elif isinstance(statement, If):
+            then, otherwise = _kept(statement.then, needed), _kept(statement.otherwise, needed)
+            kept += [replace(statement, then=then, otherwise=otherwise)] if then or otherwise else []
+        elif isinstance(statement, RangeLoop):
+            inner = _kept(statement.body, needed)
+            kept += [replace(statement, body=inner)] if inner else []
+        else:
+            kept.append(statement)
+    return tuple(kept)

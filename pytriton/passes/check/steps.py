@@ -1,0 +1,128 @@
+"""A kernel that tells of itself: after each statement a call of ``watched``, with the variable that it set.
+
+Input: a kernel as it was checked, before any pass, so that its statements and variables are the user's. Output: the
+same kernel with these calls, and what each of them stands for. A statement that leaves a block is told of before it
+does.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pytriton.frozen import dataclass, replace
+from pytriton.lang.tree.typed import (
+    Assign,
+    Body,
+    Break,
+    Call,
+    Continue,
+    Declare,
+    Evaluate,
+    For,
+    KernelDef,
+    Literal,
+    Name,
+    Remark,
+    Return,
+    Statement,
+    Store,
+    Symbol,
+)
+from pytriton.lang.tree.types import INT, VOID, BlockType, PointerType, ScalarType
+from pytriton.lang.tree.walk import assigned, with_bodies
+from pytriton.passes.memory.provenance import Provenance
+from pytriton.source import Span
+
+__all__ = ["Step", "Steps", "Variable", "watched"]
+
+
+class Variable(NamedTuple):
+    """A variable of the text. ``root``: of a pointer, the parameter that it comes from, if it can only be one."""
+
+    name: str
+    type: ScalarType | PointerType | BlockType
+    root: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A statement: the number of the variable that it sets, and the numbers of all that can be named after it."""
+
+    span: Span
+    sets: int | None
+    visible: tuple[int, ...]
+
+
+class Steps(NamedTuple):
+    """What the calls in a kernel stand for, by number, and the variables by number."""
+
+    steps: tuple[Step, ...] = ()
+    variables: tuple[Variable, ...] = ()
+
+
+def watched(kernel: KernelDef) -> tuple[KernelDef, Steps]:
+    """The kernel with a call after each statement, and what these stand for."""
+    watch = _Watch(kernel)
+    scope = {symbol.name: watch.number(symbol) for symbol in kernel.parameters if symbol in watch.set}
+    body = watch.body(kernel.body, scope)
+    return replace(kernel, body=body), Steps(tuple(watch.steps), tuple(watch.variables))
+
+
+_Scope = dict[str, int]  # names to the variables that they mean
+
+
+class _Watch:
+    """Watches the statements of one kernel."""
+
+    def __init__(self, kernel: KernelDef) -> None:
+        self.steps: list[Step] = []
+        self.variables: list[Variable] = []
+        self._numbers: dict[Symbol, int] = {}
+        self.set = assigned(kernel.body)
+        self._provenance = Provenance(kernel)
+
+    def number(self, symbol: Symbol) -> int:
+        """The number of a variable."""
+        if symbol not in self._numbers:
+            root = self._provenance.only_root(Name(symbol.span, symbol.type, symbol))
+            self._numbers[symbol] = len(self.variables)
+            self.variables.append(Variable(symbol.name, symbol.type, None if root is None else root.name))
+        return self._numbers[symbol]
+
+    def body(self, body: Body, scope: _Scope) -> Body:
+        """The statements of a block, which has a scope of its own."""
+        return self._within(body, dict(scope))
+
+    def _within(self, body: Body, scope: _Scope) -> Body:
+        return tuple([inner for statement in body for inner in self._statement(statement, scope)])
+
+    def _statement(self, statement: Statement, scope: _Scope) -> Body:
+        match statement:
+            case Remark() | Declare(value=None):
+                if isinstance(statement, Declare):
+                    scope[statement.symbol.name] = self.number(statement.symbol)
+                return (statement,)
+            case Declare(symbol=symbol) | Assign(symbol=symbol):
+                if isinstance(statement, Declare):
+                    scope[symbol.name] = self.number(symbol)
+                return statement, self._step(statement, scope, symbol)
+            case Store() | Evaluate():
+                return statement, self._step(statement, scope)
+            case Return() | Break() | Continue():
+                return self._step(statement, scope), statement
+            case For(init=init, body=body, step=step):
+                inner = dict(scope)
+                first = self._within(init, inner)
+                return (
+                    replace(statement, init=first, body=self.body(body, inner), step=self.body(step, inner)),
+                )
+            case _:
+                return (with_bodies(statement, lambda body: self.body(body, scope)),)
+
+    def _step(self, statement: Statement, scope: _Scope, symbol: Symbol | None = None) -> Evaluate:
+        """The call that tells of a statement."""
+        span, number = statement.span, Literal(statement.span, INT, len(self.steps))
+        sets = None if symbol is None else self.number(symbol)
+        self.steps.append(Step(span, sets, tuple(scope.values())))
+        values = () if symbol is None else (Name(span, symbol.type, symbol),)
+        return Evaluate(span, Call(span, VOID, "watched", (number, *values)))

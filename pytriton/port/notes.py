@@ -1,0 +1,152 @@
+"""What a person should know of a text: remarks on what was ported, and reasons where something was not.
+
+Input: a ``PortedText``. Output: notes, each with the position of a file that a terminal or a browser can open
+(``ops/add.py:28``; in notebooks ``adding.ipynb: cell 2, line 3``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pytriton.errors import Diagnostic, Report
+from pytriton.lang.tokens import tokenize
+from pytriton.port.kernels import Failure, PortedKernel
+from pytriton.port.ported import PortedText
+from pytriton.port.read.extract import Found
+from pytriton.source import Source, Span
+
+__all__ = ["Note", "launches", "position", "reasons", "remarks", "shown_path"]
+
+_UNKNOWN_NAMES: Final = ("TC203", "TC301", "TC305", "TC201")  # which a define may stand for
+MAX_DIAGNOSTICS: Final = 3
+
+
+class Note(NamedTuple):
+    """Where, what, and the code of the diagnostic if there is one."""
+
+    place: str
+    text: str
+    code: str | None = None
+
+    def __str__(self) -> str:
+        code = f" [{self.code}]" if self.code else ""
+        return f"{self.place}: {self.text}{code}"
+
+
+def shown_path(path: Path, root: Path) -> str:
+    """A file below the root; of another its name."""
+    resolved = path.resolve()
+    return (
+        resolved.relative_to(root.resolve()).as_posix()
+        if resolved.is_relative_to(root.resolve())
+        else path.name
+    )
+
+
+def position(found: Found, line: int, root: Path, file: Path | None = None) -> str:
+    """A line of the file that holds the text, or of another."""
+    path = file or found.path
+    told = found.place(line) if path == found.path else f"line {line}"
+    shown = shown_path(path, root)
+    return f"{shown}:{line}" if told == f"line {line}" else f"{shown}: {told}"
+
+
+def first_line(found: Found) -> int:
+    """The line of the file at which a text begins."""
+    return found.text.line_at(len(found.text) - len(found.text.lstrip()))
+
+
+def launches(text: PortedText, root: Path) -> list[str]:
+    """Where the kernels of a text are launched, as far as reading or a run has seen."""
+    places = [position(text.found, use.line, root, use.file) for use in text.job.uses if use.line]
+    places += [f"{shown_path(seen.file, root)}:{seen.line}" for seen in text.observed if seen.line]
+    return sorted(dict.fromkeys(places), key=_by_line)
+
+
+def _by_line(place: str) -> tuple[str, int]:
+    file, _, line = place.rpartition(":")
+    return file, int(line) if line.isdigit() else 0
+
+
+def remarks(text: PortedText, kernel: PortedKernel, root: Path) -> list[Note]:
+    """Notes on a kernel that was ported."""
+    here = position(text.found, first_line(text.found), root)
+    notes = [
+        Note(position(text.found, line, root, file), said)
+        for file, line, said in dict.fromkeys(text.job.notes)
+    ]
+    if not launches(text, root):
+        notes.append(
+            Note(here, "no launch of it was found: its defines are those of the text alone, and of -D")
+        )
+    if kernel.apart:
+        notes.append(Note(here, f"it became several functions: {kernel.apart}"))
+    counts = Counter(failure.error.diagnostics[0].message for failure in kernel.failures)
+    firsts = {failure.error.diagnostics[0].message: failure for failure in reversed(kernel.failures)}
+    for message, count in counts.items():
+        first = firsts[message].error.diagnostics[0]
+        said = f"{count} define sets cannot be translated: {message}"
+        notes.append(Note(_of_diagnostic(text, first, root), said, first.code))
+    lost = [comment for comment in comments(text.source.text) if not _stands_in(comment, text)]
+    if lost:
+        notes.append(Note(here, f"comments that no ported kernel has: {'; '.join(lost)}"))
+    return notes
+
+
+def comments(source: str) -> list[str]:
+    """The comments of a text, a line each, without their decoration; empty ones do not count."""
+    rows = [
+        row.strip().lstrip("*/!").strip().rstrip("*").rstrip()
+        for token in tokenize(Source(source), Report())
+        for comment in token.comments
+        for row in comment.text.splitlines()
+    ]
+    return [row for row in rows if any(map(str.isalnum, row))]
+
+
+def _stands_in(comment: str, text: PortedText) -> bool:
+    return any(comment in kernel.text for kernel in text.kernels)
+
+
+def reasons(text: PortedText, failures: tuple[Failure, ...], root: Path) -> list[Note]:
+    """Why a kernel was not ported: what is unknown of the text, and the diagnostics of a define set."""
+    found = text.found
+    here = position(found, first_line(found), root)
+    notes = [Note(here, text.job.problem)] if text.job.problem else []
+    if not failures:
+        return notes or [Note(here, "no define set of it is known")]
+    best = min(failures, key=lambda failure: len(failure.error.diagnostics)).error.diagnostics
+    for diagnostic in best[:MAX_DIAGNOSTICS]:
+        said = f"{diagnostic.message}; {diagnostic.help}" if diagnostic.help else diagnostic.message
+        notes.append(Note(_of_diagnostic(text, diagnostic, root), said, diagnostic.code))
+    if best[0].code in _UNKNOWN_NAMES:
+        notes += _unknown(text, here, root)
+    return notes
+
+
+def _unknown(text: PortedText, here: str, root: Path) -> Iterator[Note]:
+    """What is not known of the defines."""
+    for use in text.job.uses:
+        place = position(text.found, use.line, root, use.file)
+        if use.dark is not None:
+            yield Note(place, f"its defines come from '{use.dark[:60]}', not known here")
+        for name, value in use.open.items():
+            if value.kind is None:
+                yield Note(
+                    place,
+                    f"the define {name} is '{value.text[:60]}', only known when the program runs: use --run",
+                )
+    if not launches(text, root):
+        yield Note(here, "no launch of it was found: give its defines with -D NAME=VALUE")
+
+
+def _of_diagnostic(text: PortedText, diagnostic: Diagnostic, root: Path) -> str:
+    """Where a diagnostic points, in the file that holds the text: holes were filled with names, lines stay."""
+    row = diagnostic.where.line if isinstance(diagnostic.where, Span) else 1
+    start = 0
+    for _ in range(row - 1):
+        start = text.found.text.find("\n", start) + 1
+    return position(text.found, text.found.text.line_at(start), root)

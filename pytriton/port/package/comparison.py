@@ -1,0 +1,122 @@
+"""Ported kernels -> pytest files that compare each with its old text on the same random memory.
+
+Input: where each kernel went (``Placed``). Output: a file for each module of kernels; they stand in a folder beside
+the ported one, and skip where pytriton is not installed. ``port/equivalence.py`` does the work.
+
+The define sets that are compared: of each combination of flags, texts and types one with small blocks, since the
+interpreter is slow.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from pytriton.emit.document import WIDTH
+from pytriton.emit.templates import render
+from pytriton.fold.variants import number
+from pytriton.port.kernels import PortedKernel
+from pytriton.port.package.package import Placed
+from pytriton.port.read.scan import MARK
+
+__all__ = ["comparisons"]
+
+MAX_CASES: Final = 8  # of one kernel
+
+
+def comparisons(folder: str, placed: Sequence[Placed]) -> dict[str, bytes]:
+    """The files by their names. ``folder``: that of the ported kernels' package, beside theirs."""
+    modules: dict[str, list[Placed]] = {}
+    for one in placed:
+        modules.setdefault(one.module, []).append(one)
+    return {
+        f"test_{PurePosixPath(module).stem}.py": _file(folder, module, of).encode()
+        for module, of in modules.items()
+    }
+
+
+def _file(folder: str, module: str, placed: Sequence[Placed]) -> str:
+    path = PurePosixPath(module)
+    texts = {one.kernel.source.text: f"TEXT_{count}" for count, one in enumerate(placed, 1)}
+    texts = {text: f"TEXT_{count}" if len(texts) > 1 else "TEXT" for count, text in enumerate(texts, 1)}
+    rows: list[str] = []
+    for one in placed:
+        for defines in _chosen(one.kernel):
+            kernel = json.dumps(one.kernel.kernel) if one.kernel.kernel else "None"
+            rows += _row([json.dumps(one.source), texts[one.kernel.source.text], kernel, _dict(defines)])
+    return render(
+        "port_test.py.j2",
+        mark=MARK,
+        folder=(PurePosixPath(folder) / path.parent).as_posix(),
+        module=path.stem,
+        texts=[(name, _literal(text)) for text, name in texts.items()],
+        rows=rows,
+        strict=", strict_literals=True" * any(one.strict for one in placed),
+        sizes=_sizes(placed),
+    )
+
+
+def _sizes(placed: Sequence[Placed]) -> list[int]:
+    """What integer parameters are: a number of many powers and an odd one, within constant buffers.
+
+    A buffer is taken to hold words of 4 bytes, as many as some parameter says.
+    """
+    words = [
+        parameter.buffer // 4 for one in placed for parameter in one.kernel.parameters if parameter.buffer
+    ]
+    return [min([16, *words]), min([7, *words])]
+
+
+def _chosen(kernel: PortedKernel) -> list[Mapping[str, Any]]:
+    """Define sets to compare, from all over the kernel."""
+    smallest: dict[str, Mapping[str, Any]] = {}
+    for known in sorted((known.defines for known in kernel.sets), key=_elements):
+        others = {name: value for name, value in known.items() if not isinstance(_number(value), int)}
+        smallest.setdefault(repr(sorted(others.items())), known)
+    chosen = list(smallest.values())
+    return chosen[:: -(-len(chosen) // MAX_CASES)]
+
+
+def _number(value: Any) -> Any:
+    return value if isinstance(value, bool) else number(value)
+
+
+def _elements(defines: Mapping[str, Any]) -> int:
+    """How large the blocks of a define set are, roughly."""
+    size = 1
+    for value in map(_number, defines.values()):
+        if isinstance(value, int):
+            size *= max(1, value)
+    return size
+
+
+def _row(parts: Sequence[str]) -> Iterator[str]:
+    """A case on one line if it fits, else an entry a line; broken dicts are indented with it."""
+    line = f"    ({', '.join(parts)}),"
+    if len(line) <= WIDTH and "\n" not in line:
+        yield line
+        return
+    yield from ("    (", *(f"        {part}," for part in parts), "    ),")
+
+
+def _dict(values: Mapping[str, Any]) -> str:
+    """A dict on one line if it fits, else an entry a line."""
+    entries = [f"{json.dumps(name)}: {_value(value)}" for name, value in values.items()]
+    line = "{" + ", ".join(entries) + "}"
+    if len(line) + len("        ,") <= WIDTH:
+        return line
+    return "{\n" + "".join(f"            {entry},\n" for entry in entries) + "        }"
+
+
+def _value(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def _literal(source: str) -> str:
+    """The text as a literal that ``ruff format`` keeps."""
+    body = source.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    if body.endswith('"'):
+        body = body[:-1] + '\\"'
+    return f'"""{body}"""'

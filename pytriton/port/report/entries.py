@@ -1,0 +1,149 @@
+"""What the report says of each kernel: its grade, its notes, its define sets with how each was found and proved.
+
+ported        every known define set is proved: the same program (TTIR), or the same bytes on random memory
+with notes    so it is as far as anybody looked, and something is worth knowing
+needs person  some define set computes something else, or Triton refuses it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytriton.fold.variants import number
+from pytriton.port.kernels import Known, PortedKernel
+from pytriton.port.notes import Note, first_line, launches, position, remarks
+from pytriton.port.package.gather import ProvedText
+from pytriton.port.package.package import Package
+from pytriton.port.ported import PortedText
+from pytriton.port.report.align import Row, count, declaration_line, own_text, rows
+
+if TYPE_CHECKING:
+    from pytriton.port.proof import ProvedKernel
+
+__all__ = ["Entry", "Grade", "Sets", "entries"]
+
+
+class Grade(Enum):
+    """How a kernel came through."""
+
+    PORTED = "ported"
+    NOTES = "ported with notes"
+    PERSON = "needs a person"
+
+
+class Sets(NamedTuple):
+    """Define sets that differ in numbers only: how many, the values of each define, how found and how proved."""
+
+    size: int
+    defines: Mapping[str, tuple[str, ...]]
+    found: str
+    proof: str
+
+
+class Entry(NamedTuple):
+    """One function. ``lines``: of the old text and of the new one, empty lines aside."""
+
+    name: str
+    place: str
+    module: str
+    grade: Grade
+    lines: tuple[int, int]
+    rows: tuple[Row, ...]
+    numbers: tuple[int, ...]  # of each line of the old text, in its file
+    notes: tuple[Note, ...]
+    launches: tuple[str, ...]
+    sets: tuple[Sets, ...]
+    summary: str
+    differences: tuple[str, ...]
+    old: str
+    new: str
+
+
+def entries(proved: Sequence[ProvedText], package: Package, root: Path) -> list[Entry]:
+    """All functions of the port."""
+    modules = {id(one.kernel): one.module for one in package.placed}
+    return [
+        _entry(text, kernel, package, modules[id(kernel)], root)
+        for text in proved
+        for kernel in text.text.kernels
+        if id(kernel) in modules
+    ]
+
+
+def _entry(proved: ProvedText, kernel: PortedKernel, package: Package, module: str, root: Path) -> Entry:
+    text, numbers = proved.text, tuple(_numbers(proved.text))
+    written = (package.files[module] or b"").decode()
+    first = written[: written.find(kernel.text.rstrip("\n").rpartition("\n\n\n")[2])].count("\n") + 1
+    declared = declaration_line(kernel)
+    line = numbers[declared - 1] if declared else first_line(text.found)
+    proof = next((one for one in proved.proofs if one.kernel is kernel), None)
+    notes = tuple(remarks(text, kernel, root))
+    wrong = bool(proof and (proof.unequal or proof.strange))
+    grade = Grade.PERSON if wrong else Grade.NOTES if notes or not proof else Grade.PORTED
+    old = own_text(kernel)
+    return Entry(
+        kernel.function,
+        position(text.found, line, root),
+        module,
+        grade,
+        (count(old), count(kernel.text)),
+        tuple(rows(kernel, first)),
+        numbers,
+        notes,
+        tuple(launches(text, root)),
+        tuple(_sets(kernel, proof)),
+        proof.summary() if proof else "not proved",
+        tuple(_differences(proof)),
+        old,
+        kernel.text,
+    )
+
+
+def _numbers(text: PortedText) -> Iterator[int]:
+    """For each line of a text the line of the file: holes were filled with names, lines stay."""
+    start = 0
+    for line in str(text.found.text).split("\n"):
+        yield text.found.text.line_at(start)
+        start += len(line) + 1
+
+
+def _differences(proof: ProvedKernel | None) -> Iterator[str]:
+    for difference in (*proof.differing, *proof.strange) if proof else ():
+        yield f"{dict(difference.defines)}"
+        yield from (f"    {line}" for line in difference.lines)
+
+
+def _sets(kernel: PortedKernel, proof: ProvedKernel | None) -> Iterator[Sets]:
+    """The known define sets, those that differ in numbers alone together."""
+    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for known in kernel.sets:
+        fixed = tuple((name, repr(value)) for name, value in known.defines.items() if not _is_number(value))
+        key = fixed, tuple(sorted(known.origins)), _proof(known, proof)
+        groups.setdefault(key, []).append(known.defines)
+    names = dict.fromkeys(name for known in kernel.sets for name in known.defines)
+    for (_, origins, how), members in groups.items():
+        values = {name: tuple(_values(name, members)) for name in names}
+        yield Sets(len(members), values, ", ".join(origins), how)
+
+
+def _values(name: str, members: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The values of one define, each once, as a person writes them."""
+    given = dict.fromkeys(number(defines[name]) for defines in members if name in defines)
+    whole = all(isinstance(value, int) for value in given)
+    yield from (str(value) for value in (sorted(given) if whole else given))  # type: ignore[type-var]
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(number(value), int | float)
+
+
+def _proof(known: Known, proof: ProvedKernel | None) -> str:
+    """How a define set was proved."""
+    if proof is None or known not in proof.sample:
+        return "not tried"
+    if any(found.defines == known.defines for found in proof.unequal):
+        return "differs"
+    return "bytes" if any(found.defines == known.defines for found in proof.differing) else "TTIR"

@@ -1,1 +1,0 @@
-"""Plans -> text: the stand-alone module, its launcher, and its tests."""

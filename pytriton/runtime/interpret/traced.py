@@ -1,0 +1,209 @@
+"""One program of a launch, statement by statement: what each set, and what it stored.
+
+``Recorded`` stands in for the accesses of traced code as ``CheckedAccesses`` does, and for its calls of
+``watched``; ``Trace`` is what users get of it: the steps in the order in which they ran, printable beside the lines
+of the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy
+
+from pytriton.errors import Diagnostic
+from pytriton.lang.tree.types import PointerType, element_of, shape_of
+from pytriton.passes.check.sites import Site
+from pytriton.passes.check.steps import Step, Steps, Variable
+from pytriton.runtime.interpret.arrays import array_of
+from pytriton.runtime.interpret.checked import CheckedAccesses
+from pytriton.source import Span
+
+__all__ = ["Recorded", "Trace", "TraceStep", "Written"]
+
+MAX_SHOWN: Final = 1000  # steps of a trace, in its text
+WIDTH: Final = 100  # of a line of it
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a statement wrote: ``values`` to the elements ``indices`` of a tensor, counted from its first.
+
+    ``tensor`` is the name of the parameter; where nobody knows which it was, it is None and ``indices`` are
+    addresses. ``kind``: ``store`` or ``atomic``, whose ``values`` are what was added or exchanged. Both arrays are
+    flat, and hold only what the mask let through.
+    """
+
+    kind: str
+    tensor: str | None
+    indices: Any
+    values: Any
+
+
+@dataclass(frozen=True)
+class TraceStep:
+    """One statement that ran. ``changed`` is the variable that it set, if any.
+
+    ``variables`` holds all that can be named after it and have a value, as NumPy arrays: scalars have no axes,
+    bfloat16 is float. A pointer is the element that it points to, counted from the first of the
+    tensor that ``tensors`` names for it; without a name it is an address.
+    """
+
+    span: Span
+    changed: str | None
+    variables: Mapping[str, Any]
+    tensors: Mapping[str, str]
+    written: tuple[Written, ...] = ()
+
+    @property
+    def line(self) -> int:
+        """The number of its first line in the source."""
+        return self.span.line
+
+    @property
+    def text(self) -> str:
+        """The statement as it stands in the source."""
+        return self.span.text
+
+
+@dataclass(frozen=True)
+class Trace(Sequence[TraceStep]):
+    """The steps of one program, in order. ``notes``: what is wrong with its accesses."""
+
+    kernel: str
+    program: tuple[int, int, int]
+    grid: tuple[int, int, int]
+    steps: tuple[TraceStep, ...]
+    notes: tuple[Diagnostic, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.steps[at]
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        lines = [f"{self.kernel}: program {self.program} of a grid of {self.grid}"]
+        before = None
+        for step in self.steps[:MAX_SHOWN]:
+            if step.span != before:
+                lines += _source_lines(step.span)
+            before = step.span if step.changed is None else None
+            lines += _shown(step)
+        if len(self.steps) > MAX_SHOWN:
+            lines.append(f"... {len(self.steps) - MAX_SHOWN} more steps")
+        return "\n".join([*lines, *(note.render() for note in self.notes)])
+
+
+class Recorded(CheckedAccesses):
+    """The accesses of traced code, and its calls of ``watched``."""
+
+    def __init__(self, sites: Sequence[Site], steps: Steps) -> None:
+        super().__init__(sites)
+        self.functions = {**self.functions, "watched": self._watched}
+        self.taken: list[TraceStep] = []
+        self._steps = steps
+        self._values: dict[int, Any] = {}
+        self._written: list[Written] = []
+
+    def _watched(self, number: Any, *values: Any) -> None:
+        step: Step = self._steps.steps[number]
+        variables = self._steps.variables
+        if step.sets is not None:
+            self._values[step.sets] = self._array(values[0], variables[step.sets])
+        seen = {variables[at].name: at for at in step.visible if at in self._values}
+        roots = {name: variables[at].root for name, at in seen.items() if _is_pointer(variables[at])}
+        self.taken.append(
+            TraceStep(
+                step.span,
+                None if step.sets is None else variables[step.sets].name,
+                {name: self._values[at] for name, at in seen.items()},
+                {name: root for name, root in roots.items() if root is not None},
+                tuple(self._written),
+            )
+        )
+        self._written.clear()
+
+    def _array(self, value: Any, variable: Variable) -> Any:
+        """A value of the interpreter as the user's text has it."""
+        array = array_of(value, tuple(map(int, shape_of(variable.type))))
+        element = element_of(variable.type)
+        if not isinstance(element, PointerType):
+            return array.astype("float32" if element.torch == "bfloat16" else element.torch)  # a copy
+        if variable.root is None:
+            return array.astype(numpy.uint64)
+        width = 8 if isinstance(element.element, PointerType) else max(1, element.element.bits // 8)
+        return self._index(array, variable.root, width)
+
+    def _index(self, addresses: Any, root: str, width: int) -> Any:
+        assert self._launched is not None
+        return (addresses.astype(numpy.int64) - self._launched.memory.extents[root].start) // width
+
+    # What is written, beside what CheckedAccesses does.
+
+    def _store(self, pointer: Any, value: Any, mask: Any, *site: Any) -> None:
+        super()._store(pointer, value, mask, *site)
+        self._note_written("store", pointer, value, mask, site[1])
+
+    def _changed(self, atomic: Any, pointer: Any, value: Any, mask: Any, number: int) -> Any:
+        before = super()._changed(atomic, pointer, value, mask, number)
+        self._note_written("atomic", pointer, value, mask, number)
+        return before
+
+    def _cas(self, pointer: Any, compare: Any, value: Any, mask: Any, *site: Any) -> Any:
+        before = super()._cas(pointer, compare, value, mask, *site)
+        equal = array_of(before, before.shape) == array_of(compare, ())
+        if equal.any():
+            self._note_written("atomic", pointer, value, equal, site[1])
+        return before
+
+    def _note_written(self, kind: str, pointer: Any, value: Any, mask: Any, number: int) -> None:
+        site = self.sites[number]
+        addresses = pointer.handle.data.reshape(-1)
+        whole = numpy.broadcast_to(array_of(value, pointer.shape), pointer.handle.data.shape).reshape(-1)
+        kept = numpy.ones(addresses.shape, bool)
+        if mask is not True:
+            kept = numpy.broadcast_to(array_of(mask, pointer.shape), pointer.handle.data.shape).reshape(-1)
+        addresses, whole = addresses[kept.astype(bool)], whole[kept.astype(bool)].copy()
+        root = site.roots[0] if site.roots is not None and len(site.roots) == 1 else None
+        indices = addresses.copy() if root is None else self._index(addresses, root, site.width)
+        self._written.append(Written(kind, root, indices, whole))
+
+
+def _is_pointer(variable: Variable) -> bool:
+    return isinstance(element_of(variable.type), PointerType)
+
+
+def _source_lines(span: Span) -> Iterator[str]:
+    first, last = span.line, span.source.position(max(span.start, span.end - 1))[0]
+    for number in range(first, last + 1):
+        yield f"{number:5} | {span.source.line(number).rstrip()}"
+
+
+def _shown(step: TraceStep) -> Iterator[str]:
+    """What a step set and wrote, below its line."""
+    if step.changed is not None:
+        array = step.variables[step.changed]
+        tensor = step.tensors.get(step.changed)
+        yield from _assignment(step.changed, array, "" if tensor is None else f"{tensor} + ")
+    for written in step.written:
+        indices = _digits(written.indices)
+        sign = "=" if written.kind == "store" else "<-"
+        yield from _assignment(f"{written.tensor or 'memory'}{indices}", written.values, "", sign)
+
+
+def _assignment(name: str, array: Any, before: str, sign: str = "=") -> Iterator[str]:
+    head = f"      |   {name} {sign} {before}"
+    first, *others = _digits(array).split("\n")
+    yield head + first
+    yield from (f"      |{' ' * (len(head) - 7)}{line}" for line in others)
+
+
+def _digits(array: Any) -> str:
+    with numpy.printoptions(threshold=16, edgeitems=3, linewidth=WIDTH, precision=6):
+        return str(array)

@@ -1,0 +1,29 @@
+"""Points of a sweep by the settings in which they differ: ``TM=128 num_warps=8``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+
+from pytriton.runtime.options.defines import Config
+
+__all__ = ["labels"]
+
+
+def labels(points: Iterable[Config]) -> dict[Config, str]:
+    """A name for each point, no two alike; a single point is called by its defines."""
+    settings = {point: _settings(point) for point in points}
+    names = dict.fromkeys(name for each in settings.values() for name in each)
+    varied = [name for name in names if len({repr(each.get(name)) for each in settings.values()}) > 1]
+    return {
+        point: " ".join(
+            f"{name}={each[name]}" for name in varied or point.defines if each.get(name) is not None
+        )
+        or "the only point"
+        for point, each in settings.items()
+    }
+
+
+def _settings(point: Config) -> dict[str, object]:
+    own = {field.name: getattr(point, field.name) for field in fields(point) if field.name != "defines"}
+    return {**point.defines, **own}

@@ -1,0 +1,615 @@
+"""Kernels whose backward is derived, small ones: at least one for each rule.
+
+``T`` is the element type, so that each runs in double (against numerical differences) and in float and half
+(against double). Tensors are given by name and shape, filled with numbers from ``low`` to ``high`` that are
+apart from each other, so that no kink or tie is near. What is made of a call is ``Launch``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+import pytriton
+
+__all__ = ["PROGRAMS", "Launch", "Program", "elementwise"]
+
+
+@dataclass(frozen=True)
+class Program:
+    """``shapes``: of the tensors, in the order of the parameters; ``numbers``: of the other parameters.
+    ``atomic``: the inputs that are added up by atomics.
+    """
+
+    name: str
+    text: str
+    shapes: Mapping[str, tuple[int, ...]]
+    numbers: Mapping[str, Any]
+    grid: tuple[int, ...]
+    outputs: tuple[str, ...] = ("y",)
+    defines: Mapping[str, Any] = field(default_factory=dict)
+    low: float = -1.0
+    high: float = 1.0
+    integers: Mapping[str, Callable[[], torch.Tensor]] = field(default_factory=dict)
+    atomic: tuple[str, ...] = ()
+    rule: str = ""
+
+    def kernel(self, dtype: torch.dtype) -> Any:
+        return pytriton.kernel(self.text, defines={**self.defines, "T": dtype}, name=self.name)
+
+    def tensors(self, dtype: torch.dtype) -> dict[str, torch.Tensor]:
+        """All tensors; the same numbers for every dtype, up to rounding."""
+        generator = torch.Generator().manual_seed(len(self.text))
+        made: dict[str, torch.Tensor] = {}
+        for name, shape in self.shapes.items():
+            if name in self.integers:
+                made[name] = self.integers[name]()
+                continue
+            count = torch.Size(shape).numel()
+            places = torch.randperm(max(count, 1), generator=generator)[:count] + 0.1 + 0.17 * len(made)
+            values = self.low + (self.high - self.low) * places / max(count, 1)
+            made[name] = values.to(torch.half).to(dtype).reshape(shape)
+        return made
+
+
+@dataclass
+class Launch:
+    """A kernel and its gradient as a function of its inputs, for ``torch.autograd``."""
+
+    program: Program
+    dtype: torch.dtype
+
+    def __post_init__(self) -> None:
+        self.kernel = self.program.kernel(self.dtype)
+        self.gradient = pytriton.gradient(self.kernel)
+        self.names = re.findall(r"(\w+)\s*(?:__\w+(?:\(\w+\))?\s*)*[,)]", self.program.text.partition("{")[0])
+
+    def arguments(self, tensors: Mapping[str, torch.Tensor]) -> list[Any]:
+        return [tensors[n] if n in tensors else self.program.numbers[n] for n in self.names]
+
+    def forward(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        """The outputs."""
+        given = {
+            n: t.detach().clone() if n in self.program.outputs else t.detach() for n, t in tensors.items()
+        }
+        self.kernel(*self.arguments(given), grid=self.program.grid)
+        return {name: given[name] for name in self.program.outputs}
+
+    def backward(
+        self, tensors: Mapping[str, torch.Tensor], flowing: Mapping[str, torch.Tensor]
+    ) -> dict[str, torch.Tensor]:
+        given = {n: t.detach() for n, t in tensors.items()}
+        result: dict[str, torch.Tensor] = self.gradient(
+            *self.arguments(given), grid=self.program.grid, d_outputs=flowing
+        )
+        return result
+
+    def function(self, tensors: Mapping[str, torch.Tensor]) -> Callable[..., Any]:
+        """Of its floating inputs, differentiable by the derived backward."""
+        launch, names = self, self.gradient.inputs
+
+        class Function(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, *inputs: torch.Tensor) -> Any:
+                ctx.save_for_backward(*inputs)
+                given = {**tensors, **dict(zip(names, inputs, strict=True))}
+                return tuple(launch.forward(given).values())
+
+            @staticmethod
+            def backward(ctx: Any, *flowing: torch.Tensor) -> Any:
+                given = {**tensors, **dict(zip(names, ctx.saved_tensors, strict=True))}
+                made = launch.backward(given, dict(zip(launch.program.outputs, flowing, strict=True)))
+                return tuple(made[name] for name in names)
+
+        return Function.apply  # type: ignore[no-any-return]
+
+
+BLOCK = 8
+COUNT = 13  # two blocks, the second of them masked
+
+
+def elementwise(
+    name: str, expression: str, inputs: str = "x", low: float = -1.0, high: float = 1.0, rule: str = ""
+) -> Program:
+    """``y = expression`` of blocks x, w and v."""
+    loads = "".join(f"  T {each}[B] = inside ? *(p{each} + r) : 1;\n" for each in inputs.split())
+    pointers = ", ".join(f"T *p{each}" for each in inputs.split())
+    text = (
+        f"__global__ void f({pointers}, T *y, int n) {{\n"
+        "  int r[B] = get_program_id(0) * B + 0 ... B;\n"
+        "  bool inside[B] = r < n;\n"
+        f"{loads}"
+        f"  *?(inside) (y + r) = {expression};\n"
+        "}\n"
+    )
+    shapes = {**{f"p{each}": (COUNT,) for each in inputs.split()}, "y": (COUNT,)}
+    return Program(
+        name, text, shapes, {"n": COUNT}, (2,), defines={"B": BLOCK}, low=low, high=high, rule=rule or name
+    )
+
+
+_ELEMENTWISE = [
+    elementwise("negation", "-x"),
+    elementwise("sum", "x + w", "x w"),
+    elementwise("difference", "x - w", "x w"),
+    elementwise("product", "x * w", "x w"),
+    elementwise("square", "x * x"),
+    elementwise("quotient", "x / w", "x w", 0.5, 2.0),
+    elementwise("exp", "exp(x)"),
+    elementwise("log", "log(x)", low=0.25, high=2.0),
+    elementwise("sqrt", "sqrt(x)", low=0.25, high=2.0),
+    elementwise("rsqrt", "rsqrt(x)", low=0.25, high=2.0),
+    elementwise("sin", "sin(x)"),
+    elementwise("cos", "cos(x)"),
+    elementwise("tanh", "tanh(x)"),
+    elementwise("sigmoid", "sigmoid(x)"),
+    elementwise("erf", "erf(x)"),
+    elementwise("log2", "log2(x)", low=0.25, high=2.0),
+    elementwise("exp2", "exp2(x)"),
+    elementwise("pow", "pow(x, w)", "x w", 0.5, 2.0),
+    elementwise("pow_constant", "pow(x, 3)"),
+    elementwise("floor", "x * floor(3 * x)"),
+    elementwise("ceil", "x * ceil(3 * x)"),
+    elementwise("fma", "fma(x, w, v)", "x w v"),
+    elementwise("min", "min(x, w)", "x w"),
+    elementwise("max", "max(x, w)", "x w"),
+    elementwise("abs", "abs(x)"),
+    elementwise("ternary", "x > 0 ? x * x : 3 * x"),
+    elementwise("select", "select(x < w, x * w, w)", "x w"),
+    elementwise("comparison", "x * (x > w)", "x w"),
+    elementwise("conversion", "(T)x * (int)(4 * x)"),
+    elementwise("gelu", "0.5 * x * (1 + erf(x * 0.70710678118654752))"),
+    elementwise("deep", "exp(sin(x) * cos(w)) / (1 + x * x) - log(2 + w * x)", "x w"),
+    elementwise("repeated", "(x + w) * (x - w) + x * exp(x)", "x w"),
+]
+
+_MASKED_NAN = Program(
+    "masked_log",
+    """__global__ void f(T *x, T *y, int n) {
+  int r[B] = get_program_id(0) * B + 0 ... B;
+  bool inside[B] = r < n;
+  T v[B] = inside ? *(x + r) : 0;
+  T u[B] = log(v);
+  T s = (inside ? u : 0)[+];
+  *?(inside) (y + r) = s * v;
+}
+""",
+    {"x": (COUNT,), "y": (COUNT,)},
+    {"n": COUNT},
+    (2,),
+    defines={"B": BLOCK},
+    low=0.5,
+    high=2.0,
+    rule="masks are applied after the local derivative",
+)
+
+_SOFTMAX = Program(
+    "softmax",
+    """__global__ void softmax(T *y, T *x, int n, int ldx) {
+  int row = get_program_id(0);
+  int rn[B] = 0 ... B;
+  bool inside[B] = rn < n;
+  T *px[B] = x + row * ldx + rn;
+  // nothing overflows
+  T v[B] = inside ? *px : -F32_INFINITY;
+  T e[B] = exp(v - v[max]);
+  *?(inside) (y + row * n + rn) = e / e[+];
+}
+""",
+    {"y": (3, 5), "x": (3, 5)},
+    {"n": 5, "ldx": 5},
+    (3,),
+    defines={"B": 8},
+    rule="reductions and masks of rows",
+)
+
+_REDUCTIONS = [
+    Program(
+        f"reduce_{name}",
+        f"""__global__ void f(T *x, T *y, int n) {{
+  int row = get_program_id(0);
+  int rn[B] = 0 ... B;
+  T v[B] = rn < n ? *(x + row * n + rn) : {other};
+  *(y + row) = (v * v * v)[{operator}];
+}}
+""",
+        {"x": (3, 6), "y": (3,)},
+        {"n": 6},
+        (3,),
+        defines={"B": 8},
+        rule=f"[{operator}]",
+    )
+    for name, operator, other in (("sum", "+", "0"), ("max", "max", "-10"), ("min", "min", "10"))
+]
+
+_TWO_D = [
+    Program(
+        "rows_and_columns",
+        """__global__ void f(T *x, T *w, T *y, int M, int N) {
+  int rm[TM] = get_program_id(0) * TM + 0 ... TM;
+  int rn[TN] = get_program_id(1) * TN + 0 ... TN;
+  bool inside[TM, TN] = (rm < M)[:, newaxis] && (rn < N)[newaxis, :];
+  T a[TM, TN] = inside ? *(x + rm[:, newaxis] * N + rn[newaxis, :]) : 0;
+  T b[TN] = rn < N ? *(w + rn) : 0;
+  T s[TM] = (a * a)[:, +];
+  T m[TN] = a[max, :];
+  *?(inside) (y + rm[:, newaxis] * N + rn[newaxis, :]) = a * b[newaxis, :] + s[:, newaxis] - m[newaxis, :];
+}
+""",
+        {"x": (5, 6), "w": (6,), "y": (5, 6)},
+        {"M": 5, "N": 6},
+        (2, 2),
+        defines={"TM": 4, "TN": 4},
+        atomic=("w",),
+        rule="[:, newaxis], reductions of one axis, an input that many programs read",
+    ),
+    Program(
+        "transposed",
+        """__global__ void f(T *x, T *y) {
+  int rm[4] = 0 ... 4;
+  int rn[8] = 0 ... 8;
+  T a[4, 8] = *(x + rm[:, newaxis] * 8 + rn[newaxis, :]);
+  T b[8, 4] = ^a;
+  T c[8, 4] = exp(b) * trans(a);
+  *(y + rn[:, newaxis] * 4 + rm[newaxis, :]) = c;
+}
+""",
+        {"x": (4, 8), "y": (8, 4)},
+        {},
+        (1,),
+        rule="transposition",
+    ),
+    Program(
+        "permuted",
+        """__global__ void f(T *x, T *y) {
+  int r[32] = 0 ... 32;
+  T a[2, 4, 4] = *(x + r);
+  T b[4, 2, 4] = a[^1, ^0, ^2];
+  T c[4, 4, 2] = b[^0, ^2, ^1] * a[^1, ^2, ^0];
+  T d[32] = c;
+  *(y + r) = d * d;
+}
+""",
+        {"x": (32,), "y": (32,)},
+        {},
+        (1,),
+        rule="permutation and reshape",
+    ),
+    Program(
+        "scalars",
+        """__global__ void f(T *x, T *w, T *y) {
+  int row = get_program_id(0);
+  T a = *(x + row);
+  T b = *w;
+  int r[4] = 0 ... 4;
+  T c[4] = a * b;
+  T d[4] = c + a * r;
+  *(y + row * 4 + r) = exp(d) * b;
+}
+""",
+        {"x": (3,), "w": (1,), "y": (3, 4)},
+        {},
+        (3,),
+        atomic=("w",),
+        rule="a scalar that fills a block",
+    ),
+    Program(
+        "broadcast_sum",
+        """__global__ void f(T *x, T *y) {
+  int r[4] = 0 ... 4;
+  T a[4] = *(x + r);
+  T s = a[+];
+  T b[8, 4] = s + a;
+  T c = b[+, +];
+  *(y + r) = c * a;
+}
+""",
+        {"x": (4,), "y": (4,)},
+        {},
+        (1,),
+        rule="a sum over what was repeated counts each repetition",
+    ),
+    Program(
+        "product",
+        """__global__ void f(T *a, T *b, T *c) {
+  int r[16] = 0 ... 16;
+  T x[16, 16] = *(a + r[:, newaxis] * 16 + r[newaxis, :]);
+  T w[16, 16] = *(b + r[:, newaxis] * 16 + r[newaxis, :]);
+  *(c + r[:, newaxis] * 16 + r[newaxis, :]) = x @ w + ^x @ w;
+}
+""",
+        {"a": (16, 16), "b": (16, 16), "c": (16, 16)},
+        {},
+        (1,),
+        outputs=("c",),
+        rule="@ and its transpositions",
+    ),
+]
+
+_MEMORY = [
+    Program(
+        "several_reads",
+        """__global__ void f(T *x, T *y, int n) {
+  int r[B] = get_program_id(0) * B + 0 ... B;
+  bool inside[B] = r < n;
+  bool more[B] = r + 1 < n;
+  T a[B] = inside ? *(x + r) : 0;
+  T b[B] = more ? *(x + r + 1) : 0;
+  *?(inside) (y + r) = a * b + a;
+}
+""",
+        {"x": (COUNT,), "y": (COUNT,)},
+        {"n": COUNT},
+        (2,),
+        defines={"B": BLOCK},
+        atomic=("x",),
+        rule="several reads of one element",
+    ),
+    Program(
+        "gather",
+        """__global__ void f(T *x, int *index, T *y, int n) {
+  int r[B] = get_program_id(0) * B + 0 ... B;
+  bool inside[B] = r < n;
+  int at[B] = inside ? *(index + r) : 0;
+  T a[B] = inside ? *(x + at) : 0;
+  *?(inside) (y + r) = a * a;
+}
+""",
+        {"x": (5,), "index": (COUNT,), "y": (COUNT,)},
+        {"n": COUNT},
+        (2,),
+        defines={"B": BLOCK},
+        integers={"index": lambda: torch.arange(COUNT, dtype=torch.int32) % 3},
+        atomic=("x",),
+        rule="reads at indices from memory",
+    ),
+    Program(
+        "added_output",
+        """__global__ void f(T *x, T *y, int n) {
+  int r[B] = get_program_id(0) * B + 0 ... B;
+  bool inside[B] = r < n;
+  T a[B] = inside ? *(x + r) : 0;
+  atomic_add(y + r % 4, a * a, inside);
+}
+""",
+        {"x": (COUNT,), "y": (4,)},
+        {"n": COUNT},
+        (2,),
+        defines={"B": BLOCK},
+        rule="atomic_add outputs",
+    ),
+    Program(
+        "two_outputs",
+        """__global__ void f(T *x, T *y, T *z, int n) {
+  int r[B] = get_program_id(0) * B + 0 ... B;
+  T a[B] = *?(r < n) (x + r);
+  *?(r < n) (y + r) = a * a;
+  *?(r < n) (z + r) = exp(a);
+}
+""",
+        {"x": (COUNT,), "y": (COUNT,), "z": (COUNT,)},
+        {"n": COUNT},
+        (2,),
+        outputs=("y", "z"),
+        defines={"B": BLOCK},
+        rule="several outputs",
+    ),
+    Program(
+        "partial",
+        """__global__ void f(T *x, T *y, int n) {
+  int r[B] = get_program_id(0) * B + 0 ... B;
+  bool some[B] = r < n && r > 2;
+  T a[B] = some ? *(x + 2 * r) : 0;
+  *?(some) (y + r) = a * a;
+}
+""",
+        {"x": (2 * COUNT,), "y": (COUNT,)},
+        {"n": COUNT},
+        (2,),
+        defines={"B": BLOCK},
+        rule="what is never read has gradient zero",
+    ),
+    Program(
+        "reassigned",
+        """__global__ void f(T *x, T *y, int n) {
+  int r[B] = get_program_id(0) * B + 0 ... B;
+  T *p[B] = x + r;
+  T a[B] = r < n ? *p : 0;
+  a = a * a;
+  a += exp(a);
+  T b[B] = a;
+  a *= b;
+  T *q[B] = y;
+  q += r;
+  *?(r < n) q = a;
+}
+""",
+        {"x": (COUNT,), "y": (COUNT,)},
+        {"n": COUNT},
+        (2,),
+        defines={"B": BLOCK},
+        rule="variables that are assigned again",
+    ),
+]
+
+_BRANCHES = [
+    Program(
+        "branch",
+        """__global__ void f(T *x, T *y, int n, int k) {
+  int pid = get_program_id(0);
+  int r[B] = pid * B + 0 ... B;
+  T a[B] = r < n ? *(x + r) : 0;
+  T b[B] = a * a;
+  if (pid == k) {
+    T c[B] = exp(a);
+    b = c * b;
+  } else {
+    b += a;
+  }
+  if (k > 5) {
+    b = 0;
+  }
+  *?(r < n) (y + r) = b * a;
+}
+""",
+        {"x": (COUNT,), "y": (COUNT,)},
+        {"n": COUNT, "k": 1},
+        (2,),
+        defines={"B": BLOCK},
+        rule="if",
+    ),
+]
+
+_LOOPS = [
+    Program(
+        "row_sum",
+        """__global__ void f(T *x, T *y, int n) {
+  int row = get_program_id(0);
+  int r[B] = 0 ... B;
+  T *p[B] = x + row * n + r;
+  T s[B] = 0;
+  for (int k = n; k > 0; k -= B) {
+    T a[B] = r < k ? *p : 0;
+    s += a * a;
+    p += B;
+  }
+  *(y + row) = exp(s[+]);
+}
+""",
+        {"x": (2, 11), "y": (2,)},
+        {"n": 11},
+        (2,),
+        defines={"B": 4},
+        rule="sums in counted loops",
+    ),
+    Program(
+        "zero_iterations",
+        """__global__ void f(T *x, T *w, T *y, int n) {
+  int r[B] = 0 ... B;
+  T s[B] = *(w + r);
+  for (int k = 0; k < n; k += B)
+    s += *(x + k + r);
+  *(y + r) = s * s;
+}
+""",
+        {"x": (8,), "w": (4,), "y": (4,)},
+        {"n": 0},
+        (1,),
+        defines={"B": 4},
+        rule="zero iterations give zero",
+    ),
+    Program(
+        "outer_value",
+        """__global__ void f(T *x, T *w, T *y, int n) {
+  int row = get_program_id(0);
+  int r[B] = 0 ... B;
+  T scale = exp(*(w + row));
+  T s = 0;
+  for (int k = 0; k < n; k += B) {
+    T a[B] = r + k < n ? *(x + row * n + k + r) : 0;
+    s += (a * scale)[+] + scale * k;
+  }
+  *(y + row) = s * scale;
+}
+""",
+        {"x": (2, 7), "w": (2,), "y": (2,)},
+        {"n": 7},
+        (2,),
+        defines={"B": 4},
+        rule="values from before a loop, used in it",
+    ),
+    Program(
+        "layer_norm",
+        """__global__ void f(T *x, T *gamma, T *beta, T *y, int n, float eps) {
+  int row = get_program_id(0);
+  int r[B] = 0 ... B;
+  T sum[B] = 0;
+  for (int k = 0; k < n; k += B)
+    sum += r + k < n ? *(x + row * n + k + r) : 0;
+  T mean = sum[+] / n;
+  T squares[B] = 0;
+  for (int k = 0; k < n; k += B) {
+    T d[B] = r + k < n ? *(x + row * n + k + r) - mean : 0;
+    squares += d * d;
+  }
+  T scale = rsqrt(squares[+] / n + eps);
+  for (int k = 0; k < n; k += B) {
+    bool inside[B] = r + k < n;
+    T v[B] = inside ? *(x + row * n + k + r) : 0;
+    T g[B] = inside ? *(gamma + k + r) : 0;
+    T b[B] = inside ? *(beta + k + r) : 0;
+    *?(inside) (y + row * n + k + r) = (v - mean) * scale * g + b;
+  }
+}
+""",
+        {"x": (3, 7), "gamma": (7,), "beta": (7,), "y": (3, 7)},
+        {"n": 7, "eps": 1e-3},
+        (3,),
+        defines={"B": 4},
+        atomic=("gamma", "beta"),
+        rule="row statistics in loops, output in another",
+    ),
+    Program(
+        "nested_loops",
+        """__global__ void f(T *x, T *y, int n, int m) {
+  int r[4] = 0 ... 4;
+  T s[4] = 0;
+  for (int i = 0; i < n; i += 1) {
+    T t[4] = 0;
+    for (int j = 0; j < m; j += 1)
+      t += *(x + (i * m + j) * 4 + r) * j;
+    s += exp(t);
+  }
+  *(y + r) = s;
+}
+""",
+        {"x": (2, 3, 4), "y": (4,)},
+        {"n": 2, "m": 3},
+        (1,),
+        rule="nested loops",
+    ),
+    Program(
+        "matmul",
+        """__global__ void dot(T *A, T *B, T *C, int M, int N, int K) {
+  int rm[16] = get_program_id(0) * 16 + 0 ... 16;
+  int rn[16] = get_program_id(1) * 16 + 0 ... 16;
+  int rk[16] = 0 ... 16;
+  T *pa[16, 16] = A + rm[:, newaxis] * K + rk[newaxis, :];
+  T *pb[16, 16] = B + rk[:, newaxis] * N + rn[newaxis, :];
+  T c[16, 16] = 0;
+  for (int k = K; k > 0; k -= 16) {
+    T a[16, 16] = (rm < M)[:, newaxis] && (rk < k)[newaxis, :] ? *pa : 0;
+    T b[16, 16] = (rk < k)[:, newaxis] && (rn < N)[newaxis, :] ? *pb : 0;
+    c += a @ b;
+    pa += 16;
+    pb += 16 * N;
+  }
+  *?((rm < M)[:, newaxis] && (rn < N)[newaxis, :]) (C + rm[:, newaxis] * N + rn[newaxis, :]) = c;
+}
+""",
+        {"A": (17, 18), "B": (18, 9), "C": (17, 9)},
+        {"M": 17, "N": 9, "K": 18},
+        (2, 1),
+        outputs=("C",),
+        atomic=("B",),
+        rule="c += a @ b",
+    ),
+]
+
+PROGRAMS: dict[str, Program] = {
+    program.name: program
+    for program in [
+        *_ELEMENTWISE,
+        _MASKED_NAN,
+        _SOFTMAX,
+        *_REDUCTIONS,
+        *_TWO_D,
+        *_MEMORY,
+        *_BRANCHES,
+        *_LOOPS,
+    ]
+}

@@ -1,0 +1,116 @@
+"""The playground without a browser: its engine, its examples, and what it is put together from.
+
+``make site-test`` has the rest: typing, links, offline use, in Chromium.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pytriton
+
+PLAYGROUND = Path(__file__).parent.parent / "docs" / "playground"
+specification = importlib.util.spec_from_file_location("engine", PLAYGROUND / "engine.py")
+assert specification is not None
+assert specification.loader is not None
+engine = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(engine)
+
+SETS_HTML = re.compile(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|new Function")
+EXAMPLE = re.compile(r'name: "([^"]+)",\s+defines: (\[.*?\]\]),\s+text: `(.*?)`,', re.DOTALL)
+EXAMPLES = {
+    name: (json.loads(defines), text)
+    for name, defines, text in EXAMPLE.findall((PLAYGROUND / "examples.js").read_text(encoding="utf-8"))
+}
+
+
+def ask(text: str, defines: list[list[str]], show: str = "python") -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(
+        engine.answer(json.dumps({"text": text, "defines": defines, "show": show}))
+    )
+    return answer
+
+
+def test_examples_are_found() -> None:
+    assert len(EXAMPLES) == (PLAYGROUND / "examples.js").read_text().count("name: ") == 6
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("show", ["python", "folded"])
+def test_example(name: str, show: str) -> None:
+    """Each translates and folds, but for the one that is there for its three mistakes."""
+    defines, text = EXAMPLES[name]
+    answer = ask(text, defines, show)
+    if name == "Three mistakes":
+        assert len(answer["diagnostics"]) == 3
+        return
+    assert answer["ok"]
+    assert "${" not in text
+    assert "@triton.jit" in answer["python"]
+    if show == "python":
+        first = {key: value.split(",")[0] for key, value in defines}
+        assert answer["python"] == pytriton.translate(text, first).text
+
+
+def test_lines_lead_back() -> None:
+    defines, text = EXAMPLES["Vector add"]
+    answer = ask(text, defines)
+    python = answer["python"].splitlines()
+    lines = {
+        python[int(row) - 1].strip(): text.splitlines()[line - 1] for row, line in answer["lines"].items()
+    }
+    assert "off < n" in lines["check = off < n"]
+    assert "*?(check)" in lines["tl.store("]
+
+
+def test_diagnostics_have_places() -> None:
+    text = "__global__ void f(int* x) {\n  *x = TILE;\n}\n"
+    answer = ask(text, [])
+    (found,) = answer["diagnostics"]
+    assert not answer["ok"]
+    assert text[found["from"] : found["to"]] == "TILE"
+    assert (found["code"], found["severity"], found["missing"]) == ("TC301", "error", "TILE")
+    assert "^~~~" in found["rendered"]
+
+
+def test_folded_serves_all_values() -> None:
+    defines, text = EXAMPLES["Bias and ReLU, by #if"]
+    assert "if RELU" in ask(text, defines, "folded")["python"]
+    assert "if RELU" not in ask(text, defines)["python"]
+
+
+def test_what_cannot_be_folded_is_said() -> None:
+    text = "__global__ void f(int* x) {\n#if A\n  *x = 1;\n#else\n  *x = ;\n#endif\n}\n"
+    answer = ask(text, [["A", "1, 0"]], "folded")
+    assert not answer["ok"]
+    assert answer["diagnostics"][0]["code"]
+
+
+def test_everything_fetched_is_pinned_by_its_hash() -> None:
+    lock = json.loads((PLAYGROUND / "package-lock.json").read_text())
+    packages = [package for name, package in lock["packages"].items() if name]
+    assert len(packages) > 15
+    assert all(package["integrity"].startswith("sha512-") for package in packages)
+    assert not any("resolved" in package for package in packages)  # the registry is the user's own
+    wanted = json.loads((PLAYGROUND / "package.json").read_text())
+    pinned = {**wanted["dependencies"], **wanted["devDependencies"]}
+    assert all(re.fullmatch(r"[\d.]+", version) for version in pinned.values())
+    lines = (PLAYGROUND / "requirements.txt").read_text().splitlines()[1:]
+    assert len(lines) == 3
+    assert all(re.fullmatch(r"\w+==[\d.]+ --hash=sha256:[0-9a-f]{64}", line) for line in lines)
+
+
+def test_text_is_only_set_as_text() -> None:
+    """No way from a link into the page's HTML; the browser's test tries it."""
+    for path in PLAYGROUND.glob("*.js"):
+        script = path.read_text(encoding="utf-8")
+        assert not SETS_HTML.search(script), path
+    page = (PLAYGROUND / "index.html").read_text(encoding="utf-8")
+    assert "default-src 'self'" in page
+    assert not re.search(r"https?://", page)

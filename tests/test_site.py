@@ -1,0 +1,133 @@
+"""What the site is made of, without Sphinx: texts that are translated while it is built, drawings, links, lists.
+
+``make site`` builds it and follows its links; ``make site-test`` opens it in a browser.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+import pytriton
+from pytriton.runtime.kernel import OPTIONS
+from tools.pages.drawings import DRAWINGS
+from tools.pages.links import rewritten
+from tools.pages.notebooks import as_markdown, cells_of
+from tools.picture import PICTURE, picture
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted(path for path in DOCS.rglob("*.md") if path.parent.name != "errors")
+SCRIPTS = sorted((DOCS / "tutorial").glob("*.py"))
+BECOMES = re.compile(r"^```\{becomes\} ?([^\n]*)\n(?::show: \w+\n)?(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def examples() -> list[tuple[str, str, str]]:
+    """Of each text that a page shows beside its translation: where it stands, defines, text."""
+    return [
+        (f"{path.stem}-{number}", defines, text)
+        for path in PAGES
+        for number, (defines, text) in enumerate(BECOMES.findall(path.read_text(encoding="utf-8")), 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("defines", "text"), [case[1:] for case in examples()], ids=[case[0] for case in examples()]
+)
+def test_what_becomes_of_it(defines: str, text: str) -> None:
+    translation = pytriton.translate(text, dict(pair.split("=", 1) for pair in shlex.split(defines)))
+    ast.parse(translation.text)
+    assert not translation.warnings
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_tutorial(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each script runs, and its page has the text, the code and what the code printed."""
+    for name in ("rowops", "rowops.rows"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    page = as_markdown(script)
+    cells = cells_of(script.read_text(encoding="utf-8"))
+    assert page.startswith("# ")
+    assert len(cells) >= 4
+    assert page.count("```python\n") == sum(bool(cell.code.strip()) for cell in cells)
+    assert page.count(":class: printed") >= 2
+
+
+def test_cells(tmp_path: Path) -> None:
+    path = tmp_path / "page.py"
+    path.write_text("# %%\n# # Title\n#\n# Words.\n\nx = 1\n# a comment\nx + 1\n\n# %%\n\nprint(x)\n")
+    page = as_markdown(path)
+    assert page.startswith("# Title\n\nWords.\n\n```python\nx = 1\n# a comment\nx + 1\n```\n")
+    assert re.findall(r":class: printed\n\n(.*?)\n```", page, re.DOTALL) == ["2", "1"]
+    path.write_text("# %%\n\nx = 1\nx.y\n")
+    with pytest.raises(AttributeError) as raised:
+        as_markdown(path)
+    assert raised.traceback[-1].lineno == 3  # counted from 0: the place in the script
+
+
+def test_there_are_examples() -> None:
+    assert len(examples()) > 12
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_drawing(name: str) -> None:
+    """Well-formed, with words for those who cannot see it, inside its frame, and used by a page."""
+    picture = ET.fromstring(DRAWINGS[name]())
+    assert len(picture.attrib["aria-label"]) > 20
+    width, height = map(float, picture.attrib["viewBox"].split()[2:])
+    for box in picture.iter("{http://www.w3.org/2000/svg}rect"):
+        assert float(box.attrib["x"]) + float(box.attrib["width"]) <= width
+        assert float(box.attrib["y"]) + float(box.attrib["height"]) <= height
+    assert any(f"{{drawing}} {name}" in path.read_text(encoding="utf-8") for path in PAGES)
+
+
+def test_pages_stand_in_the_contents() -> None:
+    listed = re.findall(r"^[\w/-]+$", (DOCS / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    tutorial = (DOCS / "tutorial" / "index.md").read_text(encoding="utf-8")
+    listed += [f"tutorial/{name}" for name in re.findall(r"^\w+$", tutorial, re.MULTILINE)]
+    pages = (*PAGES, *SCRIPTS)
+    missing = {str(path.relative_to(DOCS).with_suffix("")) for path in pages} - {"index", *listed}
+    assert missing == set()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
+def test_links_of_the_site(path: Path) -> None:
+    """After rewriting each link leads to a file, none out of the repository."""
+    whole = rewritten(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))
+    text = re.sub(r"```.*?```|`[^`\n]+`", "", whole, flags=re.DOTALL)
+    links = re.findall(r"\]\((?!\w+:|#)([^)#\s]+)", text)
+    for link in (*links, *re.findall(r"\{download\}`[^`<]*<([^>`]*)>`", whole)):
+        assert (path.parent / link).is_file(), link
+
+
+def test_links_are_led_to_pages() -> None:
+    text = "[a](../README.md) [b](../tests/oracle) [c](../examples/dot.py) `[d](../x)` [e](tuning.md#x)"
+    assert rewritten("docs/page.md", text) == (
+        "[a](index.md) b {download}`c <../examples/dot.py>` `[d](../x)` [e](tuning.md#x)"
+    )
+    assert "[README](../index.md)" not in rewritten("docs/inside/x.md", "[README](../README.md)")
+
+
+def test_picture_is_current() -> None:
+    """``python tools/picture.py`` draws it again, after a change of the translation or of the speeds."""
+    assert PICTURE.read_text(encoding="utf-8") == picture()
+    ET.fromstring(picture())
+
+
+def test_options_are_told() -> None:
+    """Each option of pytriton.kernel and each environment variable has a row, and each row is one."""
+    told = (DOCS / "options.md").read_text(encoding="utf-8")
+    kernels, variables = told.split("## Environment variables")
+    assert set(re.findall(r"^\| `(\w+)=", kernels, re.MULTILINE)) == {*OPTIONS} - {"unknown"}
+    used = {
+        name
+        for path in (ROOT / "pytriton").rglob("*.py")
+        for name in re.findall(r'"(PYTRITON_[A-Z_]+)"', path.read_text(encoding="utf-8"))
+    }
+    assert set(re.findall(r"^\| `(PYTRITON_\w+)`", variables, re.MULTILINE)) == used

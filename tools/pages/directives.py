@@ -1,0 +1,127 @@
+"""The directives of the pages. Each turns its content into HTML while the page is built, or stops the build.
+
+``{becomes} TM=64 TN=32``: its content is a Triton-C text; shown beside what it becomes. ``:show: module`` shows the
+whole module, else the body of the function. ``{output} pytriton ...``: what the command prints. ``{drawing} name``:
+a picture of drawings.py; its content is the caption. ``{measured} page``: what tools/measure_tutorial.py measured
+for a page of the tutorial, as bars; nothing where it did not run yet.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import shlex
+import textwrap
+from pathlib import Path
+
+from docutils import nodes
+from docutils.parsers.rst import Directive, directives
+
+import pytriton
+from pytriton.__main__ import main
+from tools.pages import drawings
+
+__all__ = ["Becomes", "Drawing", "Measured", "Output"]
+
+MEASURED = Path(__file__).parent.parent.parent / "docs" / "tutorial" / "measured.json"
+
+
+MAX_BESIDE = 142  # characters of both texts that fit beside each other
+
+
+def body_of(module: str) -> str:
+    """The statements of a generated module's function, without its head."""
+    head, found, body = module.partition("\n):\n")
+    return textwrap.dedent(body if found else head.partition(":\n")[2]).strip("\n") + "\n"
+
+
+def given(text: str) -> dict[str, str]:
+    """``TM=64 LAYOUT='a b'`` as defines."""
+    return dict(pair.split("=", 1) for pair in shlex.split(text))
+
+
+def html(text: str) -> nodes.raw:
+    return nodes.raw("", text, format="html")
+
+
+class Becomes(Directive):
+    """A Triton-C text, and the Python it becomes."""
+
+    has_content = True
+    optional_arguments = 1
+    final_argument_whitespace = True
+    option_spec = {"show": directives.unchanged}  # noqa: RUF012 - docutils asks for a dict
+
+    def run(self) -> list[nodes.Node]:
+        text = "\n".join(self.content) + "\n"
+        try:
+            module = pytriton.translate(text, given(" ".join(self.arguments))).text
+        except pytriton.CompileError as error:
+            raise self.error(f"this text is not translated:\n{error}") from error
+        shown = module if self.options.get("show") == "module" else body_of(module)
+        widths = [max(map(len, code.splitlines())) + 4 for code in (text, shown)]
+        beside = "beside" if sum(widths) <= MAX_BESIDE else ""
+        style = f"--old: {widths[0]}fr; --new: {widths[1]}fr"
+        found: list[nodes.Node] = [html(f'<div class="becomes {beside}" style="{style}">')]
+        for language, label, code in (("c", "Triton-C", text), ("python", "becomes", shown)):
+            half = nodes.container(classes=["becomes-half"])
+            caption = nodes.paragraph(label, label, classes=["becomes-label"])
+            half += [caption, nodes.literal_block(code, code, language=language)]
+            found.append(half)
+        return [*found, html("</div>")]
+
+
+class Output(Directive):
+    """A command of pytriton's, and what it prints."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        command = self.arguments[0]
+        stream = io.StringIO()
+        columns = os.environ.get("COLUMNS")
+        os.environ["COLUMNS"] = "88"
+        try:
+            with contextlib.redirect_stdout(stream), contextlib.suppress(SystemExit):
+                main(shlex.split(command)[1:])
+        finally:
+            os.environ.pop("COLUMNS") if columns is None else os.environ.update(COLUMNS=columns)
+        text = f"$ {command}\n{stream.getvalue()}"
+        return [nodes.literal_block(text, text, language="console")]
+
+
+class Drawing(Directive):
+    """A drawing, in the colours of the page, with a caption."""
+
+    has_content = True
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        try:
+            picture = drawings.DRAWINGS[self.arguments[0]]()
+        except KeyError as error:
+            raise self.error(f"there is no drawing {error}") from error
+        figure = nodes.container(classes=["drawing"])
+        figure += html(picture)
+        self.state.nested_parse(self.content, self.content_offset, figure)
+        return [figure]
+
+
+class Measured(Directive):
+    """Bars of a page of the tutorial beside torch, with date and machine."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        if not MEASURED.exists():
+            return []
+        report = json.loads(MEASURED.read_text(encoding="utf-8"))
+        measured = report["pages"][self.arguments[0]]
+        told = f"{report['date']}, {report['machine']}, torch {report['torch']}, Triton {report['triton']}"
+        caption = f"Speed in {measured['unit']}, beside torch's own operation; medians of one run. {told}."
+        figure = nodes.container(classes=["drawing"])
+        figure += [html(drawings.bars(measured["rows"], caption)), nodes.paragraph(caption, caption)]
+        return [figure]

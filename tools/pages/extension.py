@@ -1,0 +1,31 @@
+"""What the pages of docs/ can say beside Markdown, as a Sphinx extension.
+
+``becomes``: a Triton-C text and the Python it becomes, translated while the page is built. ``output``: a command
+and what it prints. ``drawing``: a picture of drawings.py, in the colours of the page. Links that leave docs/ are
+led to the page or the file they mean (links.py). See docs/by-example.md for all of them at work.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tools.pages import links
+from tools.pages.directives import Becomes, Drawing, Measured, Output
+from tools.pages.parser import NotebookParser
+from tools.pages.theme import Python, TritonCLexer
+
+__all__ = ["setup"]
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Called by Sphinx."""
+    app.add_directive("becomes", Becomes)
+    app.add_directive("output", Output)
+    app.add_directive("drawing", Drawing)
+    app.add_directive("measured", Measured)
+    app.add_source_suffix(".py", "tutorial")
+    app.add_source_parser(NotebookParser)
+    app.add_lexer("c", TritonCLexer)
+    app.add_lexer("python", Python)
+    app.connect("source-read", links.read)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

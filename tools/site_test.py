@@ -1,0 +1,54 @@
+"""``python tools/site_test.py build/site``: the built site, used in headless Chromium by tests/browser/walk.mjs.
+
+Serves the folder on a free port of this machine and leaves screenshots in build/screenshots. Where Chromium, node
+or playwright-core (which comes with the playground) is missing, it says so and exits with 0.
+"""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = ROOT / "build" / "playground" / "node_modules"
+SHOTS = ROOT / "build" / "screenshots"
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Files of one folder; requests are not logged."""
+
+    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript"}  # noqa: RUF012
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing."""
+
+
+def main(site: Path) -> int:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    node = shutil.which("node")
+    for found, name in (
+        (chromium, "Chromium"),
+        (node, "node"),
+        ((MODULES / "playwright-core").is_dir(), "npm"),
+    ):
+        if not found:
+            print(f"site-test skipped: {name} was not found")
+            return 0
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    serve = functools.partial(Quiet, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), serve) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        walk = ROOT / "tests" / "browser" / "walk.mjs"
+        done = subprocess.run([str(node), str(walk), url, str(chromium), str(MODULES), str(SHOTS)])
+        server.shutdown()
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]).resolve()))
