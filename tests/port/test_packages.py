@@ -28,7 +28,7 @@ WRONG_ON_INTERPRETER = {
     },
 }
 
-MAX_LAUNCHER = {"ops2021": 326}  # lines; it uses addresses, sweeps, texts in files, do_bench and perf_report
+MAX_LAUNCHER = {"ops2021": 338}  # lines; it uses addresses, sweeps, texts in files, do_bench and perf_report
 
 ALL = sorted(path.name for path in PACKAGES.iterdir() if (path / "__init__.py").exists())
 EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in ALL]
