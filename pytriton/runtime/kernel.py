@@ -33,6 +33,7 @@ from pytriton.runtime.launch.device import present_target
 from pytriton.runtime.launch.promises import Promises
 from pytriton.runtime.launch.recent import Recent, key_of
 from pytriton.runtime.locks import Lock
+from pytriton.runtime.options.call import called
 from pytriton.runtime.options.defines import Config, configs_of, defines_of
 from pytriton.runtime.options.definition import Definition, PlanSettings
 from pytriton.runtime.options.eras import Given, by_era, device_of
@@ -46,7 +47,7 @@ from pytriton.runtime.show.page import page
 from pytriton.runtime.sweep.examine import copies
 from pytriton.runtime.tensors import bench_registry
 from pytriton.runtime.trace.dynamo import call_traced, enrol, is_dynamo_compiling, is_traced, modes_active
-from pytriton.runtime.trace.frames import INSIDE, Shapes
+from pytriton.runtime.trace.frames import INSIDE, Call, Shapes
 from pytriton.runtime.tune.benchmark import Launch
 from pytriton.settings import Settings
 
@@ -70,32 +71,30 @@ class Kernel:
         self._told: set[str] = set()
         self.token = enrol(self)  # by which traced code names it
 
-    def __call__(
-        self,
-        /,
-        *arguments: Any,
-        grid: Any = None,
-        defines: Mapping[str, Any] | None = None,
-        num_warps: Any = None,
-        num_stages: Any = None,
-        bench: Any = 0,
-        **more_defines: Any,
-    ) -> int | None:
+    def __call__(self, /, *arguments: Any, **given: Any) -> int | None:
         """Launch the kernel once, on the device of the tensors and its current stream.
 
         ``arguments`` stand in the order of the kernel's parameters; without ``grid=`` the last one is the
-        grid. ``defines`` and ``num_warps`` win over those of the constructor; unknown keywords are defines.
-        With ``bench`` the best time of a launch is given back in nanoseconds. Raises LaunchError for wrong
-        use, CompileError for a text that cannot be translated, TuneError if a sweep leaves nothing.
+        grid. ``defines=``, ``num_warps=`` and ``num_stages=`` win over those of the constructor; other keywords
+        are defines. With ``bench=n`` the best time of a launch is given back in nanoseconds. Raises LaunchError
+        for wrong use, CompileError for a text that cannot be translated, TuneError if a sweep leaves nothing.
         """
         __tracebackhide__ = True
         try:
-            if more_defines:
-                defines = {**defines, **more_defines} if defines else more_defines
+            # The keywords stand in one dictionary: Python would compare each of twenty defines with each name of a
+            # signature, which takes longer than all that follows.
+            grid, defines, num_warps, num_stages, bench = given.pop("grid", None), None, None, None, 0
+            if given:
+                defines = given.pop("defines", None)
+                if given:
+                    num_warps, num_stages = given.pop("num_warps", None), given.pop("num_stages", None)
+                    bench = given.pop("bench", 0)
+                    if given:
+                        defines = {**defines, **given} if defines else given
             if grid is None:
                 if not arguments:
                     raise refusal(f"{self.name}: a call needs a grid", "TC511", _GIVE_A_GRID)
-                *arguments, grid = arguments  # type: ignore[assignment]
+                arguments, grid = arguments[:-1], arguments[-1]
             if is_dynamo_compiling():
                 call_traced(self, arguments, grid, defines, num_warps, num_stages, bench)
                 return None
@@ -111,6 +110,7 @@ class Kernel:
             within = frame is not None
             if frame is not None and isinstance(frame, Shapes):
                 frame += [arguments[at] for at in plan.written_positions if at < len(arguments)]
+                frame.note(self, Call(tuple(arguments), grid, defines, num_warps, num_stages))
                 return None
             if modes_active() and is_traced(arguments):
                 call_traced(self, arguments, grid, defines, num_warps, num_stages, bench)
@@ -374,6 +374,9 @@ class Kernel:
                 if isinstance(tensor, torch.Tensor):
                     bench_registry[tensor] = time
         return time
+
+
+setattr(Kernel.__call__, "__signature__", signature(called))  # noqa: B010 (functions have no such field)
 
 
 @entry

@@ -24,7 +24,7 @@ from pytriton.runtime.compile.load import load
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.interpret.traced import Trace
 from pytriton.runtime.launch.arguments import Binder
-from pytriton.runtime.launch.descriptors import fits_of, guarded
+from pytriton.runtime.launch.descriptors import fits_of
 from pytriton.runtime.launch.device import MOST_PROGRAMS, DeviceKernel, Direct, Grid, refuse_count
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, Options
@@ -130,7 +130,8 @@ class Candidate:
         def otherwise(grid: Grid, values: Sequence[Any]) -> None:
             self._plain.launch(device, grid, values, specialization)
 
-        return guarded(kernel.direct, len(self.translation.parameters), self._fits, otherwise)
+        count = len(self.translation.parameters)
+        return replace(kernel.direct, fits=self._fits, otherwise=otherwise, count=count)
 
     def compile_for(self, specialization: tuple[int, ...], target: Any) -> Any:
         """Triton's ``CompiledKernel`` for a target; raises UnsupportedError."""

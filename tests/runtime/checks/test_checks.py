@@ -27,6 +27,20 @@ __global__ void copy(float* z, float* x, int n) {
 """
 
 
+PREFETCHED = """\
+__global__ void copy(float* z, float* x, int n) {
+  float* p[16] = x + 0 ... 16;
+  float a[16] = *p;
+  for (int k = 0; k < n; k += 16) {
+    float b[16] = a;
+    p += 16;
+    a = *p;  // before the store, which may write what it reads
+    *(z + k + 0 ... 16) = b;
+  }
+}
+"""
+
+
 def made(text: str = COPY, **more: Any) -> pytriton.Kernel:
     return pytriton.kernel(text, name="copy.c", **more)
 
@@ -121,6 +135,19 @@ class TestLoads:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             kernel(z, x, 32, grid=2)
+
+    def test_of_the_last_prefetch_of_an_old_loop(self) -> None:
+        kernel = made(PREFETCHED)
+        assert (
+            "tl.load(p)" in kernel.source().split("for k")[1].split("tl.store")[0]
+        )  # it could not be undone
+        x, z = torch.arange(64.0), torch.zeros(64)
+        with pytest.warns(RuntimeWarning, match="load outside 'x': 1 element past the end"):
+            kernel(z, x, 64, grid=1)
+        assert torch.equal(z, x)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            kernel(z, x, 64, grid=1)
 
     def test_masked_off_elements_are_none(self) -> None:
         z = torch.zeros(20)
@@ -250,6 +277,20 @@ class TestSwitches:
     def test_the_text_that_is_shown_and_compiled_is_the_unchecked_one(self) -> None:
         assert made().source() == made(check=False).source() == made(check=True).source()
         assert "checked" not in made().source()
+
+
+def test_inside_torch_compile() -> None:
+    kernel = made()
+
+    def doubled(x: torch.Tensor, n: int) -> torch.Tensor:
+        z = torch.zeros(16)
+        kernel(z, x, n, grid=(2,))
+        return z * 2
+
+    compiled = torch.compile(doubled, backend="aot_eager", fullgraph=True)
+    assert compiled(torch.ones(32), 16).sum() == 32
+    with pytest.raises(LaunchError, match="store outside 'z': 1 element past the end"):
+        compiled(torch.ones(32), 20)
 
 
 def test_in_threads() -> None:
