@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -23,6 +24,9 @@ FLOAT_ERROR = 2e-6
 
 TILES: dict[str, Any] = {"TM": [128], "TN": [128, 256], "TK": [64]}
 SMALL: dict[str, Any] = {"TM": [32], "TN": [16], "TK": [16]}
+# 36 points with 4 and 8 warps, and 32 with 3 and 4 stages, too
+WIDE: dict[str, Any] = {"TM": [64, 128, 256], "TN": [64, 128, 256], "TK": [32, 64]}
+HAND_WIDE: dict[str, Any] = {"TM": [64, 128], "TN": [128, 256], "TK": [32, 64]}
 FORMS = [(False, False), (True, False), (False, True), (True, True)]  # which operands are transposed
 FLOAT_TILES: dict[str, Any] = {"TM": [128], "TN": [64, 128], "TK": [16, 32]}
 
@@ -32,23 +36,40 @@ def dot_half(settings: Settings) -> Iterator[Row]:
     sizes = settings.sizes([2048, 4096, 8192], [2048, 4096], [32])
     forms = settings.sizes(FORMS, FORMS[:1], FORMS)
     for n, (at, bt) in itertools.product(sizes, forms):
-        yield _half(settings, n, at, bt)
+        tiles = SMALL if settings.smoke else TILES
+        yield _half(settings, n, at, bt, tiles, tiles, [3, 4])
 
 
-def _half(settings: Settings, n: int, at: bool, bt: bool) -> Row:
-    """One square product; the operands are stored as they are read, or transposed."""
-    tiles = SMALL if settings.smoke else TILES
-    warps, stages = [4, 8], [3, 4]
+def wide(settings: Settings) -> Iterator[Row]:
+    """A sweep of 36 points, stages left open, against a hand-written kernel tuned over 32 points of its own."""
+    for n in settings.sizes([1024, 2048, 4096, 8192], [4096, 8192], [32]):
+        ours, theirs = (SMALL, SMALL) if settings.smoke else (WIDE, HAND_WIDE)
+        row = _half(settings, n, False, False, ours, theirs, None)
+        yield replace(row, program="dot half, wide sweep")
+
+
+def _half(
+    settings: Settings,
+    n: int,
+    at: bool,
+    bt: bool,
+    tiles: Mapping[str, Any],
+    by_tiles: Mapping[str, Any],
+    stages: list[int] | None,
+) -> Row:
+    """One square product; the operands are stored as they are read, or transposed. ``stages`` are ours; the
+    hand-written kernel always tries 3 and 4."""
+    warps = [4, 8]
     stored = torch.randn(2, n, n, device=settings.device).half()
     a, b = (x.t() if transposed else x for x, transposed in zip(stored, (at, bt), strict=True))
     out, by, mm = (torch.empty_like(stored[0]) for _ in range(3))
     hand = Tuned(
         handwritten.product,
-        points(**tiles, num_warps=warps, num_stages=stages, GROUP=8, MASKED=False, PRECISION="tf32"),
+        points(**by_tiles, num_warps=warps, num_stages=[3, 4], GROUP=8, MASKED=False, PRECISION="tf32"),
         lambda point: (n // point["TM"] * (n // point["TN"]),),
         *(a, b, by, n, n, n, *a.stride(), *b.stride(), n),
     )
-    defines = classic.text_defines(a.dtype, at, bt) | tiles
+    defines = {**classic.text_defines(a.dtype, at, bt), **tiles}
     contenders = [
         _classic(classic.kernel, stored, out, defines, num_warps=warps, num_stages=stages),
         by_hand(hand, by, 0.98),

@@ -1,25 +1,24 @@
 """A hand-written `@triton.jit` kernel tuned over a list of points, as fairly and as fast as ours.
 
 All points are compiled in parallel first (`triton.autotune` compiles one after another, which a run of all
-benchmarks has no time for), then timed one by one, then the near ties again.
+benchmarks has no time for), then they race by our own rule (pytriton/runtime/tune/race.py).
 """
 
 from __future__ import annotations
 
 import itertools
 import os
-import statistics
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import torch
 
-from benchmarks.measure import Contender, milliseconds
+from benchmarks.measure import Contender
+from pytriton.runtime.testing import milliseconds_on_gpu
+from pytriton.runtime.tune.race import race
 
 Point = dict[str, Any]
-
-_NEAR = 1.06  # within this factor of the best is a near tie
 
 
 def points(**lists: Any) -> list[Point]:
@@ -74,26 +73,24 @@ class Tuned:
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             list(pool.map(attempt, self.points[1:]))
 
-    def _time(self, at: int) -> float:
-        return milliseconds(lambda: self._launch(self.points[at]), rep=15)
-
     def _fastest(self) -> Point:
         self._compile_all()
-        timed: dict[int, float] = {}
+        alive: list[int] = []
         for at, point in enumerate(self.points):
             try:
                 self._launch(point)
-                timed[at] = self._time(at)
+                torch.cuda.synchronize()
+                alive.append(at)
             except Exception as error:
                 self.dropped.append(f"{point}: {type(error).__name__}")
-        if not timed:
+        if not alive:
             raise RuntimeError(f"no point is left: {self.dropped[:1]}")
-        best = min(timed.values())
-        ties = [at for at in sorted(timed, key=timed.__getitem__)[:3] if timed[at] <= _NEAR * best]
-        if len(ties) > 1:
-            rounds = [[self._time(at) for at in ties] for _ in range(3)]
-            timed = dict(zip(ties, map(statistics.median, zip(*rounds, strict=True)), strict=True))
-        return self.points[min(timed, key=timed.__getitem__)]
+        cache = torch.empty(1 << 28, dtype=torch.uint8, device="cuda")
+
+        def timed(at: int, count: int) -> list[float]:
+            return milliseconds_on_gpu(lambda: self._launch(self.points[at]), cache.zero_, count)
+
+        return self.points[race(alive, timed, lambda at: self.points[at]["num_warps"]).field[0]]
 
 
 def by_hand(tuned: Tuned, out: torch.Tensor, target: float | None, name: str = "hand-written") -> Contender:

@@ -25,7 +25,7 @@ import pytriton
 from benchmarks.attentions import attention
 from benchmarks.host import launch, tuning
 from benchmarks.measure import Row, Settings, compare, first_line
-from benchmarks.products import dot_float, dot_half, ragged
+from benchmarks.products import dot_float, dot_half, ragged, wide
 from benchmarks.reductions import batch_norm, cross_entropy, layer_norm, softmax
 from benchmarks.sparse import block_sparse
 from benchmarks.streams import streams
@@ -34,6 +34,7 @@ Benchmark = Callable[[Settings], Iterator[Row | dict[str, Any]]]
 
 BENCHMARKS: dict[str, Benchmark] = {
     "dot": dot_half,
+    "wide": wide,
     "ragged": ragged,
     "launch": launch,
     "streams": streams,

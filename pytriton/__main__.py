@@ -1,5 +1,4 @@
 """The command line: ``python -m pytriton translate FILE -D TM=64``, ``run --legacy PKG SCRIPT``, ``port PATH``,
-``gradient FILE``, ``explain CODE``, ``info``.
 
 Exit status: 0 done, 1 diagnostics were printed on stderr, 2 wrong usage.
 """
@@ -22,6 +21,7 @@ from pytriton.pipeline import translate
 from pytriton.port.about import about
 from pytriton.port.command import add_port, port
 from pytriton.port.explain import add_explain, explain
+from pytriton.port.help import add_completion, complete, with_examples
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command is None:
         parser.print_help()
         return 0
+    if options.command == "completion":
+        return complete(parser, options.shell)
     if options.command == "info":
         print(about(pytriton.__version__))
         return 0
@@ -45,24 +47,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="pytriton", description="Old Triton-C kernels as modern @triton.jit Python."
+        prog="pytriton",
+        description="Old Triton-C kernels as modern @triton.jit Python.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="'pytriton COMMAND --help' has examples.\n\nexit status: 0 done, 1 diagnostics, 2 wrong usage",
     )
     parser.add_argument("--version", action="version", version=f"pytriton {pytriton.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     command = commands.add_parser(
         "translate",
         help="print one kernel as a Python module",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="example:\n  pytriton translate dot.c -D TYPE=half -D TM=64 -D TN=64 -D TK=32 -o dot.py\n\n"
-        "exit status: 0 done, 1 errors in the text, 2 wrong usage",
     )
     _add_text(command)
     command = commands.add_parser(
         "gradient",
         help="print the backward of one kernel as Triton-C",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="example:\n  pytriton gradient softmax.c -D TYPE=float -D TN=1024 -o softmax_backward.c\n\n"
-        "exit status: 0 done, 1 errors in the text or no derivative, 2 wrong usage",
     )
     _add_text(command)
     command.add_argument("--outputs", metavar="Y,Z", help="what is differentiated, else all floating outputs")
@@ -71,6 +70,8 @@ def _parser() -> argparse.ArgumentParser:
     add_port(commands)
     add_explain(commands)
     commands.add_parser("info", help="versions, device, folders, compilers: what a bug report needs")
+    add_completion(commands)
+    with_examples(commands)
     return parser
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from pytriton.boundary import entry
 from pytriton.collecting import not_collecting
 from pytriton.emit.module import Module, emit
 from pytriton.errors import Diagnostic, Report
@@ -86,6 +87,7 @@ class Translation:
         return self.text
 
 
+@entry
 def translate(
     source: str | bytes | os.PathLike[str] | Source,
     defines: Mapping[str, object] | None = None,

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+import pytriton
+
 ROOT = Path(__file__).parent.parent
 
 # All that translating needs beside the standard library.
@@ -138,6 +140,28 @@ def test_wheel_translates_in_a_clean_environment(wheel: Path, kernel_file: Path)
     assert (folder / "add.py").read_text(encoding="utf-8") == text
     page = run(python, "-I", "-m", "pytriton", "explain", "TC302", cwd=folder)
     assert page == (ROOT / "docs" / "errors" / "TC302.md").read_text(encoding="utf-8")
+
+
+def test_citation_has_the_version() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {pytriton.__version__}\n" in citation
+
+
+@pytest.mark.slow
+def test_only_translate(kernel_file: Path) -> None:
+    """The line of docs/start.md for machines without torch and triton, in an empty environment (asks an index)."""
+    start = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
+    line = re.search(r"^\$ (pip install .* && pip install --no-deps \.)$", start, re.MULTILINE)
+    assert line is not None
+    folder = kernel_file.parent
+    run(sys.executable, "-m", "venv", folder / "env", cwd=folder)
+    python = folder / "env" / "bin" / "python"
+    run("sh", "-ec", line[1].replace("pip ", f"{python} -m pip --quiet "), cwd=ROOT)
+    listed = run(python, "-m", "pip", "list", "--format=freeze", cwd=folder).lower()
+    assert not re.search(r"^(torch|triton|numpy)==", listed, re.MULTILINE)
+    command = (folder / "env" / "bin" / "pytriton", "translate", kernel_file, "-D", "TILE=64")
+    assert "@triton.jit\ndef add(" in run(*command, cwd=folder)
+    assert "TC302" in run(python, "-m", "pytriton", "explain", "TC302", cwd=folder)
 
 
 def test_translating_asks_for_neither_torch_nor_triton(kernel_file: Path) -> None:

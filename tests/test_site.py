@@ -19,6 +19,7 @@ from pytriton.runtime.kernel import OPTIONS
 from tools.pages.drawings import DRAWINGS
 from tools.pages.links import rewritten
 from tools.pages.notebooks import as_markdown, cells_of
+from tools.picture import PICTURE, picture
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -111,6 +112,12 @@ def test_links_are_led_to_pages() -> None:
         "[a](index.md) b {download}`c <../examples/dot.py>` `[d](../x)` [e](tuning.md#x)"
     )
     assert "[README](../index.md)" not in rewritten("docs/inside/x.md", "[README](../README.md)")
+
+
+def test_picture_is_current() -> None:
+    """``python tools/picture.py`` draws it again, after a change of the translation or of the speeds."""
+    assert PICTURE.read_text(encoding="utf-8") == picture()
+    ET.fromstring(picture())
 
 
 def test_options_are_told() -> None:

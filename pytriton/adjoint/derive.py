@@ -104,6 +104,8 @@ def forward_of(
             kernel.span,
         )
     _check_memory(flow, kernel, chosen_out)
+    if not chosen_in:
+        refuse("TC700", f"kernel '{kernel.name}' reads no floating values but those it writes", kernel.span)
     refused: dict[str, CompileError] = {}
     kept: list[Symbol] = []
     for symbol in chosen_in:
@@ -114,6 +116,8 @@ def forward_of(
             if inputs is not None:
                 raise
             refused[symbol.name] = error
+    if not kept:
+        raise next(iter(refused.values()))
     flow = Flow(items, kernel.parameters, frozenset(kept))
     return Forward(
         front, kernel, items, flow, tuple(kept), tuple(chosen_out), refused, settings, dict(defines)

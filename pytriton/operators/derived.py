@@ -16,8 +16,8 @@ import torch
 
 from pytriton.adjoint.access import Accesses
 from pytriton.adjoint.again import WAYS, Way
-from pytriton.adjoint.command import usual_ways
-from pytriton.adjoint.derive import Derived, derive, forward_of
+from pytriton.adjoint.command import derivable, usual_ways
+from pytriton.adjoint.derive import Derived, derive
 from pytriton.adjoint.refuse import refuse
 from pytriton.errors import CompileError
 from pytriton.lang.tree.types import ScalarType
@@ -27,7 +27,7 @@ from pytriton.runtime.launch.device import sizes_of
 from pytriton.runtime.options.defines import Options, defines_of
 from pytriton.runtime.trace.frames import INSIDE
 
-__all__ = ["Gradient", "Scratch", "Step", "gradient"]
+__all__ = ["Gradient", "Scratch", "Step", "gradient", "overlaps_itself"]
 
 
 Ways = frozenset[tuple[str, Way]]  # of each input
@@ -66,12 +66,18 @@ class Gradient:
         defines: Mapping[str, Any] | None,
     ) -> None:
         self._definition = definition = of._definition
+        if definition.heuristics.functions:
+            raise refusal(
+                f"'{of.name}' has defines that are computed from the arguments of a call",
+                "TC755",
+                "derive a kernel without heuristics, with these defines given",
+            )
         self._kernel = of
         self._constexpr = defines_of(defines)
         self.configs = definition.configs(self._constexpr)
         text = definition.text
         self._forwards = [
-            forward_of(text.source, config.defines, text.settings, inputs, outputs) for config in self.configs
+            derivable(text.source, config.defines, text.settings, inputs, outputs) for config in self.configs
         ]
         self._forward = self._forwards[0]
         self._made: dict[Ways, tuple[Derived, Kernel]] = {}
@@ -81,6 +87,13 @@ class Gradient:
         self.inputs = tuple(symbol.name for symbol in self._forward.inputs)
         self.parameters = tuple(symbol.name for symbol in self._forward.kernel.parameters)
         self._typical = frozenset(usual_ways(self._forward).items())
+        if any(other.refused.keys() != self._forward.refused.keys() for other in self._forwards):
+            refuse(
+                "TC709",
+                "the points of the sweep have gradients of different inputs",
+                self._forward.kernel.span,
+            )
+        self._derived(self._typical)  # so that what cannot be derived is said now
 
     @property
     def source(self) -> str:
@@ -177,7 +190,7 @@ class Gradient:
     def _checked(self, given: Mapping[str, Any], grid: Any) -> Ways:
         """How gradients get to memory in this launch; raises LaunchError."""
         for name in (*self.inputs, *self.outputs):
-            if _overlaps_itself(given[name]):
+            if overlaps_itself(given[name]):
                 raise refusal(
                     f"elements of '{name}' share memory: their gradients cannot be told apart",
                     "TC753",
@@ -320,7 +333,7 @@ def _own(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if whole else tensor.clone()
 
 
-def _overlaps_itself(tensor: torch.Tensor) -> bool:
+def overlaps_itself(tensor: torch.Tensor) -> bool:
     """Whether two elements may be one; exact for strides that nest."""
     extent = 0
     for stride, size in sorted(zip(tensor.stride(), tensor.shape, strict=True)):

@@ -33,6 +33,7 @@ from torch.utils.flop_counter import register_flop_formula
 
 from pytriton.operators.body import Body
 from pytriton.operators.flow import Effects, effects_of
+from pytriton.operators.formula import DerivedFormula
 from pytriton.operators.gradient import Gradient
 from pytriton.operators.shortcut import Shortcut
 from pytriton.runtime.errors import refusal
@@ -115,6 +116,16 @@ class Operator:
 
         Raises LaunchError (TC540) for an operator that writes its arguments: autograd cannot follow that.
         """
+        self._check_unwritten()
+        self._gradient.formula(backward, setup_context)
+
+    def derive_autograd(self) -> None:
+        """Derive the formula from the kernels in the body; raises LaunchError (TC540) as ``register_autograd``."""
+        self._check_unwritten()
+        derived = DerivedFormula(self.name, self.function, self._schema, self._lib)
+        self.register_autograd(derived.backward, setup_context=derived.setup_context)
+
+    def _check_unwritten(self) -> None:
         if self.body.written:
             raise refusal(
                 f"{self.name}: an operator that writes its arguments ({', '.join(sorted(self.body.written))}) "
@@ -122,7 +133,6 @@ class Operator:
                 "TC540",
                 "write to new tensors and return them",
             )
-        self._gradient.formula(backward, setup_context)
 
     def register_kernel(
         self, device_types: str | Sequence[str], func: Callable[..., Any] | None = None
@@ -245,13 +255,19 @@ def _operator_named(name: str) -> Operator:
 
 
 def op(
-    name: str, function: Callable[..., Any] | None = None, /, *, mutates_args: Iterable[str] | None = None
+    name: str,
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    mutates_args: Iterable[str] | None = None,
+    gradient: bool = False,
 ) -> Any:
     """Make a function around kernels an operator ``namespace::name``; used as a decorator.
 
     Its parameters and results are annotated with types that ``torch.library.infer_schema`` knows. Which
     arguments it writes is derived from the kernels that it calls, and checked against every launch;
-    ``mutates_args`` says it instead. Defining a name again replaces the operator. Raises LaunchError (TC540)
+    ``mutates_args`` says it instead. With ``gradient`` its formula is derived from its kernels, if the body does
+    nothing but allocate, view and launch. Defining a name again replaces the operator. Raises LaunchError (TC540)
     for what can be no operator, and (TC545) where it depends on defines that do not show what a kernel writes.
     """
     if not _NAME.fullmatch(name) or name.partition("::")[0] in _RESERVED:
@@ -263,8 +279,11 @@ def op(
         former = _defined.pop(name, None)
         if former is not None:
             former._lib._destroy()
-        _defined[name] = Operator(name, given, mutates_args)
-        return _defined[name]
+        made = Operator(name, given, mutates_args)
+        if gradient:
+            made.derive_autograd()
+        _defined[name] = made
+        return made
 
     return define if function is None else define(function)
 

@@ -23,7 +23,8 @@ The codes (each has a page in ``docs/``)::
     TC543  what torch.compile cannot follow       TC544  an override that cannot be
     TC545  a write that depends on hidden defines
     TC550  a store outside a tensor               TC551  (warning) a load outside a tensor
-    TC552  (warning) a __noalias that is false
+    TC552  (warning) a __noalias that is false    TC553  a race of two programs
+    TC554  a race within a block; a note          TC555  a program that waits for ever
     TC601  a sweep of which no candidate is left
 """
 

@@ -62,10 +62,11 @@ class Launch:
 
     program: Program
     dtype: torch.dtype
+    derive: Callable[..., Any] = pytriton.gradient
 
     def __post_init__(self) -> None:
         self.kernel = self.program.kernel(self.dtype)
-        self.gradient = pytriton.gradient(self.kernel)
+        self.gradient = self.derive(self.kernel)
         self.names = re.findall(r"(\w+)\s*(?:__\w+(?:\(\w+\))?\s*)*[,)]", self.program.text.partition("{")[0])
 
     def arguments(self, tensors: Mapping[str, torch.Tensor]) -> list[Any]:
@@ -169,21 +170,22 @@ _ELEMENTWISE = [
 
 _MASKED_NAN = Program(
     "masked_log",
-    """__global__ void f(T *x, T *y, int n) {
+    """__global__ void f(T *x, T *w, T *y, int n) {
   int r[B] = get_program_id(0) * B + 0 ... B;
   bool inside[B] = r < n;
-  T v[B] = inside ? *(x + r) : 0;
+  T v[B] = (inside ? *(x + r) : 0) * *w;
   T u[B] = log(v);
   T s = (inside ? u : 0)[+];
   *?(inside) (y + r) = s * v;
 }
 """,
-    {"x": (COUNT,), "y": (COUNT,)},
+    {"x": (COUNT,), "w": (1,), "y": (COUNT,)},
     {"n": COUNT},
     (2,),
     defines={"B": BLOCK},
     low=0.5,
     high=2.0,
+    atomic=("w",),
     rule="masks are applied after the local derivative",
 )
 
@@ -314,7 +316,7 @@ _TWO_D = [
         rule="a sum over what was repeated counts each repetition",
     ),
     Program(
-        "product",
+        "matrix_product",
         """__global__ void f(T *a, T *b, T *c) {
   int r[16] = 0 ... 16;
   T x[16, 16] = *(a + r[:, newaxis] * 16 + r[newaxis, :]);

@@ -222,6 +222,7 @@ PROGRAMS: dict[str, Callable[[Any], None]] = {
     "conv2d": _conv2d,
     "copy_transpose": _copy_transpose,
     "cross_entropy": _cross_entropy,
+    "cross_entropy_logsum": _cross_entropy,
     "dot": _dot,
     "dot_op": lambda m: m.dot(torch.randn(32, 16), torch.randn(16, 32)),
     "layer_norm": _layer_norm,

@@ -16,7 +16,7 @@ from pytriton.port.package.launcher import NAMES, TESTING, launcher
 from pytriton.port.package.output import diff, uncommitted
 from pytriton.port.package.texts import Places
 
-MAX_LAUNCHER = 300  # lines, with all parts
+MAX_WITH_ALL = 450  # lines of a launcher with all parts; no package has them all (test_packages.py)
 
 
 def shown(text: str, dots: str = ".", opened: bool = False) -> str:
@@ -117,7 +117,7 @@ def test_launcher_with_all_parts_is_small(tmp_path: Path) -> None:
     uses.keywords |= {"bench", "num_warps"}
     uses.attributes.add("set_constant")
     text = launcher("kernels", uses, [], True, True)
-    assert len(text.splitlines()) <= MAX_LAUNCHER
+    assert len(text.splitlines()) <= MAX_WITH_ALL
     (tmp_path / "_triton.py").write_text(text)
     command = [sys.executable, "-m", "ruff", "format", "--isolated", "--check", str(tmp_path)]
     assert subprocess.run(command, check=False).returncode == 0

@@ -28,6 +28,8 @@ WRONG_ON_INTERPRETER = {
     },
 }
 
+MAX_LAUNCHER = {"ops2021": 326}  # lines; it uses addresses, sweeps, texts in files, do_bench and perf_report
+
 ALL = sorted(path.name for path in PACKAGES.iterdir() if (path / "__init__.py").exists())
 EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in ALL]
 
@@ -64,6 +66,7 @@ def test_own_tests_pass_without_pytriton(name: str, tmp_path: Path) -> None:
     texts = [path for path in package.rglob("*") if path.suffix in (".c", ".tr")]
     assert texts == []
     assert not any("pytriton" in path.read_text() for path in package.rglob("*.py"))
+    assert len((package / "_triton.py").read_text().splitlines()) <= MAX_LAUNCHER.get(name, 300)
 
 
 @pytest.mark.parametrize("name", EACH)

@@ -20,10 +20,7 @@ PAGE = ROOT / "docs" / "porting.md"
 STEP = re.compile(
     r"(?:<!-- file: (?P<name>\S+) -->\n)?```(?P<kind>console|python|text)\n(?P<text>.*?)```", re.DOTALL
 )
-STATUS = {
-    "python -m pytriton port kernels2021 --kernels-only --check": 1,
-    "python -m pytriton port contract2020 --kernels-only --out contractions": 1,
-}
+STATUS = {"python -m pytriton port contract2020 --out contractions": 1}
 
 
 @pytest.mark.slow
@@ -61,4 +58,4 @@ def test_the_walk(tmp_path: Path) -> None:
             printed = done.stdout
             if shown:
                 assert printed == shown
-    assert ran == 20
+    assert ran == 18

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from tools.pages import links
-from tools.pages.directives import Becomes, Drawing, Measured, Output
+from tools.pages.directives import Becomes, Cases, Drawing, Measured, Output
 from tools.pages.parser import NotebookParser
-from tools.pages.theme import TritonCLexer
+from tools.pages.theme import Python, TritonCLexer
 
 __all__ = ["setup"]
 
@@ -20,11 +20,13 @@ __all__ = ["setup"]
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
     app.add_directive("becomes", Becomes)
+    app.add_directive("cases", Cases)
     app.add_directive("output", Output)
     app.add_directive("drawing", Drawing)
     app.add_directive("measured", Measured)
     app.add_source_suffix(".py", "tutorial")
     app.add_source_parser(NotebookParser)
     app.add_lexer("c", TritonCLexer)
+    app.add_lexer("python", Python)
     app.connect("source-read", links.read)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

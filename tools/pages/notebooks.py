@@ -55,7 +55,8 @@ def as_markdown(path: Path) -> str:
                 printed = outcome(cell, path, namespace)
                 parts.append(f"```python\n{cell.code.strip(chr(10))}\n```\n")
                 if printed:
-                    parts.append(f"```{{code-block}} text\n:class: printed\n\n{printed.rstrip()}\n```\n")
+                    kind = "python" if "@triton.jit" in printed else "text"
+                    parts.append(f"```{{code-block}} {kind}\n:class: printed\n\n{printed.rstrip()}\n```\n")
     finally:
         sys.path[:] = before
     parts.append(f"---\n\nThe whole page as a script: {{download}}`{path.name} <{path.name}>`\n")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from pygments.lexers.c_cpp import CLexer
+from pygments.lexers.python import PythonLexer
 from pygments.style import Style
 from pygments.token import (
     Comment,
@@ -17,7 +20,7 @@ from pygments.token import (
     Token,
 )
 
-__all__ = ["OPTIONS", "Dark", "Light", "TritonCLexer"]
+__all__ = ["OPTIONS", "Dark", "Light", "Python", "TritonCLexer"]
 
 _SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu Sans', sans-serif"
 _MONO = "ui-monospace, 'SF Mono', 'Cascadia Code', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
@@ -72,6 +75,24 @@ class TritonCLexer(CLexer):
                 yield index, Operator, value
             else:
                 yield index, (Keyword.Type if value in self.WORDS else token), value
+
+
+class Python(PythonLexer):
+    """Python, with the Triton-C in its strings in the colours of Triton-C."""
+
+    name = "Python with Triton-C"
+    aliases = ["python"]  # noqa: RUF012 - pygments asks for a list
+    TEXT = re.compile(r'(?<=""").*?\bvoid \w+\(.*?(?=""")', re.DOTALL)
+
+    def get_tokens_unprocessed(self, text, stack=("root",)):  # type: ignore[no-untyped-def]
+        texts = [(found.start(), found.end()) for found in self.TEXT.finditer(text)]
+        for index, token, value in super().get_tokens_unprocessed(text, stack):
+            if not any(start <= index < end for start, end in texts):
+                yield index, token, value
+            elif any(start == index for start, _ in texts):
+                end = next(end for start, end in texts if start == index)
+                for at, kind, word in TritonCLexer().get_tokens_unprocessed(text[index:end]):
+                    yield index + at, kind, word
 
 
 def _style(

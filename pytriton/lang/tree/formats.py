@@ -79,7 +79,8 @@ def label_of(before: str, argument: str) -> str:
     """What a GPU writes before a value: the text before its conversion, or the argument as it is spelled."""
     shown = "".join(char if char in string.printable else "?" for char in " ".join(before.split()))
     label = shown.strip(" ,;:=")
-    return label or " ".join(argument.split())[:40]
+    spelled = " ".join(argument.split())
+    return label or spelled[:40] + ")" * (spelled[:40].count("(") - spelled[:40].count(")"))
 
 
 def lost_on_a_gpu(text: str, shape: tuple[int, ...]) -> Iterator[str]:

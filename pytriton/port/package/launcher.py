@@ -43,6 +43,7 @@ def launcher(folder: str, uses: Uses, kernels: Sequence[PortedKernel], reads: bo
         "labels": labels,
         "sweep": sweeps or "config" in names,
         "bench": "bench" in uses.keywords or "bench_registry" in names,
+        "addresses": "data_ptr" in uses.attributes,
         "constants": buffers or "set_constant" in uses.attributes,
         "names": names,
         "testing": testing,
@@ -52,20 +53,20 @@ def launcher(folder: str, uses: Uses, kernels: Sequence[PortedKernel], reads: bo
     return render("port_launcher.py.j2", imports=list(_imports(body)), **parts)
 
 
-_MODULES: Final = ("csv", "ctypes", "functools", "itertools", "sys", "time")
+_MODULES: Final = ("csv", "ctypes", "functools", "itertools", "sys")
 _FROM: Final = {
-    "collections.abc": ("Callable", "Iterable", "Iterator", "Mapping", "Sequence"),
+    "collections": ("namedtuple",),
     "contextlib": ("nullcontext", "suppress"),
     "dataclasses": ("dataclass", "field"),
     "pathlib": ("Path",),
+    "time": ("perf_counter_ns",),
     "types": ("SimpleNamespace",),
-    "typing": ("Any", "NamedTuple"),
 }
 
 
 def _imports(body: str) -> Iterator[str]:
     """The imports that a text needs, in order."""
-    code = re.sub(r'"""[^"]*"""|#.*', "", body.partition("import annotations")[2])
+    code = re.sub(r'"""[^"]*"""|#.*', "", body)
     asked = set(re.findall(r"(?<![.\w])[A-Za-z_]\w*", code))
     asked_of = set(re.findall(r"(?<![.\w])([a-z]+)\.", code))
     yield from (f"import {name}" for name in _MODULES if name in asked_of)

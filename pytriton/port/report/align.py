@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from pytriton.errors import CompileError
 from pytriton.legacy.extract import kernels_of, of_kernels
@@ -22,14 +22,15 @@ __all__ = ["Row", "count", "declaration_line", "own_text", "rows"]
 class Row(NamedTuple):
     """Two lines with their numbers, 0 where there is none.
 
-    ``same``: both say the same. ``origin``: where a new line comes from that stands opposite another.
+    ``alone``: the old line, the new one has nothing opposite that means the same. ``origin``: where a new line
+    comes from that stands opposite another.
     """
 
     old_line: int
     old: str
     new_line: int
     new: str
-    same: bool
+    alone: tuple[bool, bool]
     origin: int
 
 
@@ -68,6 +69,7 @@ def rows(kernel: PortedKernel, first: int = 1) -> list[Row]:
     lines = kernel.folded.lines[before:]
     origins = {n: line for n, line in enumerate(lines, 1) if 0 < line <= len(old) and old[line - 1].strip()}
     origins |= _looked_for(kernel, old, new, set(origins))
+    origins |= dict(_directives(old, new, origins))
     opposite = _in_order(origins)
     made: list[Row] = []
     gap: list[int] = []  # the new lines since the last one with an opposite
@@ -78,16 +80,15 @@ def rows(kernel: PortedKernel, first: int = 1) -> list[Row]:
         for row, number in zip_longest(range(at + 1, end), gap, fillvalue=0):
             origin = origins.get(number, 0) if number not in opposite else 0
             left, right = old[row - 1] if row else "", new[number - 1] if number else ""
-            made.append(
-                Row(row, left, number and first + number - 1, right, opposite.get(number) == at, origin)
-            )
+            alone = row > 0, number > 0 and opposite.get(number) != at
+            made.append(Row(row, left, number and first + number - 1, right, alone, origin))
         gap.clear()
 
     for number, line in enumerate(new, 1):
         if opposite.get(number, 0) > at:
             fill(opposite[number])
             at = opposite[number]
-            made.append(Row(at, old[at - 1], first + number - 1, line, True, 0))
+            made.append(Row(at, old[at - 1], first + number - 1, line, (False, False), 0))
         else:
             gap.append(number)
     fill(len(old) + 1)
@@ -115,6 +116,27 @@ def _looked_for(
         at = next((row for row, text in enumerate(old, 1) if wanted and re.search(wanted, text)), 0)
         if at:
             yield number, at
+
+
+_OPENS: Final = re.compile(r"\s*#\s*(?:el)?if")
+_OTHERWISE: Final = re.compile(r"\s*#\s*el(?:se|if)")
+
+
+def _directives(
+    old: Sequence[str], new: Sequence[str], origins: Mapping[int, int]
+) -> Iterator[tuple[int, int]]:
+    """The ``#if`` or ``#else`` for each ``if FLAG:`` or ``else:``: the last one before what is in it."""
+    for number, line in enumerate(new, 1):
+        wanted = _OPENS if re.match(r"\s*if ", line) else _OTHERWISE if re.match(r"\s*el", line) else None
+        inside = next((origins[after] for after in range(number + 1, len(new)) if after in origins), 0)
+        own = origins.get(number, 0)
+        if wanted is None or (own and re.search(r"\b(?:if|else|while)\b", old[own - 1])):
+            continue
+        for row in range(inside - 1, 0, -1):
+            if wanted.match(old[row - 1]):
+                yield number, row
+            if re.match(r"\s*#\s*(?:el|if|endif)", old[row - 1]):
+                break
 
 
 def _in_order(origins: Mapping[int, int]) -> dict[int, int]:

@@ -14,8 +14,10 @@ from pathlib import Path
 from triton.compiler.errors import CompilationError
 from triton.runtime.errors import OutOfResources
 
-from pytriton.errors import CompileError, Diagnostic, LaunchError, UnsupportedError
+from pytriton.errors import CompileError, Diagnostic, LaunchError, PytritonError, UnsupportedError
 from pytriton.pipeline import Translation
+from pytriton.runtime.checks.memory import Memory
+from pytriton.runtime.checks.stuck import Stuck
 from pytriton.runtime.compile.mlir import Complaint
 from pytriton.runtime.errors import refusal
 from pytriton.source import Source, Span
@@ -49,8 +51,9 @@ class Generated:
             problem += f" of {self.translation.kernel}"
         return UnsupportedError((self._diagnostic(problem, "TC530", words, line),))
 
-    def stopped(self, error: Exception) -> CompileError:
-        """For an error that Triton's interpreter raised while it ran a program of the kernel."""
+    def stopped(self, error: Exception, memory: Memory | None = None) -> PytritonError:
+        """For an error that Triton's interpreter raised while it ran a program of the kernel; ``memory``: what that
+        may reach, if it is known."""
         while isinstance(error.__cause__, Exception):
             error = error.__cause__
         frames = traceback.extract_tb(error.__traceback__)
@@ -58,6 +61,8 @@ class Generated:
         words = f"{type(error).__name__}: {error}"
         problem = "Triton's interpreter stopped"
         line = lines[0] if lines else None
+        if isinstance(error, Stuck):
+            return error.told(self._origin_of(line) or self.source, memory)
         return CompileError((self._diagnostic(problem, "TC532", words, line),))
 
     def _diagnostic(self, problem: str, code: str, words: str, line: int | None) -> Diagnostic:
@@ -89,9 +94,9 @@ class Generated:
 
 
 def _nearest(lines: Mapping[int, int], line: int | None) -> int | None:
-    """The source line of a module line: its own entry, or that of the nearest line above."""
+    """The source line of a module line: its own entry, that of the nearest line above, or that of the kernel."""
     known = [number for number in lines if line is not None and number <= line]
-    return lines[max(known)] if known else None
+    return lines[max(known, default=min(lines))] if lines else None
 
 
 def does_not_fit(error: OutOfResources, kernel: str) -> LaunchError:

@@ -28,6 +28,7 @@ from pytriton.runtime.interpret.bfloat16 import EXACT_BFLOAT16, bits_of
 from pytriton.runtime.interpret.checked import CheckedAccesses, Launched
 from pytriton.runtime.interpret.patches import LIBDEVICE, MENDS, Mends, counted, mended
 from pytriton.runtime.interpret.prints import Printer
+from pytriton.runtime.interpret.waiting import waiting
 
 __all__ = ["Interpreted"]
 
@@ -71,7 +72,9 @@ class Interpreted:
         """Run all programs of the grid; raises what Triton's interpreter raises. ``launched``: for checked code.
         ``order``: see order.py."""
         warn_once(_NOTICE)
-        with interpreting(), mended({**_ALL_MENDS, **(order or {})}), numpy.errstate(all="ignore"):
+        mends = {**_ALL_MENDS, **(order or {})}
+        hangs = waiting(self._function.rewrite().__code__)
+        with interpreting(), mended(mends), mended(hangs), numpy.errstate(all="ignore"):
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
             self._make_ones_constants(values, wrapped)
             if self._accesses is None or launched is None:

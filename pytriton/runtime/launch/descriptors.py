@@ -12,18 +12,18 @@ back once it is queued (device.py): what is put there next runs behind it. A CUD
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 from triton.runtime.driver import driver
 
 from pytriton.passes.analysis.traits import Described, Edge
 from pytriton.pipeline import Translation
-from pytriton.runtime.launch.device import Direct, Grid, style_here
+from pytriton.runtime.launch.device import Grid, style_here
 
-__all__ = ["Fits", "describes", "fits_of", "guarded"]
-
-Fits = Callable[[Grid, Sequence[Any]], bool]
+__all__ = ["Fits", "describes", "fits_of"]
 
 _HOPPER: Final = 90
 MAX_INT: Final = 2**31 - 1
@@ -37,65 +37,90 @@ def describes() -> bool:
     return target.backend == "cuda" and target.arch >= _HOPPER and style_here() is not None
 
 
-def fits_of(translation: Translation) -> Fits | None:
-    """Whether a launch with this grid and these values reads what the text says; None if all do."""
-    if not translation.traits.described:
-        return None
-    places = {parameter.name: at for at, parameter in enumerate(translation.parameters)}
-    tests = tuple(_test(described, places) for described in translation.traits.described)
+class Tile(NamedTuple):
+    """What is asked of a launch about one descriptor, in numbers, as the launcher in C reads them, too.
 
-    def fits(grid: Grid, values: Sequence[Any]) -> bool:
-        x, y, z = grid
-        if x * y * z > MAX_PROGRAMS:
-            return False
-        return all(test(grid, values) for test in tests)
+    ``base``, ``stride`` and ``stop`` are positions of values (``stop`` -1: it is ``number``). The last tile of a
+    program begins at ``ids`` times the size of the grid, plus ``last``, of rows and of columns; the loop moves it
+    by ``down`` rows at a time.
+    """
 
-    return fits
+    base: int
+    stride: int
+    stop: int
+    number: int
+    size: int
+    multiple: int
+    down: int
+    row_ids: tuple[int, int, int]
+    last_row: int
+    column_ids: tuple[int, int, int]
+    last_column: int
 
-
-def _test(described: Described, places: Mapping[str, int]) -> Fits:
-    base, stride = places[described.base], places[described.stride]
-    multiple = _BYTES // described.element_bytes
-    (a, b, c), row = _last(described.rows)
-    (d, e, f), column = _last(described.columns)
-    down = described.step if described.down else 0
-    size = (described.rows if described.down else described.columns).size
-    number = described.stop if isinstance(described.stop, int) else 0
-    stop = None if isinstance(described.stop, int) else places[described.stop]
-
-    def holds(grid: Grid, values: Sequence[Any]) -> bool:
-        x, y, z = grid
-        address, distance = values[base], values[stride]
+    def suits(self, grid: Grid, values: Sequence[Any]) -> bool:
+        """Whether the descriptor reaches what the text says."""
+        (a, b, c), (d, e, f), (x, y, z) = self.row_ids, self.column_ids, grid
+        address, distance = values[self.base], values[self.stride]
         return (
             address > 0
             and not address % _BYTES
             and 0 < distance <= MAX_INT
-            and not distance % multiple
-            and (a * x + b * y + c * z + row) * distance + d * x + e * y + f * z + column <= MAX_INT
-            and (number if stop is None else values[stop]) + size <= MAX_INT
-            and down * distance <= MAX_INT
+            and not distance % self.multiple
+            and (a * x + b * y + c * z + self.last_row) * distance
+            + (d * x + e * y + f * z + self.last_column)
+            <= MAX_INT
+            and (self.number if self.stop < 0 else values[self.stop]) + self.size <= MAX_INT
+            and self.down * distance <= MAX_INT
         )
 
-    return holds
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """Whether a launch with this grid and these values reads what the text says."""
+
+    tiles: tuple[Tile, ...]
+
+    def __call__(self, grid: Grid, values: Sequence[Any]) -> bool:
+        x, y, z = grid
+        return x * y * z <= MAX_PROGRAMS and all(tile.suits(grid, values) for tile in self.tiles)
+
+    @property
+    def packed(self) -> bytes:
+        """The same for the launcher in C: of each tile all numbers in order."""
+        numbers = [
+            number
+            for tile in self.tiles
+            for entry in tile
+            for number in (entry if isinstance(entry, tuple) else (entry,))
+        ]
+        return struct.pack(f"{len(numbers)}q", *numbers)
 
 
-def _last(edge: Edge) -> tuple[tuple[int, int, int], int]:
-    """The last index of a tile before the loop moves it: so much of each size of the grid, and a number."""
-    return edge.ids, edge.first + edge.size - 1 - sum(edge.ids)
+def fits_of(translation: Translation) -> Fits | None:
+    """What must hold of a launch; None if all suit."""
+    if not translation.traits.described:
+        return None
+    places = {parameter.name: at for at, parameter in enumerate(translation.parameters)}
+    return Fits(tuple(_tile(described, places) for described in translation.traits.described))
 
 
-def guarded(
-    direct: Direct, count: int, fits: Fits, otherwise: Callable[[Grid, Sequence[Any]], None]
-) -> Direct:
-    """The C function of a kernel with so many parameters, for launches that fit; others go to ``otherwise``."""
-    launch, style = direct.launch, direct.style
+def _tile(described: Described, places: Mapping[str, int]) -> Tile:
+    rows, columns, stop = described.rows, described.columns, described.stop
+    return Tile(
+        base=places[described.base],
+        stride=places[described.stride],
+        stop=-1 if isinstance(stop, int) else places[stop],
+        number=stop if isinstance(stop, int) else 0,
+        size=(rows if described.down else columns).size,
+        multiple=_BYTES // described.element_bytes,
+        down=described.step if described.down else 0,
+        row_ids=rows.ids,
+        last_row=_last(rows),
+        column_ids=columns.ids,
+        last_column=_last(columns),
+    )
 
-    def launched(*given: Any) -> None:
-        grid = given[:3]
-        values = given[13 : 13 + count] if style == "flat" else given[15]
-        if fits(grid, values):
-            launch(*given)
-        else:
-            otherwise(grid, values)
 
-    return Direct(style, launched, direct.handles, direct.extra)
+def _last(edge: Edge) -> int:
+    """The last index of a tile before the loop moves it, less what the size of the grid makes of it."""
+    return edge.first + edge.size - 1 - sum(edge.ids)

@@ -36,9 +36,11 @@ __all__ = [
     "Direct",
     "Grid",
     "Style",
+    "allocate",
     "direct_of",
     "present_target",
     "refuse_count",
+    "release",
     "signed_bytes",
     "sizes_of",
     "sole_device",
@@ -143,7 +145,7 @@ class DeviceKernel:
             self._run = compiled.run
         self._function = compiled.function
         self._metadata = compiled.packed_metadata
-        self.direct = direct_of(compiled, len(self._constexprs), device)
+        self.direct = direct_of(compiled, len(self._constexprs))
         if getattr(self._run, "global_scratch_size", 0):
             self._run = _run_of(self.direct, compiled)
         self._stream_of = driver.active.get_current_stream
@@ -210,23 +212,49 @@ class Direct:
     """The C function of one compiled kernel, and the constant things that it takes.
 
     ``handles`` are ``function, metadata`` (flat) or ``function, metadata, annotations, signature`` (packed);
-    ``extra`` is how many constexprs it wants after the values (none if packed).
+    ``extra`` is how many constexprs it wants after the values (none if packed); ``scratch`` how many bytes of
+    memory for each program. A launch of ``count`` values that does not fit goes ``otherwise``.
     """
 
     style: Style
     launch: Callable[..., object]
     handles: tuple[Any, ...]
     extra: int
+    scratch: int = 0
+    fits: Any = None  # of a grid and values, and packed: descriptors.Fits
+    otherwise: Callable[[Grid, Sequence[Any]], object] | None = None
+    count: int = 0
 
-    def taking(self, extra: int) -> Callable[..., object]:
-        """The function for a caller that gives ``extra`` constexprs, whatever it wants itself."""
+    def bare(self, extra: int) -> Callable[..., object]:
+        """The function for a caller that gives ``extra`` constexprs, whatever it wants itself, and the memory."""
         launch, missing = self.launch, self.extra - extra
         if missing > 0:
             return lambda *given: launch(*given, *(None,) * missing)
         return (lambda *given: launch(*given[:missing])) if missing < 0 else launch
 
+    def taking(self, extra: int) -> Callable[..., object]:
+        """The same for one that gives no memory, and asks nothing of a launch."""
+        launch, fits, otherwise = self.bare(extra), self.fits, self.otherwise
+        if self.scratch:
+            launch = _with_scratch(launch, self.style, self.scratch)
+        if fits is None or otherwise is None:
+            return launch
 
-def direct_of(compiled: Any, constexprs: int, device: int = 0) -> Direct | None:
+        def guarded(*given: Any) -> object:
+            grid = given[:3]
+            values = given[13 : 13 + self.count] if self.style == "flat" else given[15]
+            return launch(*given) if fits(grid, values) else otherwise(grid, values)
+
+        return guarded
+
+    @property
+    def needs(self) -> tuple[int, bytes, Callable[..., object] | None] | None:
+        """What the launcher in C sees to: memory, what a launch must fit, and who serves one that does not."""
+        packed = b"" if self.fits is None else self.fits.packed
+        return (self.scratch, packed, self.otherwise) if self.scratch or packed else None
+
+
+def direct_of(compiled: Any, constexprs: int) -> Direct | None:
     """How to call the C function of a compiled kernel; None where ``run`` has more to do than to call it."""
     run, style = compiled.run, style_here()
     plain = (
@@ -242,27 +270,39 @@ def direct_of(compiled: Any, constexprs: int, device: int = 0) -> Direct | None:
     if not plain or style is None:
         return None
     handles = (compiled.function, compiled.packed_metadata)
-    launch = run.launch
-    if run.global_scratch_size:
-        launch = _with_scratch(launch, style, run.global_scratch_size * run.num_ctas, device)
+    scratch = run.global_scratch_size * run.num_ctas if run.global_scratch_size else 0
     if style == "flat":
-        return Direct(style, launch, handles, constexprs)
-    return Direct(style, launch, (*handles, run.arg_annotations, run.kernel_signature), 0)
+        return Direct(style, run.launch, handles, constexprs, scratch)
+    return Direct(style, run.launch, (*handles, run.arg_annotations, run.kernel_signature), 0, scratch)
 
 
-def _with_scratch(launch: Any, style: Style, size: int, device: int) -> Callable[..., None]:
-    """The C function, given so many bytes a program of torch's memory, on the stream that is current."""
+def _with_scratch(launch: Any, style: Style, size: int) -> Callable[..., object]:
+    """The C function, given so many bytes a program of torch's memory, on the stream of the launch.
+
+    They are given back once the launch is queued: what is put there next runs behind it.
+    """
     place = _SCRATCH[style]
 
-    def launched(*given: Any) -> None:
-        memory = _memory(given[0] * given[1] * given[2] * size, device)
-        launch(*given[:place], memory.data_ptr(), *given[place + 1 :])
+    def launched(*given: Any) -> object:
+        memory = allocate(given[0] * given[1] * given[2] * size, given[3])
+        try:
+            return launch(*given[:place], memory, *given[place + 1 :])
+        finally:
+            release(memory)
 
     return launched
 
 
-def _memory(size: int, device: int) -> torch.Tensor:
-    return torch.empty(size, dtype=torch.uint8, device=device)
+# Memory of the current device, as an address, in order with the work of a stream: what torch.empty does without
+# making a tensor, which takes twice as long.
+allocate: Callable[[int, int], int] = getattr(
+    torch._C,
+    "_cuda_cudaCachingAllocator_raw_alloc",
+    lambda size, stream: torch.cuda.caching_allocator_alloc(size, None, stream),
+)
+release: Callable[[int], None] = getattr(
+    torch._C, "_cuda_cudaCachingAllocator_raw_delete", torch.cuda.caching_allocator_delete
+)
 
 
 def _run_of(direct: Direct | None, compiled: Any) -> Callable[..., None]:
@@ -270,7 +310,7 @@ def _run_of(direct: Direct | None, compiled: Any) -> Callable[..., None]:
     if direct is None:
         message = f"{compiled.name}: it needs scratch memory, which this launcher of Triton asks others for"
         raise refusal(message, "TC531", "use a point without descriptors")
-    launch, style, more = direct.launch, direct.style, direct.handles[2:]
+    launch, style, more = direct.taking(direct.extra), direct.style, direct.handles[2:]
 
     def run(x: int, y: int, z: int, stream: int, function: Any, metadata: Any, *given: Any) -> None:
         told, values = given[:3], given[3:]

@@ -37,7 +37,15 @@ from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.runtime.gate import check_launcher
 from pytriton.runtime.launch.arguments import DIVISIBLE
-from pytriton.runtime.launch.device import LARGEST_GRID, MOST_PROGRAMS, Direct, Style, signed_bytes
+from pytriton.runtime.launch.device import (
+    LARGEST_GRID,
+    MOST_PROGRAMS,
+    Direct,
+    Style,
+    allocate,
+    release,
+    signed_bytes,
+)
 from pytriton.runtime.launch.fast_path_c import Row, native_launcher, packed_dtypes
 from pytriton.runtime.launch.gradients import increment_version
 from pytriton.runtime.launch.rules import rule_of
@@ -102,7 +110,9 @@ class Launcher:
         self._records: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         self._keyed = [argument.position for argument in _arguments(shape) if argument.key]
         namespace = {**_surroundings(shape), "records": self._records, "missed": missed}
-        self.call: Call = _native(shape, namespace) or _python(shape, self.text, namespace)
+        native = _native(shape, namespace)
+        self._is_native = native is not None
+        self.call: Call = native or _python(shape, self.text, namespace)
 
     def keep(
         self, key: tuple[Any, ...], specializations: Sequence[int], options: Any, direct: Direct
@@ -113,7 +123,11 @@ class Launcher:
         """
         keyed = key[1 : 1 + len(self._keyed)]
         if direct.style == self._shape.style and keyed == tuple(specializations[at] for at in self._keyed):
-            self._records[key] = (options, direct.taking(self._shape.extra), *direct.handles)
+            extra = self._shape.extra
+            if self._is_native:
+                self._records[key] = (options, direct.bare(extra), *direct.handles, direct.needs)
+            else:
+                self._records[key] = (options, direct.taking(extra), *direct.handles)
 
 
 def _native(shape: Shape, surroundings: Mapping[str, Any]) -> Call | None:
@@ -142,11 +156,13 @@ def _surroundings(shape: Shape) -> dict[str, Any]:
     """The names that a generated launcher finds, beside what it imports."""
     current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
     return {
+        "allocate": allocate,
         "current_device": current_device,
         "current_stream": driver.active.get_current_stream,
         "divisible": DIVISIBLE,
         "grad_enabled": torch.is_grad_enabled,
         "increment_version": increment_version,
+        "release": release,
         "hooks": knobs.runtime,
         "tensors": frozenset({torch.Tensor, torch.nn.Parameter}),
         "numbers": frozenset({int, float}),

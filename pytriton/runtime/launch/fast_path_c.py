@@ -44,7 +44,10 @@ def packed_dtypes(dtypes: Iterable[torch.dtype]) -> int:
 
 # What the C code reads out of the names around a generated text, in its order.
 _NAMES: Final = ("records", "missed", "hooks")
-_CALLED: Final = ("current_device", "current_stream", "grad_enabled", "increment_version")
+_CALLED: Final = (
+    *("current_device", "current_stream", "grad_enabled", "increment_version"),
+    *("allocate", "release"),
+)
 
 
 def native_launcher(

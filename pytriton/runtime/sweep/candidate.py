@@ -24,14 +24,14 @@ from pytriton.runtime.compile.load import load
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.interpret.traced import Trace
 from pytriton.runtime.launch.arguments import Binder
-from pytriton.runtime.launch.descriptors import fits_of, guarded
+from pytriton.runtime.launch.descriptors import fits_of
 from pytriton.runtime.launch.device import MOST_PROGRAMS, DeviceKernel, Direct, Grid, refuse_count
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.source_text import KernelText
 from pytriton.runtime.sweep.checked import Checked
 from pytriton.runtime.sweep.compiled import compiled_on
-from pytriton.runtime.sweep.examine import traced
+from pytriton.runtime.sweep.examine import raced, traced
 
 __all__ = ["CPU", "Candidate"]
 
@@ -100,6 +100,10 @@ class Candidate:
         """One program of a launch on CPU memory, statement by statement."""
         return traced(self._text, self.config, grid, values, memory, program)
 
+    def raced(self, grid: Grid, values: Sequence[Any], memory: Memory, *, turned: bool) -> bool:
+        """All programs of a launch on CPU memory, watched for races; raises LaunchError if there are any."""
+        return raced(self._text, self.config, grid, values, memory, turned=turned)
+
     @cached_property
     def _plain(self) -> Candidate:
         """The same point without descriptors, for launches that those do not suit."""
@@ -126,7 +130,8 @@ class Candidate:
         def otherwise(grid: Grid, values: Sequence[Any]) -> None:
             self._plain.launch(device, grid, values, specialization)
 
-        return guarded(kernel.direct, len(self.translation.parameters), self._fits, otherwise)
+        count = len(self.translation.parameters)
+        return replace(kernel.direct, fits=self._fits, otherwise=otherwise, count=count)
 
     def compile_for(self, specialization: tuple[int, ...], target: Any) -> Any:
         """Triton's ``CompiledKernel`` for a target; raises UnsupportedError."""

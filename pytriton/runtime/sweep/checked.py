@@ -91,7 +91,7 @@ class Checked:
         except InterpreterError as error:
             tell(found, memory, grid)  # the cause, if there was one
             path = load(made.function, made.text).path
-            raise Generated(made, path, self._text.source).stopped(error) from error
+            raise Generated(made, path, self._text.source).stopped(error, memory) from error
         tell(found, memory, grid)
 
     @cached_property

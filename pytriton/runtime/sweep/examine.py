@@ -13,19 +13,21 @@ import torch
 from triton.runtime.errors import InterpreterError
 
 from pytriton.runtime.checks.memory import Memory
-from pytriton.runtime.checks.report import findings
+from pytriton.runtime.checks.races import tell_of_races
+from pytriton.runtime.checks.report import findings, tell
 from pytriton.runtime.checks.violation import Violation
 from pytriton.runtime.compile.failures import Generated
 from pytriton.runtime.compile.load import load
 from pytriton.runtime.interpret.checked import Launched
 from pytriton.runtime.interpret.interpreter import Interpreted
-from pytriton.runtime.interpret.order import ONE, only
+from pytriton.runtime.interpret.order import ONE, backwards, only
+from pytriton.runtime.interpret.racing import Racing
 from pytriton.runtime.interpret.traced import Recorded, Trace
 from pytriton.runtime.launch.device import Grid
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.source_text import KernelText
 
-__all__ = ["copies", "traced"]
+__all__ = ["copies", "raced", "traced"]
 
 
 def copies(arguments: Sequence[Any]) -> list[Any]:
@@ -47,6 +49,25 @@ def copies(arguments: Sequence[Any]) -> list[Any]:
     return [copied(argument) for argument in arguments]
 
 
+def raced(
+    text: KernelText, config: Config, grid: Grid, values: Sequence[Any], memory: Memory, *, turned: bool
+) -> bool:
+    """Run all programs of a launch on CPU memory, the last one first if ``turned``; raises LaunchError for races,
+    and for accesses outside. Whether another order may show more."""
+    made = text.translate(config, checked=True, on_cpu=True)
+    module = load(made.function, made.text)
+    racing = Racing(made.sites, grid)
+    interpreted = Interpreted(module, made.parameters, made.constexprs, accesses=racing)
+    found: dict[int, Violation] = {}
+    try:
+        interpreted.run(grid, values, Launched(memory, found), backwards(grid) if turned else None)
+    except InterpreterError as error:
+        raise Generated(made, module.path, text.source).stopped(error, memory) from error
+    tell(found, memory, grid)
+    tell_of_races(racing.races.values(), racing.doubles.values(), memory, grid)
+    return racing.atomics
+
+
 def traced(
     text: KernelText, config: Config, grid: Grid, values: Sequence[Any], memory: Memory, program: Grid
 ) -> Trace:
@@ -59,6 +80,6 @@ def traced(
     try:
         interpreted.run(ONE, values, Launched(memory, found), only(program, grid))
     except InterpreterError as error:
-        raise Generated(made, module.path, text.source).stopped(error) from error
+        raise Generated(made, module.path, text.source).stopped(error, memory) from error
     notes = tuple(findings(found, memory, grid))
     return Trace(made.kernel, program, grid, tuple(recorded.taken), notes)

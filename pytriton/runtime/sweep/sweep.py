@@ -70,9 +70,8 @@ class Sweep:
 
     def every_point(self) -> list[Config]:
         """The points of the user's sweep, and those that tuning may add on some GPU."""
-        shape = self.first.translation
-        describes = shape.traits.pipelined  # if they can be tried depends on the tiles, too
-        own = (point for config in self.configs for point in own_points(config, shape, describes))
+        shape = self.first.translation  # if descriptors can be tried depends on the tiles, too
+        own = (point for config in self.configs for point in own_points(config, shape, describes=True))
         return [*self.configs, *own]
 
     def shared_memory(self, device: int) -> dict[Config, int]:

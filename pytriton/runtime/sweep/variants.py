@@ -1,12 +1,16 @@
 """Points that tuning adds to a user's sweep of its own accord (python-api.md, section 1).
 
 What a text leaves open and what changes no result: how many stages a loop is pipelined in, the order in which the
-programs of a launch start, and whether tiles are loaded through tensor descriptors. They are tried on the best few
-of the user's points, and never show in ``opt``.
+programs of a launch start, and whether tiles are loaded through tensor descriptors. They never show in ``opt``.
+
+They are tried one after the other. First stages, on the best six of the user's points: how many are good depends
+on the tile, and a point that is 10 % behind with Triton's three may be the best with five. Then orders and
+descriptors, on the best three of all these.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
@@ -14,36 +18,48 @@ from typing import Final, TypeVar
 from pytriton.pipeline import Translation
 from pytriton.runtime.options.defines import Config
 
-__all__ = ["best_few", "own_points", "users_point"]
+__all__ = ["BEST_FEW", "HOPELESS", "STAGED", "fastest", "ordered", "own_points", "staged", "users_point"]
 
 _T = TypeVar("_T")
 
-_REFINED: Final = 3  # so many of the user's points
+STAGED: Final = 6  # so many of the user's points are tried with other stages
+BEST_FEW: Final = 3  # so many of these, and of what their stages made of them, in other orders
+HOPELESS: Final = 1.3  # times the best: no variant makes up for that
 _STAGES: Final = (2, 4, 5)  # Triton's default is 3, where it pipelines a loop of its own accord
 _STREAM_STAGES: Final = (3, 4)  # and none where it does not: a loop without a product
 _GROUP: Final = 8  # programs along axis 0 that start together
 
 
-def own_points(config: Config, translation: Translation, describes: bool = False) -> tuple[Config, ...]:
-    """The variants of one point of the user's sweep, less the point itself.
+def staged(config: Config, translation: Translation) -> list[Config]:
+    """The same point with other stages, if the user left them open."""
+    traits = translation.traits
+    stages = _STAGES if traits.pipelined else _STREAM_STAGES if traits.streams else ()
+    return [replace(config, num_stages=count) for count in stages] if config.num_stages is None else []
 
-    ``describes``: whether tensor descriptors are to be tried (launch/descriptors.py says on which GPUs).
+
+def ordered(config: Config, translation: Translation, describes: bool) -> list[Config]:
+    """The same point with its programs in another order, and with descriptors.
+
+    ``describes``: whether the GPU has them (launch/descriptors.py says which).
     """
-    stages: tuple[int | None, ...] = (config.num_stages,)
-    if config.num_stages is None and translation.traits.pipelined:
-        stages += _STAGES
-    elif config.num_stages is None and translation.traits.streams:
-        stages += _STREAM_STAGES
     groups = (0, _GROUP) if translation.traits.swizzles else (0,)
-    points = [replace(config, num_stages=count, swizzle=group) for group in groups for count in stages]
-    if describes:
+    points = [replace(config, swizzle=group) for group in groups[1:]]
+    if describes and translation.traits.pipelined:
         points += [replace(config, swizzle=group, descriptors=True) for group in groups]
-    return tuple(point for point in points if point != config)
+    return points
 
 
-def best_few(times: Mapping[_T, float]) -> Sequence[_T]:
-    """The fastest of what was measured (milliseconds)."""
-    return sorted(times, key=times.__getitem__)[:_REFINED]
+def own_points(config: Config, translation: Translation, describes: bool = False) -> list[Config]:
+    """All that may be tried of one point of the user's sweep, less the point itself."""
+    variants = staged(config, translation)
+    orders = [point for base in (config, *variants) for point in ordered(base, translation, describes)]
+    return [*variants, *orders]
+
+
+def fastest(times: Mapping[_T, float], count: int, within: float = math.inf) -> Sequence[_T]:
+    """The best few of what was measured (milliseconds), those that take at most so many times the best."""
+    few = sorted(times, key=times.__getitem__)[:count]
+    return [point for point in few if times[point] <= within * times[few[0]]]
 
 
 def users_point(config: Config, users: Sequence[Config]) -> Config:

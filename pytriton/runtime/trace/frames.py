@@ -10,9 +10,10 @@ its results, and nothing is launched.
 from __future__ import annotations
 
 import threading
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
-__all__ = ["INSIDE", "Frame", "Shapes"]
+__all__ = ["INSIDE", "Call", "Frame", "Shapes"]
 
 Frame = list[Any]
 
@@ -21,6 +22,19 @@ class Shapes(Frame):
     """A frame in which launches are skipped."""
 
     __slots__ = ()
+
+    def note(self, kernel: Any, call: Call) -> None:
+        """Be told of a launch that is skipped."""
+
+
+class Call(NamedTuple):
+    """A launch as it was asked for."""
+
+    arguments: tuple[Any, ...]
+    grid: Any
+    defines: Mapping[str, Any] | None
+    num_warps: Any
+    num_stages: Any
 
 
 class _Thread(threading.local):

@@ -1,18 +1,18 @@
 """The stopwatch: launches, all decided, in; the milliseconds of each, or the reason why it has none, out.
 
-Each launch runs once, and one that computes something else than the others is out (``cross_check.py``). Then
-they are timed with events on the GPU, one by one, the level-2 cache cleared before each launch. What the kernel
-writes is put back before each launch, outside the timed stretch, and once more at the end. Near ties are timed
-again in rounds, as clocks drift from one candidate to the next. One sweep is measured at a time.
+Each launch runs once as soon as it is compiled, beside the compilation of the next, and one that computes something
+else than the others is out (``cross_check.py``). When all are compiled they race (``race.py``). Nothing else runs
+then: a thread that waits for Python's lock between two events would be taken for a slow kernel. A turn is timed
+with events on the GPU, the level-2 cache cleared before each launch. What the kernel writes is put back before each
+launch, outside the timed stretch, and once more at the end. One sweep is measured at a time.
 """
 
 from __future__ import annotations
 
 import os
-import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import torch
@@ -23,25 +23,18 @@ from pytriton.runtime.locks import Lock
 from pytriton.runtime.sweep.candidate import CPU, Candidate
 from pytriton.runtime.testing import milliseconds_on_gpu
 from pytriton.runtime.tune.cross_check import disagreeing
+from pytriton.runtime.tune.race import race
 from pytriton.runtime.tune.snapshot import Saved
 
-__all__ = ["WRONG", "Launch", "bench", "may_measure", "time_all"]
+__all__ = ["WRONG", "Deadline", "Launch", "Measured", "bench", "may_measure", "time_all"]
 
 NO_TUNE_VARIABLE: Final = "PYTRITON_NO_TUNE"
 
 WRONG: Final = "TC603"  # the code with which a candidate is dropped that computes something else
 
 _LATE: Final = "over the budget"
-# One candidate is measured for about so long, but at least and at most so often.
-_MILLISECONDS: Final = 30.0
-_MIN_LAUNCHES: Final = 5
-_MAX_LAUNCHES: Final = 100
-# A candidate whose first time is so many times the best is not measured again.
-_HOPELESS: Final = 2.0
-# Candidates within this factor of the best are near ties: at most so many of them are timed in so many rounds.
-_NEAR: Final = 1.06
-_MAX_FINALISTS: Final = 6
-_ROUNDS: Final = 5
+_ONLY: Final = "the only one left: not measured"
+_MAX_LAUNCHES: Final = 100  # of ``bench``
 
 _measuring: Final = Lock()
 
@@ -67,111 +60,96 @@ def may_measure() -> bool:
     return not forbidden and not torch.cuda.is_current_stream_capturing()
 
 
-def time_all(
-    launches: Sequence[Launch],
-    saved: Saved,
-    budget: float | None,
-    tell: Callable[[Candidate, float | str], None] = lambda candidate, result: None,
-    users: Callable[[Launch], bool] = lambda launch: True,
-) -> dict[Candidate, float | str]:
-    """Milliseconds of each launch, or the reason why it has none.
+@dataclass(slots=True)
+class Measured:
+    """``results``: milliseconds of each launch, or the reason why it has none; ``field``: those of the finalists,
+    the choice first."""
 
-    ``budget`` (seconds) ends the measuring; the first launch is measured in any case. ``tell`` hears of
-    each as soon as it is measured. ``users`` says which launches are points of the user's, by which the
+    results: dict[Candidate, float | str] = field(default_factory=dict)
+    field: dict[Candidate, float] = field(default_factory=dict)
+
+
+class Deadline:
+    """Whether so many seconds (None: no limit) have passed since this was asked first."""
+
+    def __init__(self, budget: float | None) -> None:
+        self._budget = float("inf") if budget is None else budget
+        self._end: float | None = None
+
+    def __call__(self) -> bool:
+        now = time.perf_counter()
+        if self._end is None:
+            self._end = now + self._budget
+        return now > self._end
+
+
+def time_all(
+    launches: Iterable[Launch],
+    device: int,
+    saved: Saved,
+    rounds: int,
+    over: Callable[[], bool],
+    users: Callable[[Launch], bool] = lambda launch: True,
+    tell: Callable[[int, float], None] = lambda left, best: None,
+) -> Measured:
+    """Race these launches, at most so many rounds; ``launches`` may still be compiled while the first run.
+
+    ``over`` says when to end; the first launch is measured in any case. ``tell`` hears how many are left after
+    each round, and the time of the best. ``users`` says which launches are points of the user's, by which the
     others are judged.
     """
-    deadline = time.perf_counter() + (float("inf") if budget is None else budget)
-    with _measuring, torch.cuda.device(launches[0].device):
-        cache = _level_2_cache(launches[0].device)
+    with _measuring, torch.cuda.device(device):
         try:
-            excluded = _first_launches(launches, saved, deadline, users)
-            for candidate, reason in excluded.items():
-                tell(candidate, reason)
-            left = [launch for launch in launches if launch.candidate not in excluded]
-            times = _one_by_one(left, saved, cache, deadline, tell)
-            if len(times) == len(left) and time.perf_counter() <= deadline:
-                times |= _in_rounds(_finalists(left, times), saved, cache, min(times.values()))
+            launched, measured = _first_launches(launches, saved, over, users)
+            if len(launched) + len(measured.results) == 1:
+                return Measured(dict.fromkeys(launched, _ONLY))
+            if not launched:
+                return measured
+            cache = _level_2_cache(device)
+            outcome = race(
+                list(launched),
+                lambda candidate, count: _milliseconds(launched[candidate], saved, cache, count),
+                lambda candidate: _cost(candidate, device),
+                over,
+                rounds,
+                tell,
+            )
         finally:
             saved.restore()
-    results: dict[Candidate, float | str] = {**excluded, **times}
-    return {launch.candidate: results.get(launch.candidate, _LATE) for launch in launches}
+    measured.results |= {candidate: outcome.times.get(candidate, _LATE) for candidate in launched}
+    measured.field = {candidate: outcome.times[candidate] for candidate in outcome.field}
+    return measured
+
+
+def _cost(candidate: Candidate, device: int) -> tuple[int, int]:
+    """What a point takes from whatever else runs: warps, and bytes of shared memory."""
+    return candidate.config.num_warps, candidate.shared_memory(device) or 0
 
 
 def _first_launches(
-    launches: Sequence[Launch], saved: Saved, deadline: float, users: Callable[[Launch], bool]
-) -> dict[Candidate, str]:
-    """Launch each once, which loads its code, and compare what they write; who is out, and why."""
+    launches: Iterable[Launch], saved: Saved, over: Callable[[], bool], users: Callable[[Launch], bool]
+) -> tuple[dict[Candidate, Launch], Measured]:
+    """Launch each once, which loads its code, and compare what they write: those that may race, and why the
+    others may not."""
+    launched: dict[Candidate, Launch] = {}
+    measured = Measured()
 
     def run(launch: Launch) -> None:
         saved.restore()
         launch()
 
-    excluded: dict[Candidate, str] = {}
-
     def in_time() -> Iterator[Launch]:
         for launch in launches:
-            if launch is not launches[0] and time.perf_counter() > deadline:
-                excluded[launch.candidate] = _LATE
+            if over() and launched:
+                measured.results[launch.candidate] = _LATE
             else:
+                launched[launch.candidate] = launch
                 yield launch
 
     for launch, differs in disagreeing(in_time(), saved, run, users).items():
-        excluded[launch.candidate] = f"computes something else than the others: {differs} [{WRONG}]"
-    return excluded
-
-
-def _one_by_one(
-    launches: Sequence[Launch],
-    saved: Saved,
-    cache: torch.Tensor | None,
-    deadline: float,
-    tell: Callable[[Candidate, float | str], None],
-) -> dict[Candidate, float]:
-    """The median of each; those that the deadline left unmeasured are missing."""
-    times: dict[Candidate, float] = {}
-    best = float("inf")
-    for launch in launches:
-        if times and time.perf_counter() > deadline:
-            tell(launch.candidate, _LATE)
-            continue
-        times[launch.candidate] = _median(launch, saved, cache, best)
-        best = min(best, times[launch.candidate])
-        tell(launch.candidate, times[launch.candidate])
-    return times
-
-
-def _finalists(launches: Sequence[Launch], times: dict[Candidate, float]) -> list[Launch]:
-    """The near ties, fastest first."""
-    near = _NEAR * min(times.values())
-    tied = [launch for launch in launches if times[launch.candidate] <= near]
-    return sorted(tied, key=lambda launch: times[launch.candidate])[:_MAX_FINALISTS]
-
-
-def _in_rounds(
-    launches: Sequence[Launch], saved: Saved, cache: torch.Tensor | None, best: float
-) -> dict[Candidate, float]:
-    """The medians of some launches that take turns; nothing where only one is left."""
-    if len(launches) < 2:
-        return {}
-    times: dict[Candidate, list[float]] = {launch.candidate: [] for launch in launches}
-    count = _launches_within(best) // _ROUNDS + 1
-    for _ in range(_ROUNDS):
-        for launch in launches:
-            times[launch.candidate] += _milliseconds(launch, saved, cache, count)
-    return {candidate: statistics.median(measured) for candidate, measured in times.items()}
-
-
-def _median(launch: Launch, saved: Saved, cache: torch.Tensor | None, best: float) -> float:
-    """The median time of a launch that ran once already."""
-    first = min(_milliseconds(launch, saved, cache, 2))
-    if first > _HOPELESS * best:
-        return first
-    return statistics.median(_milliseconds(launch, saved, cache, _launches_within(first)))
-
-
-def _launches_within(milliseconds: float) -> int:
-    """How often a launch that takes so long is measured."""
-    return min(_MAX_LAUNCHES, max(_MIN_LAUNCHES, int(_MILLISECONDS / max(milliseconds, 1e-3))))
+        del launched[launch.candidate]
+        measured.results[launch.candidate] = f"computes something else than the others: {differs} [{WRONG}]"
+    return launched, measured
 
 
 def _milliseconds(launch: Launch, saved: Saved, cache: torch.Tensor | None, count: int) -> list[float]:

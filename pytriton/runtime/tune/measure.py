@@ -1,9 +1,10 @@
 """From candidates to times, on the real arguments of a call.
 
-Input: candidates, and the call. ``launches_of`` compiles them in parallel and drops those that cannot be
-compiled or do not fit the device; ``measure`` gives each of the others its milliseconds, or the reason why it has
-none. Invariant: what the kernel writes holds afterwards what it held before. What is stored, shared between ranks
-or chosen is the business of ``tuner.py``, and the stopwatch stands in ``benchmark.py``.
+Input: candidates, and the call. Output: for each that can be launched its milliseconds, or the reason why it has
+none, and the finalists; the others are dropped from the sweep. They are compiled in parallel, and what is compiled
+is launched while the rest is still compiled. Invariant: what the kernel writes holds afterwards what it held
+before. What is stored, shared between ranks or chosen is the business of ``tuner.py``; the stopwatch stands in
+``benchmark.py``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,11 +26,11 @@ from pytriton.runtime.launch.device import Grid, sizes_of
 from pytriton.runtime.sweep.candidate import Candidate
 from pytriton.runtime.sweep.feasibility import limits_of, spills, too_large
 from pytriton.runtime.sweep.sweep import Sweep
-from pytriton.runtime.tune.benchmark import Launch, time_all
+from pytriton.runtime.tune.benchmark import Launch, Measured, time_all
 from pytriton.runtime.tune.progress import Progress
 from pytriton.runtime.tune.snapshot import Saved, Written, save
 
-__all__ = ["Call", "grid_of", "launches_of", "measure", "save_written", "written_by"]
+__all__ = ["Call", "grid_of", "measure", "save_written", "written_by"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +55,38 @@ def grid_of(candidate: Candidate, grid: Any) -> Grid | None:
     return sizes_of(grid, candidate.options, candidate.translation.kernel)
 
 
-def launches_of(
-    candidates: Sequence[Candidate], sweep: Sweep, call: Call, progress: Progress
-) -> list[Launch]:
-    """What can be launched of these candidates, compiled; the others are dropped from the sweep."""
+def measure(
+    candidates: Sequence[Candidate],
+    sweep: Sweep,
+    call: Call,
+    progress: Progress,
+    rounds: int,
+    over: Callable[[], bool],
+) -> Measured:
+    """Compile and race these candidates, at most so many rounds. ``over`` as for ``time_all``."""
     progress.expect(len(candidates))
     fitting = _fitting(candidates, sweep, call, progress)
-    bound = {candidate: call.bind(candidate, call.arguments) for candidate in fitting}
+    launches = _launches(fitting, sweep, call, progress)
+    saved = save_written(fitting, call.arguments, call.device, call.constants) if fitting else None
+    if saved is None:
+        reason = "not measured: what it writes cannot be restored"
+        return Measured({launch.candidate: reason for launch in launches})
+    users = frozenset(sweep.configs)
+    mine = lambda launch: launch.candidate.config in users  # noqa: E731
+    return time_all(launches, call.device, saved, rounds, over, mine, progress.racing)
+
+
+def _launches(
+    candidates: Sequence[Candidate], sweep: Sweep, call: Call, progress: Progress
+) -> Iterator[Launch]:
+    """What can be launched of these candidates, in their order, each as soon as it is compiled; the others are
+    dropped from the sweep."""
+    bound = {candidate: call.bind(candidate, call.arguments) for candidate in candidates}
     jobs: list[tuple[Candidate, Callable[[], object]]] = [
         (candidate, partial(candidate.kernel_on, call.device, specialization))
         for candidate, (_, specialization, _) in bound.items()
     ]
-    launches: list[Launch] = []
-    for candidate, error in compile_all(jobs).items():
+    for candidate, error in compile_all(jobs):
         values, specialization, _ = bound[candidate]
         if error is not None:
             sweep.dropped[candidate.config] = error
@@ -78,8 +98,7 @@ def launches_of(
             sweep.dropped[candidate.config] = refusal(reason, "TC531")
             progress.tell(candidate.config, reason)
         elif sizes is not None:
-            launches.append(Launch(candidate, call.device, sizes, values, specialization))
-    return launches
+            yield Launch(candidate, call.device, sizes, values, specialization)
 
 
 def _fitting(
@@ -106,8 +125,8 @@ def _fitting(
 
 def compile_all(
     work: Iterable[tuple[Candidate, Callable[[], object]]],
-) -> dict[Candidate, PytritonError | None]:
-    """Run each candidate's compilation in a thread; None, or why it must be dropped."""
+) -> Iterator[tuple[Candidate, PytritonError | None]]:
+    """Compile in threads, from now on; each candidate with None, or with why it must be dropped, in their order."""
 
     def attempt(compile_: Callable[[], object]) -> PytritonError | None:
         try:
@@ -117,36 +136,16 @@ def compile_all(
         return None
 
     jobs = list(work)
-    functions = [compile_ for _, compile_ in jobs]
-    workers = max(1, min(len(jobs), os.cpu_count() or 1))
-    with ThreadPoolExecutor(workers, thread_name_prefix="pytriton-compile") as pool:
-        try:
-            outcomes = list(pool.map(attempt, functions))
-        except RuntimeError:  # the interpreter shuts down: there are no new threads
-            if not sys.is_finalizing() and threading.main_thread().is_alive():
-                raise
-            outcomes = [attempt(compile_) for compile_ in functions]
-    return dict(zip([candidate for candidate, _ in jobs], outcomes, strict=True))
-
-
-def measure(
-    launches: Sequence[Launch], sweep: Sweep, call: Call, budget: float | None, progress: Progress
-) -> dict[Candidate, float | str]:
-    """Milliseconds of each launch, or the reason why it has none. ``budget`` (seconds) as for ``time_all``."""
-    candidates = [launch.candidate for launch in launches]
-    if len(launches) == 1:
-        return {candidates[0]: "the only one left: not measured"}
-    saved = save_written(candidates, call.arguments, call.device, call.constants)
-    if saved is None:
-        return dict.fromkeys(candidates, "not measured: what it writes cannot be restored")
-    users = frozenset(sweep.configs)
-    return time_all(
-        launches,
-        saved,
-        budget,
-        lambda candidate, result: progress.tell(candidate.config, result),
-        lambda launch: launch.candidate.config in users,
-    )
+    pool = ThreadPoolExecutor(max(1, min(len(jobs), os.cpu_count() or 1)), "pytriton-compile")
+    try:
+        waiting = [pool.submit(attempt, compile_).result for _, compile_ in jobs]
+    except RuntimeError:  # the interpreter shuts down: there are no new threads
+        if not sys.is_finalizing() and threading.main_thread().is_alive():
+            raise
+        waiting = [partial(attempt, compile_) for _, compile_ in jobs]
+    finally:
+        pool.shutdown(wait=False)  # when all is done
+    return ((candidate, wait()) for (candidate, _), wait in zip(jobs, waiting, strict=True))
 
 
 def save_written(

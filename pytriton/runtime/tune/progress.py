@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Final, TextIO
 
@@ -46,12 +46,17 @@ class Progress:
         if self._live and count:
             self._write(f"{_CLEAR}compiling {count} points of {self._kernel} ...")
 
-    def tell(self, point: Config, time_or_reason: float | str) -> None:
+    def racing(self, left: int, best: float) -> None:
+        """A round is over, and so many points are left."""
+        if self._live:
+            self._write(f"{_CLEAR}timing {self._kernel}: {left} points are left, best {best:.3f} ms")
+
+    def tell(self, point: Config, time_or_reason: float | str, finalist: bool = False) -> None:
         """A point was measured (milliseconds), or dropped for a reason."""
         self._done += 1
         if isinstance(time_or_reason, float):
             self._best = min(self._best, time_or_reason)
-            shown = f"{time_or_reason:.3f} ms"
+            shown = f"{time_or_reason:.3f} ms{' (finalist)' if finalist else ''}"
         else:
             shown = time_or_reason
         best = f" best {self._best:.3f} ms" if self._best < float("inf") else ""
@@ -59,10 +64,17 @@ class Progress:
         if self._live or self._every:
             self._write(f"{_CLEAR}{line[:_WIDTH]}" if self._live else f"{line}\n")
 
-    def end(self, best: Config, milliseconds: float, question: Question | None) -> None:
-        """Show the line that pins the winner."""
-        took = time.perf_counter() - self._started
-        summary = f"{self._kernel}: {milliseconds:.3f} ms, best of {self._done} in {took:.1f} s"
+    def end(
+        self, finalists: Sequence[Config], times: Mapping[Config, float], question: Question | None
+    ) -> None:
+        """Show the line that pins the winner, and say if that is a cheaper one than the fastest."""
+        best, took = finalists[0], time.perf_counter() - self._started
+        summary = f"{self._kernel}: {times[best]:.3f} ms, best of {self._done} in {took:.1f} s"
+        fastest = min(finalists, key=times.__getitem__)
+        if fastest != best:
+            more = "more warps" if fastest.num_warps > best.num_warps else "more memory"
+            ahead = times[best] / times[fastest] - 1
+            summary += f" (one with {more} is {ahead:.1%} faster, too little to tell)"
         if question is not None:
             values = "".join(f", {name}={value}" for name, value in question.arguments.items())
             summary += f", {question.device}{values}"

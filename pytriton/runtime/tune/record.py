@@ -5,8 +5,9 @@ values of the arguments that call for new tuning, and what is compiled into the 
 (alignment, ones). Points are written in words (``Config(TM=64, num_warps=4)``).
 
 *Times.* One file in the cache directory answers one question. It maps each point to what was found: milliseconds
-and a digest of the code that took them, or why the point was dropped. So a sweep that grew measures its new
-points only. A file that is torn, foreign or changed is a miss: it costs a measurement and can do nothing else.
+and a digest of the code that took them, or why the point was dropped; and it says how the races of its sweeps
+ended. So a sweep that was decided is known, and in one that grew the new points race with the best of the old.
+A file that is torn, foreign or changed is a miss: it costs a measurement and can do nothing else.
 ``PYTRITON_FORCE_TUNE=1`` measures anew, and stores that.
 
 *Pins.* ``PYTRITON_REPLAY=FILE`` holds one choice a line, as JSON. What it answers is never measured. What it
@@ -20,7 +21,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,7 +37,7 @@ from pytriton.runtime.options.defines import Config, present_words
 from pytriton.runtime.options.source_text import KernelText
 
 __all__ = [
-    *("Found", "Question", "ask", "code_of", "device_name"),
+    *("Found", "Known", "Question", "ask", "code_of", "device_name"),
     *("keep", "recall"),
     *("pin", "pinned", "replaying"),
 ]
@@ -139,38 +140,83 @@ def device_name(index: int) -> str:
 # Times.
 
 
-def recall(question: Question, points: Sequence[Config]) -> dict[Config, Found]:
-    """What earlier processes found of these points; nothing where all is to be measured anew."""
+@dataclass(slots=True)
+class Known:
+    """Of the points of a sweep: what was found, the finalists if the sweep is decided (the choice first), and those
+    of other sweeps of the same text."""
+
+    found: dict[Config, Found] = field(default_factory=dict)
+    finalists: list[Config] = field(default_factory=list)
+    others: list[Config] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Final:
+    """How a race ended. ``sweep`` are the user's points that it decided about; ``field`` has the choice first."""
+
+    sweep: list[str]
+    field: list[str]
+
+
+def recall(question: Question, sweep: Sequence[Config], points: Sequence[Config]) -> Known:
+    """What earlier processes found of these points, of which ``sweep`` are the user's; nothing where all is to be
+    measured anew.
+
+    A sweep is decided if a race has decided about all of its points, and perhaps more, and one of its finalists is
+    among them: the best of many is the best of a few.
+    """
     if os.environ.get(FORCE_VARIABLE, "") not in ("", "0"):
-        return {}
-    stored = _entries(question)
-    return {point: stored[shown] for point in points if (shown := repr(point)) in stored}
+        return Known()
+    stored, finals = _stored(question)
+    named = {repr(point): point for point in points if repr(point) in stored}
+    fields = [([named[name] for name in final.field if name in named], final.sweep) for final in finals]
+    users = {repr(point) for point in sweep}
+    decided = [finalists for finalists, about in fields if finalists and users.issubset(about)]
+    return Known(
+        {point: stored[name] for name, point in named.items()},
+        decided[-1] if decided else [],
+        [point for finalists, _ in fields for point in finalists],
+    )
 
 
-def keep(question: Question, found: Mapping[Config, Found]) -> None:
-    """Store what was found, beside what is known of other points; a directory that cannot be written is no
-    error.
+def keep(
+    question: Question, found: Mapping[Config, Found], sweep: Sequence[Config], finalists: Sequence[Config]
+) -> None:
+    """Store what was found, beside what is known of other points, and the finalists of a sweep that is decided; a
+    directory that cannot be written is no error.
 
     Of two processes that store at the same moment one may lose: its points are measured again some day.
     """
-    entries = {**_entries(question), **{repr(point): entry for point, entry in found.items()}}
-    body = {**question.stored_by(), "points": {name: asdict(entry) for name, entry in entries.items()}}
+    entries, finals = _stored(question)
+    entries |= {repr(point): entry for point, entry in found.items()}
+    if finalists:
+        final = _Final(sorted(map(repr, sweep)), [*map(repr, finalists)])
+        finals = [*(other for other in finals if other.sweep != final.sweep), final]
+    body = {
+        **question.stored_by(),
+        "points": {name: asdict(entry) for name, entry in entries.items()},
+        "finals": [asdict(each) for each in finals],
+    }
     store_bytes(question.file_name, json.dumps({"check": _digest(body), **body}, indent=1).encode())
 
 
-def _entries(question: Question) -> dict[str, Found]:
+def _stored(question: Question) -> tuple[dict[str, Found], list[_Final]]:
     """What the file of a question holds; nothing if it is not complete."""
     content = load_bytes(question.file_name, _MAX_FILE_BYTES)
     try:
         body = json.loads(content or b"")
         if body.pop("check") != _digest(body) or body["text"] != question.text:
-            return {}
+            return {}, []
         entries = {
             present_words(name): Found(entry["time"], entry["code"]) for name, entry in body["points"].items()
         }
+        finals = [
+            _Final([*map(present_words, final["sweep"])], [*map(present_words, final["field"])])
+            for final in body["finals"]
+        ]
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
-        return {}
-    return {name: entry for name, entry in entries.items() if _is_result(entry.time)}
+        return {}, []
+    return {name: entry for name, entry in entries.items() if _is_result(entry.time)}, finals
 
 
 def _is_result(time: object) -> bool:

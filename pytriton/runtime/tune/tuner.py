@@ -5,9 +5,10 @@ tuning. Output: the candidate that serves this key from now on, and ``timings``,
 first of these that answers decides: ``PYTRITON_REPLAY``, the other ranks, what earlier processes measured, a
 measurement.
 
-A measurement takes the user's points first; then pytriton tries variants of its own on the best few
-(``sweep/variants.py``). What is known already is not measured again, except the best of it, to which the new
-points are compared in the same minute.
+A measurement is a race (``race.py``). Where pytriton has variants of its own to try (``sweep/variants.py``), there
+are three: a short one of the user's points, a short one of its finalists and of the best with other stages, and one
+of the finalists of that and of the best in other orders. What is known already does not run again, except the best
+of it, which race against the new points. The last race alone chooses.
 
 Invariants: one key is tuned at a time, and once; where measuring is forbidden, what serves instead is not
 remembered. A point that cannot be translated, compiled or launched is in ``Sweep.dropped``; any other that was
@@ -16,11 +17,11 @@ tried is in the ``Record``.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from pytriton.errors import PytritonError
 from pytriton.lang.tree.types import PointerType
@@ -34,21 +35,54 @@ from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import PlanSettings
 from pytriton.runtime.sweep.candidate import CPU, Candidate
 from pytriton.runtime.sweep.sweep import Sweep
-from pytriton.runtime.sweep.variants import best_few, own_points
-from pytriton.runtime.tune.benchmark import WRONG, may_measure
-from pytriton.runtime.tune.measure import Call, grid_of, launches_of, measure
+from pytriton.runtime.sweep.variants import BEST_FEW, HOPELESS, STAGED, fastest, ordered, own_points, staged
+from pytriton.runtime.tune.benchmark import WRONG, Deadline, may_measure
+from pytriton.runtime.tune.measure import Call, grid_of, measure
 from pytriton.runtime.tune.progress import Progress
+from pytriton.runtime.tune.race import MAX_ROUNDS, SCREENING
 from pytriton.runtime.tune.ranks import agree, agreed
-from pytriton.runtime.tune.record import Found, Question, ask, code_of, keep, pin, pinned, recall, replaying
+from pytriton.runtime.tune.record import (
+    Found,
+    Known,
+    Question,
+    ask,
+    code_of,
+    keep,
+    pin,
+    pinned,
+    recall,
+    replaying,
+)
+from pytriton.runtime.tune.together import Heat, race_together
 
-__all__ = ["Record", "Tuner"]
+__all__ = ["Record", "Time", "Tuner"]
+
+_NOTHING: Final = "it launches nothing: a zero in its grid"
+
+
+class Time(float):
+    """Milliseconds of a point. ``finalist``: whether it was timed to the end, as the choice was."""
+
+    __slots__ = ("finalist",)
+    finalist: bool
+
+    def __new__(cls, milliseconds: float, finalist: bool) -> Time:
+        time = super().__new__(cls, milliseconds)
+        time.finalist = finalist
+        return time
+
+    def __reduce__(self) -> tuple[type[Time], tuple[float, bool]]:
+        return Time, (float(self), self.finalist)
+
+    def __repr__(self) -> str:
+        return f"{float(self)!r} (finalist)" if self.finalist else float.__repr__(self)
 
 
 @dataclass(slots=True)
-class Record:
-    """What is known of the points for one key. ``passing`` are reasons that may not hold the next time."""
+class Record(Known):
+    """What is known of the points for one key, all times on one scale. ``passing`` are reasons that may not hold
+    the next time."""
 
-    found: dict[Config, Found] = field(default_factory=dict)
     passing: dict[Config, str] = field(default_factory=dict)
     launched: Candidate | None = None  # the first that could be: it serves where nothing can be measured
 
@@ -56,16 +90,28 @@ class Record:
         """The milliseconds of those points that have any."""
         return {config: point.time for config, point in self.found.items() if isinstance(point.time, float)}
 
-    def best(self) -> Config | None:
-        """The fastest point that is known."""
-        times = self.times()
-        return min(times, key=times.__getitem__, default=None)
+    def best(self) -> list[Config]:
+        """Those that new points must beat: the finalists of this sweep and of others, and the fastest few."""
+        return list(dict.fromkeys([*self.finalists, *self.others, *fastest(self.times(), BEST_FEW)]))
+
+    def decide(self, times: Mapping[Config, float]) -> None:
+        """These are the finalists of a race, the choice first. What is known is brought to its scale, by the first
+        that has an older time."""
+        self.finalists, before = list(times), self.times()
+        factor = next((times[config] / before[config] for config in times if config in before), 1.0)
+        for config in before:
+            self.found[config] = replace(self.found[config], time=before[config] * factor)
+
+    def timings(self) -> dict[Config, float | str]:
+        """As a user sees it."""
+        times = {config: Time(time, config in self.finalists) for config, time in self.times().items()}
+        return {**{config: point.time for config, point in self.found.items()}, **times, **self.passing}
 
 
 class Tuner:
     """Chooses among the candidates of a sweep.
 
-    ``timings`` maps each config that was tried to its milliseconds, or to the reason why it has none.
+    ``timings`` maps each config that was tried to its milliseconds (``Time``), or to the reason why it has none.
     ``bind`` checks a call's arguments for a candidate; ``key_positions`` says which of them call for new
     tuning.
     """
@@ -165,18 +211,18 @@ class Tuner:
             if common is not None and self._still_serves(common, call):
                 return self._sweep.candidate(common)
         record = Record() if question is None else self._recalled(question)
-        best = None if self._missing(record) or self._missing_variants(record) else record.best()
-        if best is None or not self._still_serves(best, call):
+        if record.finalists and not self._still_serves(record.finalists[0], call):
+            record.finalists.clear()
+        if not record.finalists:
             first_sizes = grid_of(self._sweep.first, call.grid)
             if first_sizes is None:
                 return None
             call.asked[self._sweep.first] = first_sizes
             self._fill(record, question, call)
-            best = record.best()
-        times = {config: point.time for config, point in record.found.items()}
-        self.timings = MappingProxyType({**self._sweep.reasons(), **times, **record.passing})
-        if best is None:
+        self.timings = MappingProxyType({**self._sweep.reasons(), **record.timings()})
+        if not record.finalists:
             return record.launched
+        best = record.finalists[0]
         if question is not None:
             common = agree(question, points, best)
             best = common if self._still_serves(common, call) else best
@@ -194,98 +240,122 @@ class Tuner:
     # Measuring.
 
     def _fill(self, record: Record, question: Question | None, call: Call) -> None:
-        """Measure what is missing, and keep it. Raises TuneError where no candidate is left."""
-        started, budget = time.perf_counter(), self._settings.tune_budget
-        progress = Progress(self._sweep.first.translation.kernel, self._sweep.configs)
-        points = self._missing(record) or list(self._sweep.configs)
-        if len(self._sweep.configs) == 1:
-            points += self._missing_variants(record)
-        self._measure(points, record, call, budget, progress)
-        variants = self._missing_variants(record) if len(self._sweep.configs) > 1 else []
-        if variants:
-            left = None if budget is None else max(0.0, budget - time.perf_counter() + started)
-            self._measure(variants, record, call, left, progress)
-        if question is not None:
-            self._keep(question, record)
-        best = record.best()
-        if best is not None:
-            progress.end(best, record.times()[best], question)
+        """Decide the sweep, and keep what was found. Raises TuneError where no candidate is left."""
+        users, over = self._sweep.configs, Deadline(self._settings.tune_budget)
+        progress = Progress(self._sweep.first.translation.kernel, users)
 
-    def _measure(
-        self, configs: Iterable[Config], record: Record, call: Call, budget: float | None, progress: Progress
-    ) -> None:
-        """Measure these points beside the best few of those that are known."""
+        def race(configs: Sequence[Config], rounds: int) -> None:
+            """Their times and the finalists are in the record afterwards. Nothing happens where the finalists of an
+            earlier race have nobody to beat, or no time."""
+            if configs and not (record.finalists and (len(configs) == 1 or over())):
+                run = partial(self._heat, call, progress, over)
+                self._take(record, race_together(question, configs, rounds, run))
+
+        missing = [config for config in users if config not in record.found]
+        entrants = [*record.best(), *missing] or list(users)
+        if len(users) == 1:
+            entrants += self._missing(self._own(self._sweep.first), record)
+        elif any(map(self._own, self._sweep.translated())):
+            for of_best in (self._other_stages, self._other_orders):
+                race(entrants, SCREENING)
+                entrants = [*record.finalists, *self._missing(of_best(record), record)]
+        race(entrants, MAX_ROUNDS)
+        if question is not None:
+            self._keep(question, record, complete=not (record.passing or over()))
+        if record.finalists:
+            progress.end(record.finalists, record.times(), question)
+
+    def _heat(
+        self, call: Call, progress: Progress, over: Callable[[], bool], configs: Sequence[Config], rounds: int
+    ) -> Heat:
+        """Race these points, here and now."""
         sweep = self._sweep
-        known = [sweep.candidate(config) for config in best_few(record.times())]
-        new = [candidate for config in configs if (candidate := sweep.candidate_or_drop(config)) is not None]
-        asked = [*known, *(candidate for candidate in new if candidate not in known)]
-        launches = launches_of(asked, sweep, call, progress)
-        if not launches:
-            if record.launched is None:
-                sweep.refuse_all()
-            return
-        record.launched = record.launched or launches[0].candidate
-        for config in sweep.dropped:
+        drafted = map(sweep.candidate_or_drop, configs)
+        entrants = [candidate for candidate in drafted if candidate is not None]
+        measured = measure(entrants, sweep, call, progress, rounds, over)
+        heat = Heat(field=[candidate.config for candidate in measured.field])
+        for candidate in entrants:
+            config, result = candidate.config, measured.results.get(candidate, _NOTHING)
+            if config in sweep.dropped:
+                continue
+            heat.results[config] = result
+            if result != _NOTHING:
+                progress.tell(config, result, rounds > SCREENING and config in heat.field)
+        return heat
+
+    def _take(self, record: Record, heat: Heat) -> None:
+        """What a race found. Raises TuneError where no candidate of any race is left."""
+        for config in self._sweep.dropped:
             record.found.pop(config, None)
-        launched = {launch.candidate for launch in launches}
-        for candidate in new:
-            if candidate not in launched and candidate.config not in sweep.dropped:
-                record.found[candidate.config] = Found("it launches nothing: a zero in its grid")
-        if not launched.difference(known):
-            return
-        for candidate, result in measure(launches, sweep, call, budget, progress).items():
-            config, translation = candidate.config, candidate.translation
-            if isinstance(result, float) or result.endswith(f"[{WRONG}]"):
-                record.found[config] = Found(result, code_of(translation.text))
-                if isinstance(result, str):
-                    warn_once(f"{translation.kernel}: {config} is dropped: it {result}")
-            elif config not in record.found:
-                record.passing[config] = result
+        alive = [config for config, result in heat.results.items() if result != _NOTHING]
+        if not alive and record.launched is None:
+            self._sweep.refuse_all()
+        if record.launched is None:
+            record.launched = self._sweep.candidate(alive[0])
+        record.decide(
+            {config: time for config in heat.field if isinstance(time := heat.results[config], float)}
+        )
+        for config, result in heat.results.items():
+            self._note(record, self._sweep.candidate(config), result)
+
+    def _note(self, record: Record, candidate: Candidate, result: float | str) -> None:
+        """Put what was measured of a candidate into the record."""
+        config, translation = candidate.config, candidate.translation
+        if isinstance(result, float) or result == _NOTHING or result.endswith(f"[{WRONG}]"):
+            record.found[config] = Found(result, "" if result == _NOTHING else code_of(translation.text))
+        elif config not in record.found:
+            record.passing[config] = result
+        if isinstance(result, str) and result.endswith(f"[{WRONG}]"):
+            warn_once(f"{translation.kernel}: {config} is dropped: it {result}")
 
     # What is known, and what is missing.
 
     def _recalled(self, question: Question) -> Record:
         """What earlier processes found, if the best of it is still the code that it was."""
-        record = Record(recall(question, self._sweep.every_point()))
-        best = record.best()
-        if best is not None:
-            candidate = self._sweep.candidate_or_drop(best)
-            if candidate is None or code_of(candidate.translation.text) != record.found[best].code:
+        known = recall(question, self._sweep.configs, self._sweep.every_point())
+        record = Record(known.found, known.finalists, known.others)
+        for config in record.best()[:1]:
+            candidate = self._sweep.candidate_or_drop(config)
+            if candidate is None or code_of(candidate.translation.text) != record.found[config].code:
                 return Record()
         return record
 
-    def _keep(self, question: Question, record: Record) -> None:
-        dropped = {
-            config: Found(reason)
-            for config, reason in self._sweep.reasons().items()
-            if self._sweep.is_lasting(config)
-        }
-        if dropped or record.found:
-            keep(question, {**dropped, **record.found})
+    def _keep(self, question: Question, record: Record, complete: bool) -> None:
+        """Store it; the finalists only if nothing is left that the next process could try."""
+        reasons = self._sweep.reasons()
+        lasting = {config: Found(why) for config, why in reasons.items() if self._sweep.is_lasting(config)}
+        complete = complete and len(lasting) == len(reasons)
+        found = {**lasting, **record.found}
+        if found:
+            keep(question, found, self._sweep.configs, record.finalists if complete else ())
 
-    def _missing(self, record: Record) -> list[Config]:
-        """The user's points of which nothing is known."""
-        return [config for config in self._sweep.configs if config not in record.found]
+    def _missing(self, points: Iterable[Config], record: Record) -> list[Config]:
+        """Those of which nothing is known, and which may be any good."""
+        return [
+            point
+            for point in points
+            if point not in record.found and (not point.descriptors or self._gains(point))
+        ]
 
-    def _missing_variants(self, record: Record) -> list[Config]:
-        """Pytriton's own variants of the best few points, as far as nothing is known of them."""
-        users = self._sweep.configs
-        if len(users) == 1:
-            bases: Sequence[Config] = users if self._settings.tune_fully else ()
-        else:
-            times = record.times()
-            bases = best_few({config: times[config] for config in times if config in frozenset(users)})
-        variants = (point for config in bases for point in self._variants(config, record))
-        return [point for point in variants if point not in record.found]
+    def _own(self, candidate: Candidate) -> Sequence[Config]:
+        """All of pytriton's own variants of a point."""
+        return own_points(candidate.config, candidate.translation, describes())
 
-    def _variants(self, config: Config, record: Record) -> list[Config]:
-        translation = self._sweep.candidate(config).translation
-        points = own_points(config, translation, translation.traits.pipelined and describes())
-        return [point for point in points if not point.descriptors or self._gains(point, record)]
+    def _other_stages(self, record: Record) -> Iterator[Config]:
+        """The best of the user's points with other stages."""
+        users = frozenset(self._sweep.configs)
+        times = {config: time for config, time in record.times().items() if config in users}
+        for config in fastest(times, STAGED, HOPELESS):
+            yield from staged(config, self._sweep.candidate(config).translation)
 
-    def _gains(self, point: Config, record: Record) -> bool:
+    def _other_orders(self, record: Record) -> Iterator[Config]:
+        """The best of all that in other orders, and with descriptors."""
+        times = record.times()
+        plain = {config: times[config] for config in times if not config.swizzle and not config.descriptors}
+        for config in fastest(plain, BEST_FEW, HOPELESS):
+            yield from ordered(config, self._sweep.candidate(config).translation, describes())
+
+    def _gains(self, point: Config) -> bool:
         """Whether descriptors may make a point faster. The programs' order does not enter that."""
-        if point in record.found:
-            return True
         candidate = self._sweep.candidate_or_drop(replace(point, swizzle=0))
         return candidate is not None and any(tile.feeds for tile in candidate.translation.traits.described)

@@ -52,6 +52,13 @@ class Recorded:
     def label(self) -> str:
         return f"{self.program}:{self.kernel or 'first'}"
 
+    @property
+    def has_memory(self) -> bool:
+        """Whether all that it may reach is there: addresses are those of tensors that are gone."""
+        kinds = [parameter.declaration for parameter in self.made().translation().parameters]
+        pairs = zip(kinds, self.arguments, strict=True)
+        return not any("*" in kind and isinstance(given, int) and given for kind, given in pairs)
+
     def made(self, check: Any = None) -> pytriton.Kernel:
         return pytriton.kernel(
             self.text, defines=self.defines, kernel=self.kernel, check=check, name="kernel.c"

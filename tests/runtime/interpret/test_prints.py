@@ -101,7 +101,7 @@ def test_a_loop_goes_the_way_that_its_prints_show(capsys: pytest.CaptureFixture[
         ("i ", "i", "i"),
         (" x = ", "y", "x"),
         ("", "a  +\n b", "a + b"),
-        (",\n\t", "k", "k"),
+        (",\n\t", "*(p + k", "*(p + k)"),
         ("é: ", "e", "?"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import triton
 import pytriton
 from pytriton.errors import LaunchError
 from pytriton.runtime.kernel import Kernel
-from pytriton.runtime.launch import descriptors
+from pytriton.runtime.launch import descriptors, fast_path
 from pytriton.runtime.launch import device as launch
 from pytriton.runtime.launch.constants import Constants
 from pytriton.runtime.launch.descriptors import fits_of
@@ -30,7 +30,7 @@ from pytriton.runtime.tune import tuner
 from pytriton.runtime.tune.record import Question, pin, pinned
 from pytriton.source import Source
 from tests.passes.speed.test_descriptors import DEFINES, PLAIN_B, TEXT, TRANSPOSED_A, changed
-from tests.runtime.stand_in import StandIn
+from tests.runtime.stand_in import STREAM, StandIn
 from tests.translating import translate
 
 GRID = (3, 2, 1)
@@ -125,24 +125,32 @@ def gpu(stand_in: StandIn) -> StandIn:
     return stand_in
 
 
+@dataclass
+class Allocator:
+    """What launches were given to build descriptors in: sizes and addresses, on which stream, and what is back."""
+
+    given: list[tuple[int, int, int]] = field(default_factory=list)
+    back: list[int] = field(default_factory=list)
+
+    def allocate(self, size: int, stream: int) -> int:
+        self.given.append((size, 4096 * (1 + len(self.given)), stream))
+        return self.given[-1][1]
+
+
 @pytest.fixture
-def memory(monkeypatch: pytest.MonkeyPatch) -> list[torch.Tensor]:
-    """What launches were given to build descriptors in."""
-    given: list[torch.Tensor] = []
-
-    def made(size: int, device: int) -> torch.Tensor:
-        given.append(torch.empty(size, dtype=torch.uint8))
-        return given[-1]
-
-    monkeypatch.setattr(launch, "_memory", made)
-    return given
+def memory(monkeypatch: pytest.MonkeyPatch) -> Allocator:
+    allocator = Allocator()
+    for module in (launch, fast_path):
+        monkeypatch.setattr(module, "allocate", allocator.allocate)
+        monkeypatch.setattr(module, "release", allocator.back.append)
+    return allocator
 
 
 class TestLaunch:
     def linear(self, **more: Any) -> Kernel:
         return pytriton.kernel(TEXT, autotune_configs=[Config(DEFINES, 4, 3, descriptors=True, **more)])
 
-    def test_memory(self, gpu: StandIn, memory: list[torch.Tensor], monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_memory(self, gpu: StandIn, memory: Allocator, monkeypatch: pytest.MonkeyPatch) -> None:
         """Each launch has its own, of 256 bytes a program, on the slow path and on the fast one."""
         kernel, (a, b, c) = self.linear(), matrices()
         ready, long = Plan._launch_of, []
@@ -150,8 +158,10 @@ class TestLaunch:
         for _ in range(5):
             kernel(a, b, c, 64, 48, 64, 80, grid=(3, 2))
         assert len(long) == 2
-        assert [each.numel() for each in memory] == [3 * 2 * 256] * 5
-        assert [each.pointer(7) for each in gpu.all()] == [each.data_ptr() for each in memory]
+        sizes, addresses, streams = zip(*memory.given, strict=True)
+        assert sizes == (3 * 2 * 256,) * 5
+        assert streams == (STREAM,) * 5
+        assert [each.pointer(7) for each in gpu.all()] == [*addresses] == memory.back
         assert {each.parameters[:3] for each in gpu.all()} == {tuple(t.data_ptr() for t in (a, b, c))}
         assert {
             (each.integer(3), each.integer(4), each.integer(5), each.integer(6)) for each in gpu.all()
@@ -159,37 +169,60 @@ class TestLaunch:
         assert {each.grid for each in gpu.all()} == {(3, 2, 1)}
         assert "cp.async.bulk.tensor" in gpu.compiled(kernel, gpu.last()).asm["ptx"]
 
-    def test_what_does_not_suit(self, gpu: StandIn, memory: list[torch.Tensor]) -> None:
+    def test_what_does_not_suit(self, gpu: StandIn, memory: Allocator) -> None:
         """Whichever way it goes, it is launched without descriptors."""
         kernel, (a, b, c) = self.linear(), matrices()
         for _ in range(4):
             kernel(a, b, c, 64, 48, 64, 80, grid=(3, 2))
         for _ in range(3):
             kernel(a[-1:], b, c, 64, 48, -64, 80, grid=(3, 2))
-            assert len(memory) == 4
+            assert len(memory.given) == 4
             assert gpu.last().integer(5) == -64
             assert gpu.last().pointer(7) == 0
         plain = kernel._default.first._plain  # type: ignore[union-attr]
         assert plain.config == Config(DEFINES, 4, 3)
         assert gpu.last().function in {each.compiled.function for each in plain._kernels.values()}
 
-    def test_other_kernels_ask_for_none(self, gpu: StandIn, memory: list[torch.Tensor]) -> None:
+    @pytest.mark.parametrize(
+        ("grid", "lda", "k", "suits"),
+        [
+            *(((256, 256), 64, 48, True), ((256, 257), 64, 48, False), ((8, 1), 2**24, 48, True)),
+            *(((9, 1), 2**24, 48, False), ((3, 2), (FEW - 15) // 47 // 8 * 8, 48, True)),
+            *(((3, 2), 64, FEW - 16, True), ((3, 2), 64, FEW - 15, False), ((3, 2), 64, -5, True)),
+        ],
+    )
+    def test_the_fast_path_asks_the_same(
+        self, gpu: StandIn, memory: Allocator, grid: tuple[int, int], lda: int, k: int, suits: bool
+    ) -> None:
+        """In C and in Python: what TestWhatSuits asks of the rule."""
+        assert fits(lda=lda, K=k, grid=(*grid, 1)) is suits
+        kernel, (a, b, c) = self.linear(), matrices()
+        for multiple in (64, 8):  # a specialization for strides that 16 divides, and one for the others
+            for _ in range(3):
+                kernel(a, b, c, 64, 48, multiple, 80, grid=(3, 2))
+        before = len(memory.given)
+        for _ in range(3):
+            kernel(a, b, c, 64, k, lda, 80, grid=grid)
+        assert len(memory.given) - before == (3 if suits else 0)
+        assert memory.back == [address for _, address, _ in memory.given]
+
+    def test_other_kernels_ask_for_none(self, gpu: StandIn, memory: Allocator) -> None:
         kernel, (a, b, c) = pytriton.kernel(TEXT, DEFINES), matrices()
         for _ in range(4):
             kernel(a, b, c, 64, 48, 64, 80, grid=(3, 2))
         (loaded,) = kernel._default.first._kernels.values()  # type: ignore[union-attr]
         assert loaded.direct is not None
         assert loaded.direct.launch is loaded.compiled.run.launch
-        assert memory == []
+        assert memory.given == []
 
     def test_a_launcher_that_nobody_knows(
-        self, gpu: StandIn, memory: list[torch.Tensor], monkeypatch: pytest.MonkeyPatch
+        self, gpu: StandIn, memory: Allocator, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(launch, "_STYLES", {})
         with pytest.raises(LaunchError, match=r"it needs scratch memory.*TC531"):
             self.linear()(*matrices(), 64, 48, 64, 80, grid=(3, 2))
 
-    def test_hooks_are_told(self, gpu: StandIn, memory: list[torch.Tensor]) -> None:
+    def test_hooks_are_told(self, gpu: StandIn, memory: Allocator) -> None:
         told: list[Any] = []
         kernel, (a, b, c) = self.linear(), matrices()
         triton.knobs.runtime.launch_enter_hook.add(told.append)
@@ -198,7 +231,7 @@ class TestLaunch:
                 kernel(a, b, c, 64, 48, 64, 80, grid=(3, 2))
         finally:
             triton.knobs.runtime.launch_enter_hook.remove(told.append)
-        assert len(told) == len(memory) == 4
+        assert len(told) == len(memory.given) == 4
 
 
 class TestPoints:
@@ -230,7 +263,7 @@ class TestPoints:
         sweep = Sweep(KernelText(Source(changed(*changes), "linear.c")), [self.CONFIG])
         asked = tuner.Tuner(sweep, PlanSettings(tune_fully=True), Constants(), (), lambda *_: ([], (), None))
         for _ in range(2):
-            points = asked._missing_variants(tuner.Record())
+            points = asked._missing(asked._own(sweep.first), tuner.Record())
             assert [point.swizzle for point in points if point.descriptors] == groups
         assert len(sweep._candidates) == 1 + hopper
         assert set(points) <= set(sweep.every_point())

@@ -37,8 +37,9 @@ def shown(stream: io.StringIO, question: Question | None = ASKED) -> str:
     progress.expect(4)
     progress.tell(POINTS[0], 0.5)
     progress.tell(POINTS[1], "it needs 300000 of shared memory [TC531]")
-    progress.tell(POINTS[2], 0.25)
-    progress.end(POINTS[2], 0.25, question)
+    progress.racing(2, 0.25)
+    progress.tell(POINTS[2], 0.25, finalist=True)
+    progress.end([POINTS[2]], {POINTS[2]: 0.25}, question)
     return stream.getvalue()
 
 
@@ -56,11 +57,19 @@ def test_a_line_a_point(monkeypatch: pytest.MonkeyPatch, stream: type[io.StringI
     assert lines == [
         "[1/4] TM=64 num_warps=4 ... 0.500 ms best 0.500 ms",
         "[2/4] TM=64 num_warps=8 ... it needs 300000 of shared memory [TC531] best 0.500 ms",
-        "[3/4] TM=128 num_warps=4 ... 0.250 ms best 0.250 ms",
+        "[3/4] TM=128 num_warps=4 ... 0.250 ms (finalist) best 0.250 ms",
     ]
     code, comment = last.split("  # ")
     assert code == "pytriton.kernel(src, defines={'TM': 128, 'TN': 64, 'TYPE': 'half'}, num_warps=4)"
     assert comment == "dot: 0.250 ms, best of 3 in 1.3 s, NVIDIA H200, 132 multiprocessors, M=4096, K=64"
+
+
+@pytest.mark.parametrize(("first", "second", "said"), [(4, 8, "more warps"), (4, 4, "more memory")])
+def test_a_cheaper_one_than_the_fastest(first: int, second: int, said: str) -> None:
+    stream = io.StringIO()
+    choice, fastest = Config({"TM": 64}, first), Config({"TM": 128}, second)
+    Progress("dot", POINTS, stream).end([choice, fastest], {choice: 1.003, fastest: 1.0}, None)
+    assert f"(one with {said} is 0.3% faster, too little to tell)" in stream.getvalue()
 
 
 def test_a_terminal() -> None:
@@ -70,6 +79,7 @@ def test_a_terminal() -> None:
     parts = text.split("\r\x1b[K")[1:]
     assert parts[0] == "compiling 4 points of dot ..."
     assert parts[1] == "[1/4] TM=64 num_warps=4 ... 0.500 ms best 0.500 ms"
+    assert parts[3] == "timing dot: 2 points are left, best 0.250 ms"
     assert parts[-1].startswith("pytriton.kernel(src, ")
     assert all(len(part) <= 100 for part in parts[:-1])
 
@@ -88,7 +98,7 @@ def test_no_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
     progress = Progress("dot", POINTS, closed)
     closed.close()
     progress.tell(POINTS[0], 1.0)
-    progress.end(POINTS[0], 1.0, None)
+    progress.end([POINTS[0]], {POINTS[0]: 1.0}, None)
 
 
 TEXT = """\

@@ -22,7 +22,7 @@ from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.candidate import Candidate
-from pytriton.runtime.tune import measure, record
+from pytriton.runtime.tune import benchmark, measure, record
 from tests.runtime.tune.test_tune import ADD, ADDRESSES, FakeGpu, gpu, grid, make
 
 __all__ = ["gpu"]
@@ -69,10 +69,16 @@ class TestRecall:
             "facts": "bbba",
             "versions": [pytriton.__version__, triton.__version__, torch.__version__],
             "points": {
-                "Config(TILE=16, num_warps=4)": {"time": 3.0, "code": code},
+                "Config(TILE=16, num_warps=4)": {"time": pytest.approx(3.0), "code": code},
                 "Config(TILE=32, num_warps=4)": {"time": 1.0, "code": code},
                 "Config(TILE=64, num_warps=4)": {"time": "tile 64 does not fit [TC531]", "code": ""},
             },
+            "finals": [
+                {
+                    "sweep": [f"Config(TILE={tile}, num_warps=4)" for tile in (16, 32, 64)],
+                    "field": ["Config(TILE=32, num_warps=4)"],
+                }
+            ],
         }
         assert path.stat().st_mode & 0o077 == 0
         assert call(make()).timings[Config({"TILE": 64})] == "tile 64 does not fit [TC531]"
@@ -108,12 +114,41 @@ class TestRecall:
         call(make())
         assert len(gpu.measured) == 2
 
-    def test_another_sweep(self, gpu: FakeGpu) -> None:
+    def test_a_part_of_the_sweep(self, gpu: FakeGpu) -> None:
+        """The best of three is the best of two. Without it the others race: they were not timed to the end."""
         call(make())
         kernel = make()
-        kernel(*ADDRESSES, 100, grid=grid, defines={"TILE": [16, 64]})
+        kernel(*ADDRESSES, 100, grid=grid, defines={"TILE": [32, 64]})
         assert gpu.measured == [[16, 32, 64]]
+        assert kernel.best_config == BEST
+        kernel(*ADDRESSES, 100, grid=grid, defines={"TILE": [16, 64]})
+        assert gpu.measured == [[16, 32, 64], [64, 16]]
         assert kernel.best_config == Config({"TILE": 64})
+
+    def test_two_sweeps_and_what_they_have_together(self, gpu: FakeGpu) -> None:
+        """Each has a finalist of its own; together these race, and afterwards all three sweeps are known."""
+        gpu.times |= {8: 0.9}
+
+        def best_of(*tiles: int) -> Any:
+            kernel = make()
+            kernel(*ADDRESSES, 100, grid=grid, defines={"TILE": list(tiles)})
+            assert kernel.best_config is not None
+            return kernel.best_config.defines["TILE"]
+
+        assert [best_of(16, 32), best_of(8, 64), best_of(8, 16, 32, 64)] == [32, 8, 8]
+        assert gpu.measured == [[16, 32], [8, 64], [32, 8, 64]]
+        assert [best_of(16, 32), best_of(8, 64), best_of(8, 16, 32, 64)] == [32, 8, 8]
+        assert len(gpu.measured) == 3
+
+    def test_old_times_meet_new_points_on_one_scale(self, gpu: FakeGpu) -> None:
+        """The chip is 10 % slower on the second day: what did not run again is shown as it would be now."""
+        gpu.times |= {8: 4.0, 128: 0.5}
+        call(make())
+        gpu.times = {tile: 1.1 * time for tile, time in gpu.times.items()}
+        kernel = make()
+        kernel(*ADDRESSES, 100, grid=grid, defines={"TILE": [8, 16, 32, 64, 128]})
+        for tile, time in gpu.times.items():
+            assert kernel.timings[Config({"TILE": tile})] == pytest.approx(time)
 
     def test_one_more_value_measures_the_new_point(self, gpu: FakeGpu, tmp_path: Path) -> None:
         """Beside the best three of those that are known, in the same minute; the others are not compiled."""
@@ -126,17 +161,17 @@ class TestRecall:
         assert gpu.measured == [[8, 16, 32, 64], [32, 64, 16, 128, 256]]
         assert {config.defines["TILE"] for config in gpu.compiled} == {16, 32, 64, 128, 256}
         assert kernel.best_config == Config({"TILE": 128})
-        assert [kernel.timings[Config({"TILE": tile})] for tile in (8, 256)] == [4.0, 9.0]
+        assert [kernel.timings[Config({"TILE": tile})] for tile in (8, 256)] == pytest.approx([4.0, 9.0])
         assert len(entries(tmp_path)) == 1
         call(make())
         assert len(gpu.measured) == 2
 
     def test_what_the_budget_left_is_measured_by_the_next(self, gpu: FakeGpu, monkeypatch: Any) -> None:
-        def stingy(launches: Any, *more: Any) -> Any:
-            found = gpu.time_all(launches, *more)
-            return {
-                one: time if at < 2 else "over the budget" for at, (one, time) in enumerate(found.items())
-            }
+        def stingy(*given: Any) -> Any:
+            measured = benchmark.time_all(*given)
+            third = list(measured.results)[2]
+            measured.results[third] = "over the budget"
+            return measured
 
         with monkeypatch.context() as patch:
             patch.setattr(measure, "time_all", stingy)
@@ -152,8 +187,8 @@ class TestRecall:
         (path,) = entries(tmp_path)
         question = record.ask(make()._definition.text, "add", [BEST], 0, {"n": 100}, (1, 1, 1, 0))
         assert question.file_name == path.name
-        old = record.recall(question, [BEST])[BEST]
-        record.keep(question, {BEST: record.Found(old.time, "another")})
+        old = record.recall(question, [BEST], [BEST]).found[BEST]
+        record.keep(question, {BEST: record.Found(old.time, "another")}, [], [])
         call(make())
         assert gpu.measured == [[16, 32, 64]] * 2
         call(make())
@@ -191,7 +226,7 @@ class TestRecall:
         call(make())
         gpu.broken = {32}
         assert call(make()).best_config == Config({"TILE": 64})
-        assert gpu.measured == [[16, 32, 64]]
+        assert gpu.measured == [[16, 32, 64], [64, 16]]
         assert call(make()).timings[BEST] == "tile 32 does not fit [TC531]"
 
     @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,7 +26,8 @@ from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.candidate import Candidate
 from pytriton.runtime.sweep.feasibility import Limits
 from pytriton.runtime.tune import benchmark, measure, record, tuner
-from pytriton.runtime.tune.benchmark import NO_TUNE_VARIABLE, Launch
+from pytriton.runtime.tune.benchmark import NO_TUNE_VARIABLE, Deadline, Launch
+from pytriton.runtime.tune.race import MAX_ROUNDS
 from pytriton.runtime.tune.snapshot import Saved
 from tests.runtime.kernels import ADD
 from tests.work import PATIENCE
@@ -56,22 +57,16 @@ class FakeGpu:
             self.compiled.append(candidate.config)
         return lambda grid, values: self.launched.append((tile, grid, values))
 
-    def time_all(
-        self,
-        launches: list[Launch],
-        saved: Saved,
-        budget: float | None,
-        told: Callable[[Candidate, float | str], None],
-        users: Callable[[Launch], bool],
-    ) -> dict[Candidate, float | str]:
-        tiles = [launch.candidate.options.TILE for launch in launches]
-        self.measured.append(tiles)
-        found: dict[Candidate, float | str] = {
-            one.candidate: self.times[one.candidate.options.TILE] for one in launches
-        }
-        for one in found.items():
-            told(*one)
-        return found
+    def first_launches(
+        self, launches: Iterable[Launch], *_: Any
+    ) -> tuple[dict[Candidate, Launch], benchmark.Measured]:
+        launched = {launch.candidate: launch for launch in launches}
+        if len(launched) > 1:
+            self.measured.append([candidate.options.TILE for candidate in launched])
+        return launched, benchmark.Measured()
+
+    def milliseconds(self, launch: Launch, saved: Saved, cache: Any, count: int) -> list[float]:
+        return [self.times[launch.candidate.options.TILE]] * count
 
 
 @pytest.fixture
@@ -80,7 +75,11 @@ def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeGpu:
     monkeypatch.setattr(record, "device_name", lambda index: "a GPU")
     fake = FakeGpu(times={16: 3.0, 32: 1.0, 64: 2.0})
     monkeypatch.setattr(Candidate, "kernel_on", lambda *arguments: fake.kernel_on(*arguments))
-    monkeypatch.setattr(measure, "time_all", fake.time_all)
+    monkeypatch.setattr(benchmark, "_first_launches", fake.first_launches)
+    monkeypatch.setattr(benchmark, "_milliseconds", fake.milliseconds)
+    monkeypatch.setattr(benchmark, "_level_2_cache", lambda device: None)
+    monkeypatch.setattr(Candidate, "shared_memory", lambda self, device: 0)
+    monkeypatch.setattr(torch.cuda, "device", lambda index: contextlib.nullcontext())
     monkeypatch.setattr(measure, "limits_of", lambda device: Limits(fake.shared))
     monkeypatch.setattr(tuner, "describes", lambda: False)
     monkeypatch.setattr(measure, "save", lambda arguments, device: Saved(()) if fake.can_save else None)
@@ -104,11 +103,10 @@ class TestChoice:
         assert gpu.launched == [(32, (4, 1, 1), [*ADDRESSES, 100])]
         assert gpu.measured == [[16, 32, 64]]
         assert kernel.best_config == Config({"TILE": 32})
-        assert kernel.timings == {
-            Config({"TILE": 16}): 3.0,
-            Config({"TILE": 32}): 1.0,
-            Config({"TILE": 64}): 2.0,
-        }
+        tile = {at: Config({"TILE": at}) for at in (16, 32, 64)}
+        assert kernel.timings == pytest.approx({tile[16]: 3.0, tile[32]: 1.0, tile[64]: 2.0})
+        assert repr(kernel.timings[tile[32]]) == "1.0 (finalist)"
+        assert [c for c, time in kernel.timings.items() if time.finalist] == [tile[32]]
 
     def test_once(self, gpu: FakeGpu) -> None:
         kernel = make()
@@ -309,7 +307,7 @@ __global__ void f(float** P, float* Y, int n) {
 
 
 class TestTimeAll:
-    """The measuring itself, with a clock that is made up."""
+    """The measuring itself, with a clock that is made up. What a race is stands in test_race.py."""
 
     @pytest.fixture
     def clock(self, monkeypatch: pytest.MonkeyPatch) -> dict[int, list[int]]:
@@ -321,66 +319,50 @@ class TestTimeAll:
             return [float(launch.candidate)] * count
 
         monkeypatch.setattr(benchmark, "_milliseconds", milliseconds)
+        monkeypatch.setattr(benchmark, "_cost", lambda candidate, device: candidate)
         monkeypatch.setattr(benchmark, "_level_2_cache", lambda device: torch.empty(0))
         monkeypatch.setattr(torch.cuda, "device", lambda index: contextlib.nullcontext())
         monkeypatch.setattr(Launch, "__call__", lambda self: None)
         return counts
 
-    def launches(self, *tiles: int) -> list[Launch]:
-        return [Launch(tile, 0, (1, 1, 1), [], ()) for tile in tiles]  # type: ignore[arg-type]
+    def measured(self, *tiles: int, budget: float | None = None) -> benchmark.Measured:
+        launches = [Launch(tile, 0, (1, 1, 1), [], ()) for tile in tiles]  # type: ignore[arg-type]
+        return benchmark.time_all(iter(launches), 0, Saved(()), MAX_ROUNDS, Deadline(budget))
 
-    def test_hopeless_ones_are_not_measured_again(self, clock: dict[int, list[int]]) -> None:
-        times = benchmark.time_all(self.launches(1, 2, 3), Saved(()), None)
-        assert list(times.values()) == [1.0, 2.0, 3.0]
-        assert clock == {1: [2, 30], 2: [2, 15], 3: [2]}
+    def test_hopeless_ones_have_one_turn(self, clock: dict[int, list[int]]) -> None:
+        measured = self.measured(1, 2, 3)
+        assert measured.results == pytest.approx({1: 1.0, 2: 2.0, 3: 3.0})
+        assert list(measured.field) == [1]
+        assert clock == {1: [3], 2: [3], 3: [3]}
 
-    def test_counts_are_bounded(self, clock: dict[int, list[int]]) -> None:
-        benchmark.time_all(self.launches(1000), Saved(()), None)
-        assert clock == {1000: [2, 5]}
+    def test_the_only_one_is_not_timed(self, clock: dict[int, list[int]]) -> None:
+        assert self.measured(7).results == {7: "the only one left: not measured"}
+        assert clock == {}
 
     def test_one_sweep_at_a_time(self, clock: dict[int, list[int]], monkeypatch: pytest.MonkeyPatch) -> None:
         """Two threads that tune two kernels would time each other."""
         running: list[int] = []
         most: list[int] = []
 
-        def first_launches(*_: Any) -> dict[Any, str]:
+        def first_launches(*_: Any) -> Any:
             running.append(1)
             time.sleep(0.02)
             most.append(len(running))
             running.pop()
-            return {}
+            return {}, benchmark.Measured()
 
         monkeypatch.setattr(benchmark, "_first_launches", first_launches)
-        work = [
-            threading.Thread(target=benchmark.time_all, args=(self.launches(1, 2), Saved(()), None))
-            for _ in range(4)
-        ]
+        work = [threading.Thread(target=self.measured, args=(1, 2)) for _ in range(4)]
         for thread in work:
             thread.start()
         for thread in work:
             thread.join(PATIENCE)
         assert most == [1, 1, 1, 1]
 
-    def test_told_as_soon_as_measured(self, clock: dict[int, list[int]]) -> None:
-        told: list[tuple[Any, Any]] = []
-        benchmark.time_all(self.launches(5, 4), Saved(()), None, lambda *one: told.append(one))
-        assert told == [(5, 5.0), (4, 4.0)]
-
-    def test_near_ties_take_turns(self, clock: dict[int, list[int]], monkeypatch: pytest.MonkeyPatch) -> None:
-        """Those within 6 % of the best are measured again, in five rounds; the others are not."""
-        order: list[int] = []
-
-        def milliseconds(launch: Any, saved: Saved, cache: Any, count: int) -> list[float]:
-            order.append(launch.candidate)
-            return [{1: 1.0, 2: 1.05, 3: 1.2}[launch.candidate]] * count
-
-        monkeypatch.setattr(benchmark, "_milliseconds", milliseconds)
-        benchmark.time_all(self.launches(3, 2, 1), Saved(()), None)
-        assert order == [3, 3, 2, 2, 1, 1, *([1, 2] * 5)]
-
     def test_budget(self, clock: dict[int, list[int]]) -> None:
-        times = benchmark.time_all(self.launches(5, 4, 3), Saved(()), 0.0)
-        assert list(times.values()) == [5.0, "over the budget", "over the budget"]
+        measured = self.measured(5, 4, 3, budget=0.0)
+        assert measured.results == {5: pytest.approx(5.0), 4: "over the budget", 3: "over the budget"}
+        assert list(measured.field) == [5]
 
 
 def test_no_memory_left_to_clear_the_cache_with(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -433,16 +415,24 @@ class TestCompileAll:
         """Two compilations that wait for each other both end."""
         meeting = threading.Barrier(2)
         outcomes = measure.compile_all([(name, lambda: meeting.wait(PATIENCE)) for name in "ab"])  # type: ignore[misc]
-        assert list(outcomes.values()) == [None, None]
+        assert list(outcomes) == [("a", None), ("b", None)]
+
+    def test_in_order_and_as_soon_as_done(self) -> None:
+        """The first is there while the second still compiles."""
+        seen = threading.Event()
+        outcomes = measure.compile_all([("a", int), ("b", lambda: seen.wait(PATIENCE))])  # type: ignore[list-item]
+        assert next(outcomes) == ("a", None)
+        seen.set()
+        assert list(outcomes) == [("b", None)]
 
     def test_no_new_threads_while_python_shuts_down(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(*_: Any) -> Any:
             raise RuntimeError("cannot schedule new futures after interpreter shutdown")
 
-        monkeypatch.setattr(measure.ThreadPoolExecutor, "map", refuse)
+        monkeypatch.setattr(measure.ThreadPoolExecutor, "submit", refuse)
         monkeypatch.setattr(measure.sys, "is_finalizing", lambda: True)
         done: list[int] = []
-        assert measure.compile_all([("a", lambda: done.append(1))]) == {"a": None}  # type: ignore[list-item]
+        assert list(measure.compile_all([("a", lambda: done.append(1))])) == [("a", None)]  # type: ignore[list-item]
         assert done == [1]
 
     def test_errors_of_ours_are_collected(self) -> None:
@@ -450,11 +440,11 @@ class TestCompileAll:
             raise refusal("too large", "TC531")
 
         outcomes = measure.compile_all([("a", lambda: 1), ("b", fail)])  # type: ignore[list-item]
-        assert [str(error) for error in outcomes.values()] == ["None", "too large [TC531]"]
+        assert [str(error) for _, error in outcomes] == ["None", "too large [TC531]"]
 
     def test_errors_of_others_are_not(self) -> None:
         with pytest.raises(ZeroDivisionError):
-            measure.compile_all([("a", lambda: 1 // 0)])  # type: ignore[list-item]
+            list(measure.compile_all([("a", lambda: 1 // 0)]))  # type: ignore[list-item]
 
 
 class TestOwnPoints:
@@ -473,12 +463,25 @@ __global__ void f(float* X, float* Y, int n) {
     def test_on_the_best_few(self, gpu: FakeGpu) -> None:
         kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": [16, 32, 64]})
         kernel(4096, 8192, 100, grid=lambda opt: (1, 1))
-        assert len(gpu.measured) == 2
-        assert gpu.measured[0] == [16, 32, 64]
-        added = [config for config in kernel.timings if config.swizzle or config.num_stages]
-        assert len(added) == 3 * 5
-        assert {config.swizzle for config in added} == {0, 8}
-        assert {config.num_stages for config in added} == {None, 3, 4}
+        assert [sorted(set(tiles)) for tiles in gpu.measured] == [[16, 32, 64], [32], [32]]
+        staged = [config for config in kernel.timings if config.num_stages and not config.swizzle]
+        assert [config.num_stages for config in staged] == [3, 4]  # of 32: the others are too far behind
+        ordered = [config for config in kernel.timings if config.swizzle]
+        assert {config.defines["TILE"] for config in ordered} == {32}  # the best three are 32 with all stages
+        assert {config.num_stages for config in ordered} == {None, 3, 4}
+
+    def test_stages_come_first(self, gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A point that is behind with Triton's stages may be the best with others, and then in another order."""
+
+        def milliseconds(launch: Launch, saved: Saved, cache: Any, count: int) -> list[float]:
+            config = launch.candidate.config
+            wins = config.num_stages == 4 and config.defines["TILE"] == 64
+            return [1.0 - wins * (0.1 + 0.05 * (config.swizzle == 8)) + config.defines["TILE"] / 1000] * count
+
+        monkeypatch.setattr(benchmark, "_milliseconds", milliseconds)
+        kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": [16, 32, 64]})
+        kernel(4096, 8192, 100, grid=lambda opt: (1, 1))
+        assert kernel.best_config == Config({"TILE": 64}, num_stages=4, swizzle=8)
 
     def test_not_where_the_user_has_no_sweep(self, gpu: FakeGpu) -> None:
         kernel = pytriton.kernel(self.TILED, device="cuda:0", defines={"TILE": 32})
@@ -514,4 +517,4 @@ __global__ void f(float* X, float* Y, int n) {
 
         gpu.times = {32: 1.0, 64: 2.0}
         assert call() == call()
-        assert len(gpu.measured) == 2
+        assert gpu.measured == [[32, 64], [32] * 3, [32] * 6]

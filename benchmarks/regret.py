@@ -1,0 +1,343 @@
+"""How good are the tuner's choices? Sweeps from nothing, judged by an oracle that takes its time.
+
+    python -m benchmarks.regret [--questions NAME,NAME] [--seconds N] [--sweeps N] [--again N] [--no-autotune]
+
+A question is a kernel, its sizes and a sweep (questions.py; `--list` names them). For each, on a CUDA GPU:
+
+* *sweeps*: first calls with empty caches, three of them, timed by the wall clock, and of that the races alone;
+* `triton.autotune` over the user's points (not those that pytriton adds), caches empty, timed once;
+* *the oracle*: all points that any sweep timed, compiled before, take turns for N seconds, in an order that is
+  drawn anew each round; those that are 15 % behind after three rounds stay out, unless they were chosen. What
+  counts is the mean of the logarithms.
+
+*Selection regret* is by what factor the chosen point is slower than the best that its sweep timed, in the oracle's
+eyes, whose own error makes it larger, never smaller. (pytriton adds points of its own to a sweep, not always the
+same: *missed* is by what factor the best of a sweep is slower than the best of all sweeps.) `--again N` asks two
+rules N times more, on the oracle's launches: the race, and the rule until 2026-11-22 (one point after the other for
+30 ms, near ties again in turns, the least of all these times).
+
+A line is printed for each question as soon as it is answered, the means at the end. Asked: 1.005 in the geometric
+mean, 1.02 at worst, 0.4 of the time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import math
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+import triton
+
+import pytriton
+from benchmarks.host import _seconds, caches, modern
+from benchmarks.questions import QUESTIONS, Question
+from pytriton.runtime.testing import milliseconds_on_gpu
+from pytriton.runtime.tune import benchmark
+from pytriton.runtime.tune.race import race
+
+Timed = Callable[[Any, int], list[float]]
+
+BEHIND = 0.15  # logarithm: who is so far behind is not the best
+BURST = 8.0  # milliseconds of one turn under the oracle
+
+
+@dataclass
+class Sweep:
+    """One cold sweep."""
+
+    seconds: float
+    raced: float  # of these
+    choice: Any
+    points: list[Any]
+
+
+@dataclass
+class Answer:
+    """What is known of one question."""
+
+    name: str
+    sweeps: list[Sweep] = field(default_factory=list)
+    autotune: float | None = None
+    regrets: list[float] = field(default_factory=list)
+    missed: list[float] = field(default_factory=list)
+    again: list[float] = field(default_factory=list)  # regrets of more races
+    before: list[float] = field(default_factory=list)  # and of the rule before
+    error: float = 0.0  # of the oracle
+    rounds: int = 0
+    best: str = ""
+
+    @property
+    def share(self) -> float | None:
+        """The time of a sweep, of that of `triton.autotune`."""
+        return (
+            None
+            if self.autotune is None
+            else statistics.median(s.seconds for s in self.sweeps) / self.autotune
+        )
+
+    def row(self) -> str:
+        """A line of the table."""
+        share = "" if self.share is None else f"{self.share:.2f} of {self.autotune:.1f} s"
+        seconds = " ".join(f"{sweep.seconds:.2f} ({sweep.raced:.2f})" for sweep in self.sweeps)
+        every = [self.regrets, self.missed, self.again, self.before]
+        cells = [
+            *(self.name, len(self.sweeps[0].points), *map(_shown, every)),
+            *(f"±{self.error:.2%}, {self.rounds}", seconds, share, self.best),
+        ]
+        return f"| {' | '.join(map(str, cells))} |"
+
+
+HEADS = (
+    *("question", "points", "regret of each sweep", "missed", "of races again", "of the rule before"),
+    *("oracle: error, rounds", "seconds (of races)", "of triton.autotune", "best"),
+)
+
+
+def _shown(regrets: Sequence[float]) -> str:
+    return " ".join(f"{regret:.4f}" for regret in regrets)
+
+
+# Sweeps.
+
+_racing = [0.0]
+
+
+def _timed_race(*given: Any) -> Any:
+    start = time.perf_counter()
+    try:
+        return race(*given)
+    finally:
+        _racing[0] += time.perf_counter() - start
+
+
+def sweep(question: Question, source: str, arguments: Sequence[Any]) -> Sweep:
+    """A first call of a text that no cache knows."""
+    kernel = pytriton.kernel(
+        source, question.defines, question.warps, num_stages=question.stages, kernel=question.kernel
+    )
+    _racing[0] = 0.0
+    seconds = _seconds(lambda: kernel(*arguments, grid=question.grid))
+    points = [config for config, time in kernel.timings.items() if isinstance(time, float)]
+    return Sweep(seconds, _racing[0], kernel.best_config, points)
+
+
+def autotuned(question: Question, arguments: Sequence[Any]) -> float:
+    """Seconds of a first call of the same text under `triton.autotune`, over the user's points."""
+    lists = {name: question.defines[name] for name in question.shown}
+    first = {**question.defines, **{name: values[0] for name, values in lists.items()}}
+    kernel = pytriton.kernel(f"// {time.time_ns()}\n{question.source}", kernel=question.kernel)
+    jit, constexprs = modern(kernel, first)
+    configs = [
+        triton.Config({**constexprs, **point}, num_warps=warps, num_stages=stages)
+        for point in _product(lists)
+        for warps in question.warps
+        for stages in question.stages or [3]
+    ]
+    keys = [name for name in jit.arg_names if name not in constexprs][-1:]
+    with tempfile.TemporaryDirectory() as folder, caches(Path(folder)):
+        tuned = triton.autotune(configs, keys)(jit)
+        return _seconds(lambda: tuned[question.grid](*arguments))
+
+
+def _product(lists: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    if not lists:
+        yield {}
+        return
+    (name, values), *rest = lists.items()
+    for value in values:
+        for point in _product(dict(rest)):
+            yield {name: value, **point}
+
+
+# The oracle.
+
+
+def timed_by(question: Question, source: str, arguments: Sequence[Any], points: Sequence[Any]) -> Timed:
+    """A stopwatch for these points, all compiled."""
+    cache = torch.empty(1 << 28, dtype=torch.uint8, device="cuda")
+
+    def call_of(point: Any) -> Callable[[], object]:
+        kernel = pytriton.kernel(source, autotune_configs=[point], kernel=question.kernel)
+        kernel(*arguments, grid=question.grid)
+        return lambda: kernel(*arguments, grid=question.grid)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        calls = dict(zip(points, pool.map(call_of, points), strict=True))
+    torch.cuda.synchronize()
+    return lambda point, count: milliseconds_on_gpu(calls[point], cache.zero_, count)
+
+
+def oracle(
+    points: Sequence[Any], chosen: Sequence[Any], timed: Timed, seconds: float
+) -> tuple[dict[Any, float], float, int]:
+    """The logarithm by which each point is behind the best (only of those that may be, and were chosen), the error
+    of the smallest of these, and how many rounds there were."""
+    rounds: list[dict[Any, float]] = []
+    draw, field_, count = random.Random(1), list(points), 3
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(rounds) < 5:
+        turns = {
+            point: math.log(statistics.median(timed(point, count)))
+            for point in draw.sample(field_, len(field_))
+        }
+        rounds.append(turns)
+        best = min(turns.values())
+        count = max(3, min(40, round(BURST / math.exp(best))))
+        if len(rounds) == 3:
+            behind = _behind(rounds, field_)
+            field_ = [point for point in field_ if behind[point] < BEHIND or point in chosen]
+    behind = _behind(rounds[3:], field_)
+    best = min(behind, key=behind.__getitem__)
+    others = sorted(field_, key=behind.__getitem__)[1:2] or [best]
+    ratios = [turns[others[0]] - turns[best] for turns in rounds[3:]]
+    error = statistics.stdev(ratios) / math.sqrt(len(ratios)) if len(ratios) > 1 else 0.0
+    return behind, error, len(rounds)
+
+
+def _behind(rounds: Sequence[Mapping[Any, float]], points: Sequence[Any]) -> dict[Any, float]:
+    means = {point: statistics.fmean(turns[point] for turns in rounds) for point in points}
+    best = min(means.values())
+    return {point: mean - best for point, mean in means.items()}
+
+
+def one_by_one(points: Sequence[Any], timed: Timed) -> Any:
+    """The rule before the race: times of one phase compared with those of another."""
+
+    def within(milliseconds: float) -> int:
+        return min(100, max(5, int(30 / milliseconds)))
+
+    times: dict[Any, float] = {}
+    for point in points:
+        first = min(timed(point, 2))
+        hopeless = times and first > 2 * min(times.values())
+        times[point] = first if hopeless else statistics.median(timed(point, within(first)))
+    best = min(times.values())
+    near = [point for point in sorted(times, key=times.__getitem__) if times[point] <= 1.06 * best][:6]
+    if len(near) > 1:
+        again: dict[Any, list[float]] = {point: [] for point in near}
+        for _ in range(5):
+            for point in near:
+                again[point] += timed(point, within(best) // 5 + 1)
+        times |= {point: statistics.median(found) for point, found in again.items()}
+    return min(times, key=times.__getitem__)
+
+
+def warm_up(question: Question) -> None:
+    """Load what both sides load once a process, which is not a question of tuning."""
+    arguments = question.arguments("cuda")
+    with tempfile.TemporaryDirectory() as folder, caches(Path(folder)):
+        sweep(question, question.source, arguments)
+    autotuned(question, arguments)
+
+
+def answer(question: Question, options: argparse.Namespace) -> Answer:
+    """Sweep, and judge."""
+    torch.manual_seed(0)
+    arguments = question.arguments("cuda")
+    found = Answer(question.name)
+    if not options.no_autotune:
+        found.autotune = autotuned(question, arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        for at in range(options.sweeps):
+            source = f"// {time.time_ns()}\n{question.source}"
+            with caches(Path(folder, str(at))):
+                found.sweeps.append(sweep(question, source, arguments))
+        points = list(dict.fromkeys(point for each in found.sweeps for point in each.points))
+        with caches(Path(folder, str(at))):
+            timed = timed_by(question, source, arguments, points)
+    chosen = [each.choice for each in found.sweeps]
+    again = [race(points, timed, lambda point: point.num_warps).field[0] for _ in range(options.again)]
+    before = [one_by_one(points, timed) for _ in range(options.again)]
+    behind, found.error, found.rounds = oracle(points, [*chosen, *again, *before], timed, options.seconds)
+    for regrets, choices in ((found.again, again), (found.before, before)):
+        regrets += [math.exp(behind[choice]) for choice in choices]
+    for each in found.sweeps:
+        best_of_it = min(behind[point] for point in each.points if point in behind)
+        found.missed.append(math.exp(best_of_it))
+        found.regrets.append(math.exp(behind[each.choice] - best_of_it))
+    best = min(behind, key=behind.__getitem__)
+    found.best = " ".join(f"{name}={best.defines[name]}" for name in question.shown)
+    extras = (("warps", best.num_warps), ("stages", best.num_stages), ("swizzle", best.swizzle))
+    found.best += "".join(f" {name}={value}" for name, value in extras if value)
+    found.best += " descriptors" * best.descriptors
+    return found
+
+
+def means(answers: Sequence[Answer]) -> str:
+    """What is asked of all questions together."""
+    lines = []
+    for name in ("regrets", "missed", "again", "before"):
+        every = [regret for each in answers for regret in getattr(each, name)]
+        if every:
+            lines.append(
+                f"{name}: {statistics.geometric_mean(every):.4f} (asked 1.005), worst {max(every):.4f} "
+                f"(asked 1.02), {len(every)} choices of {len(answers)} questions"
+            )
+    shares = [each.share for each in answers if each.share is not None]
+    if shares:
+        lines.append(
+            f"time of a cold sweep, of triton.autotune's: {statistics.geometric_mean(shares):.2f}, "
+            f"worst {max(shares):.2f} (asked 0.4)"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.regret", description=__doc__.partition("\n")[0]
+    )
+    names = [question.name for question in QUESTIONS]
+    parser.add_argument("--questions", type=lambda text: text.split(","), default=names, metavar="NAME,NAME")
+    parser.add_argument("--seconds", type=float, default=8.0, help="of the oracle, a question")
+    parser.add_argument("--sweeps", type=int, default=3)
+    parser.add_argument("--again", type=int, default=0)
+    parser.add_argument("--no-autotune", action="store_true")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--list", action="store_true", help="name the questions and end")
+    options = parser.parse_args()
+    unknown = [name for name in options.questions if name not in names]
+    if unknown:
+        parser.error(f"no question is named {', '.join(unknown)}: there are {', '.join(names)}")
+    if options.list:
+        print("\n".join(names))
+        return
+    if not torch.cuda.is_available():
+        sys.exit("benchmarks.regret needs a CUDA GPU; there is none")
+    os.environ["PYTRITON_PROGRESS"] = "0"
+    setattr(benchmark, "race", _timed_race)  # noqa: B010 (it is imported there, not exported)
+    torch.backends.cuda.matmul.allow_tf32 = False
+    start = time.perf_counter()
+    answers: list[Answer] = []
+    warm_up(next(question for question in QUESTIONS if question.name == "softmax-1024"))
+    print(f"{torch.cuda.get_device_name()}, {os.cpu_count()} cores, triton {triton.__version__}")
+    print(f"| {' | '.join(HEADS)} |\n|{'---|' * len(HEADS)}", flush=True)
+    for question in QUESTIONS:
+        if question.name not in options.questions:
+            continue
+        answers.append(answer(question, options))
+        print(answers[-1].row(), flush=True)
+        print(f"{time.perf_counter() - start:6.1f} s", file=sys.stderr, flush=True)
+        if options.json:
+            options.json.write_text(
+                json.dumps([asdict(each) for each in answers], default=repr, indent=1) + "\n"
+            )
+        gc.collect()
+        torch.cuda.empty_cache()
+    print(f"\n{means(answers)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""Finds out that a program waits for ever: it reads memory again and again, and nothing changes.
+
+All that a program can do next depends on where it is, its variables and memory. While it writes nothing, memory
+stays as it is, since no other program runs; so if it comes back to a place with the same variables, it will do so
+for ever. States are compared as in R. Brent's search for cycles (1980): with one that is kept, and replaced ever
+more rarely. A kernel that gets on pays for a counter.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from types import CodeType, FrameType
+from typing import Any, Final
+
+import numpy
+import triton.language as tl
+from triton._C import libtriton
+from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
+
+from pytriton.runtime.checks.stuck import Stuck
+from pytriton.runtime.interpret.patches import Mends
+
+__all__ = ["waiting"]
+
+MIN_READS: Final = 256  # in a row, before anything is compared
+
+_State = dict[str, Any]
+
+
+def waiting(code: CodeType) -> Mends:
+    """What makes the interpreter raise ``Stuck`` where the kernel of this code waits for ever."""
+    watch = _Watch(code)
+    return {
+        (InterpreterBuilder, "create_masked_load"): watch.loads,
+        (InterpreterBuilder, "create_masked_store"): watch.stores,
+        (InterpreterBuilder, "create_atomic_rmw"): watch.atomics,
+        (InterpreterBuilder, "create_atomic_cas"): watch.atomics,
+    }
+
+
+class _Watch:
+    """The reads of one program since it wrote anything, and the state that is kept."""
+
+    def __init__(self, code: CodeType) -> None:
+        self._code = code
+        self._reads = 0
+        self._next = MIN_READS  # reads at which another state is kept
+        self._frame: FrameType | None = None
+        self._place = -1
+        self._state: _State = {}
+
+    def loads(self, load: Any) -> Any:
+        def create(builder: Any, pointer: Any, *others: Any) -> Any:
+            loaded = load(builder, pointer, *others)
+            self._reads += 1
+            if self._reads >= MIN_READS:
+                self._look(builder, pointer, loaded)
+            return loaded
+
+        return create
+
+    def stores(self, store: Any) -> Any:
+        def create(*operands: Any) -> Any:
+            self._written()
+            return store(*operands)
+
+        return create
+
+    def atomics(self, change: Any) -> Any:
+        def create(builder: Any, *operands: Any) -> Any:
+            before = change(builder, *operands)
+            pointer, *_, last = (operand for operand in operands if isinstance(operand, TensorHandle))
+            reached = last.dtype != tl.int1 or last.data.any()  # else a mask lets nothing through
+            if before.data.size != 1 or (reached and not _holds(pointer, before)):
+                self._written()
+                return before
+            self._reads += 1
+            if self._reads >= MIN_READS:
+                self._look(builder, pointer, before)
+            return before
+
+        return create
+
+    def _written(self) -> None:
+        self._reads, self._next, self._frame, self._state = 0, MIN_READS, None, {}
+
+    def _look(self, builder: Any, pointer: Any, read: Any) -> None:
+        """Compare the state of the program with the one that is kept; raises Stuck."""
+        frame = self._kernel()
+        if frame is None:
+            return
+        if frame is not self._frame and self._frame is not None:  # another program
+            self._written()
+        elif self._reads >= self._next:
+            self._next *= 2
+            self._frame, self._place, self._state = frame, frame.f_lasti, _state_of(frame.f_locals)
+        elif frame.f_lasti == self._place and _is(self._state, frame.f_locals):
+            program = tuple(builder.grid_idx)
+            address, value = pointer.data.reshape(-1)[0], read.data.reshape(-1)[0]
+            raise Stuck(program, int(address), value, read.data.itemsize)
+
+    def _kernel(self) -> FrameType | None:
+        """The frame of the kernel itself."""
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None and frame.f_code is not self._code:
+            frame = frame.f_back
+        return frame
+
+
+def _holds(pointer: Any, value: Any) -> bool:
+    """Whether memory holds the value now."""
+    everywhere, other = numpy.ones(pointer.data.shape, bool), numpy.zeros_like(value.data)
+    now = libtriton.interpreter.load(pointer.data, everywhere, other, value.data.dtype)
+    return bool(now.tobytes() == value.data.tobytes())
+
+
+def _state_of(variables: Mapping[str, Any]) -> _State:
+    """The variables, those of one element first: the number of an iteration tells most."""
+    known = {name: _bytes_of(value) for name, value in variables.items()}
+    return dict(sorted(known.items(), key=lambda item: len(item[1])))
+
+
+def _is(state: _State, variables: Mapping[str, Any]) -> bool:
+    if len(state) != len(variables):
+        return False
+    return all(name in variables and _bytes_of(variables[name]) == known for name, known in state.items())
+
+
+def _bytes_of(value: Any) -> bytes:
+    return value.handle.data.tobytes() if isinstance(value, tl.tensor) else repr(value).encode()

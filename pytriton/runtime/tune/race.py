@@ -1,0 +1,136 @@
+"""Which of some points is the fastest? A race: all take turns, and who is surely slower drops out.
+
+Input: points; ``timed(point, count)``, which gives the milliseconds of so many launches of a point, now; and what a
+point costs beside its time (warps, memory). Output: the field at the end (the *finalists*, the choice first), and a
+time for each point.
+
+A GPU's clock is not steady: a launch takes 10 % longer when the chip has been busy for a while, and some percent
+more or less from one moment to the next. So no time is compared with a time of another moment. In a round each
+point of the field has a turn, in an order that is drawn anew (each comes after each other as often), and what
+counts is the ratio of two points *of one round*, over many rounds:
+
+* A point drops out when it is surely slower than the best. How sure: the mean of the logarithms of the ratio, less
+  ``_SURE`` of its errors, as if one round more had been seen, off by ``_FIRST_ERROR``; so one round decides about
+  points that are 15 % slower, and sixteen about those that are 1 % slower if the rounds agree.
+* The race ends when one is left, or all that are left are surely within ``MATTERS`` of the best, or it has taken
+  its time. Of those within ``CLOSE`` the cheapest is the choice: it is the fastest as far as can be told, and
+  leaves more room to whatever else runs.
+* What was seen before the GPU was under load for ``_WARM`` milliseconds drops points but does not choose.
+
+The times that are given are those of the last rounds: a point that dropped out has the choice's time, times the
+ratio that was seen when both still ran. So all of them can be compared.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+__all__ = ["CLOSE", "MATTERS", "MAX_ROUNDS", "SCREENING", "Outcome", "race"]
+
+T = TypeVar("T")
+_Round = Mapping[T, float]  # the logarithm of each one's milliseconds
+
+CLOSE: Final = 0.005  # a difference that is no reason to take a more expensive point
+MATTERS: Final = 0.01  # a difference that is worth another round
+
+MAX_ROUNDS: Final = 24
+SCREENING: Final = 5  # rounds that find the best few; no race is shorter for want of time
+_MAX_FINALISTS: Final = 8  # after SCREENING rounds
+_SURE: Final = 2.5
+_FIRST_ERROR: Final = 0.06
+# Milliseconds: of one turn, of a load after which clocks are settled, of a race and of each point in it.
+_TURN: Final = 3.0
+_WARM: Final = 150.0
+_RACE: Final = 300.0
+_RACE_OF_EACH: Final = 15.0
+_MIN_LAUNCHES: Final = 3  # of one turn: the median of three is not moved by one that was disturbed
+_MAX_LAUNCHES: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """``times``: milliseconds of each point that had a turn; ``field``: the finalists, the choice first, then by
+    their times."""
+
+    times: dict[T, float]
+    field: list[T]
+
+
+def race(
+    points: Sequence[T],
+    timed: Callable[[T, int], Sequence[float]],
+    cost: Callable[[T], Any],
+    over: Callable[[], bool] = lambda: False,
+    rounds: int = MAX_ROUNDS,
+    tell: Callable[[int, float], None] = lambda left, best: None,
+) -> Outcome[T]:
+    """Run at most so many rounds; ``over`` says when there is no time for another turn.
+
+    Points that had no turn when it said so have no time. ``tell`` hears after each round how many points are
+    left, and the milliseconds of the best.
+    """
+    draw = random.Random(0)
+    history: list[_Round[T]] = []
+    field, settled, load, count = list(points), 0, 0.0, _MIN_LAUNCHES
+    while True:
+        turns: dict[T, float] = {}
+        for point in draw.sample(field, len(field)):
+            if turns and not history and over():
+                break
+            turns[point] = math.log(statistics.median(timed(point, count)))
+        history.append(turns)
+        load += count * sum(map(math.exp, turns.values()))
+        if not settled and load > _WARM:
+            settled = len(history) - 1
+        behind = _behind([point for point in field if point in turns], history[settled:])
+        field = sorted(
+            (point for point in behind if _may_be_best(*behind[point])), key=lambda p: behind[p][0]
+        )
+        if len(history) - settled >= SCREENING:
+            field = field[:_MAX_FINALISTS]
+        best = math.exp(turns[field[0]])
+        tell(len(field), best)
+        late = load > _RACE + _RACE_OF_EACH * len(points) and len(history) >= SCREENING
+        decided = all(sum(behind[point]) <= MATTERS for point in field)
+        if decided or late or len(history) >= rounds or over():
+            break
+        count = min(_MAX_LAUNCHES, max(_MIN_LAUNCHES, round(_TURN / best)))
+    field = field[:_MAX_FINALISTS]
+    choice = min((point for point in field if behind[point][0] <= CLOSE), key=cost)
+    field.sort(key=lambda point: (point is not choice, behind[point][0]))
+    return Outcome(_times(history, settled, field), field)
+
+
+def _behind(field: Sequence[T], rounds: Sequence[_Round[T]]) -> dict[T, tuple[float, float]]:
+    """How much slower each is than the best, as a logarithm, and how far that may be off."""
+    count = len(rounds)
+    means = {point: sum(turns[point] for turns in rounds) / count for point in field}
+    best = min(field, key=means.__getitem__)
+    found: dict[T, tuple[float, float]] = {}
+    for point in field:
+        mean = means[point] - means[best]
+        squares = sum((turns[point] - turns[best] - mean) ** 2 for turns in rounds)
+        found[point] = mean, _SURE / count * math.sqrt(_FIRST_ERROR**2 + squares)
+    found[best] = 0.0, 0.0
+    return found
+
+
+def _may_be_best(mean: float, error: float) -> bool:
+    return mean - error <= CLOSE
+
+
+def _times(history: Sequence[_Round[T]], settled: int, field: Sequence[T]) -> dict[T, float]:
+    """The choice's time in the rounds that count, and those of the others by their ratios to it."""
+    choice = field[0]
+    scale = statistics.fmean(turns[choice] for turns in history[settled:])
+    times: dict[T, float] = {}
+    for point in history[0]:
+        shared = [turns for turns in history[settled if point in field else 0 :] if point in turns]
+        ratio = statistics.fmean(turns[point] - turns[choice] for turns in shared)
+        times[point] = math.exp(scale + ratio)
+    return times

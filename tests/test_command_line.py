@@ -1,0 +1,54 @@
+"""The command line as a whole: help, examples that the parser takes, completion. Each command has its own tests."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytriton.__main__ import _parser, main
+
+PAGE = Path(__file__).parent.parent / "docs" / "command-line.md"
+
+
+def commands() -> dict[str, Any]:
+    (found,) = (action.choices for action in _parser()._actions if isinstance(action.choices, dict))
+    return dict(found)
+
+
+@pytest.mark.parametrize("name", commands())
+def test_help_has_examples_and_exit_status(name: str) -> None:
+    text = commands()[name].format_help()
+    examples = re.findall(r"^  (pytriton [^|>\n]*)", text.partition("\nexample")[2], re.MULTILINE)
+    assert examples
+    assert "\nexit status: " in text
+    for example in examples:
+        assert _parser().parse_args(shlex.split(example)[1:]).command == name
+
+
+def test_every_command_is_on_its_page() -> None:
+    told = re.findall(r"\{output\} pytriton (\w+) --help", PAGE.read_text(encoding="utf-8"))
+    assert sorted(told) == sorted(set(commands()) - {"info"})
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_completion(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("shtab")
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert all(name in script for name in commands())
+    if shutil.which(shell):
+        subprocess.run([shell, "-n"], input=script, text=True, check=True)
+
+
+def test_completion_without_shtab(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "shtab", None)
+    assert main(["completion", "bash"]) == 2
+    assert "pip install shtab" in capsys.readouterr().err
