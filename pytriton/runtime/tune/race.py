@@ -10,8 +10,8 @@ point of the field has a turn, in an order that is drawn anew (each comes after 
 counts is the ratio of two points *of one round*, over many rounds:
 
 * A point drops out when it is surely slower than the best. How sure: the mean of the logarithms of the ratio, less
-  ``_SURE`` of its errors, as if one round more had been seen, off by ``_FIRST_ERROR``; so where the rounds agree one
-  decides about points that are 16 % slower, and ten about those that are 2 % slower.
+  ``_SURE`` of its errors, as if one round more had been seen, off by ``_FIRST_ERROR``; so where the rounds agree
+  one decides about points that are 16 % slower, and ten about those that are 2 % slower.
 * The race ends when one is left, or all that are left are surely within ``MATTERS`` of the best, or it has taken
   its time. Of those within ``CLOSE`` the cheapest is the choice: it is the fastest as far as can be told, and
   leaves more room to whatever else runs.
