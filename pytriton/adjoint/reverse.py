@@ -12,6 +12,7 @@ inside an inner block it is added to a variable that was declared before the blo
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -33,6 +34,7 @@ from pytriton.lang.tree.typed import (
     Literal,
     Load,
     Name,
+    Reduce,
     Statement,
     Symbol,
     Unary,
@@ -52,7 +54,10 @@ from pytriton.lang.tree.walk import walk
 __all__ = ["Reversed"]
 
 MAX_REPEATED_NODES: Final = 4  # of a value that is written again instead of named
+MAX_MASKS: Final = 2  # that are written with || between them
+MAX_TOTAL: Final = 120  # characters of a sum that stands in one line
 _SMALL: Final = (Name, Literal, Constexpr, Binary, Unary, Cast, Expand)
+_HINTS: Final = {"+": "total", "max": "largest", "min": "least"}
 _ZERO: Final = f.number("0")
 
 
@@ -150,21 +155,21 @@ class Reversed(Again):
                 value = total
             else:
                 variable = self._adjoint_variable(symbol)
-                self._emit(Declare(variable, total))
+                first, *more = [total] if len(total.text) <= MAX_TOTAL else adjoint.pending
+                self._emit(Declare(variable, first))
+                for part in more:
+                    self._emit(Update(variable.number, part, adds=True))
                 value = self._name(variable, element)
         else:
             if total is not None:
                 self._emit(Update(adjoint.variable.number, total, adds=True))
             value = self._name(adjoint.variable, element)
-        if adjoint.masks and not adjoint.inner and None not in adjoint.masks:
-            masks = [mask for mask in adjoint.masks if mask is not None]
-            mask = masks[0]
-            for other in masks[1:]:
-                mask = f.either(mask, other)
-            return Seed(value, shape, mask, True)
-        if adjoint.inner and all(mask is not None for mask in adjoint.masks):
+        if None in adjoint.masks:  # some of it may be anywhere
+            return Seed(value, shape)
+        masks = {mask.text: mask for mask in adjoint.masks if mask is not None}
+        if adjoint.inner or len(masks) > MAX_MASKS:
             return Seed(value, shape, f.condition("!=", value, _ZERO), True)
-        return Seed(value, shape)
+        return Seed(value, shape, functools.reduce(f.either, masks.values()), True)
 
     def _total(self, formulas: list[Formula]) -> Formula | None:
         if not formulas:
@@ -254,15 +259,15 @@ class Reversed(Again):
         nodes = walk(expr)
         if len(nodes) <= MAX_REPEATED_NODES and all(isinstance(node, _SMALL) for node in nodes):
             return formula
-        name = self.named(formula)
+        name = self.named(formula, hint=_HINTS.get(expr.operator, "t") if isinstance(expr, Reduce) else "t")
         self._level.values[expr] = name
         return name
 
-    def named(self, formula: Formula, shape: tuple[int, ...] | None = None) -> Formula:
+    def named(self, formula: Formula, shape: tuple[int, ...] | None = None, hint: str = "t") -> Formula:
         """A formula as a variable."""
         element = formula.scalar
         target = formula.shape if shape is None else shape
-        hint = "chosen" if element == BOOL else "t"
+        hint = "chosen" if element == BOOL else hint
         variable = self._new(hint, str(element), "", target)
         self._emit(Declare(variable, formula))
         return self._name(variable, element)

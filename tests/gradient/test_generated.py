@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 
 import pytest
@@ -18,8 +19,8 @@ STEP = 1e-6
 TOLERANCE = 1e-6  # of a derivative along a random direction, of order 1, from central differences
 
 
-def difference(seed: int) -> float:
-    """By how much the derivative along a random direction is off, beside its size."""
+def difference(seed: int) -> float | None:
+    """By how much the derivative along a random direction is off, beside its size; None if the kernel gives NaN."""
     made = kernel(seed)
     compiled = pytriton.kernel(made.text, defines={"B": 8})
     derived = pytriton.gradient(compiled)
@@ -39,6 +40,8 @@ def difference(seed: int) -> float:
         compiled(*({**given, **made.numbers}[name] for name in made.names), grid=made.grid)
         return float((given["y"] * flowing).sum())
 
+    if not math.isfinite(value(0)):
+        return None
     wanted = (value(STEP) - value(-STEP)) / (2 * STEP)
     given = {**made.tensors, **made.numbers}
     gradients = derived(*(given[name] for name in made.names), grid=made.grid, d_outputs={"y": flowing})
@@ -48,13 +51,18 @@ def difference(seed: int) -> float:
 
 @pytest.mark.parametrize("seed", range(SAMPLE))
 def test_sample(seed: int) -> None:
-    assert difference(seed) < TOLERANCE, kernel(seed).text
+    off = difference(seed)
+    assert off is not None
+    assert off < TOLERANCE, kernel(seed).text
 
 
 @pytest.mark.slow
 def test_many(capsys: pytest.CaptureFixture[str]) -> None:
     """As many as PYTRITON_GRADIENT_KERNELS says."""
-    wrong = {seed: off for seed in range(SAMPLE, COUNT) if not (off := difference(seed)) < TOLERANCE}
+    found = {seed: difference(seed) for seed in range(SAMPLE, COUNT)}
+    known = {seed: off for seed, off in found.items() if off is not None}
+    wrong = [seed for seed, off in known.items() if not off < TOLERANCE]
     with capsys.disabled():
-        print(f"\n{COUNT - SAMPLE} generated kernels compared with numerical differences, {len(wrong)} wrong")
-    assert wrong == {}
+        print(f"\n{len(known)} generated kernels compared with numerical differences, {len(wrong)} wrong")
+    assert wrong == []
+    assert len(known) > 0.9 * len(found)
