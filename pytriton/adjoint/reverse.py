@@ -67,7 +67,7 @@ class _Adjoint:
     came from inside a block.
     """
 
-    pending: list[Formula] = field(default_factory=list)
+    pending: list[Seed] = field(default_factory=list)
     masks: list[Formula | None] = field(default_factory=list)
     variable: Variable | None = None
     inner: bool = False
@@ -155,7 +155,7 @@ class Reversed(Again):
                 value = total
             else:
                 variable = self._adjoint_variable(symbol)
-                first, *more = [total] if len(total.text) <= MAX_TOTAL else adjoint.pending
+                first, *more = [total] if len(total.text) <= MAX_TOTAL else map(settled, adjoint.pending)
                 self._emit(Declare(variable, first))
                 for part in more:
                     self._emit(Update(variable.number, part, adds=True))
@@ -171,13 +171,15 @@ class Reversed(Again):
             return Seed(value, shape, f.condition("!=", value, _ZERO), True)
         return Seed(value, shape, functools.reduce(f.either, masks.values()), True)
 
-    def _total(self, formulas: list[Formula]) -> Formula | None:
-        if not formulas:
+    def _total(self, seeds: list[Seed]) -> Formula | None:
+        """The sum of seeds; under one mask where they have the same one."""
+        if not seeds:
             return None
-        total = formulas[0]
-        for other in formulas[1:]:
-            total = f.add(total, other)
-        return total
+        masks = {seed.mask.text if seed.mask is not None else None for seed in seeds}
+        mask = seeds[0].mask
+        if len(seeds) > 1 and len(masks) == 1 and mask is not None and not all(s.clean for s in seeds):
+            return f.select(mask, functools.reduce(f.add, (seed.value for seed in seeds)), _ZERO)
+        return functools.reduce(f.add, map(settled, seeds))
 
     def _adjoint_variable(self, symbol: Symbol) -> Variable:
         element = element_of(symbol.type)
@@ -235,7 +237,7 @@ class Reversed(Again):
         """Refuse a carried value that is no sum."""
         if into is None and out is None:
             return
-        same = out is not None and out.variable is None and [formula.text for formula in out.pending]
+        same = out is not None and out.variable is None and [settled(seed).text for seed in out.pending]
         if into is not None and same == [into.text]:
             return
         refuse(
@@ -290,7 +292,7 @@ class Reversed(Again):
         formula = settled(seed)
         adjoint.masks.append(seed.mask)
         if owner is self._level:
-            adjoint.pending.append(formula)
+            adjoint.pending.append(seed)
             return
         adjoint.inner = True
         if adjoint.variable is None:
