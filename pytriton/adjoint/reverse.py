@@ -46,10 +46,12 @@ from pytriton.lang.tree.types import (
     HALF,
     PointerType,
     ScalarType,
+    broadcast_shapes,
     element_of,
     shape_of,
 )
 from pytriton.lang.tree.walk import walk
+from pytriton.source import Span
 
 __all__ = ["Reversed"]
 
@@ -123,13 +125,8 @@ class Reversed(Again):
         load = _loaded(pointer, None)
         shape = shape_of(write.pointer.type)
         mask = None if write.mask is None else self._spell(write.mask)
-        if mask is not None:
-            if len(mask.shape) > len(shape) or (mask.shape and not shape):
-                refuse(
-                    "TC703",
-                    "a scalar pointer under a block of masks has no derivative here",
-                    write.statement.span,
-                )
+        if write.mask is not None and mask is not None:
+            _check_mask(write.mask, write.pointer, write.statement.span)
             load = f.select(mask, load, _ZERO)
         load = replace(load, element=element.element, shape=shape)
         narrow = element.element in (HALF, BFLOAT16)
@@ -309,8 +306,8 @@ class Reversed(Again):
         assert root is not None
         pointer = self._spell(self._twinned(load.pointer))
         mask = None if load.mask is None else self._spell(load.mask)
-        if mask is not None and mask.shape and not shape_of(load.pointer.type):
-            refuse("TC703", "a scalar pointer under a block of masks has no derivative here", load.span)
+        if load.mask is not None:
+            _check_mask(load.mask, load.pointer, load.span)
         shape = shape_of(load.pointer.type)
         covered = mask is not None and seed.mask is not None and mask.text == seed.mask.text
         value = seed.value if covered else settled(seed)
@@ -322,6 +319,13 @@ class Reversed(Again):
             value = f.add(_loaded(pointer, mask), value)
         self._stored.add(root)
         self._emit(Put(pointer, value, mask, way == "atomic"))
+
+
+def _check_mask(mask: Expr, pointer: Expr, where: Span) -> None:
+    """Refuse a mask that repeats a pointer."""
+    shape, larger = shape_of(pointer.type), shape_of(mask.type)
+    if len(larger) > len(shape) or broadcast_shapes(shape, larger) != shape:
+        refuse("TC703", "a pointer that its mask repeats has no derivative here", where)
 
 
 def _loaded(pointer: Formula, mask: Formula | None) -> Formula:
