@@ -18,6 +18,7 @@ from pytriton.adjoint.print import printed
 from pytriton.adjoint.program import live, read_by, tidy
 from pytriton.adjoint.refuse import refuse
 from pytriton.adjoint.reverse import Reversed
+from pytriton.adjoint.rotate import rotate
 from pytriton.errors import CompileError, Report
 from pytriton.frozen import dataclass
 from pytriton.lang.check.kernel import check
@@ -92,6 +93,7 @@ def forward_of(
     if kernel.buffers:
         refuse("TC702", "a text with a constant buffer has no backward here", kernel.buffers[0].span)
     items = graph_of(kernel)
+    rotate(items)
     flow = Flow(items, kernel.parameters, ())
     read_, written = _touched(flow)
     floating = [symbol for symbol in kernel.parameters if _is_tensor(symbol)]

@@ -602,6 +602,38 @@ _LOOPS = [
     ),
 ]
 
+_LOOPS += [
+    Program(
+        "prefetched",
+        """__global__ void dot(T *A, T *B, T *C, int K) {
+  int rm[16] = get_program_id(0) * 16 + 0 ... 16;
+  int rn[32] = 0 ... 32;
+  int rk[8] = 0 ... 8;
+  T *pa[16, 8] = A + rm[:, newaxis] * K + rk[newaxis, :];
+  T *pb[8, 32] = B + rk[:, newaxis] * 32 + rn[newaxis, :];
+  T c[16, 32] = 0;
+  // prefetches operands
+  T a[16, 8] = *pa;
+  T b[8, 32] = *pb;
+  for (int k = K; k > 0; k -= 8) {
+    c += a @ b;
+    pa += 8;
+    pb += 8 * 32;
+    a = *pa;
+    b = *pb;
+  }
+  *(C + rm[:, newaxis] * 32 + rn[newaxis, :]) = c;
+}
+""",
+        {"A": (32, 16), "B": (16, 32), "C": (32, 32)},
+        {"K": 16},
+        (2,),
+        outputs=("C",),
+        atomic=("B",),
+        rule="loads made ahead",
+    ),
+]
+
 PROGRAMS: dict[str, Program] = {
     program.name: program
     for program in [
