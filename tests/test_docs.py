@@ -50,6 +50,7 @@ AFTER = {
     "start.md": "assert add.best_config is not None",
     "debugging.md": "",
     "gpus.md": "",
+    "several-gpus.md": "",
     "pytorch.md": """
 torch.testing.assert_close(x.grad, torch.cos(x.detach()) * (torch.arange(100) % 2 == 0))
 for device in ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]:

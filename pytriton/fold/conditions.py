@@ -10,7 +10,7 @@ evaluated on every variant; nothing relies on how it was found.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from math import prod
 from typing import Final, NamedTuple
@@ -53,8 +53,10 @@ class Conditions:
     ``words``: all names in the text; ``opaque``: those in an ``#if`` that is no condition here.
     """
 
-    def __init__(self, text: str, variants: Variants, padded: dict[str, str]) -> None:
+    def __init__(self, text: str, variants: Variants, padded: dict[str, str], elements: bool = True) -> None:
+        """``elements``: conditions ask for the element types of pointers, not for the defines that say them."""
         self._variants = variants
+        self._elements = variants.elements if elements else {}
         self.words = frozenset(re.findall(r"\w+", text))
         self.opaque: set[str] = set()
         self.asked: list[Condition] = []
@@ -106,16 +108,29 @@ class Conditions:
             self._known[key] = self._any(chosen, among)
         return self._known[key]
 
+    def between(self, least: Set, most: Set) -> Condition:
+        """The plainest condition that holds for all of ``least``, and for none but ``most``."""
+        fitting = [
+            c
+            for c in _one(tuple(self._features), self._variants.all)
+            if not (least & ~c.holds | c.holds & ~most)
+        ]
+        if fitting:
+            return min(fitting, key=lambda condition: condition.cost)
+        return self.condition(least, self._variants.all, 0)
+
     def _simplified(self, condition: Condition, chosen: Set, among: Set) -> Condition:
         """The condition without what holds, or does not, for all among which it chooses."""
         node = condition.node
-        if isinstance(node, BinOp) and node.operator in ("and", "or"):
-            for side in (node.left, node.right):
-                part = self._evaluated(side)
-                if part is not None and part.holds & among == chosen:
-                    return self._simplified(
-                        part._replace(cost=condition.cost, safe=condition.safe), chosen, among
-                    )
+        if not isinstance(node, BinOp) or node.operator not in ("and", "or"):
+            return condition
+        parts = _operands(node, node.operator)
+        for dropped in parts:
+            kept = [part for part in parts if part is not dropped]
+            fewer = self._evaluated(_chained(kept, node.operator))
+            if fewer is not None and fewer.holds & among == chosen:
+                simpler = fewer._replace(cost=condition.cost, safe=condition.safe)
+                return self._simplified(simpler, chosen, among)
         return condition
 
     def splits(self, among: Set) -> Iterator[Set]:
@@ -274,7 +289,9 @@ class Conditions:
         """All features, the plainest first."""
         everywhere = [*self.asked, *(arm for arms in self._arms.values() for arm in arms)]
         yield from sorted(everywhere, key=lambda condition: condition.cost)
-        names = [name for name in self._variants.values if not self._variants.is_type(name)]
+        names = [
+            name for name in self._variants.values if not (self._elements and self._variants.is_type(name))
+        ]
         for name in names:
             if self._variants.is_flag(name):
                 yield from self._feature(Atom(name), 1)
@@ -289,7 +306,7 @@ class Conditions:
         if any("widen_lhs(" in variant.translation.text for variant in self._variants.variants):
             for name in names:
                 yield from self._feature(BinOp("<", Atom(name), Atom(str(MIN_INNER))), 2, False)
-        for name, words in self._variants.elements.items():
+        for name, words in self._elements.items():
             for word in dict.fromkeys(words):
                 holds = self._variants.where(lambda n, w=words, t=word: w[n] == t)  # type: ignore[misc]
                 yield Condition(BinOp("==", Atom(f"{name}.dtype.element_ty"), Atom(f"tl.{word}")), holds, 3)
@@ -303,6 +320,20 @@ class Conditions:
         condition = self._evaluated(node)
         if condition is not None:
             yield condition._replace(cost=cost, safe=safe)
+
+
+def _operands(node: Node, operator: str) -> list[Node]:
+    """What a chain of ``and``, or of ``or``, joins."""
+    if isinstance(node, BinOp) and node.operator == operator:
+        return [*_operands(node.left, operator), *_operands(node.right, operator)]
+    return [node]
+
+
+def _chained(parts: Sequence[Node], operator: str) -> Node:
+    node = parts[0]
+    for part in parts[1:]:
+        node = BinOp(operator, node, part)
+    return node
 
 
 def _cost(node: Node) -> int:

@@ -8,7 +8,7 @@ fold is made again without the rule.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -60,6 +60,18 @@ class Joiner:
                 self._alike(left, right) or self._without(left, right) or self._without(right, left)
             )
         return self._known[key]
+
+    def level(self, versions: Sequence[Version]) -> list[Version]:
+        """Products with the precision that some of them have: it is dropped where the operands are not floats."""
+        given = {keyword for version in versions for keyword in _precision(version.node)}
+        if len(given) != 1 or "precision" not in self._rules:
+            return list(versions)
+        return [
+            Version(replace(version.node, keywords=(*version.node.keywords, *given)), version.of)
+            if isinstance(version.node, Call) and _is_product(version.node) and not _precision(version.node)
+            else version
+            for version in versions
+        ]
 
     # ---------------------------------------------------------------- the same form
 
@@ -122,10 +134,10 @@ class Joiner:
             case Method(operand=operand, name="to", arguments=(target,)) if "conversions" in self._rules:
                 node = self.join(Version(operand, more.of), less)
                 return node and Method(node, "to", (self._type(target, more.of, less.of),))
-            case BinOp(operator="&", left=left, right=right) if self._full(right):
+            case BinOp(operator="&", left=left, right=right) if self._full(right, less.of):
                 node = self.join(Version(left, more.of), less)
                 return node and BinOp("&", node, right)
-            case BinOp(operator="&", left=left, right=right) if self._full(left):
+            case BinOp(operator="&", left=left, right=right) if self._full(left, less.of):
                 node = self.join(Version(right, more.of), less)
                 return node and BinOp("&", left, node)
             case BinOp(operator="*", left=left, right=Atom(text=name)) if self._is_one(name, less.of):
@@ -134,11 +146,11 @@ class Joiner:
             case BinOp(operator="*", left=Atom(text=name), right=right) if self._is_one(name, less.of):
                 node = self.join(Version(right, more.of), less)
                 return node and BinOp("*", more.node.left, node)
-            case Call(function="tl.where", arguments=(mask, value, other)) if self._full(mask):
+            case Call(function="tl.where", arguments=(mask, value, other)) if self._full(mask, less.of):
                 node = self.join(Version(value, more.of), less)
                 return node and Call("tl.where", (mask, node, other))
             case Call(function="tl.broadcast_to", arguments=(value, shape)) if (
-                "masks" in self._rules and not self._is_masked(less.node)
+                "masks" in self._rules and not self._is_masked(less)
             ):
                 node = self.join(Version(value, more.of), less)
                 return node and Call("tl.broadcast_to", (node, shape))
@@ -174,7 +186,7 @@ class Joiner:
             return None
         given = dict(one.keywords)
         bare = tuple(pair for pair in one.keywords if pair[0] not in ("mask", "other"))
-        if "mask" not in given or not self._full(given["mask"]) or "mask" in dict(other.keywords):
+        if "mask" not in given or not self._full(given["mask"], less.of) or "mask" in dict(other.keywords):
             return None
         node = self._alike(Version(Call(one.function, one.arguments, bare), more.of), less)
         if not isinstance(node, Call):
@@ -183,24 +195,42 @@ class Joiner:
             node.function, node.arguments, node.keywords + tuple(p for p in one.keywords if p not in bare)
         )
 
-    def _is_masked(self, node: Node) -> bool:
+    def _is_masked(self, version: Version) -> bool:
         """Whether the other rule for this pair is to drop the mask."""
+        node, of = version
         return (
             isinstance(node, BinOp)
             and node.operator == "&"
-            and (self._full(node.left) or self._full(node.right))
+            and (self._full(node.left, of) or self._full(node.right, of))
         )
 
-    def _full(self, mask: Node) -> bool:
-        """Whether a mask says nothing but which elements are padding."""
+    def _full(self, mask: Node, of: Set) -> bool:
+        """Whether a mask says nothing but which elements are padding, and there is none in these variants."""
         match mask:
             case Atom(text=text):
-                return text in self._masks and "masks" in self._rules
+                return (
+                    text in self._masks and "masks" in self._rules and not self._pads(self._masks[text], of)
+                )
             case Index(operand=operand):
-                return self._full(operand)
+                return self._full(operand, of)
             case BinOp(operator="&", left=left, right=right):
-                return self._full(left) and self._full(right)
+                return self._full(left, of) and self._full(right, of)
         return False
+
+    def _pads(self, name: str, of: Set) -> bool:
+        """Whether a size is no power of two in one of these variants."""
+        values = self._variants.values.get(name, [])
+        sizes = (values[variant] for variant in self._variants.members(of))
+        return any(isinstance(size, int) and size & (size - 1) for size in sizes)
+
+
+def _is_product(node: Node) -> bool:
+    return isinstance(node, Call) and node.function == "tl.dot"
+
+
+def _precision(node: Node) -> list[tuple[str, Node]]:
+    keywords = node.keywords if isinstance(node, Call) and _is_product(node) else ()
+    return [pair for pair in keywords if pair[0] == "input_precision"]
 
 
 def _paired(left: Node, right: Node) -> list[tuple[Node, Node]] | None:

@@ -1,36 +1,46 @@
 """Which define sets a folded kernel serves.
 
-It is proved for the define sets that it was folded from. A number that only sizes blocks, or is used as a value,
-may be any other number: the folded text has a name for it. That holds as long as all that was decided by numbers
-is decided as for one of the known sets: each condition in the text, which sizes are padded, which blocks are so
-small that their stores and loads need a barrier. Who can translate finds out which of these questions matter
-(``doubtful``), and drops the others (``forget``). Flags, texts and types must be those of one known set.
+It is proved for the define sets that it was folded from. What is said of others (``served``) has three parts:
+
+* Texts and types, and the flags that go with them, are those of known sets: tables (tables.py).
+* A number that only sizes blocks, or is used as a value, may be any number: the folded text has a name for it. That
+  holds as long as each question about it has an answer that it had for a known set: each condition in the text,
+  which sizes are padded, which blocks are so small that their stores and loads need a barrier. Who can translate
+  finds out which of these questions matter (``doubtful``), and drops the others (``forget``).
+* Flags may be combined if each arm of an ``#if`` that is read was folded, and any two facts (a flag, the answer to
+  a question) are those of one known set.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import combinations
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, show
 from pytriton.fold.conditions import MIN_INNER, Conditions, negated
 from pytriton.fold.evaluate import next_power_of_2, value_of
 from pytriton.fold.read import Statement
+from pytriton.fold.tables import Table, completed, tables
 from pytriton.fold.variants import Defines, Variants, number
 from pytriton.fold.walk import children, rebuilt, statements, walk
 
-__all__ = ["Family", "Known"]
+__all__ = ["Fact", "Known", "Served"]
+
+Fact = str | Node  # a flag or a text, by its name; a question about numbers
 
 
-class Family(NamedTuple):
-    """Define sets that are served alike, in a form that needs nothing of ours to be checked.
+class Served(NamedTuple):
+    """Define sets that are served, in a form that needs nothing of ours to be checked.
 
-    ``values``: what each flag (a bool), text and type may be, each with each (None: not given). ``numbers`` are the
-    defines that may be any number for which the ``conditions`` hold, which are Python expressions.
+    Each of the ``tables`` has their row; the ``conditions`` hold, which are Python expressions over defines; and
+    the ``numbers`` are numbers, the ``optional`` ones if they are given.
     """
 
-    values: Mapping[str, tuple[object, ...]]
+    tables: tuple[Table, ...]
     numbers: tuple[str, ...]
+    optional: tuple[str, ...]
     conditions: tuple[str, ...]
 
 
@@ -46,7 +56,10 @@ class Known:
         self._names = [name for name in variants.values if name in mentioned]
         self._in_place = any(set(t.reads) & set(t.writes) for t in translations)
         self._products = any("tl.dot(" in translation.text for translation in translations)
-        self._decided = list(dict.fromkeys(_decisions(body)))
+        self._elsewhere = conditions.words - set(self._names)
+        defines = {*self._names, *padded.values()}
+        decisions = dict.fromkeys(_decisions(body))  # those over values of the run decide nothing here
+        self._decided = [node for node in decisions if _names(node, padded) <= defines]
         asked = {part for condition in conditions.asked for part in _parts(condition.node)}
         asked |= {part for condition in conditions.sizes for part in _parts(condition.node)}
         accidental = {name for node in self._decided for name in _pinned(node, asked)}
@@ -55,67 +68,206 @@ class Known:
         if self._in_place:  # a barrier may be needed where a small block is stored and loaded
             sizes = [condition.node for condition in conditions.sizes]
             self._sizes = [node for node in sizes if node not in self._decided]
-        self._numbers = {
-            name
-            for name in self._names
-            if name not in accidental and all(_is_number(value) for value in variants.values[name])
-        }
-        self._integers = {
-            name for name in self._numbers if all(isinstance(value, int) for value in variants.values[name])
-        }
-        kernels = {name for name in self._names if _names_kernel(name, variants)}
-        self._numbers -= conditions.opaque
-        self._numbers -= set(_deciding_parameters(variants, self._numbers))
-        self._elsewhere = conditions.words - set(self._names)
-        self._fixed = [name for name in self._names if name not in self._numbers | kernels]
-        self._flags = {name for name in self._fixed if variants.is_flag(name)}
+        self._sort(variants, accidental | conditions.opaque)
+        self._matter = frozenset(self._asked_of_numbers())
         self._forgotten: set[Node] = set()
-        self._sets: dict[tuple[object, ...], dict[Node, set[object]]] = {}
-        for variant in range(variants.count):
-            decided = self._sets.setdefault(self._key(variants.of(variant)), {})
-            for question, answer in self._answers(variants.of(variant)):
-                decided.setdefault(question, set()).add(answer)
+        self._single: dict[Fact, set[object]] = {}
+        self._pairs: dict[tuple[Fact, Fact], set[tuple[object, object]]] = {}
+        rows = [variants.of(variant) for variant in range(variants.count)]
+        for values in rows:
+            self._learn(values)
+        self.modes = frozenset(self._modes(rows))
+        names = [*(name for name in self._flags if name in self.modes), *self._texts]
+        self._tables = tables(
+            names, [tuple(self._value(name, v) for name in names) for v in rows], self.modes
+        )
+
+    def _sort(self, variants: Variants, exact: set[str]) -> None:
+        """What kind each define is. ``exact``: numbers that must be those of a known set."""
+        kernels = {name for name in self._names if _names_kernel(name, variants)}
+        self._flags = [name for name in self._names if variants.is_flag(name) and name not in kernels]
+        given = {name: [v for v in variants.values[name] if v is not None] for name in self._names}
+        self._numbers = {
+            name for name in self._names if name not in exact and all(map(_is_number, given[name]))
+        } - {*self._flags, *kernels}
+        self._integers = {n for n in self._numbers if all(isinstance(value, int) for value in given[n])}
+        self._optional = {n for n in self._numbers if len(given[n]) < variants.count}
+        others = {*self._numbers, *self._flags, *kernels}
+        self._texts = [name for name in self._names if name not in others]
+        self._types = [name for name in self._texts if variants.is_type(name)]
+
+    def _learn(self, values: Mapping[str, object]) -> None:
+        """A known set: its facts, and which of them go together."""
+        facts = [(fact, answer) for fact, answer in self.facts(values).items() if answer is not None]
+        for fact, answer in facts:
+            self._single.setdefault(fact, set()).add(answer)
+        for (one, first), (other, second) in combinations(facts, 2):
+            if self._paired(one, other):
+                self._pairs.setdefault((one, other), set()).add((first, second))
+
+    def _paired(self, one: Fact, other: Fact) -> bool:
+        """Whether two facts must be known together: not two questions about numbers, nor two texts."""
+        if not isinstance(one, str):
+            return False
+        if isinstance(other, str):
+            return not (one in self._texts and other in self._texts)
+        return one not in _names(other, self._padded) and other in self._matter
+
+    def _asked_of_numbers(self) -> Iterator[Node]:
+        """The questions that the folded kernel asks of numbers alone; of one about more, the parts are asked."""
+        yield from map(_is_power, self._padded)
+        for node in self._decided:
+            for part in (node, *_atoms(node)):
+                if _names(part, self._padded) <= {*self._numbers, *self._padded.values()}:
+                    yield part
+
+    def _modes(self, rows: Sequence[Mapping[str, object]]) -> Iterator[str]:
+        """The flags that are not free of the texts."""
+        for flag in self._flags:
+            seen = {(self._value(flag, v), tuple(v.get(name) for name in self._texts)) for v in rows}
+            if len(seen) < len({flag for flag, _ in seen}) * len({texts for _, texts in seen}):
+                yield flag
+
+    def _value(self, name: str, values: Mapping[str, object]) -> object:
+        """A define as it is compared: a flag is a bool, and so is whether an optional number is given."""
+        value = values.get(name)
+        return value not in (None, False) if name in self._flags else value
+
+    def facts(self, values: Mapping[str, object]) -> dict[Fact, object]:
+        """The flags, the texts, which optional numbers are given, and the answers to all questions."""
+        facts: dict[Fact, object] = {name: self._value(name, values) for name in (*self._flags, *self._texts)}
+        facts |= {name: values.get(name) is not None for name in sorted(self._optional)}
+        return facts | dict(self._answers(values))
+
+    def facts_of(self, defines: Defines) -> dict[Fact, object]:
+        """The facts of a define set."""
+        return self.facts({name: number(defines.get(name)) for name in self._names})
+
+    @property
+    def free_flags(self) -> list[str]:
+        """The flags that no text goes with."""
+        return [flag for flag in self._flags if flag not in self.modes]
+
+    @property
+    def optional(self) -> list[str]:
+        """The numbers that some sets lack."""
+        return sorted(self._optional)
+
+    @property
+    def texts(self) -> list[str]:
+        """Texts and types."""
+        return list(self._texts)
+
+    def open_questions(self) -> list[Node]:
+        """The questions about numbers that have both answers."""
+        return [
+            fact
+            for fact, answers in self._single.items()
+            if not isinstance(fact, str) and len(answers) > 1 and fact in self._matter
+        ]
+
+    @cached_property
+    def missing(self) -> tuple[tuple[tuple[Fact, object], tuple[Fact, object]], ...]:
+        """Two facts, each of which is known, that no known set has together."""
+        return tuple(self._missing())
+
+    def _missing(self) -> Iterator[tuple[tuple[Fact, object], tuple[Fact, object]]]:
+        for (one, other), seen in self._pairs.items():
+            if {one, other} <= {*self.modes, *self._texts}:
+                continue  # the tables say that
+            for first in sorted(self._single[one], key=str):
+                for second in sorted(self._single[other], key=str):
+                    needless = (one in self._optional and first) or (other in self._optional and second)
+                    if (first, second) not in seen and not needless:
+                        yield (one, first), (other, second)
+
+    def completed(self, rows: Sequence[Defines]) -> list[dict[str, object]]:
+        """Texts, and flags that go with them, that none of the sets has, though each of them is known."""
+        names = [*(name for name in self._flags if name in self.modes), *self._texts]
+        known = [tuple(self._value(name, _numbered(defines)) for name in names) for defines in rows]
+        return [
+            dict(zip(names, row, strict=True)) for row in completed(names, known, self.modes, self._types)
+        ]
 
     def refusal(self, defines: Defines) -> str | None:
         """Why a define set is not served; None if it is."""
         values = {name: number(defines.get(name)) for name in self._names}
-        missing = [name for name in self._names if name in self._numbers and not _is_number(values[name])]
+        missing = [n for n in self._names if n in self._numbers and not _is_number(values[n])]
+        missing = [n for n in missing if n not in self._optional or values[n] is not None]
         if missing:
             return f"{missing[0]} is {values[missing[0]]!r}, and should be a number"
         strange = sorted(name for name in self._elsewhere if defines.get(name) is not None)
         if strange:
             return f"the kernel was not folded with {strange[0]}={defines[strange[0]]}"
-        key = self._key(values)
-        if key not in self._sets:
-            pairs = zip(self._fixed, key, strict=True)
-            given = ", ".join(f"{name}={value}" for name, value in pairs if value not in (None, False))
-            return f"the kernel was not folded with {given}"
-        for question, answer in self._answers(values):
-            if answer not in self._sets[key].get(question, ()):
-                sizes = ", ".join(f"{name}={values[name]}" for name in sorted(self._numbers))
-                word = "holds" if answer else "does not hold"
-                return f"with {sizes}, {_asked(question)} {word}, as for no known define set"
+        for table in self._tables:
+            if not table.has(lambda name: self._value(name, values)):
+                given = ", ".join(f"{name}={self._value(name, values)}" for name in table.names)
+                return f"the kernel was not folded with {given}"
+        unknown = self.refusal_of_answers(defines)
+        if unknown is not None:
+            return unknown
+        facts = self.facts(values)
+        for (one, first), (other, second) in self.missing:
+            if facts.get(one) == first and facts.get(other) == second:
+                return (
+                    f"the kernel was not folded with {self._said(one, first)} and {self._said(other, second)}"
+                )
         return None
 
-    def families(self) -> tuple[Family, ...]:
-        """What ``refusal`` accepts, as products of values, as few as that takes."""
-        numbers = tuple(name for name in self._names if name in self._numbers)
-        keys: dict[tuple[str, ...], list[tuple[object, ...]]] = {}
-        for key, decided in self._sets.items():
-            keys.setdefault(tuple(self._conditions(decided)), []).append(key)
-        return tuple(
-            Family(dict(zip(self._fixed, row, strict=True)), numbers, conditions)
-            for conditions, members in keys.items()
-            for row in _products(members)
-        )
+    def refusal_of_answers(self, defines: Defines) -> str | None:
+        """Which fact of these, whatever the others are, no known set has."""
+        values = {name: number(defines.get(name)) for name in self._names}
+        for fact, answer in self.facts(values).items():
+            if answer is not None and fact not in self._texts and answer not in self._single.get(fact, ()):
+                return self._unknown(fact, answer, values)
+        return None
+
+    def _unknown(self, fact: Fact, answer: object, values: Mapping[str, object]) -> str:
+        if isinstance(fact, str):
+            return f"the kernel was not folded with {fact}={answer if fact in self._flags else values[fact]}"
+        word = "holds" if answer else "does not hold"
+        sizes = ", ".join(f"{name}={values[name]}" for name in sorted(self._numbers))
+        return f"with {sizes}, {_asked(fact)} {word}, as for no known define set"
+
+    def served(self) -> Served:
+        """What ``refusal`` accepts."""
+        conditions: dict[str, None] = {}
+        for fact, answers in self._single.items():
+            named = isinstance(fact, str) or _names(fact, self._padded) <= {
+                *self._names,
+                *self._padded.values(),
+            }
+            implied = any(self._single.get(larger) == {False} for larger in _larger(fact))
+            alone = len(answers) == 1 and named and not implied
+            if alone and fact not in self._texts and fact not in self.modes:
+                lacking = [
+                    f"{name} is None or "
+                    for name in self.optional
+                    if not isinstance(fact, str) and name in _names(fact, self._padded)
+                ]
+                conditions["".join(lacking) + self._said(fact, next(iter(answers)))] = None
+        numbers = tuple(n for n in self._names if n in self._numbers)
+        for (one, first), (other, second) in self.missing:
+            if len(self._single[one]) > 1 and len(self._single[other]) > 1:
+                conditions[f"not ({self._said(one, first, 3)} and {self._said(other, second, 3)})"] = None
+        return Served(self._tables, numbers, tuple(self.optional), tuple(conditions))
+
+    def _said(self, fact: Fact, answer: object, tight: int = 0) -> str:
+        """A fact as a Python expression."""
+        if not isinstance(fact, str):
+            return show(_without_names(fact if answer else negated(fact), self._padded), tight)
+        if fact in self._flags:
+            return fact if answer else f"not {fact}"
+        if fact in self._optional:
+            return f"{fact} is not None" if answer else f"{fact} is None"
+        return f"{fact} == " + (f'"{answer}"' if isinstance(answer, str) else repr(answer))
 
     def doubtful(self) -> set[Node]:
-        """What was answered in one way only for some known sets, though nothing in the text asks it."""
+        """What was answered in one way only, though nothing in the text asks it."""
         return {
-            question
-            for decided in self._sets.values()
-            for question, answers in decided.items()
-            if len(answers) == 1 and not self.asked_by_text(question)
+            fact
+            for fact, answers in self._single.items()
+            if not isinstance(fact, str) and len(answers) == 1 and not self.asked_by_text(fact)
         }
 
     def numbers_of(self, question: Node) -> set[str]:
@@ -134,49 +286,45 @@ class Known:
         """Ask these no longer: their answers were seen to change nothing."""
         for question in questions:
             self._forgotten.add(question)
-            for decided in self._sets.values():
-                decided.pop(question, None)
-
-    def _conditions(self, decided: Mapping[Node, set[object]]) -> Iterator[str]:
-        """What must hold of the numbers where some answers are known only."""
-        conditions: dict[str, None] = {}
-        for question, answers in decided.items():
-            if (
-                len(answers) == 1
-                and (answer := next(iter(answers))) is not None
-                and self.numbers_of(question)
-            ):
-                node = question if answer else negated(question)
-                conditions[show(_without_names(node, self._padded))] = None
-        yield from conditions
-
-    def _key(self, values: Mapping[str, object]) -> tuple[object, ...]:
-        """The values that must be those of a known set."""
-        return tuple(
-            values.get(name) not in (None, False) if name in self._flags else values.get(name)
-            for name in self._fixed
-        )
+            self._single.pop(question, None)
+            self._pairs = {pair: seen for pair, seen in self._pairs.items() if question not in pair}
+        self.__dict__.pop("missing", None)
 
     def _answers(self, values: Mapping[str, object]) -> Iterator[tuple[Node, object]]:
-        """What is decided by numbers."""
+        """What is decided by numbers, or by an ``#if``."""
         whole = {
             name: value
             for name in self._names
-            if name in self._integers and isinstance(value := values[name], int) and value > 0
+            if name in self._integers and isinstance(value := values.get(name), int) and value > 0
         }
         padded = {
             other: next_power_of_2(whole[name]) for name, other in self._padded.items() if name in whole
         }
         questions: list[Node] = [*self._decided, *self._sizes]
-        answers = [(node, _decided(node, {**values, **padded})) for node in questions]
+        questions += [part for node in self._decided for part in _atoms(node) if part not in self._decided]
+        answers = [(node, _decided(node, {**values, **padded})) for node in dict.fromkeys(questions)]
         for name, value in whole.items():
             answers.append((_is_power(name), value & (value - 1) == 0))
             if self._products:
-                answers.append((BinOp("<", Atom(name), Atom(str(MIN_INNER))), value < MIN_INNER))
+                answers.append((_is_small(name, MIN_INNER), value < MIN_INNER))
+            if _is_small(name, MIN_INNER) in self._decided:  # it is widened once, or twice
+                smaller = (MIN_INNER >> shift for shift in range(1, 4))
+                answers += [(_is_small(name, size), value < size) for size in smaller]
         yield from (answer for answer in answers if answer[0] not in self._forgotten)
 
 
 _POWER: Final = "triton.next_power_of_2"
+
+
+def _is_small(name: str, size: int) -> Node:
+    return BinOp("<", Atom(name), Atom(str(size)))
+
+
+def _larger(fact: Fact) -> Iterator[Node]:
+    """``TK < 16`` of ``TK < 8``."""
+    match fact:
+        case BinOp(operator="<", left=Atom(text=name), right=Atom(text=text)) if text.isdigit():
+            yield from (_is_small(name, int(text) << shift) for shift in range(1, 4))
 
 
 def _is_power(name: str) -> Node:
@@ -185,7 +333,8 @@ def _is_power(name: str) -> Node:
 
 def _names(question: Node, padded: Mapping[str, str]) -> set[str]:
     """The defines that an expression mentions, those that others are computed from included."""
-    names = {part.text for part in walk(question) if isinstance(part, Atom)}
+    atoms = {part.text for part in walk(question) if isinstance(part, Atom)}
+    names = {text for text in atoms if text.isidentifier() and text not in ("True", "False", "None")}
     return names | {name for name, other in padded.items() if other in names}
 
 
@@ -205,26 +354,15 @@ def _without_names(node: Node, padded: Mapping[str, str]) -> Node:
     return rebuilt(node, [_without_names(child, padded) for child in children(node)])
 
 
-Product = tuple[tuple[object, ...], ...]  # for each axis its values
-
-
-def _products(keys: Sequence[tuple[object, ...]]) -> list[Product]:
-    """The keys as products of their values, as few as joining them axis by axis comes to."""
-    rows: list[Product] = [tuple((value,) for value in key) for key in keys]
-    for axis in [*range(len(keys[0]))] * 2:
-        joined: dict[Product, tuple[object, ...]] = {}
-        for row in rows:
-            others = row[:axis] + row[axis + 1 :]
-            joined[others] = joined.get(others, ()) + row[axis]
-        rows = [(*others[:axis], values, *others[axis:]) for others, values in joined.items()]
-    return rows
-
-
 def _decided(node: Node, values: Mapping[str, object]) -> object:
     try:
         return bool(value_of(node, values))
     except (ValueError, TypeError):  # it asks for the type of elements, which is among the fixed values
         return None
+
+
+def _numbered(defines: Defines) -> dict[str, object]:
+    return {name: number(value) for name, value in defines.items()}
 
 
 def _is_number(value: object) -> bool:
@@ -268,5 +406,17 @@ def _pinned(node: Node, asked: set[tuple[Node, Node]]) -> Iterator[str]:
     """The names that a condition compares with a number, where the text does not."""
     for left, right in _parts(node):
         numeric = isinstance(right, Atom) and right.text.lstrip("-").isdigit()
-        if numeric and isinstance(left, Atom) and (left, right) not in asked:
+        small = isinstance(right, Atom) and right.text == str(MIN_INNER)
+        if numeric and not small and isinstance(left, Atom) and (left, right) not in asked:
             yield left.text
+
+
+def _atoms(node: Node) -> Iterator[Node]:
+    """The comparisons in a condition of several."""
+    for part in walk(node):
+        if (
+            isinstance(part, BinOp)
+            and part.operator in ("==", "!=", "<", ">", "<=", ">=")
+            and part is not node
+        ):
+            yield part

@@ -166,7 +166,7 @@ class Merger:
 
     def _blended(self, versions: Sequence[Version], among: Set, line: int) -> Node | None:
         """One expression for all versions, with a choice where they differ; None where that would be too much."""
-        groups = self._groups(versions)
+        groups = self._groups(self._joiner.level(versions))
         if len(groups) == 1:
             return groups[0].node
         if len({form(group.node) for group in groups}) == 1 and not isinstance(groups[0].node, Atom):

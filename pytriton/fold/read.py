@@ -213,10 +213,10 @@ class _Reader:
         after = first.lineno - 1
         while after in own:
             after -= 1
-        middle = statement.orelse[0].lineno if statement.orelse else limit
+        middle = self._else(statement) if statement.orelse else limit
         otherwise: tuple[Statement, ...] = ()
         if statement.orelse:
-            otherwise = self.body(statement.orelse, statement.body[-1].end_lineno or 0, limit)
+            otherwise = self.body(statement.orelse, middle, limit)
         return Block(
             before,
             self.node(header),
@@ -226,6 +226,13 @@ class _Reader:
             above,
             self._beside(statement.lineno, after),
         )
+
+    def _else(self, statement: ast.If | ast.While | ast.For) -> int:
+        """The line of ``else:``, or the one before ``elif``."""
+        line = statement.orelse[0].lineno - 1
+        while line > (statement.body[-1].end_lineno or 0) and self._rows[line - 1].strip() != b"else:":
+            line -= 1
+        return line
 
     def node(self, expr: ast.expr) -> Node:
         match expr:

@@ -6,7 +6,7 @@ around it has to know: the module, how each parameter was declared, how old defi
 define sets it serves. Several come only where the translations cannot be one function (``apart`` says why).
 
 Invariants: define sets whose text is the same are translated once; a ported kernel accepts each of its ``sets``;
-``families`` and ``refusal`` say the same. Needs neither torch nor triton: the proof is a step of its own
+``served`` and ``refusal`` say the same. Needs neither torch nor triton: the proof is a step of its own
 (prove.py).
 """
 
@@ -22,14 +22,15 @@ from typing import Any, Final, Literal
 from pytriton.errors import CompileError
 from pytriton.fold.fold import Folded, fold
 from pytriton.fold.join import RULES
-from pytriton.fold.known import Family
+from pytriton.fold.known import Known as FoldKnown
+from pytriton.fold.known import Served
 from pytriton.fold.read import Unfoldable
 from pytriton.fold.variants import Variant, number
 from pytriton.lang.tree.types import PointerType, ScalarType
-from pytriton.pipeline import Parameter
+from pytriton.pipeline import Parameter, Translation
 from pytriton.port.jobs.probe import drop_doubts
 from pytriton.port.jobs.translations import Defines, Translations, covering, normal, products
-from pytriton.port.jobs.wider import TYPES, combined, retyped
+from pytriton.port.jobs.wider import TYPES, completed, flipped, paired, retyped
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -46,7 +47,9 @@ __all__ = [
 ]
 
 MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
-MAX_WIDENED: Final = 150  # variants of a kernel that is tried with more
+MAX_TRANSLATED: Final = 600  # known define sets
+MAX_WIDENINGS: Final = 10  # rounds of looking for define sets that nobody has shown
+MAX_WIDENED: Final = 600  # variants of a kernel that is tried with more
 MAX_REFUSED: Final = 50  # define sets that are added to a fold in one round
 
 Origin = Literal["read", "observed", "combined"]
@@ -135,7 +138,7 @@ class PortedKernel:
     parameters: tuple[KernelParameter, ...]
     constexprs: tuple[Constexpr, ...]
     sets: tuple[Known, ...]
-    families: tuple[Family, ...]
+    served: Served
     sweeps: Mapping[str, tuple[Any, ...]]
     failures: tuple[Failure, ...]
     source: Source
@@ -205,6 +208,9 @@ def port_kernel(
     return tuple(ported)
 
 
+Propose = Callable[[FoldKnown, Sequence[Defines]], list[dict[str, Any]]]
+
+
 class _Folds:
     """The folded kernels of one text, for more and more define sets."""
 
@@ -222,7 +228,7 @@ class _Folds:
 
     def add_all(self, known: Sequence[Defines]) -> None:
         """Fold until every define set is served that can be translated. Raises Unportable."""
-        wanted = covering(known)
+        wanted = self._of_other_texts(known, covering(known))
         for _ in range(MAX_ROUNDS):
             self.failures += self._translate(wanted)
             if not self.variants:
@@ -233,6 +239,18 @@ class _Folds:
             wanted = list(itertools.islice(refused, MAX_REFUSED))
             if not wanted:
                 break
+
+    def _of_other_texts(self, known: Sequence[Defines], chosen: Sequence[Defines]) -> list[Defines]:
+        """The chosen define sets, and one for each other text that the translations have."""
+        made = {id(defines): self.translations(defines) for defines in chosen}
+        seen = {one.text for one in made.values() if isinstance(one, Translation)}
+        others: list[Defines] = []
+        for defines in known[:MAX_TRANSLATED]:
+            translation = self.translations(defines)
+            if isinstance(translation, Translation) and translation.text not in seen:
+                seen.add(translation.text)
+                others.append(defines)
+        return [*chosen, *others]
 
     def _translate(self, wanted: Sequence[Defines]) -> Iterator[Failure]:
         for defines in wanted:
@@ -246,35 +264,64 @@ class _Folds:
         return all(folded.known.refusal(defines) is not None for folded, _ in self.members)
 
     def widen(self) -> list[Defines]:
-        """Add what is known in parts only, where no line of the kernel changes; what was added."""
+        """Add define sets that nobody has shown (jobs/wider.py); what was added."""
         added: list[Defines] = []
-        proposals: list[Callable[[Sequence[Defines]], list[dict[str, Any]]]] = [combined]
-        proposals += [partial(retyped, word=word) for word in TYPES]
-        for propose in proposals:
-            if len(self.members) > 1 or len(self.variants) > MAX_WIDENED:
+        words = list(TYPES)
+        stuck: set[str] = set()  # flags that were tried with all texts
+        for _ in range(MAX_WIDENINGS):
+            before = len(added)
+            added += self._try(self._proposed(completed), same=True)
+            for flag, flips in flipped(self._known, self._defines()).items():
+                if flag not in stuck:
+                    added += self._try(flips, same=True, whole=True)
+                    stuck.add(flag)
+            added += self._try(self._proposed(paired), same=False)
+            while words and len(added) == before:
+                added += self._try(self._proposed(partial(retyped, word=words.pop(0))), same=True)
+            if len(added) == before or len(self.members) > 1:
                 break
-            ((folded, _),) = self.members
-            before, proposed = self.variants, propose([variant.defines for variant in self.variants])
-            if not proposed:
-                continue
-            self.variants = [*before]
-            list(self._translate(proposed))
-            members, _ = _folds(self._text, self.variants, self._function, self._rules)
-            if len(members) == 1 and _without_types(members[0][0].text) == _without_types(folded.text):
-                self.members = members
-                added += [variant.defines for variant in self.variants[len(before) :]]
-            else:
-                self.variants = before
         return added
+
+    @property
+    def _known(self) -> FoldKnown:
+        return self.members[0][0].known
+
+    def _proposed(self, propose: Propose) -> list[dict[str, Any]]:
+        return propose(self._known, self._defines())
+
+    def _defines(self) -> list[Defines]:
+        return [variant.defines for variant in self.variants]
+
+    def _try(self, proposed: Sequence[Defines], same: bool, whole: bool = False) -> list[Defines]:
+        """Fold with more define sets, if the result is one function; what was added.
+
+        ``same``: only if no line of it changes but for element types. ``whole``: only if all can be translated.
+        """
+        if not proposed or len(self.members) > 1 or len(self.variants) + len(proposed) > MAX_WIDENED:
+            return []
+        before = self.variants
+        self.variants = [*before]
+        failed = list(self._translate(proposed))
+        if len(self.variants) > len(before) and not (whole and failed):
+            members, _ = _folds(self._text, self.variants, self._function, self._rules)
+            if len(members) == 1 and (not same or _is_same(self.members[0][0], members[0][0])):
+                self.members = members
+                return [variant.defines for variant in self.variants[len(before) :]]
+        self.variants = before
+        return []
 
 
 _NOTE: Final = re.compile(r"^(    \w+,)  # .*\*$", re.MULTILINE)
-_PRECISION: Final = re.compile(r',\s*input_precision="ieee",?')
+_OF_TYPES: Final = re.compile(r',\s*input_precision="ieee",?|\.to\([\w.]+\)')
+
+
+def _is_same(one: Folded, other: Folded) -> bool:
+    """Whether two kernels differ in element types only, and in what goes with them: casts, and precision."""
+    return _without_types(one.text) == _without_types(other.text)
 
 
 def _without_types(text: str) -> str:
-    """The text less the element types of its pointers, and less what only products of floats need."""
-    bare = _PRECISION.sub("", _NOTE.sub(r"\1", text))
+    bare = _OF_TYPES.sub("", _NOTE.sub(r"\1", text))
     return re.sub(r"\s+", "", bare).replace(",)", ")")
 
 
@@ -358,7 +405,7 @@ def _ported(
         tuple(_parameters(folded, variants)),
         tuple(Constexpr(name, _kind(name, folded, variants, switches)) for name in folded.constexprs),
         tuple(served),
-        folded.known.families(),
+        folded.known.served(),
         _sweeps(sets),
         tuple(folds.failures),
         source,

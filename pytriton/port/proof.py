@@ -33,7 +33,8 @@ from pytriton.source import Source
 
 __all__ = ["ProvedKernel", "prove_kernel", "prove_text", "proved_kernels"]
 
-MAX_PROVED: Final = 300  # define sets of one kernel; of more, every n-th is proved
+MAX_PROVED: Final = 300  # define sets of one kernel; of more a part
+MIN_COMBINED: Final = 50  # of them that nobody has shown
 MAX_UNSEEN: Final = 8
 MAX_TRIES: Final = 200  # to find them
 _UNSEEN: Final = (16, 32, 48, 64, 80, 96, 100, 128, 160, 256, 512, 640, 1000, 1024, 2048)
@@ -63,7 +64,7 @@ class ProvedKernel:
     @property
     def sample(self) -> tuple[Known, ...]:
         """The define sets that were to be compared."""
-        return self.kernel.sets[:: _step(self.kernel)]
+        return tuple(_sample(self.kernel))
 
     def summary(self) -> str:
         """``84 define sets (80 observed, 4 combined), 84 proved by TTIR``, and what else there is to say."""
@@ -129,7 +130,7 @@ def _proofs(text: PortedText, strict: bool) -> tuple[ProvedKernel, ...]:
 
 def prove_kernel(kernel: PortedKernel, translations: Translations) -> ProvedKernel:
     """The proof of a ported kernel as it is."""
-    tried = _translated((one.defines for one in kernel.sets[:: _step(kernel)]), translations)
+    tried = _translated((one.defines for one in _sample(kernel)), translations)
     unseen = _translated(itertools.islice(_unseen(kernel), MAX_UNSEEN), translations)
     differing = tuple(differences(kernel.folded, tried))
     by_defines = {id(variant.defines): variant for variant in tried}
@@ -140,8 +141,13 @@ def prove_kernel(kernel: PortedKernel, translations: Translations) -> ProvedKern
     )
 
 
-def _step(kernel: PortedKernel) -> int:
-    return max(-(-len(kernel.sets) // MAX_PROVED), 1)
+def _sample(kernel: PortedKernel) -> list[Known]:
+    """The define sets to prove: those that were read or observed, and as many others as there is time for."""
+    shown = [one for one in kernel.sets if one.origins != {"combined"}]
+    shown = shown[:: max(1, -(-len(shown) // MAX_PROVED))]
+    others = [one for one in kernel.sets if one.origins == {"combined"}]
+    random.Random(kernel.function).shuffle(others)
+    return [*shown, *others[: max(MIN_COMBINED, MAX_PROVED - len(shown))]]
 
 
 def _translated(sets: Any, translations: Translations) -> list[Variant]:

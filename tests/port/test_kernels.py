@@ -11,6 +11,7 @@ import triton
 
 from pytriton.fold.variants import number
 from pytriton.port.kernels import Constexpr, DefineSet, PortedKernel, Unportable, port_kernel
+from pytriton.port.package.serves import flags_of
 from pytriton.source import Source
 
 FLAGS = """\
@@ -88,21 +89,17 @@ def test_refusals(scale: PortedKernel) -> None:
 
 
 def served(kernel: PortedKernel, defines: dict[str, Any]) -> bool:
-    """What a launcher makes of the families."""
-    flags = {constexpr.name for constexpr in kernel.constexprs if constexpr.kind == "switch"}
-    for family in kernel.families:
-        values = {
-            name: name in defines if name in flags else number(defines.get(name))
-            for name in (*family.values, *family.numbers)
-        }
-        if all(values[name] in known for name, known in family.values.items()) and all(
-            eval(condition, {"triton": triton}, values) for condition in family.conditions
-        ):
-            return True
-    return False
+    """What a launcher makes of it."""
+    given, flags = kernel.served, set(flags_of(kernel))
+    values = {
+        name: name in defines if name in flags else number(defines.get(name)) for name in (*defines, *flags)
+    }
+    return all(table.has(values.get) for table in given.tables) and all(
+        eval(condition, {"triton": triton}, values) for condition in given.conditions
+    )
 
 
-def test_families_accept_what_is_not_refused(scale: PortedKernel) -> None:
+def test_what_is_served_is_not_refused(scale: PortedKernel) -> None:
     chance = random.Random(5)
     answers = set()
     for _ in range(300):

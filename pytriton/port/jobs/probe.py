@@ -22,6 +22,7 @@ __all__ = ["drop_doubts"]
 
 MAX_BASES: Final = 2  # variants whose sizes are changed
 _SIZES: Final = (2, 3, 16, 96, 1024, 3000)  # not 1: the translator drops `% 1`, as Triton does
+_LARGE: Final = 1024
 
 Translate = Callable[[Defines], Translation | CompileError]
 
@@ -31,11 +32,12 @@ def drop_doubts(known: Known, variants: Sequence[Variant], translate: Translate)
     doubtful = known.doubtful()
     turned: set[Node] = set()  # without a change of the text
     matter: set[Node] = set()
-    for base in _bases(variants):
+    names = _names(doubtful, known)
+    for base in _bases(variants, names):
         before = known.answers(base.defines)
-        for defines in _resized(base.defines, _names(doubtful, known)):
+        for defines in _resized(base.defines, [name for name in names if name in base.defines]):
             after = known.answers(defines)
-            changed = {question for question in before if after[question] != before[question]}
+            changed = {question for question in before if after.get(question) != before[question]}
             if not changed & doubtful - turned or any(map(known.asked_by_text, changed)):
                 continue
             translation = translate(defines)
@@ -52,17 +54,22 @@ def _names(doubtful: set[Node], known: Known) -> list[str]:
     return sorted({name for question in doubtful for name in known.numbers_of(question)})
 
 
-def _bases(variants: Sequence[Variant]) -> list[Variant]:
-    """Variants of different texts, of which few numbers are 1: conditions ask for that."""
+def _bases(variants: Sequence[Variant], names: Sequence[str]) -> list[Variant]:
+    """Variants of different texts, of which few numbers are 1: conditions ask for that. One has each name."""
     firsts: dict[str, Variant] = {}
     for variant in sorted(variants, key=lambda variant: list(map(number, variant.defines.values())).count(1)):
         firsts.setdefault(variant.translation.text, variant)
     distinct = list(firsts.values())
-    return [distinct[0], *distinct[1 :: max(1, len(distinct) // MAX_BASES)]][:MAX_BASES]
+    bases = [distinct[0], *distinct[1 :: max(1, len(distinct) // MAX_BASES)]][:MAX_BASES]
+    for name in names:
+        if not any(name in base.defines for base in bases):
+            bases += [variant for variant in distinct if name in variant.defines][:1]
+    return bases
 
 
 def _resized(defines: Defines, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The define set with another size, or with two small ones."""
+    """The define set with another size, with two small ones, or with large ones alone."""
+    yield {**defines, **dict.fromkeys(names, _LARGE)}
     for name, size in itertools.product(names, _SIZES):
         yield {**defines, name: size}
     for first, second in itertools.combinations(names, 2):

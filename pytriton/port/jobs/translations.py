@@ -106,11 +106,13 @@ class Translations:
 
 
 _IFDEF: Final = re.compile(r"^[ \t]*#[ \t]*ifn?def[ \t]+(\w+)", re.MULTILINE)
+_COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
 
 
 def _switches(text: str) -> Iterator[str]:
     """The defines of which a text asks only whether they are given: their value, be it False, means nothing."""
+    text = _COMMENT.sub(" ", text)
     asked = [*_IFDEF.findall(text), *("".join(names) for names in _DEFINED.findall(text))]
     for name in dict.fromkeys(asked):
         if len(re.findall(rf"\b{name}\b", text)) == asked.count(name):

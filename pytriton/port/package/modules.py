@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pytriton.fold.tables import Table
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.edits import Name
 from pytriton.port.package.imports import LAUNCHER
-from pytriton.port.package.serves import Serves, flags_of, serves, types_of
+from pytriton.port.package.serves import Change, Condition, flags_of, serves
 
 __all__ = ["Entry", "module", "source_name", "table"]
 
@@ -46,8 +47,15 @@ def module(where: str, entries: Sequence[Entry], dots: str = "..") -> str:
             imports |= dict.fromkeys(line for line in head.splitlines() if line and line[0] != "#")
             helpers |= dict.fromkeys(parts[:-1])
             functions.append(parts[-1])
-    top = [f'"""The kernels of {where}."""', "", *imports, "", f"from {dots}{LAUNCHER} import Serves, Source"]
     tables = "\n\n".join("\n".join(_entry(entry)) for entry in entries)
+    launcher = ["Source", *["power_of_2"] * ("power_of_2(" in tables)]
+    top = [
+        f'"""The kernels of {where}."""',
+        "",
+        *imports,
+        "",
+        f"from {dots}{LAUNCHER} import {', '.join(launcher)}",
+    ]
     return "\n\n\n".join(["\n".join(top), *helpers, *functions, tables]) + "\n"
 
 
@@ -80,20 +88,30 @@ def _source(opened: str, ported: PortedKernel, closed: str, indent: int) -> Iter
     inner = indent + 4
     pad = " " * inner
     yield f"{pad}{ported.function},"
-    listed = serves(ported)
-    types = types_of(ported, listed)
-    rows = [f'"{name}": "{type_}"' for name, type_ in types.items()]
+    serving = serves(ported)
+    rows = [f'"{name}": "{type_}"' for name, type_ in serving.types.items()]
     yield from _packed(f"{pad}parameters={{", rows, "},", inner)
+    if serving.changes:
+        yield f"{pad}changes=["
+        for change in serving.changes:
+            yield from _change(change, inner + 4)
+        yield f"{pad}],"
     yield from _named("written", ported.writes, inner)
     flags = flags_of(ported)
-    yield from _named("flags", [name for name in flags if name in ported.switches], inner)
+    switches = [name for name in flags if name in ported.switches]
+    if switches:
+        yield from _named("flags", switches, inner)
     truths = [name for name in flags if name not in ported.switches]
     if truths:
         yield from _named("truths", truths, inner)
-    yield f"{pad}serves=["
-    for one in listed:
-        yield from _serves(one, types, inner + 4)
-    yield f"{pad}],"
+    yield from _condition("serves=", serving.condition, inner)
+    if serving.tables:
+        yield f"{pad}values={{"
+        for one in serving.tables:
+            yield from _table(one, inner + 4)
+        yield f"{pad}}},"
+    else:
+        yield f"{pad}values={{}},"
     retuned = [parameter.identifier for parameter in ported.parameters if parameter.retune]
     if retuned:
         yield from _named("key", retuned, inner)
@@ -107,38 +125,45 @@ def _named(name: str, values: Iterable[str], indent: int) -> list[str]:
     return _packed(f"{' ' * indent}{name}=[", [f'"{value}"' for value in values], "],", indent)
 
 
-def _serves(one: Serves, types: Mapping[str, str], indent: int) -> Iterator[str]:
-    """``Serves(lambda TN: TN >= 16, [{...}], {...})``."""
-    pad = " " * (indent + 4)
-    yield f"{' ' * indent}Serves("
-    yield from _condition(one, indent + 4)
-    if one.rows == ({},):
-        yield f"{pad}[{{}}],"
-    else:
-        yield f"{pad}["
-        for row in one.rows:
-            named = {name: known for name, known in row.items() if known != (False,)}
-            items = [f'"{name}": {_values(known)}' for name, known in named.items()]
-            yield from _packed(f"{pad}    {{", items, "},", indent + 8)
-        yield f"{pad}],"
-    others = [f'"{name}": {_literal(type_)}' for name, type_ in one.types if type_ != types[name]]
-    if others:
-        yield from _packed(f"{pad}{{", others, "},", indent + 4)
-    yield f"{' ' * indent}),"
+def _change(change: Change, indent: int) -> Iterator[str]:
+    """``(lambda DX, DW: DX or DW, {"BIAS": None}),``."""
+    pad = " " * indent
+    types = [f'"{name}": {_literal(type_)}' for name, type_ in change.types.items()]
+    head, line = list(_condition("", change.condition, 0)), f"{{{', '.join(types)}}}"
+    if len(head) == 1 and len(whole := f"{pad}({head[0]} {line}),") <= WIDTH:
+        yield whole
+        return
+    yield f"{pad}("
+    yield from _condition("", change.condition, indent + 4)
+    yield from _packed(f"{pad}    {{", types, "},", indent + 4)
+    yield f"{pad}),"
 
 
-def _condition(one: Serves, indent: int) -> Iterator[str]:
-    head = f"{' ' * indent}lambda {', '.join(one.numbers)}: ".replace("lambda :", "lambda:")
+def _condition(name: str, one: Condition, indent: int) -> Iterator[str]:
+    names = [*one.numbers, *(f"{other}=None" if one.numbers or name else other for other in one.others)]
+    head = f"{' ' * indent}{name}lambda {', '.join(names)}: ".replace("lambda :", "lambda:")
     line = f"{head}{' and '.join(one.terms) or 'True'},"
     if len(line) <= WIDTH:
         yield line
+        return
+    separated = [one.terms[0], *(f"and {term}" for term in one.terms[1:])] if one.terms else ["True"]
+    yield from _packed(f"{head}(", separated, "),", indent, " ")
+
+
+def _table(one: Table, indent: int) -> Iterator[str]:
+    """``"A, B": [(1, "x"), (2, "y")],``."""
+    if len(one.names) == 1:
+        rows = [_literal(value) for (value,) in one.rows]
     else:
-        separated = [one.terms[0], *(f"and {term}" for term in one.terms[1:])]
-        yield from _packed(f"{head}(", separated, "),", indent, " ")
-
-
-def _values(values: Sequence[object]) -> str:
-    return f"[{', '.join(_literal(value) for value in values)}]"
+        rows = [f"({', '.join(map(_literal, row))})" for row in one.rows]
+    opened = f'{" " * indent}"{", ".join(one.names)}": ['
+    line = f"{opened}{', '.join(rows)}],"
+    if len(line) <= WIDTH:
+        yield line
+        return
+    yield opened
+    yield from (f"{' ' * indent}    {row}," for row in rows)
+    yield f"{' ' * indent}],"
 
 
 def _literal(value: Any) -> str:

@@ -1,149 +1,135 @@
 """Which defines a ported kernel is for, and with which parameters: what its ``Source`` says of them.
 
-Input: a ported kernel. Output: a ``Serves`` for each condition on the defines that are numbers and each list of
-parameters: what the other defines may be, as rows of values, each with each.
+Input: a ported kernel. Output: a ``Serves``: what texts and types may be, alone or together; a condition on the
+others; and the declared parameters, with those that differ under a condition.
 
-Invariant: together they accept the define sets that the kernel's families accept; promises aside, since none is
-relied upon, and what only promises mention decides nothing.
+Invariant: it accepts the define sets that the kernel does; promises aside, since none is relied upon, and what only
+promises mention decides nothing.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pytriton.fold.known import Family
-from pytriton.fold.variants import number
+from pytriton.emit.python import show
+from pytriton.fold.conditions import Conditions
+from pytriton.fold.tables import Table
+from pytriton.fold.variants import Set, Variants
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Parameter
 from pytriton.port.kernels import PortedKernel
 
-__all__ = ["Row", "Serves", "Types", "flags_of", "serves", "types_of"]
+__all__ = ["Change", "Condition", "Serves", "flags_of", "serves"]
 
-Row = Mapping[str, tuple[object, ...]]
-Types = tuple[tuple[str, str | None], ...]  # of each parameter; None where the text lacks it
+
+@dataclass(frozen=True)
+class Condition:
+    """``lambda numbers, others=None: terms``: all of the terms hold, and the numbers are numbers."""
+
+    numbers: tuple[str, ...]
+    others: tuple[str, ...]
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Change:
+    """Parameters that have other types where a condition holds; None for one that is not there."""
+
+    condition: Condition
+    types: Mapping[str, str | None]
 
 
 @dataclass(frozen=True)
 class Serves:
-    """``numbers`` are the parameters of the condition, ``terms`` its parts, all of which hold."""
+    """All of it; ``types`` are those of the parameters where no change holds."""
 
-    numbers: tuple[str, ...]
-    terms: tuple[str, ...]
-    types: Types
-    rows: tuple[Row, ...]
+    condition: Condition
+    tables: tuple[Table, ...]
+    types: Mapping[str, str]
+    changes: tuple[Change, ...]
 
 
-def serves(ported: PortedKernel) -> list[Serves]:
-    """All of them, in the order of the families."""
+def serves(ported: PortedKernel) -> Serves:
+    """What a kernel is for."""
     mentioned = set(_words([_PROMISE.sub("", ported.source.text)]))
     for known in ported.sets:
         mentioned |= set(_words(value for value in known.defines.values() if isinstance(value, str)))
-    types = _Types(ported)
-    groups: dict[tuple[tuple[str, ...], tuple[str, ...], Types], dict[_Row, None]] = {}
-    for family in ported.families:
-        numbers, terms = _condition(family, mentioned)
-        for row, of_row in _split(family.values, types):
-            shown = _Row({name: values for name, values in row.items() if name in mentioned})
-            groups.setdefault((numbers, terms, of_row), {})[shown] = None
-    return [Serves(*key, tuple(rows)) for key, rows in groups.items()]
-
-
-class _Row(dict[str, tuple[object, ...]]):
-    """A row that can be a key."""
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(tuple(self.items()))
+    served = ported.served
+    terms = [c for c in served.conditions if {w for w in _words([c]) if w in _defines(ported)} <= mentioned]
+    numbers = tuple(name for name in served.numbers if name in mentioned and name not in served.optional)
+    asked = dict.fromkeys(word for word in _words(terms) if word in _defines(ported) and word not in numbers)
+    tables = tuple(table for table in served.tables if set(table.names) <= mentioned)
+    types, changes = _types(ported)
+    return Serves(Condition(numbers, tuple(asked), tuple(_grouped(terms))), tables, types, tuple(changes))
 
 
 _PROMISE: Final = re.compile(r"\b__(?:multipleof|aligned)\s*\([^()]*\)")
+_POWER: Final = re.compile(r"(\w+) == triton\.next_power_of_2\(\1\)")
 
 
 def _words(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
-        yield from re.findall(r"[A-Za-z_]\w*", text)
+        yield from re.findall(r"[A-Za-z_]\w*", re.sub(r'"[^"]*"', "", text))
 
 
-def _condition(family: Family, mentioned: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The numbers and the terms of the condition, less those that only promises mention."""
-    numbers = [name for name in family.numbers if name in mentioned]
-    terms: list[str] = []
-    for condition in family.conditions:
-        words = set(_words([condition]))
-        if words & set(family.numbers) <= mentioned:
-            terms.append(f"({condition})" if " or " in condition or " if " in condition else condition)
-            numbers += [name for name in family.values if name in words and name not in numbers]
-    return tuple(numbers), tuple(terms)
+def _defines(ported: PortedKernel) -> set[str]:
+    return {name for variant in ported.variants for name in variant.defines}
+
+
+def _grouped(terms: Sequence[str]) -> Iterator[str]:
+    """The terms, those that ask for powers of two as one."""
+    powers = [match[1] for match in map(_POWER.fullmatch, terms) if match]
+    if powers:
+        yield f"power_of_2({', '.join(powers)})"
+    for term in terms:
+        if not _POWER.fullmatch(term):
+            yield f"({term})" if re.search(r" or | if ", term) and not term.startswith("not (") else term
 
 
 def flags_of(ported: PortedKernel) -> list[str]:
     """The defines that are given or not: constexprs, and those that only choose between define sets."""
     flags = {constexpr.name: None for constexpr in ported.constexprs if constexpr.kind == "flag"}
-    for family in ported.families:
-        booleans = (name for name, values in family.values.items() if isinstance(values[0], bool))
-        flags |= dict.fromkeys(booleans)
+    variants = Variants(ported.variants)
+    flags |= dict.fromkeys(name for name in variants.values if variants.is_flag(name))
     return list(flags)
 
 
 # ---------------------------------------------------------------- parameters
 
 
-class _Types:
-    """The types of the parameters for each combination of the defines that are no numbers.
-
-    A switch is True in a variant, or not there; in a row it is False where it is not given.
-    """
-
-    def __init__(self, ported: PortedKernel) -> None:
-        self._names = list(ported.families[0].values)
-        self._flags = set(flags_of(ported))
-        self._of: dict[tuple[object, ...], Types] = {}
-        for defines, translation in ported.variants:
-            present = {p.identifier: _declared(p, defines) for p in translation.parameters}
-            types = tuple((p.identifier, present.get(p.identifier)) for p in ported.parameters)
-            self._of.setdefault(self._key(defines), types)
-
-    def __call__(self, values: Mapping[str, object]) -> Types:
-        return self._of[tuple(values[name] for name in self._names)]
-
-    def _key(self, defines: Mapping[str, object]) -> tuple[object, ...]:
-        return tuple(
-            defines.get(name) not in (None, False) if name in self._flags else number(defines.get(name))
-            for name in self._names
-        )
-
-
-def types_of(ported: PortedKernel, listed: Sequence[Serves]) -> dict[str, str]:
-    """The type of each parameter where it has one: the first."""
+def _types(ported: PortedKernel) -> tuple[dict[str, str], list[Change]]:
+    """The type of each parameter where most sets have it, and what is otherwise."""
+    variants = Variants(ported.variants)
+    conditions = Conditions(ported.source.text, variants, {}, elements=False)
     types: dict[str, str] = {}
+    others: dict[tuple[Set, Set], dict[str, str | None]] = {}
     for parameter in ported.parameters:
-        found = (dict(one.types)[parameter.identifier] for one in listed)
-        types[parameter.identifier] = next(type_ for type_ in found if type_ is not None)
-    return types
+        declared = _declared(ported, parameter.identifier)
+        usual = max((type_ for type_ in declared if type_), key=lambda type_: (declared[type_]).bit_count())
+        types[parameter.identifier] = usual
+        for type_, of in declared.items():
+            least = of & ~declared[usual]
+            if least:
+                others.setdefault((least, of), {})[parameter.identifier] = type_
+    changes = []
+    for (least, most), changed in others.items():
+        text = show(conditions.between(least, most).node)
+        asked = tuple(dict.fromkeys(word for word in _words([text]) if word in variants.values))
+        changes.append(Change(Condition((), asked, (text,)), changed))
+    return types, changes
 
 
-def _split(row: Row, types: _Types) -> Iterator[tuple[Row, Types]]:
-    """Parts of a row whose define sets have the same parameters."""
-    combinations = [dict(zip(row, values, strict=True)) for values in itertools.product(*row.values())]
-    found = {types(values) for values in combinations}
-    if len(found) == 1:
-        yield row, found.pop()
-        return
-    for name, values in row.items():
-        groups: dict[frozenset[Types], list[object]] = {}
-        for value in values:
-            of_value = frozenset(types(each) for each in combinations if each[name] == value)
-            groups.setdefault(of_value, []).append(value)
-        if len(groups) > 1:
-            for members in groups.values():
-                yield from _split({**row, name: tuple(members)}, types)
-            return
-    first = next(name for name, values in row.items() if len(values) > 1)
-    for value in row[first]:
-        yield from _split({**row, first: (value,)}, types)
+def _declared(ported: PortedKernel, name: str) -> dict[str | None, Set]:
+    """The types that a parameter can be declared with, each with the variants of which it is true."""
+    declared: dict[str | None, Set] = {}
+    for place, (defines, translation) in enumerate(ported.variants):
+        parameter = next((p for p in translation.parameters if p.identifier == name), None)
+        for type_ in _spellings(parameter, defines):
+            declared[type_] = declared.get(type_, 0) | 1 << place
+    return declared
 
 
 _WORDS: Final = {
@@ -158,11 +144,19 @@ _WORDS: Final = {
 }
 
 
-def _declared(parameter: Parameter, defines: Mapping[str, object]) -> str:
-    """``float*``, ``TYPE*`` where a define says it, ``long``."""
+def _spellings(parameter: Parameter | None, defines: Mapping[str, object]) -> Iterator[str | None]:
+    """``float*``, and ``TYPE*`` if a define is the same type; ``long``. None if there is no such parameter."""
+    if parameter is None:
+        yield None
+        return
     pointer = isinstance(parameter.type, PointerType)
     pointed = parameter.type.element if isinstance(parameter.type, PointerType) else parameter.type
     element = "long" if isinstance(pointed, PointerType) else _WORDS.get(pointed.triton, pointed.triton)
+    mark = "*" * pointer
+    names = [name for name, value in defines.items() if value == element and not isinstance(value, bool)]
     word = re.match(r"(?:const\s+)?([A-Za-z_]\w*)", parameter.declaration)
-    name = word[1] if word is not None and word[1] in defines else element
-    return f"{name}{'*' * pointer}"
+    if word is not None and word[1] in defines:
+        names = [word[1]]
+    else:
+        yield f"{element}{mark}"
+    yield from (f"{name}{mark}" for name in names)

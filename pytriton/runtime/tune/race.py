@@ -39,9 +39,8 @@ CLOSE: Final = 0.005  # a difference that is no reason to take a more expensive 
 MATTERS: Final = 0.01  # a difference that is worth another round
 
 MAX_ROUNDS: Final = 24
-SCREENING: Final = 3  # rounds that find the best few
-_MIN_ROUNDS: Final = 5
-_MAX_FINALISTS: Final = 6  # after SCREENING rounds
+SCREENING: Final = 5  # rounds that find the best few; no race is shorter for want of time
+_MAX_FINALISTS: Final = 8  # after SCREENING rounds
 _SURE: Final = 2.5
 _FIRST_ERROR: Final = 0.06
 # Milliseconds: of one turn, of a load after which clocks are settled, of a race and of each point in it.
@@ -96,7 +95,7 @@ def race(
             field = field[:_MAX_FINALISTS]
         best = math.exp(turns[field[0]])
         tell(len(field), best)
-        late = load > _RACE + _RACE_OF_EACH * len(points) and len(history) >= _MIN_ROUNDS
+        late = load > _RACE + _RACE_OF_EACH * len(points) and len(history) >= SCREENING
         decided = all(sum(behind[point]) <= MATTERS for point in field)
         if decided or late or len(history) >= rounds or over():
             break

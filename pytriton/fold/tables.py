@@ -1,0 +1,168 @@
+"""Rows of values -> the fewest words that say the same: tables over some of the columns.
+
+Input: the known assignments of values to columns. Output: tables; an assignment is known if and only if each table
+has its row (the natural join of the tables is the input). Columns that are free of the others have a table of
+their own; texts that always go together (``"^a"`` wherever the shape is ``"TK, TM"``) have one for that, so that
+only one of them stands in the tables with others.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from math import prod
+from typing import Final, NamedTuple
+
+__all__ = ["Table", "completed", "tables"]
+
+MIN_SAME: Final = 3  # columns that tell each other and have a table of their own
+MAX_JOINED: Final = 400
+
+Row = tuple[object, ...]
+
+
+class Table(NamedTuple):
+    """What the columns ``names`` may be together."""
+
+    names: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    def has(self, values: Callable[[str], object]) -> bool:
+        """Whether it has the row of these values."""
+        return tuple(map(values, self.names)) in self.rows
+
+
+def tables(names: Sequence[str], rows: Collection[Row], flags: Collection[str]) -> tuple[Table, ...]:
+    """The tables. Those of ``flags`` may stand in several, to say for which mode the others are."""
+    whole = _projected(Table(tuple(names), tuple(dict.fromkeys(rows))), names)
+    made: list[Table] = []
+    for component in _components(whole):
+        made += _split(_projected(whole, component), flags)
+    return tuple(table for table in made if not _says_nothing(table, flags))
+
+
+def completed(
+    names: Sequence[str], rows: Collection[Row], flags: Collection[str], apart: Collection[str]
+) -> list[Row]:
+    """The rows that are missing for the smallest tables to say all: each layout of A with each of B.
+
+    Those of ``apart`` are types, to be free of all others.
+    """
+    whole = Table(tuple(names), tuple(dict.fromkeys(rows)))
+    groups = _linked(
+        names, lambda one, other: not {one, other} & set(apart) and not _free(_projected(whole, (one, other)))
+    )
+    parts = [part for group in groups for part in _smallest(_projected(whole, group), flags)]
+    joined = list(itertools.islice(_join(parts), MAX_JOINED))
+    found = [tuple(row[name] for name in names) for row in joined]
+    return [row for row in found if row not in whole.rows] if len(found) < MAX_JOINED else []
+
+
+def _says_nothing(table: Table, flags: Collection[str]) -> bool:
+    return len(table.names) == 1 and table.names[0] in flags and len(table.rows) > 1
+
+
+def _projected(table: Table, names: Iterable[str]) -> Table:
+    """The table over some of its columns, in this order."""
+    kept = tuple(names)
+    places = [table.names.index(name) for name in kept]
+    return Table(kept, tuple(dict.fromkeys(tuple(row[place] for place in places) for row in table.rows)))
+
+
+def _components(table: Table) -> list[list[str]]:
+    """The columns in groups that are free of each other."""
+    groups = _linked(table.names, lambda one, other: not _free(_projected(table, (one, other))))
+    sizes = [len(_projected(table, group).rows) for group in groups]
+    return groups if prod(sizes) == len(table.rows) else [list(table.names)]
+
+
+def _linked(names: Sequence[str], linked: Callable[[str, str], bool]) -> list[list[str]]:
+    """The names in groups: two that are linked stand in one."""
+    groups = [[name] for name in names]
+    for one, other in combinations(names, 2):
+        first = next(group for group in groups if one in group)
+        second = next(group for group in groups if other in group)
+        if first is not second and linked(one, other):
+            groups.remove(second)
+            first += second
+    return groups
+
+
+def _free(pair: Table) -> bool:
+    """Whether the two columns of a table have each value with each."""
+    return len(pair.rows) == prod(len({row[place] for row in pair.rows}) for place in (0, 1))
+
+
+def _split(table: Table, flags: Collection[str]) -> list[Table]:
+    """A table as several smaller ones, if they say the same."""
+    parts = _smallest(table, flags)
+    return _without_needless(parts, flags, table) if _says(parts, table) else [table]
+
+
+def _smallest(table: Table, flags: Collection[str]) -> list[Table]:
+    """The smallest tables that may say the same: columns that are free of each other in each mode stand apart."""
+    if len(table.names) == 1 or len(table.rows) == 1:
+        return [table]
+    modes = [name for name in table.names if name in flags]
+    others = [name for name in table.names if name not in modes]
+    same = _linked(others, lambda one, other: _same(_projected(table, (one, other))))
+    parts = [_projected(table, group) for group in same if len(group) >= MIN_SAME]
+    first = [name for group in same for name in (group[:1] if len(group) >= MIN_SAME else group)]
+    within = _linked(first, lambda one, other: not _free_within(_projected(table, (*modes, one, other)), 2))
+    parts += [_projected(table, (*modes, *group)) for group in within]
+    return parts + [_projected(table, modes)] * bool(modes)
+
+
+def _same(pair: Table) -> bool:
+    """Whether each of two columns is told by the other."""
+    sizes = {len({row[place] for row in pair.rows}) for place in (0, 1)}
+    return sizes == {len(pair.rows)}
+
+
+def _free_within(table: Table, count: int) -> bool:
+    """Whether the last columns are free of each other wherever the others are the same."""
+    groups: dict[Row, list[Row]] = {}
+    for row in table.rows:
+        groups.setdefault(row[:-count], []).append(row[-count:])
+    return all(_free(Table(table.names[-count:], tuple(rows))) for rows in groups.values())
+
+
+def _without_needless(parts: list[Table], flags: Collection[str], wanted: Table) -> list[Table]:
+    """The tables with as few modes as say the same, and without tables that say nothing new."""
+    for place, table in enumerate(parts):
+        others = [*parts[:place], *parts[place + 1 :]]
+        fewer = (_projected(table, kept) for kept in _fewer(table.names, flags))
+        parts[place] = next(kept for kept in fewer if kept.names and _says([*others, kept], wanted))
+    for table in list(parts):
+        rest = [other for other in parts if other is not table]
+        if rest and _says(rest, wanted):
+            parts = rest
+    return parts
+
+
+def _fewer(names: Sequence[str], modes: Collection[str]) -> Iterator[list[str]]:
+    """The names with none of the modes, with one of them, and so on."""
+    own = [name for name in names if name in modes]
+    for count in range(len(own) + 1):
+        for kept in combinations(own, count):
+            yield [name for name in names if name not in own or name in kept]
+
+
+def _says(some: Sequence[Table], wanted: Table) -> bool:
+    """Whether the natural join of some tables is the wanted one."""
+    if {name for table in some for name in table.names} != set(wanted.names):
+        return False
+    found = itertools.islice(_join(some), len(wanted.rows) + 1)
+    return {tuple(row[name] for name in wanted.names) for row in found} == set(wanted.rows)
+
+
+def _join(some: Sequence[Table], given: Mapping[str, object] | None = None) -> Iterator[Mapping[str, object]]:
+    """The rows of the natural join, each once."""
+    if not some:
+        yield given or {}
+        return
+    for row in some[0].rows:
+        here = dict(zip(some[0].names, row, strict=True))
+        if all((given or {}).get(name, value) == value for name, value in here.items()):
+            yield from _join(some[1:], {**(given or {}), **here})
