@@ -604,6 +604,23 @@ _LOOPS = [
 
 _LOOPS += [
     Program(
+        "picked",
+        """__global__ void f(T *x, int *label, T *y, int n) {
+  int row = get_program_id(0);
+  int r[8] = 0 ... 8;
+  T v[8] = r < n ? *(x + row * n + r) : -10;
+  T at = *(x + row * n + *(label + row));
+  *(y + row) = log(exp(v)[+]) - at;
+}
+""",
+        {"x": (3, 5), "label": (3,), "y": (3,)},
+        {"n": 5},
+        (3,),
+        integers={"label": lambda: torch.tensor([4, 0, 2], dtype=torch.int32)},
+        atomic=("x",),
+        rule="cross-entropy, out of place",
+    ),
+    Program(
         "prefetched",
         """__global__ void dot(T *A, T *B, T *C, int K) {
   int rm[16] = get_program_id(0) * 16 + 0 ... 16;
