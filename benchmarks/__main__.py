@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # In this order; the first is what everybody asks for, and what may break a compiler comes late.
 NAMES = (
     *("dot", "wide", "ragged", "launch", "streams", "softmax", "attention", "dot_float", "block_sparse"),
-    *("tuning", "layer_norm", "batch_norm", "cross_entropy"),
+    *("tuning", "layer_norm", "batch_norm", "cross_entropy", "ported"),
 )
 ENDED = "the process ended; see standard error"
 ROW_LIMIT = 75.0  # seconds without a word from the worker

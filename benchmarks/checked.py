@@ -3,11 +3,11 @@
 Without a GPU, the launches of each example run on the interpreter, unchecked and checked by turns; what is compared
 is the least processor time of several rounds.
 
-On a GPU each kernel is compiled for one point, and all versions run on the same arguments, side by side. *Checked*
-is what a launch costs in which nothing is outside: the inspector, and the plain code after it. *Each element* is the
-code that runs where something is outside, and while a CUDA graph is captured. Both are times of kernels alone: a
-checked call also copies a small table to the GPU and waits for the inspector, which *a call more* has in
-microseconds.
+On a GPU each kernel is compiled for one point, and all versions run on the same arguments, side by side.
+*Checked* is what a launch costs in which nothing is outside: the inspector, and the plain code after it. *Each
+element* is the code that runs where something is outside, and while a CUDA graph is captured. Both are times of
+kernels alone: a checked call also copies a small table to the GPU and waits for the inspector, which *a call more*
+has in microseconds.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ import pytriton
 from benchmarks.attentions import attention
 from benchmarks.host import launch, tuning
 from benchmarks.measure import Row, Settings, compare, first_line
+from benchmarks.ported import ported
 from benchmarks.products import dot_float, dot_half, ragged, wide
 from benchmarks.reductions import batch_norm, cross_entropy, layer_norm, softmax
 from benchmarks.sparse import block_sparse
@@ -46,6 +47,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "layer_norm": layer_norm,
     "batch_norm": batch_norm,
     "cross_entropy": cross_entropy,
+    "ported": ported,
 }
 
 

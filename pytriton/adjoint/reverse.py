@@ -46,10 +46,12 @@ from pytriton.lang.tree.types import (
     HALF,
     PointerType,
     ScalarType,
+    broadcast_shapes,
     element_of,
     shape_of,
 )
 from pytriton.lang.tree.walk import walk
+from pytriton.source import Span
 
 __all__ = ["Reversed"]
 
@@ -67,7 +69,7 @@ class _Adjoint:
     came from inside a block.
     """
 
-    pending: list[Formula] = field(default_factory=list)
+    pending: list[Seed] = field(default_factory=list)
     masks: list[Formula | None] = field(default_factory=list)
     variable: Variable | None = None
     inner: bool = False
@@ -123,13 +125,8 @@ class Reversed(Again):
         load = _loaded(pointer, None)
         shape = shape_of(write.pointer.type)
         mask = None if write.mask is None else self._spell(write.mask)
-        if mask is not None:
-            if len(mask.shape) > len(shape) or (mask.shape and not shape):
-                refuse(
-                    "TC703",
-                    "a scalar pointer under a block of masks has no derivative here",
-                    write.statement.span,
-                )
+        if write.mask is not None and mask is not None:
+            _check_mask(write.mask, write.pointer, write.statement.span)
             load = f.select(mask, load, _ZERO)
         load = replace(load, element=element.element, shape=shape)
         narrow = element.element in (HALF, BFLOAT16)
@@ -155,7 +152,7 @@ class Reversed(Again):
                 value = total
             else:
                 variable = self._adjoint_variable(symbol)
-                first, *more = [total] if len(total.text) <= MAX_TOTAL else adjoint.pending
+                first, *more = [total] if len(total.text) <= MAX_TOTAL else map(settled, adjoint.pending)
                 self._emit(Declare(variable, first))
                 for part in more:
                     self._emit(Update(variable.number, part, adds=True))
@@ -171,13 +168,15 @@ class Reversed(Again):
             return Seed(value, shape, f.condition("!=", value, _ZERO), True)
         return Seed(value, shape, functools.reduce(f.either, masks.values()), True)
 
-    def _total(self, formulas: list[Formula]) -> Formula | None:
-        if not formulas:
+    def _total(self, seeds: list[Seed]) -> Formula | None:
+        """The sum of seeds; under one mask where they have the same one."""
+        if not seeds:
             return None
-        total = formulas[0]
-        for other in formulas[1:]:
-            total = f.add(total, other)
-        return total
+        masks = {seed.mask.text if seed.mask is not None else None for seed in seeds}
+        mask = seeds[0].mask
+        if len(seeds) > 1 and len(masks) == 1 and mask is not None and not all(s.clean for s in seeds):
+            return f.select(mask, functools.reduce(f.add, (seed.value for seed in seeds)), _ZERO)
+        return functools.reduce(f.add, map(settled, seeds))
 
     def _adjoint_variable(self, symbol: Symbol) -> Variable:
         element = element_of(symbol.type)
@@ -235,7 +234,7 @@ class Reversed(Again):
         """Refuse a carried value that is no sum."""
         if into is None and out is None:
             return
-        same = out is not None and out.variable is None and [formula.text for formula in out.pending]
+        same = out is not None and out.variable is None and [settled(seed).text for seed in out.pending]
         if into is not None and same == [into.text]:
             return
         refuse(
@@ -290,7 +289,7 @@ class Reversed(Again):
         formula = settled(seed)
         adjoint.masks.append(seed.mask)
         if owner is self._level:
-            adjoint.pending.append(formula)
+            adjoint.pending.append(seed)
             return
         adjoint.inner = True
         if adjoint.variable is None:
@@ -307,8 +306,8 @@ class Reversed(Again):
         assert root is not None
         pointer = self._spell(self._twinned(load.pointer))
         mask = None if load.mask is None else self._spell(load.mask)
-        if mask is not None and mask.shape and not shape_of(load.pointer.type):
-            refuse("TC703", "a scalar pointer under a block of masks has no derivative here", load.span)
+        if load.mask is not None:
+            _check_mask(load.mask, load.pointer, load.span)
         shape = shape_of(load.pointer.type)
         covered = mask is not None and seed.mask is not None and mask.text == seed.mask.text
         value = seed.value if covered else settled(seed)
@@ -320,6 +319,13 @@ class Reversed(Again):
             value = f.add(_loaded(pointer, mask), value)
         self._stored.add(root)
         self._emit(Put(pointer, value, mask, way == "atomic"))
+
+
+def _check_mask(mask: Expr, pointer: Expr, where: Span) -> None:
+    """Refuse a mask that repeats a pointer."""
+    shape, larger = shape_of(pointer.type), shape_of(mask.type)
+    if len(larger) > len(shape) or broadcast_shapes(shape, larger) != shape:
+        refuse("TC703", "a pointer that its mask repeats has no derivative here", where)
 
 
 def _loaded(pointer: Formula, mask: Formula | None) -> Formula:

@@ -208,11 +208,11 @@ class Gradient:
         tensors = {name: value for name, value in given.items() if isinstance(value, torch.Tensor)}
         written = {s.name for f in self._forwards for s in f.flow.parameters_written()}
         for name in written & tensors.keys():
-            for other in tensors.keys() - written:
+            for other in tensors.keys() - {name}:
                 if torch._C._is_alias_of(tensors[name], tensors[other]) and tensors[name].numel():  # type: ignore[attr-defined]
                     raise refusal(
-                        f"'{other}' shares memory with '{name}', which the kernel writes: the backward would read "
-                        "what the kernel left there",
+                        f"'{other}' shares memory with '{name}', which the kernel writes: the backward cannot know "
+                        "what was there",
                         "TC751",
                         "let the kernel write to a new tensor",
                     )

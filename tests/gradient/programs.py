@@ -602,6 +602,55 @@ _LOOPS = [
     ),
 ]
 
+_LOOPS += [
+    Program(
+        "picked",
+        """__global__ void f(T *x, int *label, T *y, int n) {
+  int row = get_program_id(0);
+  int r[8] = 0 ... 8;
+  T v[8] = r < n ? *(x + row * n + r) : -10;
+  T at = *(x + row * n + *(label + row));
+  *(y + row) = log(exp(v)[+]) - at;
+}
+""",
+        {"x": (3, 5), "label": (3,), "y": (3,)},
+        {"n": 5},
+        (3,),
+        integers={"label": lambda: torch.tensor([4, 0, 2], dtype=torch.int32)},
+        atomic=("x",),
+        rule="cross-entropy, out of place",
+    ),
+    Program(
+        "prefetched",
+        """__global__ void dot(T *A, T *B, T *C, int K) {
+  int rm[16] = get_program_id(0) * 16 + 0 ... 16;
+  int rn[32] = 0 ... 32;
+  int rk[8] = 0 ... 8;
+  T *pa[16, 8] = A + rm[:, newaxis] * K + rk[newaxis, :];
+  T *pb[8, 32] = B + rk[:, newaxis] * 32 + rn[newaxis, :];
+  T c[16, 32] = 0;
+  // prefetches operands
+  T a[16, 8] = *pa;
+  T b[8, 32] = *pb;
+  for (int k = K; k > 0; k -= 8) {
+    c += a @ b;
+    pa += 8;
+    pb += 8 * 32;
+    a = *pa;
+    b = *pb;
+  }
+  *(C + rm[:, newaxis] * 32 + rn[newaxis, :]) = c;
+}
+""",
+        {"A": (32, 16), "B": (16, 32), "C": (32, 32)},
+        {"K": 16},
+        (2,),
+        outputs=("C",),
+        atomic=("B",),
+        rule="loads made ahead",
+    ),
+]
+
 PROGRAMS: dict[str, Program] = {
     program.name: program
     for program in [

@@ -45,3 +45,21 @@ def test_order_of_carried_values() -> None:
         expected[i] += j + 1
         i, j = j, i + 2
     assert made.tolist() == expected
+
+
+def test_derived_again() -> None:
+    """The text of a backward is a text: its own backward is the second derivative."""
+    text = """__global__ void cube(double *y, double *x, int n) {
+  int r[8] = get_program_id(0) * 8 + 0 ... 8;
+  double a[8] = r < n ? *(x + r) : 0;
+  *?(r < n) (y + r) = a * a * a + exp(a);
+}
+"""
+    first = pytriton.gradient(text)
+    second = pytriton.gradient(first.source)
+    assert first.steps[0].parameters == ("d_y", "x", "d_x", "n")
+    x = torch.randn(13, dtype=torch.double)
+    dy, ddx = torch.randn_like(x), torch.randn_like(x)
+    made = second(dy, x, torch.zeros_like(x), 13, grid=2, d_outputs={"d_x": ddx})
+    torch.testing.assert_close(made["x"], ddx * dy * (6 * x + x.exp()))
+    torch.testing.assert_close(made["d_y"], ddx * (3 * x * x + x.exp()))

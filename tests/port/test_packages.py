@@ -6,6 +6,7 @@ GPU, or where there is none on Triton's own interpreter.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -28,6 +29,7 @@ WRONG_ON_INTERPRETER = {
     },
 }
 
+MAX_RATIO = 3  # lines of the modules of kernels, their tables included, for a line of Triton-C
 MAX_LAUNCHER = {"ops2021": 338}  # lines; it uses addresses, sweeps, texts in files, do_bench and perf_report
 
 ALL = sorted(path.name for path in PACKAGES.iterdir() if (path / "__init__.py").exists())
@@ -79,3 +81,33 @@ def test_printed_modules_are_formatted_and_unchanged_files_the_same(name: str, t
     before = {path: path.read_bytes() for path in package.rglob("*.py")}
     assert main(["port", str(PACKAGES / name), "--out", str(tmp_path)]) == 0 or name in ("contract2020",)
     assert {path: path.read_bytes() for path in package.rglob("*.py")} == before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(torch.cuda.is_available(), reason="the own tests themselves run there")
+@pytest.mark.parametrize("name", ALL)
+def test_what_is_launched_on_a_gpu_is_served(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A port that saw small sizes on the CPU has kernels for the larger ones; they compile for sm_90 (on_gpu/)."""
+    package = ported(name, tmp_path)
+    old = sum(
+        int(line.split(": ")[2].split()[0]) for line in capsys.readouterr().out.splitlines() if " -> " in line
+    )
+    modules = (path.read_text() for path in (package / "kernels").glob("*.py") if path.name != "__init__.py")
+    assert sum(len(text.splitlines()) for text in modules) <= MAX_RATIO * old
+    file, plugin = tmp_path / "refused.json", Path(__file__).parent / "on_gpu"
+    environment = {**os.environ, "REFUSED": str(file), "PYTHONPATH": f"{plugin}{os.pathsep}{tmp_path}"}
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "gpu_sizes",
+        f"test_{name}.py",
+    ]
+    subprocess.run(command, cwd=TESTS, env=environment, capture_output=True, check=False)
+    assert json.loads(file.read_text()) == []

@@ -35,6 +35,17 @@ def read(app: object, name: str, source: list[str]) -> None:
         source[0] = rewritten(f"docs/{name}.md", source[0])
 
 
+def under_one_heading(text: str) -> str:
+    """A page with several parts: the headings after its first one go down a level, so that it has one title."""
+    first, fence, lines = True, False, []
+    for line in text.splitlines():
+        fence ^= line.startswith("```")
+        if line.startswith("#") and not fence:
+            line, first = line if first else f"#{line}", False
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
 def with_cases(cell: re.Match[str]) -> str:
     """The last cell of a row, its cases as links to where they are shown."""
 
@@ -65,6 +76,13 @@ def rewritten(page: str, text: str) -> str:
 
     parts = re.split(r"(^```.*?^```$|`[^`\n]+`(?!\]))", text, flags=re.MULTILINE | re.DOTALL)
     text = "".join(part if n % 2 else LINK.sub(lead, part) for n, part in enumerate(parts))
+    if (
+        len(
+            re.findall(r"^# ", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+        )
+        > 1
+    ):
+        text = under_one_heading(text)
     if page == "docs/index.md":
         text = text.partition("\nIn the repository")[0]  # the site has its contents at the side
     if page == "docs/language.md":

@@ -1,0 +1,75 @@
+"""Rows: the product and the softmax of an old package, ported, beside the same package as it was written.
+
+The package is `tests/legacy/packages/ops2021`. `python -m pytriton port` writes it anew into a temporary folder; the
+ported one runs under another name and without pytriton, the old one with `import triton` meaning pytriton. Both tune
+over the points of the package, pytriton also over those that it adds. The time of a row is that of the whole
+operator: what its launcher costs counts.
+"""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+import pytriton
+from benchmarks.measure import OURS, Contender, Row, Settings
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ROOT / "tests" / "legacy" / "packages"
+TARGET = 0.98  # of the speed of the old text
+
+
+@cache
+def packages() -> tuple[ModuleType, ModuleType]:
+    """The ported package, and the old one."""
+    folder = Path(tempfile.mkdtemp())
+    command = [sys.executable, "-m", "pytriton", "port", str(PACKAGES / "ops2021"), "--out", str(folder)]
+    subprocess.run(command, check=True, stdout=sys.stderr)
+    (folder / "ops2021").rename(folder / "ported_ops2021")
+    sys.path[:0] = [str(folder), str(PACKAGES)]
+    pytriton.legacy_imports("ops2021")
+    return importlib.import_module("ported_ops2021"), importlib.import_module("ops2021")
+
+
+def ported(settings: Settings) -> Iterator[Row]:
+    """Square products of half, and softmax over 4096 rows of float."""
+    new, old = packages()
+    for n in settings.sizes([1024, 2048, 4096], [2048], [64]):
+        a, b = torch.randn(2, n, n, device=settings.device).half()
+        want = (a.double() @ b.double()).float()
+        yield _row(
+            "ported product", f"{n}³ half", new.matmul, old.matmul, (a, b), want, 1e-2, 2 * n**3, "TFLOP/s"
+        )
+    rows = 8 if settings.smoke else 4096
+    for n in settings.sizes([1024, 4000, 8192], [4096], [48]):
+        x = torch.randn(rows, n, device=settings.device)
+        want = x.double().softmax(1).float()
+        case, amount = f"{rows} x {n} float", 2 * x.nbytes
+        yield _row("ported softmax", case, new.softmax, old.softmax, (x,), want, 1e-6, amount, "GB/s")
+
+
+def _row(
+    name: str,
+    case: str,
+    new: Any,
+    old: Any,
+    inputs: tuple[torch.Tensor, ...],
+    want: torch.Tensor,
+    tolerance: float,
+    amount: float,
+    unit: str,
+) -> Row:
+    contenders = [
+        Contender(OURS, lambda: new(*inputs)),
+        Contender("the old text", lambda: old(*inputs), TARGET),
+    ]
+    return Row(name, case, contenders, want, tolerance, amount, unit)
