@@ -1,17 +1,27 @@
-"""What memory checks cost a kernel on a GPU: its time checked, over its time unchecked; ``python -m
-benchmarks.checked``.
+"""What memory checks cost: the time of launches checked, over that unchecked; ``python -m benchmarks.checked``.
 
-Each kernel is compiled for one point; all versions run on the same arguments, side by side. *Checked* is what a
-launch costs in which nothing is outside: the inspector, and the plain code after it. *Each element* is the code
-that runs where something is outside, and while a CUDA graph is captured. Both are times of kernels alone: a checked
-call also copies a small table to the GPU and waits for the inspector, which *a call more* has in microseconds.
+Without a GPU, the launches of each example run on the interpreter, unchecked and checked by turns; what is compared
+is the least processor time of several rounds.
+
+On a GPU each kernel is compiled for one point, and all versions run on the same arguments, side by side.
+*Checked* is what a launch costs in which nothing is outside: the inspector, and the plain code after it. *Each
+element* is the code that runs where something is outside, and while a CUDA graph is captured. Both are times of
+kernels alone: a checked call also copies a small table to the GPU and waits for the inspector, which *a call more*
+has in microseconds.
 """
 
 from __future__ import annotations
 
+import io
+import os
+import runpy
 import sys
+import warnings
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
+from time import process_time
 
 import torch
 from triton.testing import do_bench
@@ -21,10 +31,11 @@ from pytriton.runtime.checks.table import bounds, filled
 from pytriton.runtime.tune.benchmark import Launch
 
 ROOT = Path(__file__).parents[1]
+ROUNDS = 5  # on a CPU
 
 
-def cost(name: str, program: Callable[[], object]) -> None:
-    """Time the last launch that a program makes, with ``check=True`` in force for its kernels."""
+def launches_of(program: Callable[[], object]) -> list[Launch]:
+    """The launches that a program makes."""
     launches: list[Launch] = []
     plain = Launch.__call__
 
@@ -37,9 +48,14 @@ def cost(name: str, program: Callable[[], object]) -> None:
         program()
     finally:
         Launch.__call__ = plain  # type: ignore[method-assign]
-    launch = launches[-1]
+    return launches
+
+
+def cost(name: str, program: Callable[[], object]) -> None:
+    """Time the last launch that a program makes, with ``check=True`` in force for its kernels."""
+    launch = launches_of(program)[-1]
     plain_time, checked_time, each_time = do_bench_all(launch)
-    whole = do_bench(lambda: plain(launch))
+    whole = do_bench(launch)
     ratios = f"{checked_time / plain_time:5.2f} times, each element {each_time / plain_time:5.2f} times"
     print(f"{name:24} {plain_time:8.4f} ms {ratios}   a call {1000 * (whole - checked_time):4.0f} us more")
 
@@ -72,7 +88,6 @@ def do_bench_all(launch: Launch) -> tuple[float, float, float]:
 
 def programs() -> dict[str, Callable[[], object]]:
     """A launch of each kind, large enough to fill a GPU."""
-    sys.path.insert(0, str(ROOT / "examples"))
     import attention
     import blocksparse_matmul
     import dot
@@ -113,10 +128,35 @@ def programs() -> dict[str, Callable[[], object]]:
     }
 
 
-def main() -> None:
-    import os
+def on_cpu() -> None:
+    """A line for each example, and one for all of them."""
+    total = [0.0, 0.0]
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        with redirect_stdout(io.StringIO()):
+            launches = launches_of(partial(runpy.run_path, str(path), run_name="__main__"))
+        rounds = [[_seconds(launches, checked) for checked in (False, True)] for _ in range(ROUNDS)]
+        least = [min(times) for times in zip(*rounds, strict=True)]
+        total = [sum(pair) for pair in zip(total, least, strict=True)]
+        print(f"{path.stem:24} {1000 * least[0]:8.1f} ms   {least[1] / least[0]:5.2f} times", flush=True)
+    print(f"{'all':24} {1000 * total[0]:8.1f} ms   {total[1] / total[0]:5.2f} times")
 
+
+def _seconds(launches: list[Launch], checked: bool) -> float:
+    start = process_time()
+    for launch in launches:
+        memory = launch.memory if checked else None
+        launch.candidate.launch(launch.device, launch.grid, launch.values, launch.specialization, memory)
+    return process_time() - start
+
+
+def main() -> None:
+    """All of it, on a GPU if there is one."""
     os.environ["PYTRITON_CHECK"] = "1"  # before any kernel is made
+    warnings.simplefilter("ignore")
+    sys.path.insert(0, str(ROOT / "examples"))
+    if not torch.cuda.is_available():
+        on_cpu()
+        return
     for name, program in programs().items():
         with torch.no_grad():
             cost(name, program)

@@ -25,6 +25,7 @@ import triton
 
 from benchmarks.measure import OURS, Settings, relative_error
 from benchmarks.products import HALF_ERROR
+from pytriton.runtime.launch.descriptors import describes
 
 import dot as classic  # isort: skip  (examples/, on the path by measure.py)
 import matmul_grouped as grouped  # isort: skip
@@ -128,6 +129,12 @@ def nine_arguments(
         "sizes change from call to call": lambda: fixed(*sizes[next(turn) & 3], grid=grid),
         "a sweep of two points": lambda: swept(*arguments, grid=grid),
     }
+    if not settings.smoke and describes():
+        transposed = {**classic.text_defines(a.dtype, at=False, bt=True), **TILE}
+        points = [pytriton.config(transposed, 4, descriptors=True)]
+        described = pytriton.kernel(classic.SOURCE, autotune_configs=points, name="launch_described")
+        by_columns = (a, b.t().contiguous(), *arguments[2:])
+        ways["tiles through descriptors"] = lambda: described(*by_columns, grid=grid)
     yield from _beside(settings, "9 arguments", ways, fixed, defines, arguments, grid)
 
 

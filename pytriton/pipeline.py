@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from pytriton.boundary import entry
 from pytriton.collecting import not_collecting
 from pytriton.emit.module import Module, emit
 from pytriton.errors import Diagnostic, Report
@@ -22,7 +23,7 @@ from pytriton.lang.tree.typed import Symbol
 from pytriton.lang.tree.types import LONG, PointerType, ScalarType
 from pytriton.passes import Context, run
 from pytriton.passes.analysis.traits import Traits
-from pytriton.passes.check.inspector import Inspection, executor, inspection
+from pytriton.passes.check.inspector import Inspection, executor, inspector
 from pytriton.passes.check.sites import Site, numbered
 from pytriton.passes.check.steps import Steps, watched
 from pytriton.passes.memory.provenance import Provenance
@@ -86,6 +87,7 @@ class Translation:
         return self.text
 
 
+@entry
 def translate(
     source: str | bytes | os.PathLike[str] | Source,
     defines: Mapping[str, object] | None = None,
@@ -136,9 +138,9 @@ def _translated(
     if settings.checked:
         lowered, sites = numbered(lowered)
     if settings.part:
-        inspected = inspection(lowered, sites, provenance.writes)
+        inspecting, inspected = inspector(lowered, sites, provenance.writes)
         is_inspector = settings.part == "inspector"
-        lowered = inspected.kernel if is_inspector else executor(lowered, inspected.inspected)
+        lowered = inspecting if is_inspector else executor(lowered, inspected.inspected)
         sites = sites if is_inspector or len(inspected.inspected) < len(sites) else ()
     module = emit(lowered, Provenance(lowered), settings, sites)
     return Translation(

@@ -22,7 +22,18 @@ PACKAGE = ROOT / "pytriton"
 
 # From left to right: a stage may import itself and what stands before it.
 STAGES = (
-    *("collecting", "frozen", "settings", "source", "errors", "lang", "passes", "emit", "pipeline"),
+    *(
+        "collecting",
+        "frozen",
+        "settings",
+        "source",
+        "errors",
+        "boundary",
+        "lang",
+        "passes",
+        "emit",
+        "pipeline",
+    ),
     *("fold", "adjoint", "runtime", "operators", "legacy", "notebook", "port", "testing"),
 )
 
@@ -240,7 +251,7 @@ def test_rule(rule: Rule) -> None:
 
 
 def test_documents_name_what_is_there() -> None:
-    """Each path in backticks or in the list of folders exists, and each folder of the package is in that list."""
+    """Each path in backticks or in the list of folders exists (``build/`` is made); no folder is missing."""
     told = {
         name: (ROOT / name).read_text(encoding="utf-8") for name in ("ARCHITECTURE.md", "CONTRIBUTING.md")
     }
@@ -249,7 +260,7 @@ def test_documents_name_what_is_there() -> None:
         path
         for text in told.values()
         for path in re.findall(r"`(\.?[\w./]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
-        if "/" in path or path.endswith((".py", ".md"))
+        if ("/" in path or path.endswith((".py", ".md"))) and not path.startswith("build/")
     }
     assert len(named) > 40
     assert [

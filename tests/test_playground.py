@@ -85,6 +85,21 @@ def test_folded_serves_all_values() -> None:
     assert "if RELU" not in ask(text, defines)["python"]
 
 
+def test_gradient() -> None:
+    defines, text = EXAMPLES["Row softmax"]
+    answer = ask(text, defines, "gradient")
+    assert answer["ok"]
+    assert "d_Y" in answer["python"]
+    assert "d_X" in answer["python"]
+    pytriton.translate(answer["python"], {name: value.split(",")[0] for name, value in defines})
+
+
+def test_what_has_no_gradient_is_said() -> None:
+    answer = ask("void f(int* y, int* x) { *y = *x; }", [], "gradient")
+    assert not answer["ok"]
+    assert answer["diagnostics"][0]["message"]
+
+
 def test_what_cannot_be_folded_is_said() -> None:
     text = "__global__ void f(int* x) {\n#if A\n  *x = 1;\n#else\n  *x = ;\n#endif\n}\n"
     answer = ask(text, [["A", "1, 0"]], "folded")

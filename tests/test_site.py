@@ -131,3 +131,22 @@ def test_options_are_told() -> None:
         for name in re.findall(r'"(PYTRITON_[A-Z_]+)"', path.read_text(encoding="utf-8"))
     }
     assert set(re.findall(r"^\| `(PYTRITON_\w+)`", variables, re.MULTILINE)) == used
+
+
+def test_all_names_are_told() -> None:
+    """Each public name, and each public method of a kernel, is on the page of the API."""
+    told = (DOCS / "api.md").read_text(encoding="utf-8")
+    names = set(re.findall(r"pytriton\.(\w+)|`(__version__)`", told))
+    assert {name for pair in names for name in pair if name} >= set(pytriton.__all__)
+    members = re.search(r":members: (.*)", told)
+    assert members is not None
+    internal = {"check_now", "name", "traced_plan"}
+    methods = {name for name in vars(pytriton.Kernel) if not name.startswith("_")} - internal
+    assert methods == set(members[1].split(", ")) - {"__call__"}
+
+
+def test_a_page_of_several_parts_is_one_entry() -> None:
+    text = "# A\n\n## B\n\n```c\n# define X\n```\n\n# C\n"
+    assert rewritten("docs/page.md", text) == "# A\n\n### B\n\n```c\n# define X\n```\n\n## C\n"
+    text = "# A\n\n## B\n\n```c\n# define X\n```\n"
+    assert rewritten("docs/page.md", text) == text

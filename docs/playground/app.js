@@ -1,6 +1,6 @@
 // The playground: what is typed goes to the translator, its answer to the page. Text is only ever set as text.
 
-import { mark, resultView, show, sourceEditor, underline } from "./editors.js";
+import { mark, resultView, show, showResult, sourceEditor, underline } from "./editors.js";
 import { EXAMPLES } from "./examples.js";
 import { fromLink, toLink } from "./link.js";
 import { Translator } from "./translator.js";
@@ -103,7 +103,7 @@ function answered(answer, took) {
   $("result").classList.toggle("stale", !answer.ok);
   if (answer.ok) {
     lines = Object.fromEntries(Object.entries(answer.lines).map(([row, line]) => [Number(row), line]));
-    show(result, answer.python);
+    showResult(result, answer.python, answer.shows === "gradient");
   }
   underline(source, answer.diagnostics);
   tell(answer.diagnostics);
@@ -178,7 +178,7 @@ $("copy").addEventListener("click", () => copied($("copy"), result.state.doc.toS
 $("more").addEventListener("click", () => addDefine().querySelector("input").focus());
 $("defines").addEventListener("submit", (event) => event.preventDefault());
 
-const TABS = ["python", "folded"];
+const TABS = ["python", "gradient", "folded"];
 
 function choose(name) {
   tab = name;
@@ -193,7 +193,8 @@ for (const name of TABS) {
   $(`tab-${name}`).addEventListener("click", () => choose(name));
   $(`tab-${name}`).addEventListener("keydown", (event) => {
     if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
-    const next = TABS[(TABS.indexOf(name) + 1) % TABS.length];
+    const by = event.key === "ArrowRight" ? 1 : TABS.length - 1;
+    const next = TABS[(TABS.indexOf(name) + by) % TABS.length];
     choose(next);
     $(`tab-${next}`).focus();
   });

@@ -5,7 +5,7 @@ import { python } from "@codemirror/lang-python";
 import { bracketMatching, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { EditorState, StateEffect, StateField } from "@codemirror/state";
+import { Compartment, EditorState, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, drawSelection, EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 
@@ -26,6 +26,7 @@ const marks = StateField.define({
   },
   provide: (field) => EditorView.decorations.from(field),
 });
+const language = new Compartment(); // of the result: Python, or Triton-C for a gradient
 const MARK = Decoration.line({ class: "same-line" });
 
 const BOTH = [
@@ -73,7 +74,7 @@ export function resultView(parent, { line }) {
     parent,
     extensions: [
       BOTH,
-      python(),
+      language.of(python()),
       EditorState.readOnly.of(true),
       EditorView.editable.of(false),
       EditorView.contentAttributes.of({ "aria-label": "Python", tabindex: "0" }),
@@ -85,6 +86,11 @@ export function resultView(parent, { line }) {
 export function show(view, text) {
   if (view.state.doc.toString() === text) return;
   view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+}
+
+export function showResult(view, text, isTritonC) {
+  view.dispatch({ effects: language.reconfigure(isTritonC ? tritonC : python()) });
+  show(view, text);
 }
 
 export function mark(view, lines, { scroll = false } = {}) {

@@ -1,7 +1,8 @@
 """The playground's side of the translator: questions and answers as JSON, in a browser's worker or in a test.
 
 A question has the text, its defines as pairs of texts, and what to show: ``python`` (the translation), or
-``folded`` (one kernel for all values of the defines that are lists of numbers). The answer has the Python, for each
+``folded`` (one kernel for all values of the defines that are lists of numbers), or ``gradient`` (the backward, as
+Triton-C). The answer has the Python, for each
 of its lines the line of the text, and the diagnostics with their positions as character offsets.
 """
 
@@ -13,6 +14,7 @@ import re
 from typing import Any
 
 from pytriton import CompileError, translate
+from pytriton.adjoint.command import derived_text
 from pytriton.errors import Diagnostic
 from pytriton.fold.fold import fold
 from pytriton.fold.read import Unfoldable
@@ -32,13 +34,17 @@ def answer(question: str) -> str:
         shown, lines = translation.text, dict(translation.lines)
         if asked["show"] == "folded":
             shown, lines = folded(text, defines), {}
+        elif asked["show"] == "gradient":
+            shown, lines = gradient(text, defines), {}
     except CompileError as error:
         found = [described(diagnostic) for diagnostic in error.diagnostics]
         return json.dumps({"ok": False, "diagnostics": found})
     except Unfoldable as error:
         return json.dumps({"ok": False, "diagnostics": [plain(f"this text cannot be folded: {error}")]})
     found = [described(warning) for warning in translation.warnings]
-    return json.dumps({"ok": True, "python": shown, "lines": lines, "diagnostics": found})
+    return json.dumps(
+        {"ok": True, "shows": asked["show"], "python": shown, "lines": lines, "diagnostics": found}
+    )
 
 
 def values_of(value: str) -> list[str]:
@@ -54,6 +60,15 @@ def folded(text: str, defines: dict[str, list[str]]) -> str:
         for point in itertools.islice(itertools.product(*defines.values()), MAX_VARIANTS)
     ]
     return fold(text, [Variant(point, translate(text, point)) for point in points]).text
+
+
+def gradient(text: str, defines: dict[str, list[str]]) -> str:
+    """The derived backward; below it, as comments, what has no gradient."""
+    settings = {"kernel": None, "name": "kernel.c", "include_dirs": (), "strict_literals": False}
+    first = {name: values[0] for name, values in defines.items()}
+    derived, told = derived_text(text.encode(), first, **settings, outputs=None, inputs=None)
+    notes = "".join(f"// {line}\n" for note in told for line in note.splitlines())
+    return f"{derived}\n{notes}" if notes else derived
 
 
 def described(diagnostic: Diagnostic) -> dict[str, Any]:

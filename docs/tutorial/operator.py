@@ -85,6 +85,26 @@ print("the gradient agrees with torch")
 torch.library.opcheck(swish.overload, (torch.randn(8, requires_grad=True),))
 
 # %%
+# ## Let it be derived
+#
+# You need not write the backward by hand. `pytriton.gradient` derives it from the text, as Triton-C, with your
+# names in it. Read it, keep it and edit it, or launch it as it is:
+
+derived = pytriton.gradient(swish_kernel)
+print(derived.source)
+
+# %%
+# It takes the arguments of the forward and the gradients of its outputs, and returns those of its inputs:
+
+x = torch.randn(1000)
+y = torch.empty_like(x)
+swish_kernel(y, x, 1000, grid=(2,))
+found = derived(y, x, 1000, grid=(2,), d_outputs={"y": torch.ones(1000)})
+torch.testing.assert_close(found["x"], swish_gradient(torch.ones(1000), x))
+print("the derived gradient agrees with the one written by hand")
+
+# %%
 # From here on it is an operator like any other: `torch.compile(fullgraph=True)` keeps it in the graph and fuses
-# what is around it, and it may stand in an `nn.Module`. [PyTorch](../pytorch.md) has the table of what works
+# what is around it, and it may stand in an `nn.Module`. [Gradients](../gradients.md) says what can be
+# derived and what is refused. [PyTorch](../pytorch.md) has the table of what works
 # where.

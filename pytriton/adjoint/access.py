@@ -120,6 +120,8 @@ class Accesses:
             if iterations is None:
                 return False
             ranges["iteration", loop] = iterations
+        for bound in touched.bounds:
+            _shorten(ranges, bound)
         if any(count <= 0 for count in ranges.values()):
             return True
         keys = [key for key, count in ranges.items() if count > 1]
@@ -397,6 +399,17 @@ def _moves(expr: Expand | Permute | Broadcast | Reshape) -> dict[int, int | None
             places: dict[int, int | None] = dict.fromkeys(range(len(inner)))
             places.update(zip(old, large, strict=True))
             return places
+
+
+def _shorten(ranges: dict[Key, int], bound: _Affine) -> None:
+    """Ranges as a bound allows them: what is beyond is not touched."""
+    if not bound.steps.keys() <= ranges.keys():
+        return
+    least = {key: min(0, step * (ranges[key] - 1)) for key, step in bound.steps.items()}
+    for key, step in bound.steps.items():
+        if step > 0:
+            rest = bound.constant + sum(least.values()) - least[key]
+            ranges[key] = min(ranges[key], max(0, -rest // step + 1))
 
 
 def _distinct(steps: Mapping[Key, int], ranges: Mapping[Key, int], bounds: Sequence[_Affine]) -> bool:

@@ -25,7 +25,7 @@ from pytriton.lang.tree.typed import (
 from pytriton.lang.tree.types import PointerType, ScalarType, element_of
 from pytriton.lang.tree.walk import children, walk
 
-__all__ = ["Flow", "every", "is_floating"]
+__all__ = ["Flow", "every", "expressions_of", "is_floating"]
 
 _FLAT = frozenset(("floor", "ceil", "program_id", "num_programs"))
 
@@ -45,6 +45,24 @@ def every(items: Iterable[Item]) -> Iterator[Item]:
         elif isinstance(item, Branch):
             yield from every(item.then)
             yield from every(item.otherwise)
+
+
+def expressions_of(item: Item) -> Iterator[Expr]:
+    """The outermost expressions of an item, not those of the blocks inside it."""
+    match item:
+        case Define(value=value):
+            if value is not None:
+                yield value
+        case Write(pointer=pointer, value=value, mask=mask):
+            yield from (pointer, value)
+            if mask is not None:
+                yield mask
+        case Loop(carried=carried, condition=condition):
+            yield from (each.before for each in carried)
+            if condition is not None:
+                yield condition
+        case Branch(condition=condition):
+            yield condition
 
 
 class Flow:
@@ -139,19 +157,7 @@ class Flow:
     def expressions(self) -> Iterator[Expr]:
         """Every outermost expression of the kernel."""
         for item in self._all:
-            match item:
-                case Define(value=value) if value is not None:
-                    yield value
-                case Write(pointer=pointer, value=value, mask=mask):
-                    yield from (pointer, value)
-                    if mask is not None:
-                        yield mask
-                case Loop(carried=carried, condition=condition):
-                    yield from (each.before for each in carried)
-                    if condition is not None:
-                        yield condition
-                case Branch(condition=condition):
-                    yield condition
+            yield from expressions_of(item)
 
     def writes(self) -> list[Write]:
         """Every store and atomic of the kernel."""

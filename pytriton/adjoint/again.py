@@ -23,6 +23,7 @@ from pytriton.lang.tree.typed import (
     Cast,
     Expr,
     For,
+    Load,
     Name,
     Statement,
     Symbol,
@@ -38,7 +39,7 @@ from pytriton.lang.tree.types import (
     shape_of,
     with_element,
 )
-from pytriton.lang.tree.walk import rebuild, walk
+from pytriton.lang.tree.walk import with_children
 
 __all__ = ["WAYS", "Again", "Level", "Way"]
 
@@ -152,12 +153,13 @@ class Again:
         return self._twins[symbol]
 
     def _twinned(self, pointer: Expr) -> Expr:
-        change: dict[Symbol, Expr] = {
-            node.symbol: Name(node.span, self._twin(node.symbol).type, self._twin(node.symbol))
-            for node in walk(pointer)
-            if isinstance(node, Name) and isinstance(element_of(node.type), PointerType)  # type: ignore[arg-type]
-        }
-        return rebuild(pointer, change)
+        """The same pointer into the gradient; what its offset is loaded from stays."""
+        if not isinstance(element_of(pointer.type), PointerType) or isinstance(pointer, Load):  # type: ignore[arg-type]
+            return pointer
+        if isinstance(pointer, Name):
+            twin = self._twin(pointer.symbol)
+            return Name(pointer.span, twin.type, twin)
+        return with_children(pointer, self._twinned)
 
     # ------------------------------------------------------------ the forward, again
 

@@ -13,12 +13,14 @@ from typing import Final
 from pytriton.adjoint.access import Accesses
 from pytriton.adjoint.again import WAYS, Way
 from pytriton.adjoint.derive import Forward, derive, forward_of
-from pytriton.errors import Report
+from pytriton.errors import CompileError, Report
+from pytriton.frozen import replace
 from pytriton.lang.tokens import decode
 from pytriton.lang.tree.types import ScalarType
 from pytriton.settings import Settings
+from pytriton.source import Source
 
-__all__ = ["derived_text", "usual_ways"]
+__all__ = ["derivable", "derived_text", "usual_ways"]
 
 TYPICAL_SIZES: Final = ((64, 4096), (4096, 64), (1, 4096), (4096, 4096))  # of integers, in turn
 TYPICAL_GRID: Final = 3  # programs along each axis that the text asks for
@@ -39,6 +41,36 @@ def usual_ways(forward: Forward) -> dict[str, Way]:
     return best
 
 
+def derivable(
+    source: Source,
+    defines: Mapping[str, object],
+    settings: Settings,
+    inputs: Collection[str] | None = None,
+    outputs: Collection[str] | None = None,
+) -> Forward:
+    """A kernel with a backward. Inputs that nobody asked for by name, and that have none, are in ``refused``;
+    raises a CompileError if none is left.
+    """
+    forward = forward_of(source, defines, settings, inputs, outputs)
+    try:
+        derive(forward, usual_ways(forward))
+        return forward
+    except CompileError:
+        if inputs is not None or len(forward.inputs) < 2:
+            raise
+    refused = dict(forward.refused)
+    for symbol in forward.inputs:
+        alone = forward_of(source, defines, settings, (symbol.name,), outputs)
+        try:
+            derive(alone, usual_ways(alone))
+        except CompileError as error:
+            refused[symbol.name] = error
+    kept = [symbol.name for symbol in forward.inputs if symbol.name not in refused]
+    if not kept:
+        raise refused[forward.inputs[0].name]
+    return replace(forward_of(source, defines, settings, kept, outputs), refused=refused)
+
+
 def derived_text(
     data: bytes,
     defines: Mapping[str, object],
@@ -54,6 +86,6 @@ def derived_text(
     folders = tuple(os.fspath(folder) for folder in include_dirs)
     single = {key: value[0] if isinstance(value, list) else value for key, value in defines.items()}
     source = decode(data, name, Report())
-    forward = forward_of(source, single, Settings(kernel, folders, strict_literals), inputs, outputs)
+    forward = derivable(source, single, Settings(kernel, folders, strict_literals), inputs, outputs)
     told = tuple(str(error).replace(": error: ", ": warning: ", 1) for error in forward.refused.values())
     return derive(forward, usual_ways(forward)).text, told

@@ -18,6 +18,7 @@ from pytriton.adjoint.print import printed
 from pytriton.adjoint.program import live, read_by, tidy
 from pytriton.adjoint.refuse import refuse
 from pytriton.adjoint.reverse import Reversed
+from pytriton.adjoint.rotate import rotate
 from pytriton.errors import CompileError, Report
 from pytriton.frozen import dataclass
 from pytriton.lang.check.kernel import check
@@ -92,6 +93,7 @@ def forward_of(
     if kernel.buffers:
         refuse("TC702", "a text with a constant buffer has no backward here", kernel.buffers[0].span)
     items = graph_of(kernel)
+    rotate(items)
     flow = Flow(items, kernel.parameters, ())
     read_, written = _touched(flow)
     floating = [symbol for symbol in kernel.parameters if _is_tensor(symbol)]
@@ -104,6 +106,8 @@ def forward_of(
             kernel.span,
         )
     _check_memory(flow, kernel, chosen_out)
+    if not chosen_in:
+        refuse("TC700", f"kernel '{kernel.name}' reads no floating values but those it writes", kernel.span)
     refused: dict[str, CompileError] = {}
     kept: list[Symbol] = []
     for symbol in chosen_in:
@@ -114,6 +118,8 @@ def forward_of(
             if inputs is not None:
                 raise
             refused[symbol.name] = error
+    if not kept:
+        raise next(iter(refused.values()))
     flow = Flow(items, kernel.parameters, frozenset(kept))
     return Forward(
         front, kernel, items, flow, tuple(kept), tuple(chosen_out), refused, settings, dict(defines)
@@ -208,6 +214,7 @@ def derive(forward: Forward, ways: Mapping[str, Way], head: Sequence[str] = ()) 
     lines = tidy(live(reversed_.run(forward.items)))
     used = read_by(lines)
     taken = {*_RESERVED, *forward.front.macros, *forward.front.numbers, *(s.name for s in kernel.parameters)}
+    own = forward.front.macros.keys() - forward.defines.keys() - _PRELUDE
     names: dict[int, str] = {}
     declarations: list[str] = []
     parameters: dict[Symbol, str] = {}
@@ -223,7 +230,7 @@ def derive(forward: Forward, ways: Mapping[str, Way], head: Sequence[str] = ()) 
             same = not twin or any(
                 s.type == symbol.type for s in kernel.parameters if f"d_{s.name}" == symbol.name
             )
-            declarations.append(_declaration(symbol, name, twin, same))
+            declarations.append(_declaration(symbol, name, twin, same, own))
     text = printed(f"{kernel.name}{SUFFIX}", declarations, lines, reversed_.variables, names, taken, head)
     atomic = frozenset(symbol.name for symbol, way in inputs.items() if way == "atomic")
     narrow = {
@@ -254,9 +261,13 @@ def _target(symbol: Symbol) -> object:
     return symbol.type.element if isinstance(symbol.type, PointerType) else None
 
 
-def _declaration(symbol: Symbol, name: str, twin: bool, same: bool) -> str:
-    """A parameter as it was declared; of a gradient, without words about reading and writing."""
+def _declaration(symbol: Symbol, name: str, twin: bool, same: bool, own: Collection[str]) -> str:
+    """A parameter as it was declared; of a gradient, without words about reading and writing. ``own``: macros of
+    the text, which the backward does not have.
+    """
     text = symbol.declaration
+    if not set(re.findall(r"\w+", text)).isdisjoint(own):
+        text = f"{symbol.type} {symbol.name}".replace("* ", " *", 1)
     if not twin:
         return text
     of, word = symbol.name.removeprefix("d_"), str(_target(symbol))
@@ -277,6 +288,9 @@ def _read_again(derived: Derived, forward: Forward) -> None:
     check(front.tree, report, settings, front.numbers, front.macros)
 
 
+_PRELUDE: Final = frozenset(
+    "bool __readonly __writeonly __noalias __retune __aligned __multipleof restrict".split()
+)
 _RESERVED: Final = frozenset(
     """bool char short int long unsigned signed half float double bfloat16 void const restrict if else for
     while do return exp log sqrt sin cos erf rsqrt tanh sigmoid log2 exp2 pow floor ceil fma min max abs

@@ -140,7 +140,8 @@ def binary(operator: str, left: Formula, right: Formula) -> Formula:
     else:
         element = common_scalar(left.scalar, right.scalar)
     text = f"{_inside(left, binds)} {operator} {_inside(right, tighter)}"
-    return Formula(text, binds, element, _shape(left, right), (operator, left, right))
+    shape = (left.shape[0], *right.shape[1:]) if operator == "@" else _shape(left, right)
+    return Formula(text, binds, element, shape, (operator, left, right))
 
 
 def add(left: Formula, right: Formula) -> Formula:

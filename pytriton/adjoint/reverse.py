@@ -12,10 +12,12 @@ inside an inner block it is added to a variable that was declared before the blo
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytriton.adjoint import formula as f
+from pytriton.adjoint.active import every
 from pytriton.adjoint.again import Again, Level
 from pytriton.adjoint.formula import Formula
 from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, Write, defined_in
@@ -32,6 +34,7 @@ from pytriton.lang.tree.typed import (
     Literal,
     Load,
     Name,
+    Reduce,
     Statement,
     Symbol,
     Unary,
@@ -43,15 +46,20 @@ from pytriton.lang.tree.types import (
     HALF,
     PointerType,
     ScalarType,
+    broadcast_shapes,
     element_of,
     shape_of,
 )
 from pytriton.lang.tree.walk import walk
+from pytriton.source import Span
 
 __all__ = ["Reversed"]
 
 MAX_REPEATED_NODES: Final = 4  # of a value that is written again instead of named
+MAX_MASKS: Final = 2  # that are written with || between them
+MAX_TOTAL: Final = 120  # characters of a sum that stands in one line
 _SMALL: Final = (Name, Literal, Constexpr, Binary, Unary, Cast, Expand)
+_HINTS: Final = {"+": "total", "max": "largest", "min": "least"}
 _ZERO: Final = f.number("0")
 
 
@@ -61,7 +69,7 @@ class _Adjoint:
     came from inside a block.
     """
 
-    pending: list[Formula] = field(default_factory=list)
+    pending: list[Seed] = field(default_factory=list)
     masks: list[Formula | None] = field(default_factory=list)
     variable: Variable | None = None
     inner: bool = False
@@ -117,13 +125,8 @@ class Reversed(Again):
         load = _loaded(pointer, None)
         shape = shape_of(write.pointer.type)
         mask = None if write.mask is None else self._spell(write.mask)
-        if mask is not None:
-            if len(mask.shape) > len(shape) or (mask.shape and not shape):
-                refuse(
-                    "TC703",
-                    "a scalar pointer under a block of masks has no derivative here",
-                    write.statement.span,
-                )
+        if write.mask is not None and mask is not None:
+            _check_mask(write.mask, write.pointer, write.statement.span)
             load = f.select(mask, load, _ZERO)
         load = replace(load, element=element.element, shape=shape)
         narrow = element.element in (HALF, BFLOAT16)
@@ -149,29 +152,31 @@ class Reversed(Again):
                 value = total
             else:
                 variable = self._adjoint_variable(symbol)
-                self._emit(Declare(variable, total))
+                first, *more = [total] if len(total.text) <= MAX_TOTAL else map(settled, adjoint.pending)
+                self._emit(Declare(variable, first))
+                for part in more:
+                    self._emit(Update(variable.number, part, adds=True))
                 value = self._name(variable, element)
         else:
             if total is not None:
                 self._emit(Update(adjoint.variable.number, total, adds=True))
             value = self._name(adjoint.variable, element)
-        if adjoint.masks and not adjoint.inner and None not in adjoint.masks:
-            masks = [mask for mask in adjoint.masks if mask is not None]
-            mask = masks[0]
-            for other in masks[1:]:
-                mask = f.either(mask, other)
-            return Seed(value, shape, mask, True)
-        if adjoint.inner and all(mask is not None for mask in adjoint.masks):
+        if None in adjoint.masks:  # some of it may be anywhere
+            return Seed(value, shape)
+        masks = {mask.text: mask for mask in adjoint.masks if mask is not None}
+        if adjoint.inner or len(masks) > MAX_MASKS:
             return Seed(value, shape, f.condition("!=", value, _ZERO), True)
-        return Seed(value, shape)
+        return Seed(value, shape, functools.reduce(f.either, masks.values()), True)
 
-    def _total(self, formulas: list[Formula]) -> Formula | None:
-        if not formulas:
+    def _total(self, seeds: list[Seed]) -> Formula | None:
+        """The sum of seeds; under one mask where they have the same one."""
+        if not seeds:
             return None
-        total = formulas[0]
-        for other in formulas[1:]:
-            total = f.add(total, other)
-        return total
+        masks = {seed.mask.text if seed.mask is not None else None for seed in seeds}
+        mask = seeds[0].mask
+        if len(seeds) > 1 and len(masks) == 1 and mask is not None and not all(s.clean for s in seeds):
+            return f.select(mask, functools.reduce(f.add, (seed.value for seed in seeds)), _ZERO)
+        return functools.reduce(f.add, map(settled, seeds))
 
     def _adjoint_variable(self, symbol: Symbol) -> Variable:
         element = element_of(symbol.type)
@@ -229,14 +234,14 @@ class Reversed(Again):
         """Refuse a carried value that is no sum."""
         if into is None and out is None:
             return
-        same = out is not None and out.variable is None and [formula.text for formula in out.pending]
+        same = out is not None and out.variable is None and [settled(seed).text for seed in out.pending]
         if into is not None and same == [into.text]:
             return
         refuse(
             "TC708",
             f"the loop carries '{each.inside.name}', which is no sum: what an iteration makes of it depends on "
             "it in another way than by adding to it",
-            each.last.span if each.last.span.start >= loop.statement.span.start else loop.statement.span,
+            next((d.statement.span for d in every(loop.body) if _gives(d, each.last)), loop.statement.span),
             f"its state is {_state(each)} for each iteration of each program",
             help="write the loop so that it only adds to what it carries, for instance with the statistics of a "
             "row in one loop and its output in the next; or give this backward by hand",
@@ -253,15 +258,15 @@ class Reversed(Again):
         nodes = walk(expr)
         if len(nodes) <= MAX_REPEATED_NODES and all(isinstance(node, _SMALL) for node in nodes):
             return formula
-        name = self.named(formula)
+        name = self.named(formula, hint=_HINTS.get(expr.operator, "t") if isinstance(expr, Reduce) else "t")
         self._level.values[expr] = name
         return name
 
-    def named(self, formula: Formula, shape: tuple[int, ...] | None = None) -> Formula:
+    def named(self, formula: Formula, shape: tuple[int, ...] | None = None, hint: str = "t") -> Formula:
         """A formula as a variable."""
         element = formula.scalar
         target = formula.shape if shape is None else shape
-        hint = "chosen" if element == BOOL else "t"
+        hint = "chosen" if element == BOOL else hint
         variable = self._new(hint, str(element), "", target)
         self._emit(Declare(variable, formula))
         return self._name(variable, element)
@@ -284,7 +289,7 @@ class Reversed(Again):
         formula = settled(seed)
         adjoint.masks.append(seed.mask)
         if owner is self._level:
-            adjoint.pending.append(formula)
+            adjoint.pending.append(seed)
             return
         adjoint.inner = True
         if adjoint.variable is None:
@@ -301,8 +306,8 @@ class Reversed(Again):
         assert root is not None
         pointer = self._spell(self._twinned(load.pointer))
         mask = None if load.mask is None else self._spell(load.mask)
-        if mask is not None and mask.shape and not shape_of(load.pointer.type):
-            refuse("TC703", "a scalar pointer under a block of masks has no derivative here", load.span)
+        if load.mask is not None:
+            _check_mask(load.mask, load.pointer, load.span)
         shape = shape_of(load.pointer.type)
         covered = mask is not None and seed.mask is not None and mask.text == seed.mask.text
         value = seed.value if covered else settled(seed)
@@ -316,6 +321,13 @@ class Reversed(Again):
         self._emit(Put(pointer, value, mask, way == "atomic"))
 
 
+def _check_mask(mask: Expr, pointer: Expr, where: Span) -> None:
+    """Refuse a mask that repeats a pointer."""
+    shape, larger = shape_of(pointer.type), shape_of(mask.type)
+    if len(larger) > len(shape) or broadcast_shapes(shape, larger) != shape:
+        refuse("TC703", "a pointer that its mask repeats has no derivative here", where)
+
+
 def _loaded(pointer: Formula, mask: Formula | None) -> Formula:
     """What is in memory."""
     assert isinstance(pointer.element, PointerType) and isinstance(pointer.element.element, ScalarType)
@@ -324,12 +336,18 @@ def _loaded(pointer: Formula, mask: Formula | None) -> Formula:
     return Formula(f"*{masked}{where}", f.UNARY, pointer.element.element, pointer.shape)
 
 
+def _gives(item: Item, symbol: Symbol) -> bool:
+    return isinstance(item, Define) and item.symbol is symbol
+
+
 def _told(statement: Statement) -> str:
     """A statement in one line, for a comment."""
     text = statement.span.text
     if hasattr(statement, "body") or hasattr(statement, "then"):
         text = text.partition("{")[0].partition("\n")[0]
     text = " ".join(text.replace("\\", " ").split()).rstrip(";")
+    for opening, closing in ("[]", "()"):  # spans may end before the last one
+        text += closing * (text.count(opening) - text.count(closing))
     return text if len(text) <= 90 else text[:87] + "..."
 
 

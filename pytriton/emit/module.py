@@ -70,7 +70,11 @@ def emit(
         body="\n".join(line.text for line in statements.lines),
     )
     first = text.count("\n") - len(statements.lines) + 1
-    lines = {first + row: line.source for row, line in enumerate(statements.lines)}
+    head = text.count("\n", 0, text.index(f"\ndef {function}(") + 1) + 1
+    lines = {
+        head: kernel.span.line,
+        **{first + row: line.source for row, line in enumerate(statements.lines)},
+    }
     identifiers = {symbol: names[symbol] for symbol in kernel.parameters}
     prints = tuple(statements.context.prints)
     return Module(text, function, identifiers, names.constexprs, lines, names.table, prints)

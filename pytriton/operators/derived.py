@@ -16,8 +16,8 @@ import torch
 
 from pytriton.adjoint.access import Accesses
 from pytriton.adjoint.again import WAYS, Way
-from pytriton.adjoint.command import usual_ways
-from pytriton.adjoint.derive import Derived, derive, forward_of
+from pytriton.adjoint.command import derivable, usual_ways
+from pytriton.adjoint.derive import Derived, derive
 from pytriton.adjoint.refuse import refuse
 from pytriton.errors import CompileError
 from pytriton.lang.tree.types import ScalarType
@@ -66,12 +66,18 @@ class Gradient:
         defines: Mapping[str, Any] | None,
     ) -> None:
         self._definition = definition = of._definition
+        if definition.heuristics.functions:
+            raise refusal(
+                f"'{of.name}' has defines that are computed from the arguments of a call",
+                "TC755",
+                "derive a kernel without heuristics, with these defines given",
+            )
         self._kernel = of
         self._constexpr = defines_of(defines)
         self.configs = definition.configs(self._constexpr)
         text = definition.text
         self._forwards = [
-            forward_of(text.source, config.defines, text.settings, inputs, outputs) for config in self.configs
+            derivable(text.source, config.defines, text.settings, inputs, outputs) for config in self.configs
         ]
         self._forward = self._forwards[0]
         self._made: dict[Ways, tuple[Derived, Kernel]] = {}
@@ -81,6 +87,13 @@ class Gradient:
         self.inputs = tuple(symbol.name for symbol in self._forward.inputs)
         self.parameters = tuple(symbol.name for symbol in self._forward.kernel.parameters)
         self._typical = frozenset(usual_ways(self._forward).items())
+        if any(other.refused.keys() != self._forward.refused.keys() for other in self._forwards):
+            refuse(
+                "TC709",
+                "the points of the sweep have gradients of different inputs",
+                self._forward.kernel.span,
+            )
+        self._derived(self._typical)  # so that what cannot be derived is said now
 
     @property
     def source(self) -> str:
@@ -195,11 +208,11 @@ class Gradient:
         tensors = {name: value for name, value in given.items() if isinstance(value, torch.Tensor)}
         written = {s.name for f in self._forwards for s in f.flow.parameters_written()}
         for name in written & tensors.keys():
-            for other in tensors.keys() - written:
+            for other in tensors.keys() - {name}:
                 if torch._C._is_alias_of(tensors[name], tensors[other]) and tensors[name].numel():  # type: ignore[attr-defined]
                     raise refusal(
-                        f"'{other}' shares memory with '{name}', which the kernel writes: the backward would read "
-                        "what the kernel left there",
+                        f"'{other}' shares memory with '{name}', which the kernel writes: the backward cannot know "
+                        "what was there",
                         "TC751",
                         "let the kernel write to a new tensor",
                     )

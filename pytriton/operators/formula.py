@@ -87,7 +87,7 @@ class DerivedFormula:
         own = _apart(tensors)
         for at, tensor in zip(self.positions, own, strict=True):
             arguments[at] = tensor
-        wanted = [tensor for tensor, asked in zip(own, needed, strict=True) if asked]
+        wanted = [tensor for tensor, asked in zip(own, needed, strict=True) if asked and tensor is not None]
         made = _walked_back(self.name, self.function, arguments, flowing, wanted)
         like = [tensor for tensor, asked in zip(tensors, needed, strict=True) if asked]
         return [_laid_out(each, tensor) for each, tensor in zip(made, like, strict=True)]

@@ -67,11 +67,11 @@ class _Tape(Shapes):
         self.entries.append(Launch(kernel, call, reads, writes))
 
 
-class _Watch(TorchDispatchMode):
+class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Lets allocations and views pass, notes copies, refuses the rest."""
 
     def __init__(self, name: str, tape: _Tape) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.name, self.tape = name, tape
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

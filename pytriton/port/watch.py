@@ -24,7 +24,7 @@ from triton.runtime.interpreter import InterpreterBuilder
 
 __all__ = ["Arena", "Watch"]
 
-MAX_TRIES: Final = 1000  # of a lock, while no other program runs
+MAX_TRIES: Final = 100  # of a lock, while no other program runs; launches on the CPU give up later (waiting.py)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,8 @@ from typing import Any, Final
 
 import torch
 
-from pytriton.errors import CompileError, closest
+from pytriton.boundary import entry, is_mistake, without_frames
+from pytriton.errors import CompileError, PytritonError, closest
 from pytriton.lang.open_defines import may_lack_defines
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.mode import Check, Checks, check_of
@@ -32,6 +33,7 @@ from pytriton.runtime.launch.device import present_target
 from pytriton.runtime.launch.promises import Promises
 from pytriton.runtime.launch.recent import Recent, key_of
 from pytriton.runtime.locks import Lock
+from pytriton.runtime.options.call import called
 from pytriton.runtime.options.defines import Config, configs_of, defines_of
 from pytriton.runtime.options.definition import Definition, PlanSettings
 from pytriton.runtime.options.eras import Given, by_era, device_of
@@ -77,53 +79,54 @@ class Kernel:
         are defines. With ``bench=n`` the best time of a launch is given back in nanoseconds. Raises LaunchError
         for wrong use, CompileError for a text that cannot be translated, TuneError if a sweep leaves nothing.
         """
-        # The keywords stand in one dictionary: Python would compare each of twenty defines with each name of a
-        # signature, which takes longer than all that follows.
-        grid, defines, num_warps, num_stages, bench = given.pop("grid", None), None, None, None, 0
-        if given:
-            defines = given.pop("defines", None)
+        __tracebackhide__ = True
+        try:
+            # The keywords stand in one dictionary: Python would compare each of twenty defines with each name of a
+            # signature, which takes longer than all that follows.
+            grid, defines, num_warps, num_stages, bench = given.pop("grid", None), None, None, None, 0
             if given:
-                num_warps, num_stages = given.pop("num_warps", None), given.pop("num_stages", None)
-                bench = given.pop("bench", 0)
+                defines = given.pop("defines", None)
                 if given:
-                    defines = {**defines, **given} if defines else given
-        if grid is None:
-            if not arguments:
-                raise refusal(
-                    f"{self.name}: a call needs a grid",
-                    "TC511",
-                    "give grid=(n,), or a function of the options such as "
-                    "lambda opt: (pytriton.cdiv(n, opt.TILE),)",
-                )
-            arguments, grid = arguments[:-1], arguments[-1]
-        if is_dynamo_compiling():
-            call_traced(self, arguments, grid, defines, num_warps, num_stages, bench)
-            return None
-        plan = self._default
-        if plan is None or defines or num_warps is not None or num_stages is not None:
-            recent = self._recent.get(defines, num_warps, num_stages)
-            plan = recent or self._plan(arguments, defines, num_warps, num_stages)
-        self._last = plan
-        frame = INSIDE.frame
-        if frame is None and not bench and not modes_active():
-            plan.call(arguments, grid)  # the fast path
-            return None
-        within = frame is not None
-        if frame is not None and isinstance(frame, Shapes):
-            frame += [arguments[at] for at in plan.written_positions if at < len(arguments)]
-            frame.note(self, Call(tuple(arguments), grid, defines, num_warps, num_stages))
-            return None
-        if modes_active() and is_traced(arguments):
-            call_traced(self, arguments, grid, defines, num_warps, num_stages, bench)
-            return None
-        if bench:
-            time = self._bench(plan, arguments, grid, int(bench), within)
-        else:
-            time = (plan.call_within if within else plan.call)(arguments, grid)
-        if frame is not None:
-            for at in plan.written_positions:
-                frame.append(arguments[at])
-        return time
+                    num_warps, num_stages = given.pop("num_warps", None), given.pop("num_stages", None)
+                    bench = given.pop("bench", 0)
+                    if given:
+                        defines = {**defines, **given} if defines else given
+            if grid is None:
+                if not arguments:
+                    raise refusal(f"{self.name}: a call needs a grid", "TC511", _GIVE_A_GRID)
+                arguments, grid = arguments[:-1], arguments[-1]
+            if is_dynamo_compiling():
+                call_traced(self, arguments, grid, defines, num_warps, num_stages, bench)
+                return None
+            plan = self._default
+            if plan is None or defines or num_warps is not None or num_stages is not None:
+                recent = self._recent.get(defines, num_warps, num_stages)
+                plan = recent or self._plan(arguments, defines, num_warps, num_stages)
+            self._last = plan
+            frame = INSIDE.frame
+            if frame is None and not bench and not modes_active():
+                plan.call(arguments, grid)  # the fast path
+                return None
+            within = frame is not None
+            if frame is not None and isinstance(frame, Shapes):
+                frame += [arguments[at] for at in plan.written_positions if at < len(arguments)]
+                frame.note(self, Call(tuple(arguments), grid, defines, num_warps, num_stages))
+                return None
+            if modes_active() and is_traced(arguments):
+                call_traced(self, arguments, grid, defines, num_warps, num_stages, bench)
+                return None
+            if bench:
+                time = self._bench(plan, arguments, grid, int(bench), within)
+            else:
+                time = (plan.call_within if within else plan.call)(arguments, grid)
+            if frame is not None:
+                for at in plan.written_positions:
+                    frame.append(arguments[at])
+            return time
+        except PytritonError as error:
+            if is_dynamo_compiling() or not is_mistake(error):
+                raise
+            raise without_frames(error) from None
 
     def __getitem__(self, grid: Any) -> Callable[..., int | None]:
         """``kernel[grid](*arguments)``: a call with this grid, as today's Triton writes it."""
@@ -131,6 +134,7 @@ class Kernel:
 
     # Launches that are looked into.
 
+    @entry
     def trace(
         self,
         /,
@@ -154,6 +158,7 @@ class Kernel:
         assert launch.memory is not None
         return launch.candidate.traced(launch.grid, launch.values, launch.memory, (x, y, z))
 
+    @entry
     def check_races(
         self, /, *arguments: Any, grid: Any, defines: Mapping[str, Any] | None = None, **more_defines: Any
     ) -> None:
@@ -184,15 +189,18 @@ class Kernel:
         """What messages call it: the kernel picked from the text, else the text."""
         return self._definition.text.settings.kernel or self._definition.text.source.name
 
+    @entry
     def source(self, defines: Mapping[str, Any] | None = None, kernel: str | None = None) -> str:
         """The modern Python text. ``defines`` add to the constructor's; a list takes its first value."""
         return self.translation(defines, kernel).text
 
+    @entry
     def translation(self, defines: Mapping[str, Any] | None = None, kernel: str | None = None) -> Translation:
         """The whole translation for the first point of the sweep; raises CompileError."""
         point = self._definition.configs(defines_of(defines))[0]
         return self._definition.text.for_kernel(kernel).translate(point)
 
+    @entry
     def asm(
         self,
         mode: str = "ptx",
@@ -237,6 +245,7 @@ class Kernel:
         """What the last sweep measured: milliseconds, or the reason why a config has none."""
         return self._last.timings if self._last else MappingProxyType({})
 
+    @entry
     def set_constant(self, *given: Any) -> None:
         """``set_constant(name, array)`` or ``set_constant(device, name, array)``: fill a constant buffer.
 
@@ -367,6 +376,10 @@ class Kernel:
         return time
 
 
+setattr(Kernel.__call__, "__signature__", signature(called))  # noqa: B010 (functions have no such field)
+
+
+@entry
 def kernel(
     src: str | bytes | os.PathLike[str],
     *positional: Any,
@@ -426,6 +439,11 @@ def kernel(
         Heuristics(heuristics or {}),
     )
     return _checked(Kernel(definition))
+
+
+_GIVE_A_GRID: Final = (
+    "give grid=(n,), or a function of the options such as lambda opt: (pytriton.cdiv(n, opt.TILE),)"
+)
 
 
 def _refuse_unknown(options: Iterable[str]) -> None:

@@ -102,13 +102,16 @@ await step("the same line on both sides", async () => {
   assert.match(await page.locator("#source .same-line").innerText(), /0 \.\.\. TILE/);
 });
 
-await step("tabs by keyboard: one kernel for all defines", async () => {
+await step("tabs by keyboard: the gradient, one kernel for all defines", async () => {
   await page.locator("#examples").selectOption({ label: "Bias and ReLU, by #if" });
   await becomes("def bias(");
   await page.locator("#tab-python").focus();
   await page.keyboard.press("ArrowRight");
+  await becomes("d_z");
+  await page.keyboard.press("ArrowRight");
   await becomes("if RELU");
-  await page.keyboard.press("ArrowLeft");
+  await shot("playground-folded");
+  await page.keyboard.press("ArrowRight");
   await page.locator("#tab-python[aria-selected=true]").waitFor();
 });
 
@@ -179,7 +182,7 @@ await step("warm start", async () => {
 });
 
 for (const [size, viewport] of [["wide", WIDE], ["narrow", NARROW]]) {
-  for (const [name, path] of [["start", "start.html"], ["index", "index.html"], ["tutorial", "tutorial/index.html"], ["by-example", "by-example.html"], ["playground", "playground/"]]) {
+  for (const [name, path] of [["start", "start.html"], ["index", "index.html"], ["tutorial", "tutorial/index.html"], ["by-example", "by-example.html"], ["softmax", "tutorial/softmax.html"], ["report", "report-of-the-test.html"], ["playground", "playground/"]]) {
     for (const colorScheme of ["light", "dark"]) {
       await step(`screenshot of ${name}, ${size}, ${colorScheme}`, async () => {
         await page.setViewportSize(viewport);

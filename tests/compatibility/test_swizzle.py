@@ -118,15 +118,18 @@ def test_a_new_pickle_can_be_read_by_an_old_version() -> None:
 
 
 def test_times(times: Path) -> None:
-    assert record.recall(QUESTION, [*FOUND, Config({"TILE": 16})]) == FOUND
+    points = [*FOUND, Config({"TILE": 16})]
+    known = record.recall(QUESTION, points, points)
+    assert known.found == FOUND
+    assert known.finalists == []  # nobody kept them then
 
 
 def test_times_are_kept_beside_new_ones(times: Path) -> None:
     new = {DESCRIBED: Found(0.125, "other"), Config({"TILE": 16}): Found(1.0, "code")}
-    record.keep(QUESTION, new)
+    record.keep(QUESTION, new, [*new], [DESCRIBED])
     points = json.loads(times.read_text())["points"]
     assert list(points) == [*map(repr, FOUND), "Config(TILE=16, num_warps=4)"]
-    assert record.recall(QUESTION, [*FOUND, *new]) == {**FOUND, **new}
+    assert record.recall(QUESTION, [*new], [*FOUND, *new]).found == {**FOUND, **new}
 
 
 def test_a_pin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

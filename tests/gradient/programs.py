@@ -62,10 +62,11 @@ class Launch:
 
     program: Program
     dtype: torch.dtype
+    derive: Callable[..., Any] = pytriton.gradient
 
     def __post_init__(self) -> None:
         self.kernel = self.program.kernel(self.dtype)
-        self.gradient = pytriton.gradient(self.kernel)
+        self.gradient = self.derive(self.kernel)
         self.names = re.findall(r"(\w+)\s*(?:__\w+(?:\(\w+\))?\s*)*[,)]", self.program.text.partition("{")[0])
 
     def arguments(self, tensors: Mapping[str, torch.Tensor]) -> list[Any]:
@@ -169,21 +170,22 @@ _ELEMENTWISE = [
 
 _MASKED_NAN = Program(
     "masked_log",
-    """__global__ void f(T *x, T *y, int n) {
+    """__global__ void f(T *x, T *w, T *y, int n) {
   int r[B] = get_program_id(0) * B + 0 ... B;
   bool inside[B] = r < n;
-  T v[B] = inside ? *(x + r) : 0;
+  T v[B] = (inside ? *(x + r) : 0) * *w;
   T u[B] = log(v);
   T s = (inside ? u : 0)[+];
   *?(inside) (y + r) = s * v;
 }
 """,
-    {"x": (COUNT,), "y": (COUNT,)},
+    {"x": (COUNT,), "w": (1,), "y": (COUNT,)},
     {"n": COUNT},
     (2,),
     defines={"B": BLOCK},
     low=0.5,
     high=2.0,
+    atomic=("w",),
     rule="masks are applied after the local derivative",
 )
 
@@ -314,7 +316,7 @@ _TWO_D = [
         rule="a sum over what was repeated counts each repetition",
     ),
     Program(
-        "product",
+        "matrix_product",
         """__global__ void f(T *a, T *b, T *c) {
   int r[16] = 0 ... 16;
   T x[16, 16] = *(a + r[:, newaxis] * 16 + r[newaxis, :]);
@@ -597,6 +599,55 @@ _LOOPS = [
         outputs=("C",),
         atomic=("B",),
         rule="c += a @ b",
+    ),
+]
+
+_LOOPS += [
+    Program(
+        "picked",
+        """__global__ void f(T *x, int *label, T *y, int n) {
+  int row = get_program_id(0);
+  int r[8] = 0 ... 8;
+  T v[8] = r < n ? *(x + row * n + r) : -10;
+  T at = *(x + row * n + *(label + row));
+  *(y + row) = log(exp(v)[+]) - at;
+}
+""",
+        {"x": (3, 5), "label": (3,), "y": (3,)},
+        {"n": 5},
+        (3,),
+        integers={"label": lambda: torch.tensor([4, 0, 2], dtype=torch.int32)},
+        atomic=("x",),
+        rule="cross-entropy, out of place",
+    ),
+    Program(
+        "prefetched",
+        """__global__ void dot(T *A, T *B, T *C, int K) {
+  int rm[16] = get_program_id(0) * 16 + 0 ... 16;
+  int rn[32] = 0 ... 32;
+  int rk[8] = 0 ... 8;
+  T *pa[16, 8] = A + rm[:, newaxis] * K + rk[newaxis, :];
+  T *pb[8, 32] = B + rk[:, newaxis] * 32 + rn[newaxis, :];
+  T c[16, 32] = 0;
+  // prefetches operands
+  T a[16, 8] = *pa;
+  T b[8, 32] = *pb;
+  for (int k = K; k > 0; k -= 8) {
+    c += a @ b;
+    pa += 8;
+    pb += 8 * 32;
+    a = *pa;
+    b = *pb;
+  }
+  *(C + rm[:, newaxis] * 32 + rn[newaxis, :]) = c;
+}
+""",
+        {"A": (32, 16), "B": (16, 32), "C": (32, 32)},
+        {"K": 16},
+        (2,),
+        outputs=("C",),
+        atomic=("B",),
+        rule="loads made ahead",
     ),
 ]
 

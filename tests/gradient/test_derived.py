@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+import pytriton
 from tests.gradient.programs import PROGRAMS, Launch
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -21,3 +22,44 @@ def test_numerical(name: str) -> None:
     assert torch.autograd.gradcheck(launch.function(tensors), inputs, fast_mode=True, atol=1e-6)
     (ways,) = launch.gradient._facts.values()
     assert {name for name, way in ways if way == "atomic"} == {*program.atomic}
+
+
+def test_order_of_carried_values() -> None:
+    """What moves to the end of an iteration reads what was carried into it."""
+    text = """__global__ void f(float *y, float *x, int n) {
+  int i = 0, j = 1;
+  float s = 0;
+  for (int k = 0; k < n; k += 1) {
+    s += *(x + i) * (j + 1);
+    int t = i;
+    i = j;
+    j = t + 2;
+  }
+  *y = s;
+}
+"""
+    x = torch.zeros(9)
+    made = pytriton.gradient(text)(torch.zeros(1), x, 6, grid=1, d_outputs={"y": torch.ones(1)})["x"]
+    i, j, expected = 0, 1, [0.0] * 9
+    for _ in range(6):
+        expected[i] += j + 1
+        i, j = j, i + 2
+    assert made.tolist() == expected
+
+
+def test_derived_again() -> None:
+    """The text of a backward is a text: its own backward is the second derivative."""
+    text = """__global__ void cube(double *y, double *x, int n) {
+  int r[8] = get_program_id(0) * 8 + 0 ... 8;
+  double a[8] = r < n ? *(x + r) : 0;
+  *?(r < n) (y + r) = a * a * a + exp(a);
+}
+"""
+    first = pytriton.gradient(text)
+    second = pytriton.gradient(first.source)
+    assert first.steps[0].parameters == ("d_y", "x", "d_x", "n")
+    x = torch.randn(13, dtype=torch.double)
+    dy, ddx = torch.randn_like(x), torch.randn_like(x)
+    made = second(dy, x, torch.zeros_like(x), 13, grid=2, d_outputs={"d_x": ddx})
+    torch.testing.assert_close(made["x"], ddx * dy * (6 * x + x.exp()))
+    torch.testing.assert_close(made["d_y"], ddx * (3 * x * x + x.exp()))

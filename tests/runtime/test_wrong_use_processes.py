@@ -231,7 +231,7 @@ def at_exit():
     late = None
     call("exit, known", known)
     call("exit, new", pytriton.kernel('''%s''', {"TILE": 32}))
-    print("exit, compiled", list(compile_all([("a", lambda: 1), ("b", lambda: 2)]).values()), flush=True)
+    print("exit, compiled", [made for _, made in compile_all([("a", lambda: 1), ("b", lambda: 2)])], flush=True)
 
 atexit.register(at_exit)
 

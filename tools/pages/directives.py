@@ -14,6 +14,8 @@ import json
 import os
 import shlex
 import textwrap
+import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 from docutils import nodes
@@ -23,8 +25,9 @@ import pytriton
 from pytriton.__main__ import main
 from tools.pages import drawings
 
-__all__ = ["Becomes", "Drawing", "Measured", "Output"]
+__all__ = ["Becomes", "Cases", "Drawing", "Measured", "Output"]
 
+CASES = Path(__file__).parent.parent.parent / "tests" / "translate"
 MEASURED = Path(__file__).parent.parent.parent / "docs" / "tutorial" / "measured.json"
 
 
@@ -61,16 +64,39 @@ class Becomes(Directive):
         except pytriton.CompileError as error:
             raise self.error(f"this text is not translated:\n{error}") from error
         shown = module if self.options.get("show") == "module" else body_of(module)
-        widths = [max(map(len, code.splitlines())) + 4 for code in (text, shown)]
-        beside = "beside" if sum(widths) <= MAX_BESIDE else ""
-        style = f"--old: {widths[0]}fr; --new: {widths[1]}fr"
-        found: list[nodes.Node] = [html(f'<div class="becomes {beside}" style="{style}">')]
-        for language, label, code in (("c", "Triton-C", text), ("python", "becomes", shown)):
-            half = nodes.container(classes=["becomes-half"])
-            caption = nodes.paragraph(label, label, classes=["becomes-label"])
-            half += [caption, nodes.literal_block(code, code, language=language)]
-            found.append(half)
-        return [*found, html("</div>")]
+        return beside((("c", "Triton-C", text), ("python", "becomes", shown)))
+
+
+def beside(parts: Iterable[tuple[str, str, str]]) -> list[nodes.Node]:
+    """Two texts (language, label, text) next to each other, where they fit."""
+    parts = list(parts)
+    widths = [max(map(len, code.splitlines())) + 4 for _, _, code in parts]
+    fits = "beside" if sum(widths) <= MAX_BESIDE else ""
+    style = "; ".join(f"--{name}: {width}fr" for name, width in zip(("old", "new"), widths, strict=True))
+    found: list[nodes.Node] = [html(f'<div class="becomes {fits}" style="{style}">')]
+    for language, label, code in parts:
+        half = nodes.container(classes=["becomes-half"])
+        caption = nodes.paragraph(label, label, classes=["becomes-label"])
+        half += [caption, nodes.literal_block(code, code, language=language)]
+        found.append(half)
+    return [*found, html("</div>")]
+
+
+class Cases(Directive):
+    """All cases of tests/translate: the idea, the text, its Python. Each has an anchor of its name."""
+
+    def run(self) -> list[nodes.Node]:
+        found: list[nodes.Node] = []
+        for folder in sorted(path.parent for path in CASES.glob("*/kernel.c")):
+            idea = tomllib.loads((folder / "case.toml").read_text(encoding="utf-8")).get("idea", "")
+            python = body_of((folder / "expected.py").read_text(encoding="utf-8"))
+            text = (folder / "kernel.c").read_text(encoding="utf-8")
+            found += [
+                html(f'<h3 id="{folder.name.replace("_", "-")}">{folder.name}</h3>'),
+                nodes.paragraph(idea, idea),
+                *beside((("c", "Triton-C", text), ("python", "becomes", python))),
+            ]
+        return found
 
 
 class Output(Directive):

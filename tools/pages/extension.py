@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from tools.pages import links
-from tools.pages.directives import Becomes, Drawing, Measured, Output
+from tools.pages.directives import Becomes, Cases, Drawing, Measured, Output
 from tools.pages.parser import NotebookParser
 from tools.pages.theme import Python, TritonCLexer
 
@@ -20,6 +20,7 @@ __all__ = ["setup"]
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
     app.add_directive("becomes", Becomes)
+    app.add_directive("cases", Cases)
     app.add_directive("output", Output)
     app.add_directive("drawing", Drawing)
     app.add_directive("measured", Measured)

@@ -2,8 +2,9 @@
 
 In: the Markdown of a page, whose links are paths from the folder it stands in. Out: the same with links that leave
 docs/ led to the page that shows that file (``PAGES``), or, for a folder, to no link at all; other files of the
-repository are offered as downloads. A page that is only ``<!-- page: ../X.md -->`` is
-that file. A page of an error code belongs to no list of contents, and the codes of docs/errors.md lead to it.
+repository are offered as downloads. A page that is only ``<!-- page: ../X.md -->`` is that file. The last column of
+docs/language.md leads to docs/cases.md. A page of an error code belongs to no list of contents, and the codes of
+docs/errors.md lead to it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from posixpath import normpath, relpath
 __all__ = ["rewritten"]
 
 ROOT = Path(__file__).parent.parent.parent
+CASES = ROOT / "tests" / "translate"
 PAGES = {
     "README.md": "docs/index.md",
     "ARCHITECTURE.md": "docs/inside/architecture.md",
@@ -31,6 +33,28 @@ def read(app: object, name: str, source: list[str]) -> None:
     """Sphinx's event: the text of a page was read."""
     if not source[0].startswith("# %%"):
         source[0] = rewritten(f"docs/{name}.md", source[0])
+
+
+def under_one_heading(text: str) -> str:
+    """A page with several parts: the headings after its first one go down a level, so that it has one title."""
+    first, fence, lines = True, False, []
+    for line in text.splitlines():
+        fence ^= line.startswith("```")
+        if line.startswith("#") and not fence:
+            line, first = line if first else f"#{line}", False
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def with_cases(cell: re.Match[str]) -> str:
+    """The last cell of a row, its cases as links to where they are shown."""
+
+    def lead(name: re.Match[str]) -> str:
+        anchor = name[1].replace("_", "-")
+        link = f'<a class="reference internal" href="cases.html#{anchor}"><code>{name[1]}</code></a>'
+        return link if (CASES / name[1]).is_dir() else name[0]
+
+    return re.sub(r"`(\w+)`", lead, cell[0])
 
 
 def rewritten(page: str, text: str) -> str:
@@ -52,8 +76,17 @@ def rewritten(page: str, text: str) -> str:
 
     parts = re.split(r"(^```.*?^```$|`[^`\n]+`(?!\]))", text, flags=re.MULTILINE | re.DOTALL)
     text = "".join(part if n % 2 else LINK.sub(lead, part) for n, part in enumerate(parts))
+    if (
+        len(
+            re.findall(r"^# ", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+        )
+        > 1
+    ):
+        text = under_one_heading(text)
     if page == "docs/index.md":
         text = text.partition("\nIn the repository")[0]  # the site has its contents at the side
+    if page == "docs/language.md":
+        text = re.sub(r"(?<=\|)[^|\n]*(?=\|$)", with_cases, text, flags=re.MULTILINE)
     if page == "docs/errors.md":
         text = re.sub(r"^\| (TC\d{3}) \|", r"| [\1](errors/\1.md) |", text, flags=re.MULTILINE)
         text = f"---\nhide-toc: true\n---\n\n{text}"

@@ -82,17 +82,20 @@ class Python(PythonLexer):
 
     name = "Python with Triton-C"
     aliases = ["python"]  # noqa: RUF012 - pygments asks for a list
-    TEXT = re.compile(r'(?<=""").*?\bvoid \w+\(.*?(?=""")', re.DOTALL)
+    TEXT = re.compile(r'"""(?:(?!""").)*?\bvoid \w+\((?:(?!""").)*"""', re.DOTALL)
 
     def get_tokens_unprocessed(self, text, stack=("root",)):  # type: ignore[no-untyped-def]
-        texts = [(found.start(), found.end()) for found in self.TEXT.finditer(text)]
+        ends = {found.start(): found.end() for found in self.TEXT.finditer(text)}
+        done = 0
         for index, token, value in super().get_tokens_unprocessed(text, stack):
-            if not any(start <= index < end for start, end in texts):
+            if index in ends:
+                done = ends[index]
+                yield index, String, '"""'
+                for at, kind, word in TritonCLexer().get_tokens_unprocessed(text[index + 3 : done - 3]):
+                    yield index + 3 + at, kind, word
+                yield done - 3, String, '"""'
+            elif index >= done:
                 yield index, token, value
-            elif any(start == index for start, _ in texts):
-                end = next(end for start, end in texts if start == index)
-                for at, kind, word in TritonCLexer().get_tokens_unprocessed(text[index:end]):
-                    yield index + at, kind, word
 
 
 def _style(

@@ -58,27 +58,28 @@ from pytriton.lang.tree.walk import (
 from pytriton.passes.check.separable import Parts, Separation, Shadow, Unknown, Unseen, is_spread, joined
 from pytriton.passes.check.sites import Site
 
-__all__ = ["Inspection", "executor", "inspection"]
+__all__ = ["Inspection", "executor", "inspector"]
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """An inspector. ``inspected`` are the numbers of the accesses that it looks at.
+    """What an inspector does. ``inspected`` are the numbers of the accesses that it looks at.
 
     Its table is a word that it sets if anything is outside, then for each of the ``bounds``, a parameter and the
     width of an element, where an element may start at least, and how many bytes after that. ``consulted`` are the
     parameters whose memory it reads, ``written`` those through which the kernel writes.
     """
 
-    kernel: KernelDef
     inspected: frozenset[int]
     bounds: tuple[tuple[str, int], ...]
     consulted: tuple[str, ...]
     written: tuple[str, ...]
 
 
-def inspection(kernel: KernelDef, sites: Sequence[Site], written: Sequence[str]) -> Inspection:
-    """The inspector of a kernel that writes through some parameters."""
+def inspector(
+    kernel: KernelDef, sites: Sequence[Site], written: Sequence[str]
+) -> tuple[KernelDef, Inspection]:
+    """The inspector of a kernel that writes through some parameters, and what it does."""
     return _Inspector(kernel, sites, written).made()
 
 
@@ -114,7 +115,7 @@ class _Inspector:
         self._consulted: set[str] = set()
         self._inspected: set[int] = set()
 
-    def made(self) -> Inspection:
+    def made(self) -> tuple[KernelDef, Inspection]:
         self._settled()
         self._known.unseen_is_unknown = True
         self._settled()
@@ -128,8 +129,7 @@ class _Inspector:
             for row, (_, pair) in enumerate(rows)
             for place, symbol in enumerate(pair)
         ]
-        return Inspection(
-            replace(self._kernel, body=(*declared, *body)),
+        return replace(self._kernel, body=(*declared, *body)), Inspection(
             frozenset(self._inspected),
             tuple([key for key, _ in rows]),
             tuple(sorted(self._consulted)),

@@ -93,7 +93,9 @@ def completed(known: Known, sets: Sequence[Defines]) -> list[dict[str, Any]]:
     flags = known.modes
     for row in known.completed(sets):
         mode = {name: row[name] for name in flags}
-        base = next(d for d in sets if {name: known.facts_of(d)[name] for name in flags} == mode)
+        base = next((d for d in sets if {name: known.facts_of(d)[name] for name in flags} == mode), None)
+        if base is None:
+            continue  # flags that no set has together
         texts = {name: value for name, value in row.items() if name not in flags and value is not None}
         spelled = {name: _spelled(name, value, sets) for name, value in texts.items()}
         others = {name: value for name, value in base.items() if name not in row or name in flags}

@@ -22,14 +22,15 @@ __all__ = ["Row", "count", "declaration_line", "own_text", "rows"]
 class Row(NamedTuple):
     """Two lines with their numbers, 0 where there is none.
 
-    ``same``: both say the same. ``origin``: where a new line comes from that stands opposite another.
+    ``alone``: the old line, the new one has nothing opposite that means the same. ``origin``: where a new line
+    comes from that stands opposite another.
     """
 
     old_line: int
     old: str
     new_line: int
     new: str
-    same: bool
+    alone: tuple[bool, bool]
     origin: int
 
 
@@ -79,16 +80,15 @@ def rows(kernel: PortedKernel, first: int = 1) -> list[Row]:
         for row, number in zip_longest(range(at + 1, end), gap, fillvalue=0):
             origin = origins.get(number, 0) if number not in opposite else 0
             left, right = old[row - 1] if row else "", new[number - 1] if number else ""
-            made.append(
-                Row(row, left, number and first + number - 1, right, opposite.get(number) == at, origin)
-            )
+            alone = row > 0, number > 0 and opposite.get(number) != at
+            made.append(Row(row, left, number and first + number - 1, right, alone, origin))
         gap.clear()
 
     for number, line in enumerate(new, 1):
         if opposite.get(number, 0) > at:
             fill(opposite[number])
             at = opposite[number]
-            made.append(Row(at, old[at - 1], first + number - 1, line, True, 0))
+            made.append(Row(at, old[at - 1], first + number - 1, line, (False, False), 0))
         else:
             gap.append(number)
     fill(len(old) + 1)

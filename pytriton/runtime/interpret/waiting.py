@@ -24,6 +24,7 @@ from pytriton.runtime.interpret.patches import Mends
 __all__ = ["waiting"]
 
 MIN_READS: Final = 256  # in a row, before anything is compared
+EVERY: Final = 16  # reads: a cycle of any length comes round to a multiple of it
 
 _State = dict[str, Any]
 
@@ -54,7 +55,7 @@ class _Watch:
         def create(builder: Any, pointer: Any, *others: Any) -> Any:
             loaded = load(builder, pointer, *others)
             self._reads += 1
-            if self._reads >= MIN_READS:
+            if self._reads >= MIN_READS and self._reads % EVERY == 0:
                 self._look(builder, pointer, loaded)
             return loaded
 
@@ -76,7 +77,7 @@ class _Watch:
                 self._written()
                 return before
             self._reads += 1
-            if self._reads >= MIN_READS:
+            if self._reads >= MIN_READS and self._reads % EVERY == 0:
                 self._look(builder, pointer, before)
             return before
 

@@ -57,7 +57,7 @@ def raced(
     made = text.translate(config, checked=True, on_cpu=True)
     module = load(made.function, made.text)
     racing = Racing(made.sites, grid)
-    interpreted = Interpreted(module, made.parameters, made.constexprs, accesses=racing)
+    interpreted = Interpreted(module, made.parameters, made.constexprs, accesses=racing, prints=made.prints)
     found: dict[int, Violation] = {}
     try:
         interpreted.run(grid, values, Launched(memory, found), backwards(grid) if turned else None)

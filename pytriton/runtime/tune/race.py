@@ -10,8 +10,8 @@ point of the field has a turn, in an order that is drawn anew (each comes after 
 counts is the ratio of two points *of one round*, over many rounds:
 
 * A point drops out when it is surely slower than the best. How sure: the mean of the logarithms of the ratio, less
-  ``_SURE`` of its errors, as if one round more had been seen, off by ``_FIRST_ERROR``; so one round decides about
-  points that are 15 % slower, and sixteen about those that are 1 % slower if the rounds agree.
+  ``_SURE`` of its errors, as if one round more had been seen, off by ``_FIRST_ERROR``; so where the rounds agree
+  one decides about points that are 16 % slower, and ten about those that are 2 % slower.
 * The race ends when one is left, or all that are left are surely within ``MATTERS`` of the best, or it has taken
   its time. Of those within ``CLOSE`` the cheapest is the choice: it is the fastest as far as can be told, and
   leaves more room to whatever else runs.
@@ -39,12 +39,12 @@ CLOSE: Final = 0.005  # a difference that is no reason to take a more expensive 
 MATTERS: Final = 0.01  # a difference that is worth another round
 
 MAX_ROUNDS: Final = 24
-SCREENING: Final = 3  # rounds that find the best few
-_MIN_ROUNDS: Final = 5
-_MAX_FINALISTS: Final = 6  # after SCREENING rounds
+SCREENING: Final = 5  # rounds that find the best few; no race is shorter for want of time
+_MAX_FINALISTS: Final = 8  # after SCREENING rounds
 _SURE: Final = 2.5
 _FIRST_ERROR: Final = 0.06
-# Milliseconds: of one turn, of a load after which clocks are settled, of a race and of each point in it.
+# Milliseconds: of one turn, of a load after which clocks are settled, of a race and of each point in it (beside
+# twice what the first round took).
 _TURN: Final = 3.0
 _WARM: Final = 150.0
 _RACE: Final = 300.0
@@ -77,7 +77,7 @@ def race(
     """
     draw = random.Random(0)
     history: list[_Round[T]] = []
-    field, settled, load, count = list(points), 0, 0.0, _MIN_LAUNCHES
+    field, settled, load, enough, count = list(points), 0, 0.0, math.inf, _MIN_LAUNCHES
     while True:
         turns: dict[T, float] = {}
         for point in draw.sample(field, len(field)):
@@ -86,6 +86,8 @@ def race(
             turns[point] = math.log(statistics.median(timed(point, count)))
         history.append(turns)
         load += count * sum(map(math.exp, turns.values()))
+        if len(history) == 1:
+            enough = 2 * load + _RACE + _RACE_OF_EACH * len(points)
         if not settled and load > _WARM:
             settled = len(history) - 1
         behind = _behind([point for point in field if point in turns], history[settled:])
@@ -96,7 +98,7 @@ def race(
             field = field[:_MAX_FINALISTS]
         best = math.exp(turns[field[0]])
         tell(len(field), best)
-        late = load > _RACE + _RACE_OF_EACH * len(points) and len(history) >= _MIN_ROUNDS
+        late = load > enough and len(history) >= SCREENING
         decided = all(sum(behind[point]) <= MATTERS for point in field)
         if decided or late or len(history) >= rounds or over():
             break

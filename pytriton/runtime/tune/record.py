@@ -212,7 +212,7 @@ def _stored(question: Question) -> tuple[dict[str, Found], list[_Final]]:
         }
         finals = [
             _Final([*map(present_words, final["sweep"])], [*map(present_words, final["field"])])
-            for final in body["finals"]
+            for final in body.get("finals", [])  # which earlier versions did not write
         ]
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
         return {}, []

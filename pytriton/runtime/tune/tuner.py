@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -52,6 +53,7 @@ from pytriton.runtime.tune.record import (
     recall,
     replaying,
 )
+from pytriton.runtime.tune.together import Heat, race_together
 
 __all__ = ["Record", "Time", "Tuner"]
 
@@ -241,50 +243,60 @@ class Tuner:
         """Decide the sweep, and keep what was found. Raises TuneError where no candidate is left."""
         users, over = self._sweep.configs, Deadline(self._settings.tune_budget)
         progress = Progress(self._sweep.first.translation.kernel, users)
+
+        def race(configs: Sequence[Config], rounds: int) -> None:
+            """Their times and the finalists are in the record afterwards. Nothing happens where the finalists of an
+            earlier race have nobody to beat, or no time."""
+            if configs and not (record.finalists and (len(configs) == 1 or over())):
+                run = partial(self._heat, call, progress, over)
+                self._take(record, race_together(question, configs, rounds, run))
+
         missing = [config for config in users if config not in record.found]
         entrants = [*record.best(), *missing] or list(users)
         if len(users) == 1:
             entrants += self._missing(self._own(self._sweep.first), record)
         elif any(map(self._own, self._sweep.translated())):
             for of_best in (self._other_stages, self._other_orders):
-                self._race(entrants, record, call, progress, SCREENING, over)
+                race(entrants, SCREENING)
                 entrants = [*record.finalists, *self._missing(of_best(record), record)]
-        self._race(entrants, record, call, progress, MAX_ROUNDS, over)
+        race(entrants, MAX_ROUNDS)
         if question is not None:
             self._keep(question, record, complete=not (record.passing or over()))
         if record.finalists:
             progress.end(record.finalists, record.times(), question)
 
-    def _race(
-        self,
-        configs: Sequence[Config],
-        record: Record,
-        call: Call,
-        progress: Progress,
-        rounds: int,
-        over: Callable[[], bool],
-    ) -> None:
-        """Race these points: their times and the finalists are in the record afterwards. Nothing happens where
-        those of an earlier race have nobody to beat, or no time."""
-        if not configs or (record.finalists and (len(configs) == 1 or over())):
-            return
+    def _heat(
+        self, call: Call, progress: Progress, over: Callable[[], bool], configs: Sequence[Config], rounds: int
+    ) -> Heat:
+        """Race these points, here and now."""
         sweep = self._sweep
         drafted = map(sweep.candidate_or_drop, configs)
         entrants = [candidate for candidate in drafted if candidate is not None]
         measured = measure(entrants, sweep, call, progress, rounds, over)
-        for config in sweep.dropped:
-            record.found.pop(config, None)
-        left = [candidate for candidate in entrants if candidate.config not in sweep.dropped]
-        if not measured.results and record.launched is None:
-            sweep.refuse_all()
-        record.decide({candidate.config: time for candidate, time in measured.field.items()})
-        for candidate in left:
-            result = measured.results.get(candidate, _NOTHING)
-            self._note(record, candidate, result)
+        heat = Heat(field=[candidate.config for candidate in measured.field])
+        for candidate in entrants:
+            config, result = candidate.config, measured.results.get(candidate, _NOTHING)
+            if config in sweep.dropped:
+                continue
+            heat.results[config] = result
             if result != _NOTHING:
-                record.launched = record.launched or candidate
-                is_finalist = rounds > SCREENING and candidate in measured.field
-                progress.tell(candidate.config, result, is_finalist)
+                progress.tell(config, result, rounds > SCREENING and config in heat.field)
+        return heat
+
+    def _take(self, record: Record, heat: Heat) -> None:
+        """What a race found. Raises TuneError where no candidate of any race is left."""
+        for config in self._sweep.dropped:
+            record.found.pop(config, None)
+        alive = [config for config, result in heat.results.items() if result != _NOTHING]
+        if not alive and record.launched is None:
+            self._sweep.refuse_all()
+        if record.launched is None:
+            record.launched = self._sweep.candidate(alive[0])
+        record.decide(
+            {config: time for config in heat.field if isinstance(time := heat.results[config], float)}
+        )
+        for config, result in heat.results.items():
+            self._note(record, self._sweep.candidate(config), result)
 
     def _note(self, record: Record, candidate: Candidate, result: float | str) -> None:
         """Put what was measured of a candidate into the record."""

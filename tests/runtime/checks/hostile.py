@@ -1,7 +1,8 @@
 """Fifty launches that nobody should make, one after another in one process; each prints a line.
 
 ``python -m tests.runtime.checks.hostile``: a line a launch, its number and the code of what was said (``done``
-where it is right to launch or to do nothing), and ``alive`` in the end.
+where it is right to launch or to do nothing), and ``alive`` in the end. ``... hostile cuda``: the same on a GPU,
+with ``check=True``.
 """
 
 from __future__ import annotations
@@ -112,28 +113,33 @@ LAUNCHES: list[Launch] = [
 ]
 
 
-def said(launch: Launch) -> str:
+def placed(value: Any, device: str) -> Any:
+    """An argument on a device; a tensor that is on no CPU stays where it is."""
+    return value.to(device) if isinstance(value, torch.Tensor) and value.device.type == "cpu" else value
+
+
+def said(launch: Launch, device: str) -> str:
     """The codes of a launch, the error first; ``done`` if there is none."""
     text, arguments, grid, _ = launch
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         error = ""
         try:
-            pytriton.kernel(text)(*arguments, grid=grid)
+            pytriton.kernel(text, check=True)(*[placed(x, device) for x in arguments], grid=grid)
         except PytritonError as raised:
             error = str(raised)
     codes = re.findall(r"\[(TC\d+)\]", "\n".join([error, *(str(one.message) for one in caught)]))
     return codes[0] if codes else "done"
 
 
-def main() -> int:
+def main(device: str = "cpu") -> int:
     for number, launch in enumerate(LAUNCHES):
-        print(number, said(launch), flush=True)
-    a.zero_()
-    pytriton.kernel(BARE)(a, b, grid=1)
-    print("alive" if torch.equal(a, b) else "wrong", flush=True)
+        print(number, said(launch, device), flush=True)
+    z, x = torch.zeros(16, device=device), b.to(device)
+    pytriton.kernel(BARE)(z, x, grid=1)
+    print("alive" if torch.equal(z, x) else "wrong", flush=True)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

@@ -226,6 +226,23 @@ class TestOnGPU:
         pytriton.kernel(PRODUCT, check="strict")(a, b, c, 256, 256, 256, 256, 256, 256, grid=(4, 4))
         torch.testing.assert_close(c, a.float() @ b.float(), rtol=1e-2, atol=1e-2)
 
+    def test_a_sweep_is_tuned_unchecked(self) -> None:
+        kernel = pytriton.kernel(COPY.replace("128", "TILE"), defines={"TILE": [128, 256, 512]}, check=True)
+        z = torch.zeros(1000, device="cuda")
+        with pytest.raises(LaunchError, match="store outside 'z'"):
+            kernel(z, torch.ones(1024, device="cuda"), 1024, grid=lambda opt: pytriton.cdiv(1024, opt.TILE))
+        plan = kernel._plan((z, z, 1024), None, None, None)
+        with_checks = [one for one in plan._sweep.translated() if "_checked" in vars(one)]
+        assert with_checks == [plan.chosen]
+
+    def test_plain_code_where_all_is_inside(self) -> None:
+        x, z = torch.ones(1000, device="cuda"), torch.zeros(1000, device="cuda")
+        kernel = pytriton.kernel(COPY, check=True)
+        kernel(z, x, 1000, grid=8)
+        checked = kernel._plan((z, x, 1000), None, None, None).first._checked
+        assert [made for made, *_ in checked._kernels] == [checked._inspector.text]
+        assert torch.equal(z, x)
+
     def test_unchecked_by_default(self) -> None:
         kernel = pytriton.kernel(COPY)
         z = torch.zeros(256, device="cuda")[:128]

@@ -6,14 +6,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.runtime.checks.hostile import LAUNCHES
 
 ROOT = Path(__file__).parents[3]
 
 
-def test_a_process_survives_them_all() -> None:
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_a_process_survives_them_all(device: str) -> None:
     assert len(LAUNCHES) >= 50
-    command = [sys.executable, "-m", "tests.runtime.checks.hostile"]
+    command = [sys.executable, "-m", "tests.runtime.checks.hostile", device]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     *lines, last = done.stdout.splitlines()

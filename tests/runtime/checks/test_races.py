@@ -174,6 +174,11 @@ def test_the_message() -> None:
     )
 
 
+def test_prints_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    check('*(z + pid) = 1; printf("%d ", pid);')
+    assert capsys.readouterr().out == "0 1 2 "
+
+
 def test_an_access_outside_is_told_of_first() -> None:
     assert "store outside 'z': 1 element past the end [TC550]" in race("*(z + 64) = pid;")
 

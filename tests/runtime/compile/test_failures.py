@@ -90,13 +90,15 @@ def test_a_pass_of_mlir_without_a_line() -> None:
     heard = understood(FAILED_PASS, Path("m.py"))
     assert heard is not None
     assert heard.line is None
-    translation = handmade("@triton.jit\ndef f(x):\n    pass\n", "float* x")
-    error = Generated(translation, Path("m.py"), SOURCE).refused(
+    source = Source("// a kernel\n__global__ void f(float* x) {\n  *x = 1;\n}\n", "f.c")
+    error = Generated(pytriton.translate(source), Path("m.py"), source).refused(
         RuntimeError("PassManager::run failed"), heard
     )
     assert str(error) == (
-        "f.c: error: Triton refuses the generated code of f: its pass TritonGPUCoalesce fails: "
+        "f.c:2:1: error: Triton refuses the generated code of f: its pass TritonGPUCoalesce fails: "
         "Assertion `idx < size()' failed [TC530]\n"
+        "    2 | __global__ void f(float* x) {\n"
+        "      | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
         "note: the generated code is m.py\n"
         f"{HELP}"
     )

@@ -1,0 +1,23 @@
+# Translated from Triton-C by pytriton.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scaled(
+    z,  # float*
+    x,  # float*
+    n,
+    TILE: tl.constexpr,
+    SCALE: tl.constexpr,
+):
+    i = tl.arange(0, TILE)
+    y = tl.load(x + i, mask=i < n, other=0.0)
+    if SCALE:
+        y *= SCALE
+        tl.device_print("scaled", y)
+    else:
+        tl.device_print("as it is", i, hex=True)
+        tl.device_print("y", y)
+    tl.debug_barrier()  # x, read above, may overlap z, written below
+    tl.store(z + i, y, mask=i < n)

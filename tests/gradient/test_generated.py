@@ -1,0 +1,68 @@
+"""Random kernels: the derived backward against numerical differences in double."""
+
+from __future__ import annotations
+
+import math
+import os
+
+import pytest
+import torch
+
+import pytriton
+from tests.gradient.generate import kernel
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+SAMPLE = 6
+COUNT = int(os.environ.get("PYTRITON_GRADIENT_KERNELS", "400"))
+STEP = 1e-6
+TOLERANCE = 1e-6  # of a derivative along a random direction, of order 1, from central differences
+
+
+def difference(seed: int) -> float | None:
+    """By how much the derivative along a random direction is off, beside its size; None if the kernel gives NaN."""
+    made = kernel(seed)
+    compiled = pytriton.kernel(made.text, defines={"B": 8})
+    derived = pytriton.gradient(compiled)
+    generator = torch.Generator().manual_seed(seed)
+    expanded = seed % 2 == 0
+    weights = torch.randn(1 if expanded else len(made.tensors["y"]), generator=generator, dtype=torch.double)
+    flowing = weights.expand(len(made.tensors["y"]))  # of stride 0 for every other seed
+    ways = {
+        name: torch.randn(t.shape, generator=generator, dtype=torch.double)
+        for name, t in made.tensors.items()
+    }
+
+    def value(step: float) -> float:
+        given = {
+            name: t + step * ways[name] if name != "y" else t.clone() for name, t in made.tensors.items()
+        }
+        compiled(*({**given, **made.numbers}[name] for name in made.names), grid=made.grid)
+        return float((given["y"] * flowing).sum())
+
+    if not math.isfinite(value(0)):
+        return None
+    wanted = (value(STEP) - value(-STEP)) / (2 * STEP)
+    given = {**made.tensors, **made.numbers}
+    gradients = derived(*(given[name] for name in made.names), grid=made.grid, d_outputs={"y": flowing})
+    found = sum(float((gradients[name] * ways[name]).sum()) for name in gradients)
+    return abs(found - wanted) / max(1.0, abs(wanted))
+
+
+@pytest.mark.parametrize("seed", range(SAMPLE))
+def test_sample(seed: int) -> None:
+    off = difference(seed)
+    assert off is not None
+    assert off < TOLERANCE, kernel(seed).text
+
+
+@pytest.mark.slow
+def test_many(capsys: pytest.CaptureFixture[str]) -> None:
+    """As many as PYTRITON_GRADIENT_KERNELS says."""
+    found = {seed: difference(seed) for seed in range(SAMPLE, COUNT)}
+    known = {seed: off for seed, off in found.items() if off is not None}
+    wrong = [seed for seed, off in known.items() if not off < TOLERANCE]
+    with capsys.disabled():
+        print(f"\n{len(known)} generated kernels compared with numerical differences, {len(wrong)} wrong")
+    assert wrong == []
+    assert len(known) > 0.9 * len(found)

@@ -1,0 +1,272 @@
+# ruff: noqa: E501
+"""Rules of the derivation, each with a mistake in it: the programs of this folder notice.
+
+A mutant is a module of ``pytriton/adjoint`` with one piece of its text replaced. The package is loaded again with it,
+and the programs that are named run against numerical differences; at least one must be wrong, or refused.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import pytriton
+from tests.gradient.programs import PROGRAMS, Launch
+from tests.gradient.test_precision import gradient_of_shifted_log
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+# name: module, what stands there, what stands there instead, programs that notice
+MUTANTS = {
+    "negation keeps the sign": (
+        "rules",
+        'case Unary(operator="-", operand=operand):\n            back(operand, replace(seed, value=f.negated(seed.value)), at)',
+        'case Unary(operator="-", operand=operand):\n            back(operand, seed, at)',
+        ["negation"],
+    ),
+    "a difference is a sum": (
+        "rules",
+        "back(left, seed, at)\n            back(right, replace(seed, value=f.negated(seed.value)), at)",
+        "back(left, seed, at)\n            back(right, seed, at)",
+        ["difference"],
+    ),
+    "a sum forgets its left operand": (
+        "rules",
+        'case "+":\n            back(left, seed, at)\n            back(right, seed, at)',
+        'case "+":\n            back(right, seed, at)',
+        ["sum"],
+    ),
+    "factors swapped": (
+        "rules",
+        "_times(seed, at.value(right)), at)",
+        "_times(seed, at.value(left)), at)",
+        ["product"],
+    ),
+    "a square counted once": ("rules", 'f.multiply(f.number("2"), seed.value)', "seed.value", ["square"]),
+    "a quotient loses its divisor": (
+        "rules",
+        "back(left, quotient, at)",
+        "back(left, seed, at)",
+        ["quotient"],
+    ),
+    "a quotient's divisor with the wrong sign": (
+        "rules",
+        "back(right, replace(times, value=f.negated(times.value)), at)",
+        "back(right, times, at)",
+        ["quotient"],
+    ),
+    "exp": (
+        "rules",
+        '"exp": _one(lambda e, s, at: _times(s, at.value(e)))',
+        '"exp": _one(lambda e, s, at: s)',
+        ["exp"],
+    ),
+    "exp2": ("rules", "_LN2: Final = 0.6931", "_LN2: Final = 0.7931", ["exp2", "log2"]),
+    "log": (
+        "rules",
+        '"log": _one(lambda e, s, at: _over(s,',
+        '"log": _one(lambda e, s, at: _times(s,',
+        ["log"],
+    ),
+    "sqrt": ("rules", 'f.multiply(f.number("2"), at.value(e))', "at.value(e)", ["sqrt"]),
+    "rsqrt": ("rules", "_scaled(s, 0.5, at)", "_scaled(s, 1.5, at)", ["rsqrt"]),
+    "sin": ("rules", '_call("cos", e, at)', '_call("sin", e, at)', ["sin"]),
+    "cos": ("rules", '_minus(s, _call("sin", e, at))', '_times(s, _call("sin", e, at))', ["cos"]),
+    "tanh": ("rules", '_times(s, f.binary("-", _ONE, _square(at.value(e))))', "s", ["tanh"]),
+    "sigmoid": ("rules", 'f.binary("-", _ONE, at.value(e))', 'f.binary("+", _ONE, at.value(e))', ["sigmoid"]),
+    "erf": ("rules", "1.1283791670955126", "1.1183791670955126", ["erf", "gelu"]),
+    "pow of the base": (
+        "rules",
+        'f.call("pow", element, x, f.binary("-", y, _ONE))',
+        'f.call("pow", element, x, y)',
+        ["pow"],
+    ),
+    "pow of the exponent": ("rules", 'f.call("log", element, x)', "x", ["pow"]),
+    "fma": ("rules", "    back(c, seed, at)\n", "", ["fma"]),
+    "min takes the other": ("rules", '"min": _picked("<")', '"min": _picked(">")', ["min"]),
+    "max takes the other": ("rules", '"max": _picked(">")', '"max": _picked("<")', ["max"]),
+    "abs": (
+        "rules",
+        "f.select(down, f.negated(seed.value), _ZERO)",
+        "f.select(down, seed.value, _ZERO)",
+        ["abs"],
+    ),
+    "a branch not taken flows": (
+        "rules",
+        "back(no, _masked(seed, f.inverted(mask)), at)",
+        "back(no, seed, at)",
+        ["ternary", "select"],
+    ),
+    "the taken branch is stopped": ("rules", "back(yes, _masked(seed, mask), at)", "", ["ternary", "select"]),
+    "masks before the local derivative": (
+        "rules",
+        'return replace(seed, value=f.binary("/", value, divisor), clean=False)',
+        'return replace(seed, value=f.binary("/", settled(seed), divisor), clean=True)',
+        ["masked_log"],
+    ),
+    "equal elements all get everything": (
+        "rules",
+        'share = f.binary("/", _spread(settled(seed), seed.shape, expr.axis), count)',
+        "share = _spread(settled(seed), seed.shape, expr.axis)",
+        [],
+    ),
+    "an extreme flows everywhere": (
+        "rules",
+        "back(operand, Seed(share, shape, equal, clean=False), at)",
+        "back(operand, Seed(share, shape), at)",
+        ["reduce_max"],
+    ),
+    "repetitions counted once": (
+        "rules",
+        "summed = f.reduced(_full(seed), gone)",
+        "summed = f.reduced(_full(seed), gone) if len(seed.value.shape) == len(seed.shape) else seed.value",
+        ["broadcast_sum"],
+    ),
+    "a permutation instead of its inverse": (
+        "rules",
+        "inverse = [order.index(axis) for axis in range(len(order))]",
+        "inverse = list(order)",
+        ["permuted"],
+    ),
+    "factors of a product not transposed": (
+        "rules",
+        "turned = f.permuted(beside, swapped)",
+        "turned = beside",
+        ["matrix_product"],
+    ),
+    "factors of a product in the wrong order": (
+        "rules",
+        'if operand is expr.left else f.binary("@", turned, coming)',
+        'if operand is not expr.left else f.binary("@", turned, coming)',
+        ["matrix_product"],
+    ),
+    "floor has a derivative": ("active", '"floor", "ceil", ', "", ["floor", "ceil"]),
+    "sums in inner blocks are stored": (
+        "reverse",
+        "self._emit(Update(adjoint.variable.number, formula, adds=True))",
+        "self._emit(Update(adjoint.variable.number, formula))",
+        ["outer_value", "layer_norm"],
+    ),
+    "what a loop started from is forgotten": (
+        "reverse",
+        "back(each.before, Seed(into, shape_of(each.before.type)), self)",
+        "pass",
+        ["zero_iterations"],
+    ),
+    "any carried value is a sum": ("reverse", "if into is not None and same == [into.text]:", "if True:", []),
+    "a second part overwrites the first": (
+        "reverse",
+        'if way == "add" and root in self._stored:',
+        "if False:",
+        ["layer_norm"],
+    ),
+    "repeated reads are stored": (
+        "derive",
+        'result[symbol.name] = "add" if accesses.apart(touched) else "atomic"',
+        'result[symbol.name] = "add"',
+        ["several_reads"],
+    ),
+    "all reads are single": ("access", "if abs(steps[key]) <= extent:", "if False:", ["rows"]),
+    "programs do not count": (
+        "access",
+        'ranges["program", axis] = count',
+        "pass",
+        ["rows_and_columns", "scalars"],
+    ),
+    "copies joined though they are read": (
+        "program",
+        "alike and source not in read_by(lines[at + 1 :])",
+        "alike",
+        ["row_sum"],
+    ),
+    "ends of iterations out of order": ("program", "and not _moves_past(loop, end, declared.value)", "", []),
+    "live variables dropped": (
+        "program",
+        "needed = needed | _names(pointer, value, mask)",
+        "needed = needed | _names(pointer, mask)",
+        ["exp"],
+    ),
+}
+
+SAMPLE = ("a difference is a sum", "programs do not count")
+NOT_HERE = {  # what notices them instead
+    "equal elements all get everything": "test_precision.py: test_equal_elements_share",
+    "masks before the local derivative": "test_masks",
+    "any carried value is a sum": "test_refused.py: test_text",
+    "ends of iterations out of order": "test_derived.py: test_order_of_carried_values",
+    "all reads are single": "test_refused.py: test_facts_of_a_launch",
+}
+
+
+@contextmanager
+def loaded(module: str, old: str, new: str) -> Iterator[Callable[..., Any]]:
+    """``pytriton.gradient`` with a mistake in one module."""
+    path = Path(pytriton.__file__).parent / "adjoint" / f"{module}.py"
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{module}: {old}"
+    names = [n for n in sys.modules if n.startswith("pytriton.adjoint") or n == "pytriton.operators.derived"]
+    kept = {name: sys.modules.pop(name) for name in names}
+
+    class Finder:
+        @staticmethod
+        def find_spec(name: str, path_: Any = None, target: Any = None) -> Any:
+            if name != f"pytriton.adjoint.{module}":
+                return None
+            return importlib.util.spec_from_loader(name, Loader())
+
+    class Loader:
+        def create_module(self, spec: Any) -> None:
+            return None
+
+        def exec_module(self, made: Any) -> None:
+            exec(compile(text.replace(old, new), str(path), "exec"), made.__dict__)
+
+    finder: Any = Finder()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield importlib.import_module("pytriton.operators.derived").gradient
+    finally:
+        sys.meta_path.remove(finder)
+        for name in [n for n in sys.modules if n in kept or n.startswith("pytriton.adjoint")]:
+            del sys.modules[name]
+        sys.modules.update(kept)
+
+
+def right(name: str, derive: Callable[..., Any]) -> bool:
+    """Whether a program's gradients are those of numerical differences."""
+    program = PROGRAMS[name]
+    try:
+        launch = Launch(program, torch.double, derive)
+        tensors = program.tensors(torch.double)
+        inputs = [tensors[each].requires_grad_() for each in launch.gradient.inputs]
+        same = torch.autograd.gradcheck(
+            launch.function(tensors), inputs, fast_mode=True, atol=1e-6, raise_exception=False
+        )
+        (ways,) = launch.gradient._facts.values()
+        return same and {name for name, way in ways if way == "atomic"} == {*program.atomic}
+    except (pytriton.PytritonError, KeyError, AssertionError, RuntimeError):
+        return False
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=() if n in SAMPLE else pytest.mark.slow) for n in MUTANTS if n not in NOT_HERE],
+)
+def test_mutant(name: str) -> None:
+    module, old, new, programs = MUTANTS[name]
+    with loaded(module, old, new) as derive:
+        assert not all(right(program, derive) for program in programs)
+
+
+def test_masks() -> None:
+    module, old, new, _ = MUTANTS["masks before the local derivative"]
+    with loaded(module, old, new) as derive:
+        assert gradient_of_shifted_log(derive).isnan().item()

@@ -1,0 +1,236 @@
+"""What has no derivative here is refused, with the code, the place and the reason: of a text, or of a launch."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import pytriton
+from pytriton.__main__ import main
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+# name: parameters, body, code, what the caret stands under, a part of the message
+TEXTS = {
+    "no output": ("float *x, int *y", "*y = *x;", "TC700", None, "stores no floating values"),
+    "no input": ("float *y, int n", "*y = n;", "TC700", None, "reads no floating values"),
+    "bitcast": (
+        "float *y, float *x",
+        "*y = bitcast<float>(*x + 1);",
+        "TC701",
+        "bitcast<float>(*x + 1)",
+        "bits",
+    ),
+    "pointer of two": (
+        "float *y, float *x, int n",
+        "float *p = n ? y : x; *p = 1;",
+        "TC703",
+        "*p = 1",
+        "cannot be said",
+    ),
+    "read from two": (
+        "float *y, float *x, float *w, int n",
+        "float *p = n ? w : x; *y = *p;",
+        "TC703",
+        "*p",
+        "cannot be said",
+    ),
+    "overwritten": ("float *x", "*x = 2 * *x;", "TC704", "*x = 2 * *x", "written here"),
+    "accumulated in memory": ("float *y, float *x", "*y = *y + *x;", "TC704", "*y = *y + *x", "written here"),
+    "lock": (
+        "float *y, float *x, int *l",
+        "atomic_cas(l, 0, 1); *y = *x;",
+        "TC705",
+        "atomic_cas(l, 0, 1)",
+        "lock",
+    ),
+    "old value": (
+        "float *y, float *x",
+        "*y = atomic_add(x, 1.f);",
+        "TC705",
+        "atomic_add(x, 1.f)",
+        "old value",
+    ),
+    "cast output": (
+        "int *y, float *z, float *x",
+        "*(float*)y = *x; *z = *x;",
+        "TC706",
+        "*(float*)y = *x",
+        "cast",
+    ),
+    "cast input": ("float *y, float *x", "*y = *(half*)x;", "TC706", "*(half*)x", "cast"),
+    "stored twice": ("float *y, float *x", "*y = *x; *y = 2 * *x;", "TC707", "*y = 2 * *x", "2 places"),
+    "stored and added": (
+        "float *y, float *x",
+        "*y = *x; atomic_add(y, *x);",
+        "TC707",
+        "atomic_add(y, *x)",
+        "2 places",
+    ),
+    "product in a loop": (
+        "float *y, float *x, int n",
+        "float s = 1; for (int k = 0; k < n; k += 1) s *= *(x + k); *y = s;",
+        "TC708",
+        "s *= *(x + k)",
+        "'s', which is no sum",
+    ),
+    "running maximum": (
+        "float *y, float *x, int n",
+        "float s = 0; for (int k = 0; k < n; k += 1) s = max(s, *(x + k)); *y = s;",
+        "TC708",
+        "s = max(s, *(x + k))",
+        "4 bytes",
+    ),
+    "last value": (
+        "float *y, float *x, int n",
+        "float s = 0; for (int k = 0; k < n; k += 1) s = *(x + k); *y = s;",
+        "TC708",
+        "s = *(x + k)",
+        "'s', which is no sum",
+    ),
+    "value of the iteration before": (
+        "float *y, float *x, int n",
+        "float a = 0; float s = 0; for (int k = 0; k < n; k += 1) { s += a; a = *(x + k); } *y = s;",
+        "TC708",
+        "a = *(x + k)",
+        "'a', which is no sum",
+    ),
+    "sum that is read": (
+        "float *y, float *x, int n",
+        "float s = 0; for (int k = 0; k < n; k += 1) s += s * *(x + k); *y = s;",
+        "TC708",
+        "s += s * *(x + k)",
+        "'s', which is no sum",
+    ),
+    "return": ("float *y, float *x, int n", "if (n) return; *y = *x;", "TC702", "return", "jump"),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text(name: str) -> None:
+    parameters, body, code, place, said = TEXTS[name]
+    with pytest.raises(pytriton.UnsupportedError) as caught:
+        pytriton.gradient(f"__global__ void f({parameters}) {{\n  {body}\n}}\n")
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == code
+    assert said in str(diagnostic)
+    if place is not None:
+        assert diagnostic.where.text.rstrip(";)") == place.rstrip(")")  # type: ignore[union-attr]
+
+
+def test_an_input_that_nobody_asked_for() -> None:
+    """Is told, and the others derived; asked for by name, it is refused."""
+    text = """__global__ void f(float *y, float *x, float *w, int n) {
+  float s = 1;
+  for (int k = 0; k < n; k += 1)
+    s *= *(x + k);
+  *y = *w * *w + s;
+}
+"""
+    derived = pytriton.gradient(text)
+    assert derived.inputs == ("w",)
+    assert [*derived.refused] == ["x"]
+    assert "TC708" in str(derived.refused["x"])
+    with pytest.raises(pytriton.UnsupportedError, match="TC708"):
+        pytriton.gradient(text, inputs=["x"])
+
+
+COPY = """__global__ void copy(float *y, float *x, int n, int step) {
+  int r[8] = get_program_id(0) * 8 + 0 ... 8;
+  *?(r < n) (y + r * step) = *?(r < n) (x + r);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("grid", "n", "step", "right"),
+    [
+        ((2,), 16, 1, True),
+        ((2,), 13, 2, True),
+        ((2,), 16, 0, False),  # all at one element
+        ((2, 2), 16, 1, False),  # twice each
+        ((1, 1), 1, 0, True),  # one element
+    ],
+)
+def test_outputs_are_stored_once(grid: tuple[int, ...], n: int, step: int, right: bool) -> None:
+    derived = pytriton.gradient(COPY)
+    x, y = torch.randn(16), torch.zeros(32)
+    flowing = {"y": torch.randn(32)}
+    if right:
+        expected = torch.zeros(16)
+        expected[:n] = flowing["y"][: n * max(step, 1) : max(step, 1)][:n]
+        made = derived(y, x, n, step, grid=grid, d_outputs=flowing)
+        torch.testing.assert_close(made["x"], expected)
+    else:
+        with pytest.raises(pytriton.LaunchError, match="TC750"):
+            derived(y, x, n, step, grid=grid, d_outputs=flowing)
+
+
+ROWS = """__global__ void rows(float *y, float *x, int n, int m, int ldx, int ldy) {
+  int rm[4] = get_program_id(0) * 4 + 0 ... 4;
+  int rn[4] = get_program_id(1) * 4 + 0 ... 4;
+  bool inside[4, 4] = (rm < m)[:, newaxis] && (rn < n)[newaxis, :];
+  float a[4, 4] = inside ? *(x + rm[:, newaxis] * ldx + rn[newaxis, :]) : 0;
+  *?(inside) (y + rm[:, newaxis] * ldy + rn[newaxis, :]) = a * a;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("ldx", "ldy", "way"),
+    [(6, 6, "store"), (9, 7, "store"), (0, 6, "atomic"), (5, 6, "atomic"), (6, 5, None)],
+)
+def test_facts_of_a_launch(ldx: int, ldy: int, way: str | None) -> None:
+    """Rows of 6 that overlap where a stride is smaller: added up by atomics, or refused; never wrong."""
+    derived = pytriton.gradient(ROWS)
+    x, y, flowing = torch.randn(64), torch.zeros(64), torch.randn(64)
+    if way is None:
+        with pytest.raises(pytriton.LaunchError, match="TC750"):
+            derived(y, x, 6, 5, ldx, ldy, grid=(2, 2), d_outputs={"y": flowing})
+        return
+    made = derived(y, x, 6, 5, ldx, ldy, grid=(2, 2), d_outputs={"y": flowing})
+    leaf = x.clone().requires_grad_()
+    (leaf.as_strided((5, 6), (ldx, 1)) ** 2).backward(flowing.as_strided((5, 6), (ldy, 1)))
+    torch.testing.assert_close(made["x"], leaf.grad)
+    assert [dict(ways)["x"] for ways in derived._facts.values()] == [way]
+
+
+def test_wrong_launches() -> None:
+    derived = pytriton.gradient(COPY)
+    x, y = torch.randn(16), torch.zeros(16)
+    for arguments, code in (
+        ((x, x, 16, 1), "TC751"),
+        ((y, x[:1].expand(16), 16, 1), "TC753"),
+        ((y, x), "TC755"),
+        ((y, x.data_ptr(), 16, 1), "TC755"),
+    ):
+        with pytest.raises(pytriton.LaunchError, match=code):
+            derived(*arguments, grid=2, d_outputs={"y": y})
+    for flowing in ({"x": x}, {"y": y[:8]}):
+        with pytest.raises(pytriton.LaunchError, match="TC755"):
+            derived(y, x, 16, 1, grid=2, d_outputs=flowing)
+
+
+def test_flows_of_any_stride() -> None:
+    """What flows in is brought to the strides of the output; views of inputs get their own part."""
+    derived = pytriton.gradient(COPY)
+    x, y = torch.randn(40), torch.zeros(40)
+    made = derived(y[8:24], x[4:20], 16, 1, grid=2, d_outputs={"y": torch.tensor(2.0).expand(16)})
+    torch.testing.assert_close(made["x"], torch.full((16,), 2.0))
+    assert derived(y[8:24], x[4:20], 16, 1, grid=2)["x"].count_nonzero() == 0
+    made = derived(y[:0], x[:0], 0, 1, grid=0, d_outputs={"y": y[:0]})
+    assert made["x"].shape == (0,)
+
+
+def test_command(tmp_path: object, capsys: pytest.CaptureFixture[str]) -> None:
+    """``python -m pytriton gradient`` prints the text, or what is wrong with it."""
+    path = tmp_path / "copy.c"  # type: ignore[operator]
+    path.write_text(COPY)
+    assert main(["gradient", str(path), "--inputs", "x", "--outputs", "y"]) == 0
+    text = capsys.readouterr().out
+    assert "__global__ void copy_backward(float *d_y, float *d_x, int n, int step) {" in text
+    assert "// adjoint of: *?(r < n) (y + r * step) = *?(r < n) (x + r)" in text
+    pytriton.translate(text)
+    path.write_text(COPY.replace("(y + r * step)", "(x + r)"))
+    assert main(["gradient", str(path)]) == 1
+    assert "[TC7" in capsys.readouterr().err
