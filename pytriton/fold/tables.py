@@ -51,9 +51,12 @@ def completed(
     """
     whole = Table(tuple(names), tuple(dict.fromkeys(rows)))
 
+    same = {name for name in names for type_ in apart if _same(_projected(whole, (name, type_)))}
+    own = {*apart, *same}
+
     def linked(one: str, other: str) -> bool:
         pair = _projected(whole, (one, other))
-        return not _free(pair) and (not {one, other} & set(apart) or _same(pair))
+        return not _free(pair) and (not {one, other} & own or _same(pair))
 
     groups = _linked(names, linked)
     parts = [part for group in groups for part in _smallest(_projected(whole, group), flags)]
