@@ -1,8 +1,8 @@
 """Rows: the product and the softmax of an old package, ported, beside the same package as it was written.
 
-The package is `tests/legacy/packages/ops2021`. `python -m pytriton port` writes it anew into a temporary folder; the
-ported one runs under another name and without pytriton, the old one with `import triton` meaning pytriton. Both tune
-over the points of the package, pytriton also over those that it adds. The time of a row is that of the whole
+The package is `tests/legacy/packages/ops2021`. `python -m pytriton port` writes it anew into a temporary folder;
+the ported one runs under another name and without pytriton, the old one with `import triton` meaning pytriton. Both
+tune over the points of the package, pytriton also over those that it adds. The time of a row is that of the whole
 operator: what its launcher costs counts.
 """
 

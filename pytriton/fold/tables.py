@@ -47,12 +47,18 @@ def completed(
 ) -> list[Row]:
     """The rows that are missing for the smallest tables to say all: each layout of A with each of B.
 
-    Those of ``apart`` are types, to be free of all others.
+    Those of ``apart`` are types, to be free of all others but those that they tell: a type and its infinity.
     """
     whole = Table(tuple(names), tuple(dict.fromkeys(rows)))
-    groups = _linked(
-        names, lambda one, other: not {one, other} & set(apart) and not _free(_projected(whole, (one, other)))
-    )
+
+    same = {name for name in names for type_ in apart if _same(_projected(whole, (name, type_)))}
+    own = {*apart, *same}
+
+    def linked(one: str, other: str) -> bool:
+        pair = _projected(whole, (one, other))
+        return not _free(pair) and (not {one, other} & own or _same(pair))
+
+    groups = _linked(names, linked)
     parts = [part for group in groups for part in _smallest(_projected(whole, group), flags)]
     joined = list(itertools.islice(_join(parts), MAX_JOINED))
     found = [tuple(row[name] for name in names) for row in joined]

@@ -59,3 +59,9 @@ def test_what_is_missing_is_proposed() -> None:
     fewer = [row for number, row in enumerate(rows) if number % 5]
     assert set(completed(NAMES, fewer, FLAGS, ("TYPE",))) == set(rows) - set(fewer)
     assert completed(NAMES, rows, FLAGS, ("TYPE",)) == []
+
+
+def test_a_type_and_its_infinity_stay_together() -> None:
+    names = ("TYPE", "INFINITY", "SHAPE")
+    rows = [("half", "F16", "n"), ("half", "F16", "t"), ("float", "F32", "n")]
+    assert completed(names, rows, (), ("TYPE",)) == [("float", "F32", "t")]
