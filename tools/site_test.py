@@ -1,8 +1,7 @@
 """``python tools/site_test.py build/site``: the built site, used in headless Chromium by tests/browser/walk.mjs.
 
-Serves the folder, and a report of ``pytriton port``, on a free port of this machine and leaves screenshots in
-build/screenshots. Where Chromium, node or playwright-core (which comes with the playground) is missing, it says so
-and exits with 0.
+Serves the folder on a free port of this machine and leaves screenshots in build/screenshots. Where Chromium, node
+or playwright-core (which comes with the playground) is missing, it says so and exits with 0.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = ROOT / "build" / "playground" / "node_modules"
-PACKAGE = ROOT / "tests" / "legacy" / "packages" / "lean2019"
 SHOTS = ROOT / "build" / "screenshots"
 
 
@@ -42,9 +40,6 @@ def main(site: Path) -> int:
             print(f"site-test skipped: {name} was not found")
             return 0
     SHOTS.mkdir(parents=True, exist_ok=True)
-    report = site / "report-of-the-test.html"
-    port = [sys.executable, "-m", "pytriton", "port", str(PACKAGE), "--kernels-only", "--check"]
-    subprocess.run([*port, "--report", str(report)], stdout=subprocess.DEVNULL, cwd=ROOT)
     serve = functools.partial(Quiet, directory=str(site))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), serve) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -52,7 +47,6 @@ def main(site: Path) -> int:
         walk = ROOT / "tests" / "browser" / "walk.mjs"
         done = subprocess.run([str(node), str(walk), url, str(chromium), str(MODULES), str(SHOTS)])
         server.shutdown()
-    report.unlink(missing_ok=True)
     return done.returncode
 
 

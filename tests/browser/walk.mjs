@@ -182,7 +182,7 @@ await step("warm start", async () => {
 });
 
 for (const [size, viewport] of [["wide", WIDE], ["narrow", NARROW]]) {
-  for (const [name, path] of [["start", "start.html"], ["index", "index.html"], ["tutorial", "tutorial/index.html"], ["by-example", "by-example.html"], ["softmax", "tutorial/softmax.html"], ["report", "report-of-the-test.html"], ["playground", "playground/"]]) {
+  for (const [name, path] of [["start", "start.html"], ["index", "index.html"], ["tutorial", "tutorial/index.html"], ["by-example", "by-example.html"], ["playground", "playground/"]]) {
     for (const colorScheme of ["light", "dark"]) {
       await step(`screenshot of ${name}, ${size}, ${colorScheme}`, async () => {
         await page.setViewportSize(viewport);
