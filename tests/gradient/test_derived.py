@@ -11,7 +11,15 @@ from tests.gradient.programs import PROGRAMS, Launch
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+# One rule each, of functions of one or two blocks: some of them stand for all in make test.
+SOME = {"quotient", "erf", "pow", "ternary", "gelu", "repeated"}
+NAMES = [
+    pytest.param(name, marks=() if "px" not in program.shapes or name in SOME else pytest.mark.slow)
+    for name, program in PROGRAMS.items()
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_numerical(name: str) -> None:
     """Each program in double; and which inputs are added up by atomics."""
     program = PROGRAMS[name]

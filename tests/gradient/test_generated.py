@@ -13,7 +13,7 @@ from tests.gradient.generate import kernel
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
-SAMPLE = 6
+SAMPLE = 3
 COUNT = int(os.environ.get("PYTRITON_GRADIENT_KERNELS", "400"))
 STEP = 1e-6
 TOLERANCE = 1e-6  # of a derivative along a random direction, of order 1, from central differences
