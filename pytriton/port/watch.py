@@ -24,7 +24,7 @@ from triton.runtime.interpreter import InterpreterBuilder
 
 __all__ = ["Arena", "Watch"]
 
-MAX_TRIES: Final = 100  # of a lock, while no other program runs; launches on the CPU give up later (waiting.py)
+MAX_TRIES: Final = 100  # of a lock, while no other program runs; fewer than waiting.py allows
 
 
 @dataclass(frozen=True, eq=False)

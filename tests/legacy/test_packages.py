@@ -33,7 +33,8 @@ QUICK = ("lean2019",)
     "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in NAMES]
 )
 def test_own_tests_pass(device: str, name: str) -> None:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(PACKAGES)])}
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(PACKAGES), *given])}
     environment.pop("PYTEST_ADDOPTS", None)
     if device == "cpu":
         environment["CUDA_VISIBLE_DEVICES"] = ""

@@ -271,6 +271,7 @@ def test_what_is_kept(
 ) -> None:
     """Each point a line, and one that pins the winner; the next kernel object says nothing and measures nothing."""
     monkeypatch.setenv("PYTRITON_FORCE_TUNE", "0")
+    monkeypatch.setenv("PYTRITON_PROGRESS", "1")
     monkeypatch.setenv("PYTRITON_CACHE_DIR", str(tmp_path / "cache"))
     text = HEAD + "*?(r < n)(Y + r) = *?(r < n)(X + r) + 5; }"
     x, y = torch.randn(N, device="cuda"), torch.zeros(N, device="cuda")
