@@ -41,16 +41,18 @@ def packages() -> tuple[ModuleType, ModuleType]:
 
 
 def ported(settings: Settings) -> Iterator[Row]:
-    """Square products of half, and softmax over 4096 rows of float."""
+    """Square products of half, softmax over 4096 rows of float; nothing on a CPU, where tests/port runs them."""
+    if settings.smoke:
+        return
     new, old = packages()
-    for n in settings.sizes([1024, 2048, 4096], [2048], [64]):
+    for n in settings.sizes([1024, 2048, 4096], [2048], []):
         a, b = torch.randn(2, n, n, device=settings.device).half()
         want = (a.double() @ b.double()).float()
         yield _row(
             "ported product", f"{n}³ half", new.matmul, old.matmul, (a, b), want, 1e-2, 2 * n**3, "TFLOP/s"
         )
-    rows = 8 if settings.smoke else 4096
-    for n in settings.sizes([1024, 4000, 8192], [4096], [48]):
+    rows = 4096
+    for n in settings.sizes([1024, 4000, 8192], [4096], []):
         x = torch.randn(rows, n, device=settings.device)
         want = x.double().softmax(1).float()
         case, amount = f"{rows} x {n} float", 2 * x.nbytes

@@ -8,7 +8,6 @@ every error under ``PYTRITON_TRACEBACK=full``. The error as it was found is the 
 
 from __future__ import annotations
 
-import copy
 import functools
 import os
 import sys
@@ -53,7 +52,7 @@ def is_mistake(error: PytritonError) -> bool:
 
 def without_frames(error: PytritonError) -> PytritonError:
     """The same error with nothing of how it was found; that is kept with the one that is given."""
-    shown = copy.copy(error)
+    shown = type(error).__new__(type(error), *error.args)  # a copy would render its diagnostics anew
     shown.__dict__.update(error.__dict__)
     _hide_in_tracebacks()
     return shown

@@ -732,7 +732,9 @@ QUOTE = "#define S_(x) #x\n#define S(x) S_(x)\n"
         pytest.param(chain(10_000), "TC112", id="chain"),
         pytest.param("#define f(x) f(f(x))\n" + "f(" * 60 + ")" * 60, None, id="self"),
         pytest.param("#define x x x x x\n" + "x " * 2_500, None, id="many uses"),
-        pytest.param("#define f(x) x\n" + "f(" * 2_500 + ")" * 2_500, "TC112", id="calls"),
+        pytest.param(
+            "#define f(x) x\n" + "f(" * 2_500 + ")" * 2_500, "TC112", id="calls", marks=pytest.mark.slow
+        ),
         pytest.param("#define f(x) x x\n" + "f(" * 50 + "y" + ")" * 50, "TC111", id="call doubling"),
         pytest.param(
             "#define E(x)\n#define f(x) x\n" + "f(" * 60 + f"E({'a ' * 45_000})" + ")" * 60,

@@ -225,6 +225,8 @@ PROGRAMS: dict[str, Callable[[Any], None]] = {
     "cross_entropy_logsum": _cross_entropy,
     "dot": _dot,
     "dot_op": lambda m: m.dot(torch.randn(32, 16), torch.randn(16, 32)),
+    "dot_ranks": lambda m: m.launch(torch.randn(32, 16), torch.randn(16, 32), at=False, bt=False),
+    "gelu_gradient": lambda m: m.gelu(torch.randn(3, 70), torch.randn(70)),
     "layer_norm": _layer_norm,
     "linear_layer": _linear_layer,
     "matmul_grouped": _matmul_grouped,

@@ -159,12 +159,14 @@ class TestValues:
                 torch.compile(program, backend="aot_eager", fullgraph=True)(x), program(x), equal_nan=True
             )
 
+    @pytest.mark.slow  # a C++ compiler at work
     def test_types_and_strides(self) -> None:
         function, _ = compiled(lambda x: elementwise(x, "sin").t() * 2, "inductor")
         for dtype in (torch.float32, torch.float64, torch.float16):
             x = torch.randn(5, 7).to(dtype).t()
             torch.testing.assert_close(function(x), elementwise(x, "sin").t() * 2)
 
+    @pytest.mark.slow  # a C++ compiler at work
     def test_scalars(self) -> None:
         """Every kind of scalar arrives with its declared type and value."""
         text = """\
@@ -262,6 +264,7 @@ class TestGraphs:
             function = torch.compile(lambda x: made(x) + 1, fullgraph=True)  # noqa: B023
             torch.testing.assert_close(function(x), wanted + 1)
 
+    @pytest.mark.slow  # a C++ compiler at work
     def test_inputs_stay(self) -> None:
         function, _ = compiled(in_place, "inductor")
         x = torch.randn(9)

@@ -60,6 +60,13 @@ def test_dot_op(example: Any, device: str, gradient: bool) -> None:
     assert flops.get_total_flops() == 2 * 32 * 64 * 96
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_gelu_gradient(example: Any, device: str) -> None:
+    gelu = example("gelu_gradient").gelu
+    x, bias = torch.randn(3, 70, device=device), torch.randn(70, device=device)
+    opcheck(gelu.overload, (x.requires_grad_(), bias.requires_grad_()))
+
+
 @pytest.mark.parametrize(
     "device",
     [
