@@ -246,9 +246,11 @@ class Overlap:
         iteration = place.iteration
         if variable in iteration.values:
             position, value = iteration.values[variable]
+            if position >= place.position:  # what the iteration before has left, which may be told by this one
+                return None
             if variable not in iteration.sums:
                 iteration.sums[variable] = self._sum(value, _Place(iteration, position))
-            return iteration.sums[variable] if position < place.position else None
+            return iteration.sums[variable]
         if variable not in iteration.moves:
             return None
         position, step = iteration.moves[variable]

@@ -54,6 +54,10 @@ APART = {
 }
 
 TOGETHER = {
+    "told by itself, through another variable": "int s = N; "
+    + RANGE
+    + UP
+    + "{ *(Y + s + r) = m; int t = s; s = t; }",
     "a step below the length": UP.replace("+= T", "+= T / 2") + "{ int rm[T] = m + 0 ... T; *(Y + rm) = m; }",
     "a step of 256 that a char cuts to 0": "float *py[T] = Y + 0 ... T; "
     + UP
