@@ -246,7 +246,9 @@ class Overlap:
         iteration = place.iteration
         if variable in iteration.values:
             position, value = iteration.values[variable]
-            if position >= place.position:  # what the iteration before has left, which may be told by this one
+            if (
+                position >= place.position
+            ):  # what the iteration before has left, which may be told by this one
                 return None
             if variable not in iteration.sums:
                 iteration.sums[variable] = self._sum(value, _Place(iteration, position))

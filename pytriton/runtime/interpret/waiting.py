@@ -9,13 +9,14 @@ more rarely. A kernel that gets on pays for a counter.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from types import CodeType, FrameType
 from typing import Any, Final
 
 import numpy
 import triton.language as tl
-from triton._C import libtriton
+from triton._C.libtriton.ir import ATOMIC_OP
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 
 from pytriton.runtime.checks.stuck import Stuck
@@ -26,6 +27,19 @@ __all__ = ["waiting"]
 MIN_READS: Final = 256  # in a row, before anything is compared
 EVERY: Final = 16  # reads: a cycle of any length comes round to a multiple of it
 
+_AFTER: Final[dict[ATOMIC_OP, Callable[[Any, Any], Any]]] = {
+    ATOMIC_OP.ADD: numpy.add,
+    ATOMIC_OP.FADD: numpy.add,
+    ATOMIC_OP.AND: numpy.bitwise_and,
+    ATOMIC_OP.OR: numpy.bitwise_or,
+    ATOMIC_OP.XOR: numpy.bitwise_xor,
+    ATOMIC_OP.MAX: numpy.maximum,
+    ATOMIC_OP.UMAX: numpy.maximum,
+    ATOMIC_OP.MIN: numpy.minimum,
+    ATOMIC_OP.UMIN: numpy.minimum,
+    ATOMIC_OP.XCHG: lambda old, new: new,
+}
+
 _State = dict[str, Any]
 
 
@@ -35,8 +49,8 @@ def waiting(code: CodeType) -> Mends:
     return {
         (InterpreterBuilder, "create_masked_load"): watch.loads,
         (InterpreterBuilder, "create_masked_store"): watch.stores,
-        (InterpreterBuilder, "create_atomic_rmw"): watch.atomics,
-        (InterpreterBuilder, "create_atomic_cas"): watch.atomics,
+        (InterpreterBuilder, "create_atomic_rmw"): partial(watch.atomics, leaves=_rmw_leaves),
+        (InterpreterBuilder, "create_atomic_cas"): partial(watch.atomics, leaves=_cas_leaves),
     }
 
 
@@ -68,16 +82,17 @@ class _Watch:
 
         return create
 
-    def atomics(self, change: Any) -> Any:
+    def atomics(self, change: Any, leaves: Callable[..., bool]) -> Any:
+        """``leaves``: whether an atomic leaves memory as it was before."""
+
         def create(builder: Any, *operands: Any) -> Any:
             before = change(builder, *operands)
-            pointer, *_, last = (operand for operand in operands if isinstance(operand, TensorHandle))
-            reached = last.dtype != tl.int1 or last.data.any()  # else a mask lets nothing through
-            if before.data.size != 1 or (reached and not _holds(pointer, before)):
+            if before.data.size != 1 or not leaves(before, *operands):
                 self._written()
                 return before
             self._reads += 1
             if self._reads >= MIN_READS and self._reads % EVERY == 0:
+                pointer = next(operand for operand in operands if isinstance(operand, TensorHandle))
                 self._look(builder, pointer, before)
             return before
 
@@ -109,11 +124,14 @@ class _Watch:
         return frame
 
 
-def _holds(pointer: Any, value: Any) -> bool:
-    """Whether memory holds the value now."""
-    everywhere, other = numpy.ones(pointer.data.shape, bool), numpy.zeros_like(value.data)
-    now = libtriton.interpreter.load(pointer.data, everywhere, other, value.data.dtype)
-    return bool(now.tobytes() == value.data.tobytes())
+def _cas_leaves(before: Any, pointer: Any, expected: Any, new: Any, *others: Any) -> bool:
+    return bool(before.data != expected.data or expected.data == new.data)
+
+
+def _rmw_leaves(before: Any, operation: Any, pointer: Any, value: Any, mask: Any, *others: Any) -> bool:
+    if not mask.data.any():
+        return True
+    return bool(_AFTER[operation](before.data, value.data) == before.data)
 
 
 def _state_of(variables: Mapping[str, Any]) -> _State:
