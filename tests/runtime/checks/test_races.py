@@ -221,6 +221,7 @@ def silent(launch: Recorded) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message="pytriton runs kernels on CPU tensors")
+        warnings.filterwarnings("ignore", message=r"(?s).*\[TC508\]")  # some break a promise
         launch.made().check_races(*launch.arguments, grid=launch.grid)
 
 
