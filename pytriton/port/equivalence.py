@@ -42,6 +42,7 @@ from triton.runtime.jit import JITFunction
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation, translate
 from pytriton.port.watch import Arena, Watch
+from pytriton.runtime.checks.stuck import Stuck
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.kernel import kernel as old_kernel
 
@@ -157,11 +158,16 @@ def _compare(launch: _Launch, sizes: Mapping[str, int] | int, step: int, machine
         _argument(one, translation, sizes, seed + place, step)
         for place, one in enumerate(translation.parameters)
     ]
-    launch, watch = _interpreted_both(launch, arguments, alone=False)
-    if watch.waits:
+    watch = None
+    try:
+        watch = _interpreted_both(launch, arguments)
+    except InterpreterError as error:
+        if not isinstance(error.__cause__, Stuck):
+            raise
         warnings.warn(f"{kernel}: a lock stays closed with {sizes}: one program is compared", stacklevel=3)
-    if watch.waits or (machine and watch.meet):
-        launch, watch = _interpreted_both(launch, arguments, alone=True)
+    if watch is None or (machine and watch.meet):
+        launch = replace(launch, largest=1)
+        watch = _interpreted_both(launch, arguments)
     if machine and (watch.by_zero or watch.torn):
         why = "divides an integer by zero" if watch.by_zero else "reads what one store wrote twice"
         warnings.warn(f"{kernel} {why} with {sizes}: not compared on the GPU", stacklevel=3)
@@ -177,24 +183,15 @@ def _compare(launch: _Launch, sizes: Mapping[str, int] | int, step: int, machine
                 _assert_same(f"{machine.name}{parameter.name}", mine, wanted, one.first)
 
 
-def _interpreted_both(launch: _Launch, arguments: Sequence[Any], alone: bool) -> tuple[_Launch, Watch]:
-    """Compare on the interpreter; the launch and what was seen of it. ``alone``: one program only.
-
-    A lock that stays closed is an error only if the program is alone.
-    """
-    launch = replace(launch, largest=1) if alone else launch
+def _interpreted_both(launch: _Launch, arguments: Sequence[Any]) -> Watch:
+    """Compare on the interpreter; what was seen of the ported launch."""
     arenas = [argument for argument in arguments if isinstance(argument, Arena)]
     watch = Watch(arenas, _uses_old_values(launch.made.text))
-    try:
-        new, old = launch.both(arguments, _interpreted, watch.looking())
-    except InterpreterError:
-        if alone or not watch.waits:
-            raise
-        return launch, watch
+    new, old = launch.both(arguments, _interpreted, watch.looking())
     for parameter, one, mine, wanted in zip(launch.made.parameters, arguments, new, old, strict=True):
         if isinstance(one, Arena):
             _assert_same(parameter.name, mine, wanted, one.first)
-    return launch, watch
+    return watch
 
 
 def _uses_old_values(text: str) -> bool:

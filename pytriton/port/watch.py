@@ -7,7 +7,6 @@ so what depends on that order is nobody's promise. ``Watch`` looks at every acce
 ``meet``     a program reads what another one writes: all that it does may depend on which of them was first. Random
              indices do that to a kernel with locks: two programs that share a lock but not the tile that it guards
 ``torn``     a load reads what one store wrote twice, with different values
-``waits``    a spin lock that nobody will open: what is stored to it is another program's counter, say
 ``by_zero``  an integer was divided by zero
 """
 
@@ -23,8 +22,6 @@ import torch
 from triton.runtime.interpreter import InterpreterBuilder
 
 __all__ = ["Arena", "Watch"]
-
-MAX_TRIES: Final = 100  # of a lock, while no other program runs; fewer than waiting.py allows
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,16 +61,13 @@ class Watch:
     """Looks at one launch of at most 64 programs while ``looking()``.
 
     ``old_values``: whether what atomics give back is used; they read memory if so. Accesses outside of the arenas
-    raise AssertionError, and so does a lock that stays closed (``waits``); Triton's interpreter makes an
-    InterpreterError of both.
+    raise AssertionError, of which Triton's interpreter makes an InterpreterError.
     """
 
     def __init__(self, arenas: Sequence[Arena], old_values: bool) -> None:
         self._arenas = [(arena, _Marks(arena.whole.nbytes)) for arena in arenas]
         self._old_values = old_values
-        self._lock: tuple[int, ...] = ()
-        self._tries = 0  # of this lock, in vain
-        self.waits = self.torn = self.by_zero = False
+        self.torn = self.by_zero = False
 
     def several(self, arena: Arena) -> torch.Tensor:
         """True for each element of an arena that was stored to more than once."""
@@ -119,12 +113,7 @@ class Watch:
             width = max(1, given[at].get_element_ty().primitive_bitwidth // 8)
             values = None if what in ("load", "compare") else given[at + 1].data
             self._access(what, addresses, met, width, values, reads, _program(builder))
-            result = original(builder, *given)
-            if what == "compare":
-                self._compared(
-                    (result.data == given[at + 1].data).all(), (_program(builder), *addresses.flat)
-                )
-            return result
+            return original(builder, *given)
 
         return call
 
@@ -151,14 +140,6 @@ class Watch:
         if not inside.all():
             access = what if what in ("load", "store") else "atomic operation"
             raise AssertionError(f"the {access} leaves the memory of the test: give it smaller sizes")
-
-    def _compared(self, equal: bool, lock: tuple[int, ...]) -> None:
-        """A compare-and-swap that found what it wanted, or not. ``lock``: the program and the addresses."""
-        self._tries = 0 if equal or lock != self._lock else self._tries + 1
-        self._lock = lock
-        if self._tries > MAX_TRIES:
-            self.waits = True
-            raise AssertionError("a lock stays closed with the memory of the test: give it other sizes")
 
     def _dividing(self, name: str) -> Callable[..., Any]:
         original = getattr(InterpreterBuilder, name)
