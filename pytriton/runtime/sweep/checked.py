@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from triton.runtime.errors import InterpreterError
@@ -40,6 +40,16 @@ from pytriton.runtime.sweep.compiled import compiled_on
 __all__ = ["Checked", "with_table"]
 
 MAX_ELEMENTS_PER_WARP = 1024  # of a block of an inspector
+
+
+class _Launch(NamedTuple):
+    """A launch on a GPU, and what it may reach."""
+
+    device: int
+    grid: Grid
+    values: Sequence[Any]
+    specialization: tuple[int, ...]
+    memory: Memory
 
 
 class Checked:
@@ -71,13 +81,14 @@ class Checked:
         if device < 0:
             return self._interpret(grid, values, memory)
         tell_of_overlaps(self._whole, memory)
+        launch = _Launch(device, grid, values, specialization, memory)
         if torch.cuda.is_current_stream_capturing():
-            return self._capture(device, grid, values, specialization, memory)
-        made = self._whole
-        if self.is_inside(device, grid, values, specialization, memory):
-            made = self._executor
+            return self._capture(launch)
+        made = self._executor if self._is_inside(launch) else self._whole
         if made.sites:
-            self._launch(made, device, grid, values, specialization, memory)
+            table = self._table(made, launch).to(f"cuda:{device}")
+            self._start(made, launch, table)
+            tell(found_in(table.tolist(), made.sites), memory, grid)  # this waits for the launch
         else:
             plain()
         return self._tell_of_captured()
@@ -119,55 +130,33 @@ class Checked:
         module = load(made.function, made.text)
         return Interpreted(module, made.parameters, made.constexprs, accesses=accesses, prints=made.prints)
 
-    def is_inside(
-        self,
-        device: int,
-        grid: Grid,
-        values: Sequence[Any],
-        specialization: tuple[int, ...],
-        memory: Memory,
-    ) -> bool:
+    def _is_inside(self, launch: _Launch) -> bool:
         """Whether the inspector finds all accesses that it looks at to be inside; this waits for it."""
         made = self._inspector
-        if made.inspected is None or not inspectable(made.inspected, made.sites, memory):
+        if made.inspected is None or not inspectable(made.inspected, made.sites, launch.memory):
             return False
-        table = torch.tensor(bounds(made.inspected, memory), dtype=torch.int64).to(f"cuda:{device}")
-        self._kernel_of(made, device, specialization)(grid, [*values, table.data_ptr()])
+        limits = torch.tensor(bounds(made.inspected, launch.memory), dtype=torch.int64)
+        table = limits.to(f"cuda:{launch.device}")
+        self._start(made, launch, table)
         return not table[0].item()
 
-    def _launch(
-        self,
-        made: Translation,
-        device: int,
-        grid: Grid,
-        values: Sequence[Any],
-        specialization: tuple[int, ...],
-        memory: Memory,
-    ) -> None:
-        table = self._table(made, device, memory).to(f"cuda:{device}")
-        self._kernel_of(made, device, specialization)(grid, [*values, table.data_ptr()])
-        found = found_in(table.tolist(), made.sites)  # this waits for the launch
-        tell(found, memory, grid)
-
-    def _table(self, made: Translation, device: int, memory: Memory) -> torch.Tensor:
-        return torch.tensor(filled(made.sites, memory, partial(known_blocks, device)), dtype=torch.int64)
-
-    def _capture(
-        self,
-        device: int,
-        grid: Grid,
-        values: Sequence[Any],
-        specialization: tuple[int, ...],
-        memory: Memory,
-    ) -> None:
+    def _capture(self, launch: _Launch) -> None:
         """A launch that becomes part of a graph: each replay fills the table anew."""
         warn_once(_CAPTURED)
-        pinned = self._table(self._whole, device, memory).pin_memory()
-        table = torch.empty_like(pinned, device=f"cuda:{device}")
+        pinned = self._table(self._whole, launch).pin_memory()
+        table = torch.empty_like(pinned, device=f"cuda:{launch.device}")
         table.copy_(pinned, non_blocking=True)
-        self._kernel_of(self._whole, device, specialization)(grid, [*values, table.data_ptr()])
+        self._start(self._whole, launch, table)
         with self._lock:
-            self._captured.append((table, memory.outlived(pinned), grid))
+            self._captured.append((table, launch.memory.outlived(pinned), launch.grid))
+
+    def _table(self, made: Translation, launch: _Launch) -> torch.Tensor:
+        rows = filled(made.sites, launch.memory, partial(known_blocks, launch.device))
+        return torch.tensor(rows, dtype=torch.int64)
+
+    def _start(self, made: Translation, launch: _Launch, table: torch.Tensor) -> None:
+        kernel = self._kernel_of(made, launch.device, launch.specialization)
+        kernel(launch.grid, [*launch.values, table.data_ptr()])
 
     def _tell_of_captured(self) -> None:
         """What the last replay of each graph left; raises LaunchError."""
