@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from cross_entropy import defines, show
 
 import pytriton as triton
 
@@ -52,11 +53,6 @@ forward_kernel = triton.kernel(SOURCE, kernel="forward", num_warps=8)
 backward_kernel = triton.kernel(SOURCE, kernel="backward", num_warps=8)
 
 
-def defines(x: torch.Tensor) -> dict[str, Any]:
-    """The type of the scores, and a block for a whole row."""
-    return {"TYPE": x.dtype, "TN": triton.cdiv(x.shape[1], 256) * 256}
-
-
 class CrossEntropy(torch.autograd.Function):
     """-log(softmax(x))[label] of each row; the gradient is (softmax(x) - onehot(label)) * dloss."""
 
@@ -84,22 +80,5 @@ def cross_entropy(x: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
     return CrossEntropy.apply(x.contiguous(), label)
 
 
-def main() -> None:
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    rows, n = (4096, 30_000) if device == "cuda" else (20, 700)
-    torch.manual_seed(0)
-    x = torch.randn(rows, n, device=device, requires_grad=True)
-    label = torch.randint(n, (rows,), device=device)
-    dloss = torch.randn(rows, device=device)
-    loss = cross_entropy(x, label)
-    loss.backward(dloss)
-    exact = x.detach().double().requires_grad_()
-    want = torch.nn.functional.cross_entropy(exact, label, reduction="none")
-    want.backward(dloss.double())
-    print(forward_kernel.source(defines(x)))
-    for name, got, expected in (("forward", loss.detach(), want.detach()), ("gradient", x.grad, exact.grad)):
-        print(f"relative error, {name}: {float((got - expected).norm() / expected.norm()):.1e}")
-
-
 if __name__ == "__main__":
-    main()
+    show(forward_kernel, cross_entropy)
