@@ -11,7 +11,7 @@ import pytest
 
 from pytriton.__main__ import main
 
-MAX_CALLS = 16  # functions of the launcher in a launch that is like an earlier one: what it costs on the host
+MAX_CALLS = 16  # of functions of the launcher, in a launch like an earlier one
 
 PACKAGE = '''\
 import triton
