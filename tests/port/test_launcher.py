@@ -1,4 +1,4 @@
-"""The launcher module of a ported package, on Triton's own interpreter: sweeps, memory that is restored, host work."""
+"""The launcher module of a ported package, on Triton's own interpreter: sweeps, and work on the host."""
 
 from __future__ import annotations
 

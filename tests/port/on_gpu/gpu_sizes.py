@@ -72,8 +72,8 @@ def _compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     make, call, point_of = launch.__init__, launch.__call__, source.point
     tried: list[tuple[dict[str, Any], Any]] = []
 
-    def noted(self: Any, options: dict[str, Any]) -> Any:
-        tried.append((options, point_of(self, options)))
+    def noted(self: Any, defines: dict[str, Any]) -> Any:
+        tried.append((defines, point_of(self, defines)))
         return tried[-1][1]
 
     def made(self: Any, *given: Any) -> None:
@@ -82,8 +82,8 @@ def _compiled(monkeypatch: pytest.MonkeyPatch) -> None:
             make(self, *given)
         finally:
             self.every = [point for _, point in tried if point is not None]
-            served = [point.options for point in self.every]
-            refused.extend(repr(options) for options, _ in tried if options not in served)
+            served = [point.options.defines for point in self.every]
+            refused.extend(repr(defines) for defines, _ in tried if defines not in served)
 
     def every_point(self: Any, given: Any, *more: Any) -> Any:
         for point in self.every:
