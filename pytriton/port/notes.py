@@ -1,7 +1,7 @@
 """What a person should know of a text: remarks on what was ported, and reasons where something was not.
 
 Input: a ``PortedText``. Output: notes, each with the position of a file that a terminal or a browser can open
-(``ops/add.py:28``; in notebooks ``adding.ipynb: cell 2, line 3``).
+(``ops/add.py:28``).
 """
 
 from __future__ import annotations
@@ -49,9 +49,7 @@ def shown_path(path: Path, root: Path) -> str:
 def position(found: Found, line: int, root: Path, file: Path | None = None) -> str:
     """A line of the file that holds the text, or of another."""
     path = file or found.path
-    told = found.place(line) if path == found.path else f"line {line}"
-    shown = shown_path(path, root)
-    return f"{shown}:{line}" if told == f"line {line}" else f"{shown}: {told}"
+    return f"{shown_path(path, root)}:{line}"
 
 
 def first_line(found: Found) -> int:

@@ -19,8 +19,6 @@ __global__ void add(float *Z, float *X, float *Y, int n) {
 }
 """
 QUOTED = "\n".join(f'  "{line}\\n"' for line in ADD.splitlines())
-INDENTED = "".join(f"   {line}\n" for line in ADD.splitlines())
-CELL = {"cell_type": "code", "source": f'import triton\nk = triton.kernel("""{ADD}""")'}
 
 # name of the case: name of the file, its text, where the kernel is
 KINDS = {
@@ -50,20 +48,6 @@ KINDS = {
         ),
         "line 3",
     ),
-    "md": ("add.md", f"# Adding\n\n```c\n{ADD}```\n", "line 4"),
-    "md, Python": (
-        "add.md",
-        f'# Adding\n\n```python\nimport triton\nk = triton.kernel("""{ADD}""")\n```\n',
-        "line 5",
-    ),
-    "rst": ("add.rst", f"Adding\n======\n\n.. code-block:: c\n\n{INDENTED}\nThe end.\n", "line 6"),
-    "rst, two colons": ("add.rst", f"Adding, like this::\n\n{INDENTED}\nThe end.\n", "line 3"),
-    "ipynb": ("add.ipynb", json.dumps({"cells": [CELL]}), "cell 1, line 2"),
-    "ipynb, in words": (
-        "add.ipynb",
-        json.dumps({"cells": [CELL | {"cell_type": "markdown", "source": ["Adds:\n", f"```\n{ADD}```"]}]}),
-        "cell 1, line 3",
-    ),
 }
 
 
@@ -75,9 +59,8 @@ def test_kind(tmp_path: Path, kind: str) -> None:
     out, told = tmp_path / "new", tmp_path / "report.json"
     assert main(["port", str(tmp_path / "old"), "--out", str(out), "--report", str(told)]) == 0
     (entry,) = json.loads(told.read_text())["kernels"]
-    before, _, line = place.rpartition(" ")  # the comment above the kernel
-    where = f"{name}: {before} {int(line) + 1}" if "cell" in place else f"{name}:{int(line) + 1}"
-    assert (entry["place"], entry["name"]) == (where, "add")
+    _, _, line = place.rpartition(" ")  # the comment above the kernel
+    assert (entry["place"], entry["name"]) == (f"{name}:{int(line) + 1}", "add")
     module = (out / "add.py").read_text()
     assert "# Z = X + Y\n" in module
     assert "# as far as it goes" in module
@@ -85,7 +68,9 @@ def test_kind(tmp_path: Path, kind: str) -> None:
     compare(ADD, "add", ported(out, "add", "ADD", {}), Case({}, {}), 37, (2,))
 
 
-@pytest.mark.parametrize("name", ["add.cu", "add.txt", "build/add.c", ".hidden/add.c", "venv/lib/add.py"])
+@pytest.mark.parametrize(
+    "name", ["add.cu", "add.txt", "add.md", "build/add.c", ".hidden/add.c", "venv/lib/add.py"]
+)
 def test_what_is_not_looked_at(tmp_path: Path, name: str, capsys: Any) -> None:
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / name).write_text(ADD)

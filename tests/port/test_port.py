@@ -65,13 +65,6 @@ CPP = (
     + ')";\n'
 )
 TINY = ADD.replace("TYPE", "int").replace("TILE", "8").replace("add", "tiny")
-NOTEBOOK = {
-    "cells": [
-        {"cell_type": "markdown", "source": ["# Adding"]},
-        {"cell_type": "code", "source": ["%matplotlib inline\n", "import triton\n", f'S = """{ADD}"""']},
-        {"cell_type": "code", "source": ["k = triton.kernel(S, {'TYPE': 'half', 'TILE': 16})"]},
-    ]
-}
 
 
 @pytest.fixture
@@ -80,10 +73,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "ops/add.py": PACKAGE.replace('"scale.c"', '__file__.replace("add.py", "scale.c")'),
         "ops/scale.c": SCALE,
         "src/plus.cc": CPP,
-        "README.md": f"# Adding\n\n```c\n{TINY}```\n",
-        "docs/guide.rst": "Guide\n\n.. code-block:: c\n\n"
-        + "".join(f"   {line}\n" for line in ADD.splitlines()),
-        "notebooks/adding.ipynb": json.dumps(NOTEBOOK),
+        "tiny.c": TINY,
+        "docs/guide.c": ADD,
         "src/cuda.cpp": 'const char* c = R"(__global__ void f(float* x) { x[threadIdx.x] = 0; })";\n',
     }
     for name, text in files.items():
@@ -106,14 +97,12 @@ def report(folder: Path) -> dict[str, Any]:
 
 def test_finds_every_kind_and_grades_it(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same text in three files is one, where it is launched; what is missing is said with its place."""
-    (repository / "repo/docs/other.rst").write_text(
-        (repository / "repo/docs/guide.rst").read_text().replace("add(", "other(")
-    )
+    (repository / "repo/docs/other.c").write_text(ADD.replace("add(", "other("))
     assert port("--report", "report.json") == 1
     found = report(repository)
     grades = {name: entry["grade"] for name, entry in found.items() if name not in ("sums", "problems")}
     assert grades == {
-        "README.md:tiny": "ported with notes",
+        "tiny.c:tiny": "ported with notes",
         "ops/add.py:add": "ported",
         "ops/scale.c:scale": "ported",
         "src/plus.cc:plus": "ported with notes",
@@ -121,16 +110,14 @@ def test_finds_every_kind_and_grades_it(repository: Path, capsys: pytest.Capture
     assert found["ops/add.py:add"]["place"] == "ops/add.py:5"
     assert found["ops/scale.c:scale"]["launches"] == ["ops/add.py:24"]
     first, last = found["problems"][0], found["problems"][-1]
-    assert (first["place"], first["code"]) == ("docs/other.rst:6", "TC203")
+    assert (first["place"], first["code"]) == ("docs/other.c:2", "TC203")
     assert "give its defines with -D" in last["text"]
     assert f"{first['place']}: {first['text']} [TC203]" in capsys.readouterr().err
     assert found["sums"]["kernels"] == {"ported": 2, "ported with notes": 2, "needs a person": 0}
 
 
 def test_defines_of_the_command_line_finish_the_work(repository: Path) -> None:
-    (repository / "repo/docs/guide.rst").write_text(
-        "::\n\n   " + ADD.replace("add(", "more(").replace("\n", "\n   ")
-    )
+    (repository / "repo/docs/guide.c").write_text(ADD.replace("add(", "more("))
     assert port() == 1
     assert port("-D", "TYPE=float", "-D", "TILE=16,32", "--out", "all") == 0
     assert "def more(" in (repository / "all/guide.py").read_text()
@@ -140,14 +127,14 @@ def test_the_modules_stand_alone_and_are_formatted(repository: Path) -> None:
     assert port("--with-tests") == 0
     modules = sorted((repository / "new").glob("*.py"))
     assert [path.name for path in modules] == [
-        "README.py", "__init__.py", "_triton.py", "add.py", "plus.py", "scale.py",
+        "__init__.py", "_triton.py", "add.py", "plus.py", "scale.py", "tiny.py",
     ]  # fmt: skip
     for path in modules:
         imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Import)]
         roots = {alias.name.split(".")[0] for node in imports for alias in node.names}
         assert not roots & {"pytriton"}
     tests = sorted((repository / "new_comparison").glob("*.py"))
-    assert [path.name for path in tests] == [f"test_{n}.py" for n in ("README", "add", "plus", "scale")]
+    assert [path.name for path in tests] == [f"test_{n}.py" for n in ("add", "plus", "scale", "tiny")]
     for path in tests:
         assert re.findall(r"pytriton(?:\.\w+)+", path.read_text()) == ["pytriton.testing"]
     command = [

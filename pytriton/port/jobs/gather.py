@@ -123,7 +123,7 @@ def _filled(found: Found) -> tuple[str, dict[str, Unknown], str | None]:
     def fill(match: re.Match[str]) -> str:
         value = found.holes[int(match[1])]
         before, after = found.text[: match.start()][-1:], found.text[match.end() :][:1]
-        line = found.place(found.text.line_at(match.start()))
+        line = f"line {found.text.line_at(match.start())}"
         shown = value.text if len(value.text) < 60 else value.text[:57] + "..."
         if re.match(r"[\w\ue001]", before) or re.match(r"[\w\ue000]", after):
             problem.append(f"{line}: the part {{{shown}}} of a name is only known when the program runs")

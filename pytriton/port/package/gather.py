@@ -77,9 +77,9 @@ def _merged(founds: Iterable[Found]) -> Iterator[Found]:
     yield from groups.values()
 
 
-def _rank(found: Found) -> tuple[bool, bool]:
-    """A text that is launched comes before one that is not, and code before documents."""
-    return not found.launches, found.path.suffix in (".md", ".rst", ".ipynb")
+def _rank(found: Found) -> bool:
+    """A text that is launched comes before one that is not."""
+    return not found.launches
 
 
 def _of_whole_files(paths: Sequence[Path], seen: Sequence[Observation]) -> Iterator[Observation]:

@@ -1,16 +1,14 @@
 """A file -> the Triton-C texts in it, and the launches of them that its Python shows.
 
 A Triton-C file is its own text. Python is followed (``interpret``); texts that nothing launches are found by
-their looks. Documents hold blocks of code: all Python blocks of one are read as one module, since tutorials
-are written that way. C++ holds texts in raw strings, or in ordinary ones line by line.
+their looks. C++ holds texts in raw strings, or in ordinary ones line by line.
 """
 
 from __future__ import annotations
 
 import ast
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -23,16 +21,12 @@ __all__ = ["Found", "extract", "looks_like"]
 
 @dataclass(eq=False)
 class Found:
-    """One text. ``launches`` are those of kernel objects made of it; ``holes`` its unknown parts by number.
-
-    ``place`` turns a line of ``text.line_at`` into words (``line 12``, ``cell 3, line 2``).
-    """
+    """One text. ``launches`` are those of kernel objects made of it; ``holes`` its unknown parts by number."""
 
     path: Path
     text: Traced
     launches: list[Launch] = field(default_factory=list)
     holes: Sequence[Unknown] = ()
-    place: Callable[[int], str] = "line {}".format
     problem: str | None = None
     notes: list[tuple[Path, int, str]] = field(
         default_factory=list
@@ -59,10 +53,6 @@ def extract(path: Path, root: Path) -> list[Found]:
     match path.suffix:
         case ".py":
             return _python(path, text, root)
-        case ".md" | ".rst":
-            return _document(path, text, root)
-        case ".ipynb":
-            return _notebook(path, text, root)
         case ".cc" | ".cpp":
             return list(_strings(path, text))
         case _:
@@ -78,25 +68,22 @@ def _whole(text: str, line: int = 1) -> Traced:
 # Python
 
 
-def _python(path: Path, text: str, root: Path, place: Callable[[int], str] | None = None) -> list[Found]:
-    told = place or Found.place
+def _python(path: Path, text: str, root: Path) -> list[Found]:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = f"the Python around it cannot be read ({error.__class__.__name__}: {error}): its defines are unknown"
-        return [Found(path, quoted_text, problem=why, place=told) for quoted_text in _quoted(text)]
+        return [Found(path, quoted_text, problem=why) for quoted_text in _quoted(text)]
     launches, holes = follow(path, tree, root)
-    found = list(_by_text(path, launches, holes, told))
+    found = list(_by_text(path, launches, holes))
     used = {line for text in found for line in _lines_of(text)}
     for text_of_nobody, lines in _loose(tree):
         if not used.intersection(lines):
-            found.append(Found(path, text_of_nobody, holes=holes, place=told))
+            found.append(Found(path, text_of_nobody, holes=holes))
     return found
 
 
-def _by_text(
-    path: Path, launches: list[Launch], holes: list[Unknown], place: Callable[[int], str]
-) -> Iterator[Found]:
+def _by_text(path: Path, launches: list[Launch], holes: list[Unknown]) -> Iterator[Found]:
     """The launches sorted by their text; texts with holes are the same if their holes are."""
     groups: dict[str, Found] = {}
     for launch in launches:
@@ -106,9 +93,7 @@ def _by_text(
         text = source if isinstance(source, Traced) else traced(((str(source), launch.kernel.line),))
         key = re.sub("\ue000(\\d+)\ue001", lambda match: "{" + holes[int(match[1])].text + "}", text)
         if key not in groups:
-            groups[key] = Found(text.path or path, text, [], holes, place)
-            if text.path is not None:
-                groups[key].place = Found.place
+            groups[key] = Found(text.path or path, text, [], holes)
         groups[key].launches.append(launch)
     yield from groups.values()
 
@@ -172,94 +157,3 @@ def _strings(path: Path, text: str) -> Iterator[Found]:
         ]
         if looks_like("".join(piece for piece, _ in pieces)):
             yield Found(path, traced(pieces))
-
-
-# Documents
-
-_FENCE: Final = re.compile(
-    r"^([ \t]*)(```+|~~~+)[ \t]*\{?\.?([\w+-]*)[^\n]*\n(.*?)^\1?[ \t]*\2[`~]*[ \t]*$", re.M | re.S
-)
-_DIRECTIVE: Final = re.compile(
-    r"^([ \t]*)(?:\.\. (?:code-block|code|sourcecode)::[ \t]*([\w+-]*)|[^\n]*::)[ \t]*\n"
-    r"((?:[ \t]*\n|\1[ \t]+[^\n]*\n?)+)",
-    re.M,
-)
-_PYTHON: Final = ("python", "py", "python3", "ipython", "pycon")
-
-
-def _document(path: Path, text: str, root: Path) -> list[Found]:
-    """Blocks of code in Markdown or reStructuredText."""
-    if path.suffix == ".md":
-        blocks = [(match[3], match[4], match.start(4)) for match in _FENCE.finditer(text)]
-    else:
-        blocks = [(match[2] or "", match[3], match.start(3)) for match in _DIRECTIVE.finditer(text)]
-    rows = [(word.lower(), _dedented(code), text.count("\n", 0, start) + 1) for word, code, start in blocks]
-    texts = [
-        Found(path, _whole(code, line))
-        for word, code, line in rows
-        if word not in _PYTHON and looks_like(code)
-    ]
-    python = [(code, line) for word, code, line in rows if word in _PYTHON]
-    return texts + _python_blocks(path, python, root, Found.place)
-
-
-def _dedented(code: str) -> str:
-    lines = code.split("\n")
-    width = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
-    return "\n".join(line[width:] for line in lines)
-
-
-def _python_blocks(
-    path: Path, blocks: list[tuple[str, int]], root: Path, place: Callable[[int], str]
-) -> list[Found]:
-    """Python blocks as one module, each at its own line; what does not parse is left out of it."""
-    module: list[str] = []
-    broken: list[Found] = []
-    for code, line in blocks:
-        code = "\n".join("pass" if row.startswith(("%", "!")) else row for row in code.split("\n"))
-        try:
-            ast.parse(code)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            broken += [
-                Found(
-                    path,
-                    traced((piece, at + line - 1) for piece, at in text.text.pieces),
-                    place=place,
-                    problem=text.problem,
-                )
-                for text in _python(path, code, root)
-            ]
-            continue
-        module += [""] * (line - 1 - len(module)) + code.rstrip("\n").split("\n")
-    return (_python(path, "\n".join(module) + "\n", root, place) if module else []) + broken
-
-
-def _notebook(path: Path, text: str, root: Path) -> list[Found]:
-    """The cells of a notebook; lines are counted on through all of them, and told a cell."""
-    try:
-        cells = json.loads(text)["cells"]
-        sources = [(str(cell["cell_type"]), "".join(cell["source"])) for cell in cells]
-    except (ValueError, KeyError, TypeError):
-        return []
-    starts: list[int] = []
-    python: list[tuple[str, int]] = []
-    found: list[Found] = []
-    line = 1
-
-    def place(at: int) -> str:
-        number = max((i for i, start in enumerate(starts) if start <= at), default=0)
-        return f"cell {number + 1}, line {at - starts[number] + 1}"
-
-    for kind, source in sources:
-        starts.append(line)
-        if kind == "code":
-            python.append((source, line))
-        else:
-            blocks = ((match[4], match.start(4)) for match in _FENCE.finditer(source))
-            found += [
-                Found(path, _whole(code, line + source.count("\n", 0, at)), place=place)
-                for code, at in blocks
-                if looks_like(code)
-            ]
-        line += source.count("\n") + 1
-    return found + _python_blocks(path, python, root, place)

@@ -13,11 +13,11 @@ from typing import Final
 
 __all__ = ["MARK", "SUFFIXES", "files", "root_of"]
 
-SUFFIXES: Final = (".c", ".tr", ".h", ".cc", ".cpp", ".py", ".md", ".rst", ".ipynb")
+SUFFIXES: Final = (".c", ".tr", ".h", ".cc", ".cpp", ".py")
 
 MARK: Final = "# Ported from Triton-C by pytriton"
 
-MAX_BYTES: Final = 4 << 20  # bytes; a notebook with pictures is large
+MAX_BYTES: Final = 4 << 20
 _SKIPPED: Final = frozenset("__pycache__ node_modules build dist venv env site-packages".split())
 
 

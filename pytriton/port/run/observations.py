@@ -155,7 +155,7 @@ def _founds(seen: Sequence[Observation], found: Found) -> Iterator[Found]:
         start = found.text.line_at(0) or largest.line
         filled = _filled(found.text, largest.text) or traced(((largest.text, start),))
         launches = [_launch(launch, filled) for launch in group]
-        yield Found(found.path, filled, launches, place=found.place)
+        yield Found(found.path, filled, launches)
 
 
 _BUFFER: Final = re.compile(r"\bcalloc\s*\(\s*(0[xX][0-9a-fA-F]+|\d+)\s*\)")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytriton.port.jobs.gather import Use, gather
-from pytriton.port.read.extract import Found, extract
+from pytriton.port.read.extract import extract
 from pytriton.port.read.interpret import follow
 from tests.work import counted
 
@@ -235,7 +235,3 @@ def test_no_file_outside_of_the_project_is_read(tmp_path: Path) -> None:
     path = project / "ops.py"
     path.write_text("import triton\nk = triton.kernel(triton.read('../secret.c'))\n")
     assert extract(path, project) == []
-
-
-def test_found_has_its_place() -> None:
-    assert Found.place(3) == "line 3"
