@@ -66,7 +66,9 @@ def _chosen(package: ModuleType) -> str:
         return ""
     kernel = list(kernels.values())[-1]
     if package is packages()[1]:
-        return str(kernel.best_config)
+        config = kernel.best_config
+        words = [f"{name}={config.defines[name]}" for name in ("SPLIT", "TM", "TN", "TK")]
+        return " ".join([*words, f"num_warps={config.num_warps}", f"num_stages={config.num_stages}"])
     return str(next(iter(kernel.launches.values())).point.config)
 
 
