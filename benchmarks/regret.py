@@ -114,12 +114,16 @@ def _shown(regrets: Sequence[float]) -> str:
 # Sweeps.
 
 _racing = [0.0]
+_load = [0.0]  # seconds under load before each race
 
 
-def _timed_race(*given: Any) -> Any:
+def _timed_race(points: Sequence[Any], timed: Timed, *given: Any) -> Any:
     start = time.perf_counter()
     try:
-        return race(*given)
+        while time.perf_counter() - start < _load[0]:
+            for point in points:
+                timed(point, 3)
+        return race(points, timed, *given)
     finally:
         _racing[0] += time.perf_counter() - start
 
@@ -246,11 +250,17 @@ def answer(question: Question, options: argparse.Namespace) -> Answer:
         found.missed.append(math.exp(best_of_it))
         found.regrets.append(math.exp(behind[each.choice] - best_of_it))
     best = min(behind, key=behind.__getitem__)
-    found.best = " ".join(f"{name}={best.defines[name]}" for name in question.shown)
-    extras = (("warps", best.num_warps), ("stages", best.num_stages), ("swizzle", best.swizzle))
-    found.best += "".join(f" {name}={value}" for name, value in extras if value)
-    found.best += " descriptors" * best.descriptors
+    others = [choice for choice in dict.fromkeys(chosen) if choice != best]
+    found.best = "; chosen ".join(_words(question, point) for point in (best, *others))
     return found
+
+
+def _words(question: Question, point: Any) -> str:
+    """A point of a sweep."""
+    shown = "x".join(str(point.defines[name]) for name in question.shown)
+    extras = (("warps", point.num_warps), ("stages", point.num_stages), ("swizzle", point.swizzle))
+    shown += "".join(f" {name}={value}" for name, value in extras if value)
+    return shown.strip() + " descriptors" * point.descriptors
 
 
 def means(rows: Sequence[Sequence[str]]) -> str:
@@ -321,6 +331,7 @@ def options_of(names: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=8.0, help="of the oracle, a question")
     parser.add_argument("--sweeps", type=int, default=3)
     parser.add_argument("--again", type=int, default=0)
+    parser.add_argument("--load", type=float, default=0.0, help="seconds under load before a race of a sweep")
     parser.add_argument(
         "--autotune", type=listed, default=names, metavar="NAME,NAME", help="where it is timed"
     )
@@ -338,7 +349,7 @@ def main() -> None:
         return
     if not torch.cuda.is_available():
         sys.exit("benchmarks.regret needs a CUDA GPU; there is none")
-    os.environ["PYTRITON_PROGRESS"] = "0"
+    os.environ["PYTRITON_PROGRESS"], _load[0] = "0", options.load
     setattr(benchmark, "race", _timed_race)  # noqa: B010 (it is imported there, not exported)
     torch.backends.cuda.matmul.allow_tf32 = False
     warm_up(next(question for question in QUESTIONS if question.name == "softmax-1024"))
