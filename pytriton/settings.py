@@ -17,6 +17,7 @@ class Settings:
     ``ieee``, ``tf32``, ``tf32x3``, ``bf16x3`` or ``bf16x6``. ``swizzle`` takes program ids in groups of so many, 0
     as they come. ``num_stages`` is for loops that only stream; those with products take it from the launch. With
     ``descriptors`` tiles are loaded through tensor descriptors, for launches of which ``Traits.described`` holds.
+    ``packed`` code reads operands from copies that the launcher makes of them (``Traits.packing``).
     ``checked`` code makes no access outside the memory that its pointers come from, and reports it (passes/check).
     Of it, the ``inspector`` tells before a launch whether all accesses will be inside, and the ``executor`` checks
     only those of which the inspector cannot tell. ``on_cpu`` code is for the interpreter, where functions of
@@ -32,6 +33,7 @@ class Settings:
     swizzle: int = 0
     num_stages: int | None = None
     descriptors: bool = False
+    packed: bool = False
     checked: bool = False
     part: Literal["", "inspector", "executor"] = ""
     on_cpu: bool = False

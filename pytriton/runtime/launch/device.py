@@ -241,11 +241,15 @@ class Direct:
             return launch
 
         def guarded(*given: Any) -> object:
-            grid = given[:3]
-            values = given[13 : 13 + self.count] if self.style == "flat" else given[15]
+            grid, values = self.asked(given, self.count)
             return launch(*given) if fits(grid, values) else otherwise(grid, values)
 
         return guarded
+
+    def asked(self, given: Sequence[Any], count: int) -> tuple[Grid, Sequence[Any]]:
+        """The grid and the ``count`` values of a launch, from all that the C function is given."""
+        x, y, z = given[:3]
+        return (x, y, z), given[13 : 13 + count] if self.style == "flat" else given[15]
 
     @property
     def needs(self) -> tuple[int, bytes, Callable[..., object] | None] | None:

@@ -162,7 +162,7 @@ class Config:
 
     ``precision`` is that of ``float @ float``; ``swizzle`` the size of the groups in which tuning takes the
     program ids of its own accord, 0 for their order; with ``descriptors`` tiles are loaded through tensor
-    descriptors where that is exact. None of them shows in ``Options``.
+    descriptors, with ``packed`` from copies of operands, where that is exact. None of them shows in ``Options``.
     """
 
     defines: Mapping[str, Define] = field(default_factory=dict)
@@ -171,6 +171,7 @@ class Config:
     precision: str = "ieee"
     swizzle: int = 0
     descriptors: bool = False
+    packed: bool = False
 
     def __post_init__(self) -> None:
         plain = {name: define_of(name, value) for name, value in self.defines.items()}
@@ -182,7 +183,8 @@ class Config:
     @cached_property
     def _key(self) -> tuple[object, ...]:
         defines = tuple(sorted((name, repr(value)) for name, value in self.defines.items()))
-        return defines, self.num_warps, self.num_stages, self.precision, self.swizzle, self.descriptors
+        variant = self.swizzle, self.descriptors, self.packed
+        return defines, self.num_warps, self.num_stages, self.precision, *variant
 
     def __eq__(self, other: object) -> bool:
         return self._key == other._key if isinstance(other, Config) else NotImplemented
@@ -199,6 +201,7 @@ class Config:
         tail += "" if self.precision == "ieee" else f", precision={self.precision!r}"
         tail += f", swizzle={self.swizzle}" if self.swizzle else ""
         tail += ", descriptors=True" if self.descriptors else ""
+        tail += ", packed=True" if self.packed else ""
         return f"Config({defines + ', ' if defines else ''}num_warps={self.num_warps}{tail})"
 
 

@@ -94,7 +94,7 @@ def _launches(
             continue
         sizes = call.asked.pop(candidate, None) or grid_of(candidate, call.grid)
         if sizes is not None and not candidate.suits(sizes, values):
-            reason = f"{candidate.translation.kernel}: its descriptors do not suit these arguments"
+            reason = f"{candidate.translation.kernel}: its descriptors or copies do not suit these arguments"
             sweep.dropped[candidate.config] = refusal(reason, "TC531")
             progress.tell(candidate.config, reason)
         elif sizes is not None:
