@@ -49,7 +49,7 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What a kernel lets tuning try, what it needs of a GPU, and what its descriptors need of a launch."""
+    """What a kernel lets tuning try, what it needs of a GPU, and what its code needs of a launch."""
 
     swizzles: bool = False  # its program ids may be taken in groups
     pipelined: bool = False  # a loop of it loads for a matrix product, and is a ``range``
@@ -58,3 +58,4 @@ class Traits:
     doubles: bool = False  # it computes with double, which is exact: no product is fused into a sum
     tiles: Tiles = Tiles()
     described: tuple[Described, ...] = ()  # where it has descriptors: what must hold of a launch
+    positive: tuple[str, ...] = ()  # parameters that must be positive in a launch (speed/fast_math.py)

@@ -77,18 +77,18 @@ class Candidate:
         they are to be checked; raises LaunchError for a store outside."""
         if device == CPU and math.prod(grid) > MOST_PROGRAMS:
             refuse_count(self.translation.kernel, grid)
-        if memory is not None:
+        if not self.suits(grid, values):
+            self._plain.launch(device, grid, values, specialization, memory)
+        elif memory is not None:
             plain = partial(self.launch, device, grid, values, specialization)
             self._checked.run(device, grid, values, specialization, memory, plain)
-        elif not self.suits(grid, values):
-            self._plain.launch(device, grid, values, specialization)
         elif device == CPU:
             self._interpret(grid, values)
         else:
             self.kernel_on(device, specialization)(grid, values)
 
     def suits(self, grid: Grid, values: Sequence[Any]) -> bool:
-        """Whether its descriptors, if it has any, reach what the text says in such a launch."""
+        """Whether its code holds for such a launch: descriptors reach what the text says, scales are positive."""
         return self._fits is None or self._fits(grid, values)
 
     @cached_property
@@ -106,8 +106,10 @@ class Candidate:
 
     @cached_property
     def _plain(self) -> Candidate:
-        """The same point without descriptors, for launches that those do not suit."""
-        return Candidate(self._text, replace(self.config, descriptors=False), lambda _: self.binder)
+        """The same point for launches that its code does not suit: without descriptors, else without fast_math."""
+        fast = self.config.fast_math and self.config.descriptors
+        config = replace(self.config, descriptors=False, fast_math=fast)
+        return Candidate(self._text, config, lambda _: self.binder)
 
     def kernel_on(self, device: int, specialization: tuple[int, ...]) -> DeviceKernel:
         """The compiled kernel; raises UnsupportedError or LaunchError where there can be none."""
