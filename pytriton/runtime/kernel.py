@@ -415,8 +415,8 @@ def kernel(
     ``fast_math`` floats may round otherwise than the text says. ``heuristics`` computes defines from a call's
     arguments. ``kernel`` picks one of several. A launch that breaks a ``__multipleof`` or ``__aligned`` runs
     without it, with a warning; with ``strict_promises`` it is refused. ``check``: accesses outside the memory
-    of the arguments are reported instead of made; ``None`` checks on the CPU alone, ``True`` and ``False``
-    decide for GPUs, too, and ``"strict"`` raises for loads as for stores.
+    of the arguments are reported instead of made (``None``: on the CPU alone); ``"strict"`` raises for loads
+    as for stores.
     Raises CompileError for a text that cannot be translated, LaunchError for wrong arguments.
     """
     _refuse_unknown(unknown)
