@@ -413,10 +413,10 @@ def kernel(
     tuning, ``tune_budget`` limits it in seconds; ``tune='full'`` tries pytriton's own points, too. ``precision``
     of ``float @ float``: ``ieee, tf32, tf32x3, bf16x3`` or ``bf16x6``. With ``fast_math`` floats may round
     otherwise than the text says. ``heuristics`` computes defines from a call's arguments. ``kernel`` picks one of
-    several. ``strict_promises`` refuses a launch that breaks a ``__multipleof`` or ``__aligned``; else it draws a
-    warning. ``check``: accesses outside the memory of the arguments are reported instead of made (``None``: on
-    the CPU alone); ``"strict"`` raises for loads as for stores.
-    Raises CompileError for a text that cannot be translated, LaunchError for wrong arguments.
+    several. ``strict_promises`` refuses a launch that breaks a ``__multipleof`` or ``__aligned``. ``check``:
+    accesses outside the memory of the arguments are reported instead of made (``None``: on the CPU alone);
+    ``"strict"`` raises for loads as for stores. Raises CompileError for a text that cannot be translated,
+    LaunchError for wrong arguments.
     """
     _refuse_unknown(unknown)
     given = by_era(
@@ -428,9 +428,9 @@ def kernel(
         autotune_key=(autotune_key,) if isinstance(autotune_key, str) else tuple(autotune_key or ()),
         outputs=tuple(outputs),
     )
-    settings = Settings(kernel, tuple(os.fspath(folder) for folder in include_dirs), strict_literals)
+    folders = tuple(os.fspath(folder) for folder in include_dirs)
     definition = Definition(
-        KernelText(read_source(src, name), settings),
+        KernelText(read_source(src, name), Settings(kernel, folders, strict_literals)),
         defines_of(given.defines),
         given.num_warps,
         num_stages,
