@@ -406,17 +406,16 @@ def kernel(
 ) -> Kernel:
     """A kernel of a Triton-C text, checked now as far as the defines allow.
 
-    ``src`` is text, bytes, or a path (an ``os.PathLike``). By position: 2020's ``defines, num_warps``, 2021's
-    ``device, defines, num_warps, autotune_configs, autotune_key``, or 2019's list of output names. A list in
-    ``defines``, ``num_warps``, ``num_stages``, ``precision`` or ``fast_math`` is a sweep, and so are
-    ``autotune_configs`` and ``autotune_vals``. ``autotune_key`` names parameters whose values call for new
-    tuning, ``tune_budget`` limits it in seconds; ``tune='full'`` tries pytriton's own points, too. ``precision``
-    of ``float @ float``: ``ieee, tf32, tf32x3, bf16x3`` or ``bf16x6``. With ``fast_math`` floats may round
-    otherwise than the text says. ``heuristics`` computes defines from a call's arguments. ``kernel`` picks one of
-    several. ``strict_promises`` refuses a launch that breaks a ``__multipleof`` or ``__aligned``. ``check``:
-    accesses outside the memory of the arguments are reported instead of made (``None``: on the CPU alone);
-    ``"strict"`` raises for loads as for stores. Raises CompileError for a text that cannot be translated,
-    LaunchError for wrong arguments.
+    ``src`` is text, bytes, or a path. By position: 2020's ``defines, num_warps``, 2021's ``device, defines,
+    num_warps, autotune_configs, autotune_key``, or 2019's list of output names. A list in ``defines``,
+    ``num_warps``, ``num_stages``, ``precision`` or ``fast_math`` is a sweep, and so are ``autotune_configs`` and
+    ``autotune_vals``. ``autotune_key`` names parameters whose values call for new tuning, ``tune_budget`` limits
+    it in seconds; ``tune='full'`` tries pytriton's own points, too. ``precision`` of ``float @ float``: ``ieee,
+    tf32, tf32x3, bf16x3`` or ``bf16x6``. With ``fast_math`` floats may round otherwise than the text says.
+    ``heuristics`` computes defines from a call's arguments. ``kernel`` picks one of several. ``strict_promises``
+    refuses a launch that breaks a ``__multipleof`` or ``__aligned``. ``check``: accesses outside the memory of
+    the arguments are reported instead of made (``None``: on the CPU alone); ``"strict"`` raises for loads as for
+    stores. Raises CompileError, LaunchError for wrong arguments.
     """
     _refuse_unknown(unknown)
     given = by_era(
