@@ -285,6 +285,7 @@ class Gradient:
             strict_literals=settings.strict_literals,
             include_dirs=settings.include_dirs,
             precision=definition.settings.precision,  # type: ignore[arg-type]
+            fast_math=definition.settings.fast_math,  # type: ignore[arg-type]
             check=definition.settings.check,
         )
 

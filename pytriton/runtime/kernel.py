@@ -399,23 +399,23 @@ def kernel(
     tune_budget: float | None = None,
     tune: str | None = None,
     precision: str | Iterable[str] = "ieee",
+    fast_math: bool | Iterable[bool] = False,
     strict_promises: bool = False,
     check: bool | str | None = None,
     **unknown: Any,
 ) -> Kernel:
     """A kernel of a Triton-C text, checked now as far as the defines allow.
 
-    ``src`` is text, bytes, or a path (an ``os.PathLike``). After it may stand, by position, 2020's
-    ``defines, num_warps``, 2021's ``device, defines, num_warps, autotune_configs, autotune_key``, or 2019's
-    list of output names. A list in ``defines``, ``num_warps``, ``num_stages`` or ``precision`` is a sweep, and so
-    are ``autotune_configs`` and ``autotune_vals``. ``autotune_key`` names parameters whose values call for new
-    tuning, ``tune_budget`` limits it in seconds; ``tune='full'`` tries pytriton's own points without a sweep.
-    ``precision`` of ``float @ float``: ``ieee, tf32, tf32x3, bf16x3`` or ``bf16x6``. ``heuristics`` computes
-    defines from a call's arguments. ``kernel`` picks one of several. With ``strict_promises`` a launch that breaks
-    a ``__multipleof`` or ``__aligned`` is refused; else it runs without relying on it, with a warning.
-    ``check``: accesses outside the memory of the arguments are reported instead of made; ``None`` checks on the CPU
-    alone, ``True`` and ``False`` decide for GPUs, too, and ``"strict"`` raises for loads as for stores.
-    Raises CompileError for a text that cannot be translated, LaunchError for wrong arguments.
+    ``src`` is text, bytes, or a path. By position: 2020's ``defines, num_warps``, 2021's ``device, defines,
+    num_warps, autotune_configs, autotune_key``, or 2019's list of output names. A list in ``defines``,
+    ``num_warps``, ``num_stages``, ``precision`` or ``fast_math`` is a sweep, and so are ``autotune_configs`` and
+    ``autotune_vals``. ``autotune_key`` names parameters whose values call for new tuning, ``tune_budget`` limits
+    it in seconds; ``tune='full'`` tries pytriton's own points, too. ``precision`` of ``float @ float``: ``ieee,
+    tf32, tf32x3, bf16x3`` or ``bf16x6``. With ``fast_math`` floats may round otherwise than the text says.
+    ``heuristics`` computes defines from a call's arguments. ``kernel`` picks one of several. ``strict_promises``
+    refuses a launch that breaks a ``__multipleof`` or ``__aligned``. ``check``: accesses outside the memory of
+    the arguments are reported instead of made (``None``: on the CPU alone); ``"strict"`` raises for loads as for
+    stores. Raises CompileError, LaunchError for wrong arguments.
     """
     _refuse_unknown(unknown)
     given = by_era(
@@ -434,7 +434,7 @@ def kernel(
         given.num_warps,
         num_stages,
         configs_of(given.autotune_configs),
-        _settings(given, tune_budget, tune, precision, strict_promises, check_of(check)),
+        _settings(given, tune_budget, tune, (precision, fast_math), strict_promises, check_of(check)),
         given.outputs,
         Heuristics(heuristics or {}),
     )
@@ -460,16 +460,19 @@ def _settings(
     given: Given,
     budget: float | None,
     tune: str | None,
-    precision: str | Iterable[str],
+    arithmetic: tuple[str | Iterable[str], bool | Iterable[bool]],
     strict: bool,
     check: Check,
 ) -> PlanSettings:
-    precisions = precision if isinstance(precision, str) else tuple(precision)
+    precision, fast_math = (
+        tuple(axis) if isinstance(axis, Iterable) and not isinstance(axis, str) else axis
+        for axis in arithmetic
+    )
     device = device_of(given.device)
     if tune not in (None, "full"):
         raise refusal(f"tune is {tune!r}", "TC517", "give 'full', or leave it out")
     return PlanSettings(
-        *(given.autotune_key, budget, device, tune == "full", precisions, strict),
+        *(given.autotune_key, budget, device, tune == "full", precision, fast_math, strict),
         legacy=from_legacy(),
         check=check,
     )

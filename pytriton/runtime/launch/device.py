@@ -257,6 +257,11 @@ class Direct:
         packed = b"" if self.fits is None else self.fits.packed
         return (self.scratch, packed, self.otherwise) if self.scratch or packed else None
 
+    @property
+    def asks_in_python(self) -> bool:
+        """Whether a launch must fit what the launcher in C cannot ask: scales."""
+        return self.fits is not None and bool(self.fits.positive)
+
 
 def direct_of(compiled: Any, constexprs: int) -> Direct | None:
     """How to call the C function of a compiled kernel; None where ``run`` has more to do than to call it."""

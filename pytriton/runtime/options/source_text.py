@@ -39,6 +39,7 @@ class KernelText:
         settings = replace(
             self.settings,
             precision=config.precision,
+            fast_math=config.fast_math,
             swizzle=0 if checked else config.swizzle,  # program ids are told to the user as they come
             num_stages=config.num_stages,
             descriptors=config.descriptors and not checked,
