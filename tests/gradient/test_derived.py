@@ -55,6 +55,25 @@ def test_order_of_carried_values() -> None:
     assert made.tolist() == expected
 
 
+def test_conversions_in_macros() -> None:
+    """Where all spans are one, a conversion that the user wrote is kept: addresses beyond 2**31, ``(int)``."""
+    text = """#define OFFSET (long)row * n + r
+#define STEPS (int)(4 * v)
+__global__ void f(float *y, float *x, int n) {
+  int row = get_program_id(0);
+  int r[8] = 0 ... 8;
+  long off[8] = OFFSET;
+  float v[8] = *(x + off);
+  *(y + off) = v * STEPS;
+}
+"""
+    derived = pytriton.gradient(text)
+    assert "long off[8] = (long)row * n + r;" in derived.source
+    x, y = torch.linspace(-3, 3, 8), torch.zeros(8)
+    made = derived(y, x, 8, grid=1, d_outputs={"y": torch.ones(8)})["x"]
+    assert made.tolist() == (4 * x).int().tolist()
+
+
 def test_derived_again() -> None:
     """The text of a backward is a text: its own backward is the second derivative."""
     text = """__global__ void cube(double *y, double *x, int n) {
