@@ -28,8 +28,7 @@ def test_numerical(name: str) -> None:
     inputs = [tensors[each].requires_grad_() for each in launch.gradient.inputs]
     assert inputs
     assert torch.autograd.gradcheck(launch.function(tensors), inputs, fast_mode=True, atol=1e-6)
-    (ways,) = launch.gradient._facts.values()
-    assert {name for name, way in ways if way == "atomic"} == {*program.atomic}
+    assert launch.as_expected(), launch.ways()
 
 
 def test_order_of_carried_values() -> None:
