@@ -98,7 +98,8 @@ def products(settings: Settings) -> Iterator[Row]:
 
 
 FORWARD_TILES: dict[str, Any] = {"TM": [128], "TN": [128, 256], "TK": [64]}
-BACKWARD_TILES: dict[str, Any] = {"TM": [64, 128], "TN": [64, 128], "TK": [64, 128]}
+# tiles of A are TM x TK, and TN is what is summed over; tiles of B are TK x TN, summed over TM
+BACKWARD_TILES: dict[str, Any] = {"TM": [64, 128], "TN": [64, 128], "TK": [128, 256]}
 
 
 def reported() -> Iterator[str]:

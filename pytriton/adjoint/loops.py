@@ -2,8 +2,8 @@
 
 ``rotate``: ``a = *pa; for (...) { c += a @ b; pa += TK; a = *pa; }`` carries a, which is no sum. But in every
 iteration a is what ``*pa`` is at its start: the load before the loop is the one in it, with what the loop starts
-from in place of what it carries. So a is loaded at the start, and the loads before the loop and at its end go. Nothing
-that is read is written in a kernel that has a derivative, so the load may move.
+from in place of what it carries. So a is loaded at the start, and the loads before the loop and at its end go.
+Nothing that is read is written in a kernel that has a derivative, so the load may move.
 
 ``turned``: of ``c += a @ b``, all programs along one axis read the same tiles of a. So each of their gradients is a
 sum over these programs, which one program can add up: it walks them by a loop. Where a has other tiles in each
