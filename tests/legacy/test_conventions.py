@@ -242,7 +242,10 @@ def test_each_row_of_the_list_names_tests_that_exist() -> None:
     assert len(cells) > 40
     for name in names:
         stem, *inside = name.split("::")
-        found = [*(ROOT / "tests" / "legacy").glob(f"{stem}.py"), *(ROOT / "tests" / "runtime").rglob(f"{stem}.py")]
+        found = [
+            *(ROOT / "tests" / "legacy").glob(f"{stem}.py"),
+            *(ROOT / "tests" / "runtime").rglob(f"{stem}.py"),
+        ]
         text = "".join(path.read_text(encoding="utf-8") for path in found)
         for word in inside:
             assert re.search(rf"(?:def|class) {word}\b", text), name
