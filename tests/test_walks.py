@@ -27,8 +27,9 @@ def shell(folder: Path) -> dict[str, str]:
     for name, arguments in (("python", ""), ("pytriton", "-m pytriton")):
         (folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n')
         (folder / name).chmod(0o755)
-    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
-    return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+    path = os.pathsep.join([str(folder), os.environ["PATH"]])
+    python = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PATH": path, "PYTHONPATH": python, "PYTHONWARNINGS": "ignore"}
 
 
 def matches(shown: str, printed: str) -> bool:
