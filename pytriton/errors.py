@@ -37,6 +37,7 @@ __all__ = [
     "TuneError",
     "UnsupportedError",
     "closest",
+    "counted",
     "not_a_text",
 ]
 
@@ -241,6 +242,11 @@ def not_a_text(given: object) -> str:
     return (
         f"the source is of type {kind}, which is no text [TC515]\nhelp: give a str, bytes, or a pathlib.Path"
     )
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 kernel``, ``2 kernels``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from pytriton.errors import counted
 from pytriton.port.notes import remarks, shown_path
 from pytriton.port.package.comparison import comparisons
 from pytriton.port.package.gather import ProvedText, found_texts, provable, proved_texts
@@ -205,9 +206,9 @@ def _output(root: Path, package: Package, options: argparse.Namespace, is_packag
                 write_new(folder, files_wanted, root)
         status |= options.check and count > 0
         done = "would be written" if options.check else "written"
-        print(f"{folder}: {_counted(package, folder is folders[0][0])}{count} files {done}")
+        print(f"{folder}: {_counted(package, folder is folders[0][0])}{counted(count, 'file')} {done}")
     return status
 
 
 def _counted(package: Package, kernels: bool) -> str:
-    return f"{len(package.placed)} kernels, " if kernels else ""
+    return f"{counted(len(package.placed), 'kernel')}, " if kernels else ""

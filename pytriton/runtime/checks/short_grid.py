@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from pytriton.errors import Diagnostic
+from pytriton.errors import Diagnostic, counted
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.memory import Extent, Memory
 from pytriton.runtime.errors import warn
@@ -65,6 +65,6 @@ def _diagnostic(site: Site, left: int, extent: Extent, memory: Memory, grid: Gri
         "TC556",
         f"no program stores to the end of '{name}': {last} left as before",
         site.span,
-        (f"a grid of {grid} with blocks of {block} covers {size - left} elements",),
+        (f"a grid of {grid} with blocks of {block} covers {counted(size - left, 'element')}",),
         f"round the grid up, pytriton.cdiv({size}, {block}){mask}",
     )
