@@ -170,7 +170,7 @@ def _lines(proved: ProvedText, name: str, root: Path) -> list[str]:
     lines: list[str] = []
     for kernel in proved.text.kernels:
         old, new = count(own_text(kernel)), count(kernel.text)
-        head = f"{name}: {kernel.function}: {old} lines -> {new}"
+        head = f"{name}: {kernel.function}: {counted(old, 'line')} -> {new}"
         proof = next((one for one in proved.proofs if one.kernel is kernel), None)
         lines.append(f"{head}; {proof.summary()}" if proof else head)
         lines += [f"    {note}" for note in remarks(proved.text, kernel, root)]
