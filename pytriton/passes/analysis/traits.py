@@ -85,7 +85,7 @@ class Packing:
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What a kernel lets tuning try, what it needs of a GPU, and what its descriptors need of a launch."""
+    """What a kernel lets tuning try, what it needs of a GPU, and what its code needs of a launch."""
 
     swizzles: bool = False  # its program ids may be taken in groups
     pipelined: bool = False  # a loop of it loads for a matrix product, and is a ``range``
@@ -95,3 +95,4 @@ class Traits:
     tiles: Tiles = Tiles()
     described: tuple[Described, ...] = ()  # where it has descriptors: what must hold of a launch
     packing: Packing | None = None  # if operands of its products can be copied before a launch
+    positive: tuple[str, ...] = ()  # parameters that must be positive in a launch (speed/fast_math.py)

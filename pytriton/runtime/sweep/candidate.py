@@ -80,11 +80,12 @@ class Candidate:
         they are to be checked; raises LaunchError for a store outside."""
         if device == CPU and math.prod(grid) > MOST_PROGRAMS:
             refuse_count(self.translation.kernel, grid)
-        if memory is not None:
+        holds = self._fits is None or self._fits(grid, values)
+        if not holds or (memory is not None and self._copies is not None):
+            self._plain.launch(device, grid, values, specialization, memory)
+        elif memory is not None:
             plain = partial(self.launch, device, grid, values, specialization)
             self._checked.run(device, grid, values, specialization, memory, plain)
-        elif self._fits is not None and not self._fits(grid, values):
-            self._plain.launch(device, grid, values, specialization)
         elif self._copies is None:
             self._run(device, grid, specialization, values)
         elif not self._copies.launch(device, grid, values, partial(self._run, device, grid, specialization)):
@@ -97,7 +98,8 @@ class Candidate:
             self.kernel_on(device, specialization)(grid, values)
 
     def suits(self, grid: Grid, values: Sequence[Any]) -> bool:
-        """Whether its descriptors and its copies, if it has any, are what the text says in such a launch."""
+        """Whether its code holds for such a launch: descriptors and copies reach what the text says, scales are
+        positive."""
         if self._copies is not None and self._copies.of(grid, values) is None:
             return False
         return self._fits is None or self._fits(grid, values)
@@ -117,8 +119,10 @@ class Candidate:
 
     @cached_property
     def _plain(self) -> Candidate:
-        """The same point without descriptors and copies, for launches that those do not suit."""
-        config = replace(self.config, descriptors=False, packed=False)
+        """The same point for launches that its code does not suit: without descriptors and copies, else without
+        fast_math."""
+        fast = self.config.fast_math and (self.config.descriptors or self.config.packed)
+        config = replace(self.config, descriptors=False, packed=False, fast_math=fast)
         return Candidate(self._text, config, lambda _: self.binder)
 
     def _compiled_for(self, specialization: tuple[int, ...]) -> tuple[int, ...]:

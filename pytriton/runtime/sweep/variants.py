@@ -1,4 +1,4 @@
-"""Points that tuning adds to a user's sweep of its own accord (python-api.md, section 1).
+"""Points that tuning adds to a user's sweep of its own accord.
 
 What a text leaves open and what changes no result: how many stages a loop is pipelined in, the order in which the
 programs of a launch start, whether tiles are loaded through tensor descriptors, and whether operands are copied
