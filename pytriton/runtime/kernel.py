@@ -428,12 +428,10 @@ def kernel(
         autotune_key=(autotune_key,) if isinstance(autotune_key, str) else tuple(autotune_key or ()),
         outputs=tuple(outputs),
     )
-    folders, tuning = tuple(map(os.fspath, include_dirs)), (tune_budget, tune, tune_devices)
+    folders, tuning = tuple([os.fspath(each) for each in include_dirs]), (tune_budget, tune, tune_devices)
     definition = Definition(
         KernelText(read_source(src, name), Settings(kernel, folders, strict_literals)),
-        defines_of(given.defines),
-        given.num_warps,
-        num_stages,
+        *(defines_of(given.defines), given.num_warps, num_stages),
         configs_of(given.autotune_configs),
         _settings(given, tuning, (precision, fast_math), strict_promises, check_of(check)),
         given.outputs,
