@@ -14,7 +14,6 @@ import pytriton
 import pytriton.passes
 from benchmarks.measure import ROOT
 
-import dot  # isort: skip
 import matmul_grouped as grouped  # isort: skip
 
 PASSES = pytriton.passes.PASSES
@@ -42,29 +41,13 @@ def masked(n: int, peels: bool) -> None:
     pytriton.passes.PASSES = PASSES if peels else tuple(p for p in PASSES if p.name != "peel")
     points = [
         pytriton.config({"TYPE": "half", "TM": x, "TN": y, "TK": z, "GROUP": 8}, w)
-        for x, y, z, w in product((64, 128), (64, 128, 256), (32, 64, 128), (4, 8))
-        if n < 1500 or x * y > 9999
+        for x, y, z, w in product((64, 128), (64, 128), (64, 128), (4, 8))
     ]
     kernel = pytriton.kernel(grouped.SOURCE + "\n" * peels, autotune_configs=points, autotune_key=["M"])
     grid = lambda opt: (pytriton.cdiv(n, opt.TM) * pytriton.cdiv(n, opt.TN),)  # noqa: E731
     kernel(a, b, c, n, n, n, n, 1, n, 1, n, grid=grid)
     shown(kernel, n)
     pytriton.passes.PASSES = PASSES
-
-
-def plain(n: int) -> None:
-    a, b = torch.randn(2, n, n, device="cuda").half()
-    c = torch.empty_like(a)
-    defines = dot.text_defines(a.dtype, at=False, bt=False)
-    tiles = ((64, 128, 64), (128, 64, 64), (64, 64, 128), (64, 128, 128), (128, 128, 64), (128, 64, 128))
-    points = [
-        pytriton.config({**defines, "TM": x, "TN": y, "TK": z}, 4, num_stages=s, descriptors=d)
-        for (x, y, z), s, d in product(tiles, (3, 4, 5, 6, 7), (False, True))
-    ]
-    kernel = pytriton.kernel(dot.SOURCE, autotune_configs=points)
-    print(n, "dot, descriptors or not; torch.mm", rate(n, mm(a, b, c)))
-    kernel(a, b, c, n, n, n, n, n, n, grid=lambda opt: (n // opt.TM, n // opt.TN))
-    shown(kernel, n, 6)
 
 
 def host() -> None:
@@ -86,10 +69,8 @@ def host() -> None:
 
 def main() -> None:
     assert ROOT
-    for n in (1000, 4104):
-        masked(n, True)
-        masked(n, False)
-    plain(1024)
+    masked(1000, True)
+    masked(1000, False)
     host()
 
 
