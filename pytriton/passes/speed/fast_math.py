@@ -187,7 +187,7 @@ class _Powers:
 
     def statement(self, statement: Statement) -> Statement:
         if isinstance(statement, Declare | Assign) and statement.symbol in self._scaled and statement.value:
-            return replace(statement, value=self._in_log2(statement.value))  # type: ignore[arg-type]
+            return replace(statement, value=self._in_log2(statement.value))
         return with_expressions(statement, self._plain)
 
     def _plain(self, expr: Expr) -> Expr:
@@ -200,7 +200,7 @@ class _Powers:
         return with_children(expr, self._plain)
 
     def _in_log2(self, expr: Expr) -> Expr:
-        """An expression times log2(e): a difference with one multiply-add, where a row shares what is subtracted."""
+        """An expression times log2(e): a difference as one multiply-add, where a row shares what is subtracted."""
         match expr:
             case Name(symbol=symbol) if symbol in self._scaled:
                 return expr
@@ -253,6 +253,8 @@ def _fast(expr: Expr) -> Expr:
 def _times(expr: Expr, number: float) -> Expr:
     """The product with a number, worked out where there are fewest elements."""
     match expr:
+        case Literal(value=value):
+            return replace(expr, value=value * number)
         case Expand(operand=operand) | Broadcast(operand=operand):
             return _on(expr, _times(operand, number))
         case Binary(operator="*", left=left, right=right) if _is_shared(right, left):
