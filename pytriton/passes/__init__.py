@@ -29,6 +29,7 @@ from pytriton.passes.speed.exp2 import exp2
 from pytriton.passes.speed.fast_math import fast_math
 from pytriton.passes.speed.guard import guard
 from pytriton.passes.speed.observe import observe
+from pytriton.passes.speed.packing import packed
 from pytriton.passes.speed.peel import peel
 from pytriton.passes.speed.rematerialise import rematerialise
 from pytriton.passes.speed.stages import stages
@@ -59,6 +60,7 @@ PASSES: tuple[Pass, ...] = (
     Pass(counted, "counting loops as ranges"),
     Pass(unreached, "loops and branches that never run, dropped"),
     Pass(prefetch, "loads that a loop makes ahead, back at the top of its body"),
+    Pass(packed, "operands read from copies whose rows are aligned, as tuning tries"),
     Pass(upward, "ranges that count down, with nobody looking, count up"),
     Pass(barriers, "order between the threads of a program that meet in memory"),
     # What makes kernels faster

@@ -74,10 +74,10 @@ class Kernel:
     def __call__(self, /, *arguments: Any, **given: Any) -> int | None:
         """Launch the kernel once, on the device of the tensors and its current stream.
 
-        ``arguments`` stand in the order of the kernel's parameters; without ``grid=`` the last one is the
-        grid. ``defines=``, ``num_warps=`` and ``num_stages=`` win over those of the constructor; other keywords
-        are defines. With ``bench=n`` the best time of a launch is given back in nanoseconds. Raises LaunchError
-        for wrong use, CompileError for a text that cannot be translated, TuneError if a sweep leaves nothing.
+        ``arguments`` come in the order of the kernel's parameters; without ``grid=`` the last one is the grid.
+        ``defines=``, ``num_warps=`` and ``num_stages=`` win over the constructor's; other keywords are defines.
+        ``bench=n`` returns the best time of a launch, in nanoseconds. Raises LaunchError for wrong arguments,
+        CompileError if the text cannot be translated, TuneError if no point of a sweep works.
         """
         __tracebackhide__ = True
         try:
@@ -146,9 +146,9 @@ class Kernel:
     ) -> Trace:
         """Run one program of a launch on the CPU: every variable after every statement, as NumPy arrays.
 
-        Arguments, grid and defines are those of a call; a list of defines takes its first point that can be. The
-        program runs on copies of the tensors, GPU tensors too, so nothing changes. ``print(trace)`` shows the
-        values below the lines of the source. Raises LaunchError for wrong use, as a call does.
+        Arguments, grid and defines are those of a call; of a sweep the first possible point is taken. The program
+        runs on copies of the tensors, also of GPU tensors, so nothing changes. ``print(trace)`` shows the values
+        below the lines of the source. Raises LaunchError for wrong arguments.
         """
         launch = self._examined(arguments, grid, defines, more_defines)
         x, y, z = (*program, 0, 0, 0)[:3] if len(program) <= 3 else (-1, 0, 0)
@@ -228,7 +228,7 @@ class Kernel:
 
     @property
     def launcher_source(self) -> str:
-        """The generated Python through which calls go on a GPU, for the defines of the last call.
+        """The generated Python that launches the kernel on a GPU, for the defines of the last call.
 
         Before any call that is the one for tensors, with the constructor's defines.
         """
@@ -237,7 +237,7 @@ class Kernel:
 
     @property
     def best_config(self) -> Config | None:
-        """What the last sweep chose; the only config where there is no sweep; None before any call."""
+        """What the last sweep chose; the only config if there is no sweep; None before any call."""
         return self._last.best_config if self._last else None
 
     @property

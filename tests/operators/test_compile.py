@@ -248,6 +248,7 @@ class TestGraphs:
         for x in (torch.ones(3), -torch.ones(3)):
             torch.testing.assert_close(function(x), made(x) + 1)
 
+    @pytest.mark.slow  # a C++ compiler at work
     def test_caches_know_the_body(self) -> None:
         """An operator that has changed since the last process is not found as it was in a cache on disk."""
 

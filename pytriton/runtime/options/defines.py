@@ -20,7 +20,7 @@ import numpy
 import torch
 import triton
 
-from pytriton.errors import LaunchError
+from pytriton.errors import LaunchError, closest
 from pytriton.runtime.errors import headline, refusal
 
 __all__ = [
@@ -136,9 +136,10 @@ class Options:
         try:
             return self.defines[name]
         except KeyError:
-            known = ", ".join(sorted(self.defines)) or "none at all"
+            near, known = closest(name, self.defines), ", ".join(sorted(self.defines)) or "none at all"
             message = f"the options have no define '{name}'"
-            raise UnknownDefineError(headline(message, "TC514", f"there are {known}")) from None
+            help_ = f"did you mean '{near}'?" if near else f"there are {known}"
+            raise UnknownDefineError(headline(message, "TC514", help_)) from None
 
     d = D = __getitem__
 
@@ -163,7 +164,7 @@ class Config:
     ``precision`` is that of ``float @ float``; ``fast_math`` allows other arithmetic to round otherwise than the
     text says; ``swizzle`` is the size of the groups in which tuning takes the
     program ids of its own accord, 0 for their order; with ``descriptors`` tiles are loaded through tensor
-    descriptors where that is exact. None of them shows in ``Options``.
+    descriptors, with ``packed`` from copies of operands, where that is exact. None of them shows in ``Options``.
     """
 
     defines: Mapping[str, Define] = field(default_factory=dict)
@@ -173,6 +174,7 @@ class Config:
     fast_math: bool = False
     swizzle: int = 0
     descriptors: bool = False
+    packed: bool = False
 
     def __post_init__(self) -> None:
         plain = {name: define_of(name, value) for name, value in self.defines.items()}
@@ -186,7 +188,8 @@ class Config:
     def _key(self) -> tuple[object, ...]:
         defines = tuple(sorted((name, repr(value)) for name, value in self.defines.items()))
         arithmetic = self.precision, self.fast_math
-        return defines, self.num_warps, self.num_stages, *arithmetic, self.swizzle, self.descriptors
+        variant = self.swizzle, self.descriptors, self.packed
+        return defines, self.num_warps, self.num_stages, *arithmetic, *variant
 
     def __eq__(self, other: object) -> bool:
         return self._key == other._key if isinstance(other, Config) else NotImplemented
@@ -204,6 +207,7 @@ class Config:
         tail += ", fast_math=True" if self.fast_math else ""
         tail += f", swizzle={self.swizzle}" if self.swizzle else ""
         tail += ", descriptors=True" if self.descriptors else ""
+        tail += ", packed=True" if self.packed else ""
         return f"Config({defines + ', ' if defines else ''}num_warps={self.num_warps}{tail})"
 
 

@@ -164,6 +164,19 @@ class TestDot:
         assert count("HGMMA", told) == products
         assert stack(code, tmp_path) == 0
 
+    @pytest.mark.parametrize(("tiles", "warps", "copies"), [((128, 256, 64), 8, 36), ((128, 128, 32), 4, 24)])
+    def test_ragged_rows_by_copies(self, tiles: tuple[int, int, int], warps: int, copies: int) -> None:
+        """Sizes and strides that nothing divides: 16 bytes at a time from copies, 2 bytes without."""
+        defines = {"TYPE": "half", "GROUP": 8, **dict(zip(("TM", "TN", "TK"), tiles, strict=True))}
+        told, plain = (
+            _compiled("matmul_grouped", Config(defines, warps, 3, packed=packed), None, False).asm["ptx"]
+            for packed in (True, False)
+        )
+        assert count(r"cp\.async\.cg\.shared\.global .*0x10", told) == copies
+        assert count(r"ld\.global", told) == count(r"cp\.async\.c[ag]", plain) == 0
+        assert count(r"wgmma\.mma_async", told) == 4
+        assert count(r"ld\.global\.b16", plain) >= 128
+
     @pytest.mark.parametrize("target", ["cuda:80", "cuda:90", "cuda:100", "hip:gfx942"])
     def test_descriptors_compile_everywhere(self, target: str) -> None:
         """Where they are not offered, too: a user may name them."""
