@@ -4,9 +4,11 @@
 other ``exp`` as ``exp2``, which takes results below 2^-126 for 0. Where a loop subtracts a variable like that, the
 largest score so far as a rule, the variable is kept in units of log2(e):
 
-    m_new = tl.maximum(m, tl.max(s, axis=1) * (scale * 1.4426950408889634))
-    alpha = tl.exp2(m - m_new)
-    p = tl.exp2(s * (scale * 1.4426950408889634) - m_new[:, None])
+    scale_log2 = scale * 1.4426950408889634
+    ...
+        m_new = tl.maximum(m, tl.max(s, axis=1) * scale_log2)
+        alpha = tl.exp2(m - m_new)
+        p = tl.exp2(s * scale_log2 - m_new[:, None])
 
 A positive scale out of a ``[max]``. Scores are scaled, masked with infinities, and then only looked at for the
 largest in each row and in exponentials. The largest is as well scaled afterwards, so the scale moves on into that
@@ -26,6 +28,8 @@ Try without it: never, as it is the user's.
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Set
 from dataclasses import replace
 from math import prod
 
@@ -77,7 +81,7 @@ def fast_math(kernel: KernelDef, context: Context) -> KernelDef:
     scales = _Scales(never_set(kernel))
     body = map_bodies(kernel.body, scales.moved)
     body = map_body(body, _Powers(body).statement)
-    body = map_expressions(body, _fast)
+    body = _calculated_once(map_expressions(body, _fast), never_set(kernel))
     context.traits = replace(context.traits, positive=tuple(sorted(scales.relied_upon)))
     return kernel if body is kernel.body else replace(kernel, body=body)
 
@@ -235,6 +239,34 @@ def _compared(expr: Expr) -> set[Symbol]:
         case Call(function="max" | "min", arguments=arguments):
             return set().union(*map(_compared, arguments))
     return set()
+
+
+def _calculated_once(body: Body, fixed: set[Symbol]) -> Body:
+    """The statements after those that multiply parameters by log2(e), which several of them need."""
+    factors = [node.left.symbol for node in nodes(body, Binary) if _is_log2_of(node, fixed)]  # type: ignore[union-attr]
+    named = {
+        symbol: Symbol(f"{symbol.name}_log2", FLOAT, symbol.span)
+        for symbol, count in Counter(factors).items()
+        if count > 1
+    }
+    made: dict[Symbol, Declare] = {}
+
+    def change(expr: Expr) -> Expr:
+        if isinstance(expr, Binary) and _is_log2_of(expr, named.keys()):
+            symbol = named[expr.left.symbol]  # type: ignore[union-attr]
+            made.setdefault(symbol, Declare(expr.span, symbol, expr))
+            return Name(expr.span, FLOAT, symbol)
+        return with_children(expr, change)
+
+    changed = map_expressions(body, change)
+    return (*made.values(), *changed)
+
+
+def _is_log2_of(expr: Binary, parameters: Set[Symbol]) -> bool:
+    match expr:
+        case Binary(operator="*", left=Name(symbol=symbol), right=Literal(value=value)):
+            return symbol in parameters and symbol.type == FLOAT and value == _LOG2_E
+    return False
 
 
 # ---------------------------------------------------------------- quotients
