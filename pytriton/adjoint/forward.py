@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from pytriton.adjoint.active import Flow, is_floating
-from pytriton.adjoint.graph import Item, graph_of
+from pytriton.adjoint.graph import Item, graph_of, refuse
 from pytriton.adjoint.loops import rotate
-from pytriton.adjoint.refuse import refuse
 from pytriton.errors import CompileError, Report
 from pytriton.frozen import dataclass
 from pytriton.lang.check.kernel import check

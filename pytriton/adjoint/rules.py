@@ -15,7 +15,7 @@ from typing import Final, Protocol
 from pytriton.adjoint import formula as f
 from pytriton.adjoint.active import Flow
 from pytriton.adjoint.formula import Formula
-from pytriton.adjoint.refuse import refuse
+from pytriton.adjoint.graph import refuse
 from pytriton.frozen import dataclass, replace
 from pytriton.lang.tree.typed import (
     Binary,

@@ -14,7 +14,7 @@ from typing import Final
 
 from pytriton.adjoint import formula as f
 from pytriton.adjoint.formula import Formula
-from pytriton.adjoint.refuse import refuse
+from pytriton.adjoint.graph import refuse
 from pytriton.lang.tree.typed import (
     Binary,
     Bitcast,

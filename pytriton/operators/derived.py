@@ -18,8 +18,8 @@ import torch
 from pytriton.adjoint.access import Accesses
 from pytriton.adjoint.derive import SUM_BLOCK, Backward, Derived, backward, derivable, usual
 from pytriton.adjoint.forward import Forward
+from pytriton.adjoint.graph import refuse
 from pytriton.adjoint.plan import Pass
-from pytriton.adjoint.refuse import refuse
 from pytriton.errors import CompileError
 from pytriton.lang.tree.types import ScalarType
 from pytriton.operators.laid_out import like, overlaps_itself, own
