@@ -216,7 +216,7 @@ class _Kernel:
                     self.sizes[symbol] = Symbol(size, INT, kernel.span, True, f"int {size}")
                 parameters += self.sizes.values()
         self.parameters, self.items = parameters, items
-        flow = Flow(items, parameters, frozenset(inputs))
+        flow = Flow(items, parameters, frozenset(inputs), forward.outputs)
         strict = forward.settings.strict_literals
         self.reversed = Reversed(ways, flow, parameters, inputs, wide, forward.outputs, types, strict)
 

@@ -93,7 +93,7 @@ def forward_of(
             refused[symbol.name] = error
     if not kept:
         raise next(iter(refused.values()))
-    flow = Flow(items, kernel.parameters, frozenset(kept))
+    flow = Flow(items, kernel.parameters, frozenset(kept), chosen_out)
     return Forward(
         *(front, kernel, items, flow, tuple(kept), tuple(chosen_out), refused, settings, dict(defines)),
         *(tuple(flow.loads()), set()),

@@ -14,7 +14,7 @@ from pytriton.runtime.errors import refusal
 
 __all__ = ["Point", "Sizes", "check_stores", "dense_of", "reach_of"]
 
-PROGRAMS_PER_PROCESSOR: Final = 4  # that share a walk over the forward's programs
+PROGRAMS_PER_PROCESSOR: Final = 16  # that share a walk over the forward's programs
 
 Sizes = tuple[int, int, int]
 

@@ -620,6 +620,75 @@ _LOOPS = [
 
 _LOOPS += [
     Program(
+        "cancelled",
+        """__global__ void f(T *x, T *y, T *z, int n) {
+  int row = get_program_id(0);
+  int r[B] = 0 ... B;
+  bool inside[B] = r < n;
+  T v[B] = inside ? *(x + row * n + r) : -F32_INFINITY;
+  T m = v[max];
+  T s = 0;
+  for (int k = 0; k < 2; k += 1)
+    s += (inside ? exp(v - m) : 0)[+];
+  *?(inside) (y + row * n + r) = exp2((v - m) * 1.4426950408889634) / (s + exp(v - v[max])[+]);
+  *(z + row) = m + log(s) * 1;
+}
+""",
+        {"x": (3, 5), "y": (3, 5), "z": (3,)},
+        {"n": 5},
+        (3,),
+        outputs=("y", "z"),
+        defines={"B": 8},
+        rule="what is subtracted so that nothing overflows cancels out",
+    ),
+    Program(
+        "not_cancelled",
+        """__global__ void f(T *x, T *y, int n) {
+  int row = get_program_id(0);
+  int r[B] = 0 ... B;
+  T v[B] = r < n ? *(x + row * n + r) : -10;
+  T e[B] = exp(v - v[max]);
+  *?(r < n) (y + row * n + r) = e / (1 + e[+]) + (v - v[max]) * e;
+}
+""",
+        {"x": (3, 5), "y": (3, 5)},
+        {"n": 5},
+        (3,),
+        defines={"B": 8},
+        rule="what does not",
+    ),
+    Program(
+        "tiles",
+        """__global__ void f(T *A, T *B, T *C, T *bias, int N, int K, int ldb) {
+  int pm = get_program_id(0);
+  int pn = get_program_id(1);
+  int rm[TM] = pm * TM + 0 ... TM;
+  int rn[TN] = pn * TN + 0 ... TN;
+  int rk[TK] = 0 ... TK;
+  T *pa[TM, TK] = A + rm[:, newaxis] * K + rk[newaxis, :];
+  T *pb[TN, TK] = B + rn[:, newaxis] * ldb + rk[newaxis, :];
+  T c[TM, TN] = 0;
+  for (int k = 0; k < K; k += TK) {
+    bool checka[TM, TK] = (rk < K - k)[newaxis, :];
+    T a[TM, TK] = checka ? *pa : 0;
+    T b[TN, TK] = (rn < N)[:, newaxis] && (rk < K - k)[newaxis, :] ? *pb : 0;
+    c += a @ ^b;
+    pa += TK;
+    pb += TK;
+  }
+  T d[TN] = rn < N ? *(bias + rn) : 0;
+  *?((rn < N)[newaxis, :]) (C + rm[:, newaxis] * N + rn[newaxis, :]) = c * 2 + d[newaxis, :];
+}
+""",
+        {"A": (32, 40), "B": (40, 45), "C": (32, 40), "bias": (40,)},
+        {"N": 40, "K": 40, "ldb": 45},
+        (2, 3),
+        outputs=("C",),
+        defines={"TM": 16, "TN": 16, "TK": 32},
+        summed=("A", "B", "bias"),
+        rule="a product with two axes of programs, ragged",
+    ),
+    Program(
         "picked",
         """__global__ void f(T *x, int *label, T *y, int n) {
   int row = get_program_id(0);
