@@ -5,8 +5,8 @@ integers, ``floor`` or ``ceil``. The *roots* of a pointer are the parameters tha
 for memory that holds pointers.
 
 The largest element of a row that is subtracted so that nothing overflows cancels out of a softmax. So nothing
-flows through it: ``_Shift`` adds d to it, and follows what becomes ``value + a * d`` and what ``value * exp(m * d)``.
-Where no output changes, the derivative by it is zero.
+flows through it: ``_Shift`` adds d to it, and follows what becomes ``value + a * d``, and what
+``value * exp(m * d)``. Where no output changes, the derivative by it is zero.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pytriton.lang.tree.typed import (
     Symbol,
     Unary,
 )
-from pytriton.lang.tree.types import PointerType, ScalarType, element_of, shape_of
+from pytriton.lang.tree.types import DOUBLE, PointerType, ScalarType, element_of, shape_of
 from pytriton.lang.tree.walk import children, same, walk
 
 __all__ = ["Flow", "every", "expressions_of", "is_floating"]
@@ -243,6 +243,8 @@ class _Shift:
 
     def __init__(self, shifted: Collection[Expr]) -> None:
         self.shifted = shifted
+        # 1.442695 stands for 1 / ln 2: to as many digits as the type has
+        self._digits = 12 if any(element_of(each.type) == DOUBLE for each in shifted) else 6  # type: ignore[arg-type]
         self.written: dict[Write, _Growth | None] = {}
         self._grown: dict[Symbol, _Growth | None] = {}
 
@@ -287,6 +289,10 @@ class _Shift:
 
     def of(self, expr: Expr) -> _Growth | None:
         """How an expression grows."""
+        grown = self._of(expr)
+        return None if grown is None else (grown[0], float(f"{grown[1]:.{self._digits}g}"))
+
+    def _of(self, expr: Expr) -> _Growth | None:
         if expr in self.shifted:
             return "+", 1.0
         match expr:
@@ -308,6 +314,8 @@ class _Shift:
                 return self.of(expr.operand)
             case Cast(operand=operand) if is_floating(expr.type) and is_floating(operand.type):
                 return self.of(operand)
+            case Cast() if constant(expr) == 0:
+                return _ZERO
             case Reduce(operator=operator, operand=operand, axis=axis):
                 grown = self.of(operand)
                 if operator == "+" and grown is not None and grown[0] == "+":
@@ -335,7 +343,8 @@ class _Shift:
         products = [_as_product(first), _as_product(second)]
         if None not in products:
             sign = 1 if operator == "*" else -1
-            return _plain("*", products[0] + sign * products[1])  # type: ignore[operator]
+            grown = products[0] + sign * products[1]  # type: ignore[operator]
+            return ("*", grown) if grown else _FIXED
         factor = constant(right)
         if first[0] == "+" and second == _FIXED and isinstance(factor, int | float) and factor:
             return "+", first[1] * factor if operator == "*" else first[1] / factor
@@ -344,10 +353,6 @@ class _Shift:
 
 def _as_product(grown: _Growth) -> float | None:
     return 0.0 if grown == _FIXED else grown[1] if grown[0] == "*" else None
-
-
-def _plain(kind: str, by: float) -> _Growth:
-    return _FIXED if abs(by) < 1e-12 else (kind, by)
 
 
 def _joined(left: _Growth | None, right: _Growth | None) -> _Growth | None:

@@ -23,12 +23,12 @@ from pytriton.lang.tree.typed import (
     Broadcast,
     Cast,
     Constexpr,
-    Declare,
     Expand,
     Expr,
     Literal,
     Name,
     Range,
+    Remark,
     Symbol,
 )
 from pytriton.lang.tree.types import (
@@ -189,7 +189,7 @@ def _shifted(
             wide = Broadcast(step.span, indices.type, first)
             value = Binary(step.span, indices.type, "+", wide, replace(indices))
             copy = replace(symbol)
-            known = moved[symbol, tile] = Define(copy, value, Declare(step.span, copy, None))
+            known = moved[symbol, tile] = Define(copy, value, Remark(step.span))
         new: Expr = Name(step.span, symbol.type, known.symbol)
         if not one:  # an offset may be large though the index is not
             wider = with_element(LONG, shape_of(symbol.type))

@@ -35,6 +35,7 @@ from pytriton.lang.tree.typed import (
     Literal,
     Load,
     Name,
+    Permute,
     Reduce,
     Remark,
     Statement,
@@ -60,7 +61,7 @@ __all__ = ["NotShared", "Reversed"]
 MAX_REPEATED_NODES: Final = 4  # of a value that is written again instead of named
 MAX_MASKS: Final = 2  # that are written with || between them
 MAX_TOTAL: Final = 120  # characters of a sum that stands in one line
-_SMALL: Final = (Name, Literal, Constexpr, Binary, Unary, Cast, Expand)
+_SMALL: Final = (Name, Literal, Constexpr, Binary, Unary, Cast, Expand, Permute)
 _HINTS: Final = {"+": "total", "max": "largest", "min": "least"}
 _ZERO: Final = f.number("0")
 

@@ -172,7 +172,7 @@ def _without(seed: Seed, axes: tuple[int, ...], shape: tuple[int, ...], at: Surr
     if not seed.value.shape and (seed.mask is None or not seed.mask.shape):
         return replace(seed, shape=shape)
     value = seed.value
-    if seed.mask is None and value.folded is not None and value.gained == axes:
+    if seed.mask is None and value.folded is not None and value.gained == axes != ():
         return Seed(value.folded, shape)
     held = _held(seed, at)
     bare = Seed(f.reduced(_full(held), axes), shape)

@@ -25,7 +25,6 @@ from pytriton.lang.tree.typed import (
     Call,
     Comments,
     Constexpr,
-    Declare,
     Expr,
     Literal,
     Load,
@@ -198,7 +197,7 @@ class _Once:
         where = replace(loop.statement.span, end=loop.statement.span.start)
         step = Symbol("step", INT, where)
         number = Call(where, INT, "program_id", (Literal(where, INT, self.axis),))
-        items: list[Item] = [Define(step, number, Declare(where, step, number))]
+        items: list[Item] = [Define(step, number, Remark(where))]
         values = {item.symbol: item.value for item in before if isinstance(item, Define) and item.value}
         moved: dict[tuple[Symbol, Expr], Define] = {}
         inner = {item.symbol: item.value for item in loop.body if isinstance(item, Define)}
@@ -207,13 +206,12 @@ class _Once:
             value = in_iteration(each, inner, changing, Name(where, INT, step), values, moved)
             if value is None:
                 self.result.unknown.append(each.inside)
-            statement = Declare(loop.statement.span, each.inside, None)
-            items.append(Define(each.inside, self.maybe(value), statement))
+            items.append(Define(each.inside, self.maybe(value), Remark(where)))
         items[1:1] = moved.values()
         items += self.block(loop.body)
         for each in loop.carried:
             last = Name(where, each.last.type, each.last)
-            items.append(Define(each.after, last, Declare(where, each.after, last)))
+            items.append(Define(each.after, last, Remark(where)))
         return items
 
 
