@@ -108,7 +108,8 @@ def _loop(carried: list[Carried], end: Expr, body: list[Item], axis: int, place:
 
 def _split(item: Item, shared: Sequence[Load]) -> list[Item]:
     """Loads that all programs share get variables of their own, so that they can stand before the loop."""
-    loads = [load for expr in expressions_of(item) for load in walk(expr) if load in shared]
+    loads = [node for expr in expressions_of(item) for node in walk(expr) if isinstance(node, Load)]
+    loads = [load for load in loads if load in shared]
     if (
         not loads
         or not isinstance(item, Define | Write)
@@ -118,7 +119,7 @@ def _split(item: Item, shared: Sequence[Load]) -> list[Item]:
     before: list[Item] = []
     named: dict[Expr, Expr] = {}
     for load in loads:
-        symbol = Symbol("shared", load.type, load.span)  # type: ignore[arg-type]
+        symbol = Symbol(f"shared_{_pointed(load)}", load.type, load.span)  # type: ignore[arg-type]
         before.append(Define(symbol, load, Remark(load.span)))
         named[load] = Name(load.span, load.type, symbol)
 
@@ -130,6 +131,12 @@ def _split(item: Item, shared: Sequence[Load]) -> list[Item]:
         return [*before, Define(item.symbol, change(item.value), item.statement)]
     masked = None if item.mask is None else change(item.mask)
     return [*before, Write(change(item.pointer), change(item.value), masked, item.statement, item.atomic)]
+
+
+def _pointed(load: Load) -> str:
+    """The name of the pointer that a load begins with."""
+    inner = (node.symbol for node in walk(load.pointer) if isinstance(node, Name))
+    return next(each.name for each in inner if isinstance(element_of(each.type), PointerType))
 
 
 def _divided(items: list[Item], program: Symbol) -> tuple[list[Item], list[Item]]:
@@ -227,7 +234,7 @@ def _products(result: Turned, outside: list[Item], inside: list[Item], place: Sp
     """The loop of a product: over the elements that tiles begin with, and with pointers that it moves."""
     program = result.program
     tiles = [factor for item in inside for expr in _expressions(item) for factor in _factors(expr, program)]
-    if not tiles or not all(isinstance(each, Constexpr) and same(each, tiles[0]) for each in tiles):
+    if not tiles or not all(isinstance(each, Constexpr | Literal) and same(each, tiles[0]) for each in tiles):
         return None
     tile = tiles[0]
     first = Symbol("first", INT, place)
@@ -284,7 +291,7 @@ def _in_elements(item: Item, program: Symbol, first: Symbol, result: Turned) -> 
     """The same by the number of the first element of a tile, for ``program * tile``."""
 
     def change(expr: Expr) -> Expr:
-        if any(isinstance(factor, Constexpr) for factor in _own_factors(expr, program)):
+        if any(True for _ in _own_factors(expr, program)):
             return Name(expr.span, expr.type, first)
         changed = with_children(expr, change)
         if isinstance(changed, Load) and isinstance(expr, Load):

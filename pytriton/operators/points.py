@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from pytriton.adjoint.access import Accesses
 from pytriton.adjoint.forward import Forward
@@ -13,8 +12,6 @@ from pytriton.adjoint.plan import Pass
 from pytriton.runtime.errors import refusal
 
 __all__ = ["Point", "Sizes", "check_stores", "dense_of", "reach_of"]
-
-PROGRAMS_PER_PROCESSOR: Final = 16  # that share a walk over the forward's programs
 
 Sizes = tuple[int, int, int]
 
@@ -27,21 +24,20 @@ class Point:
     accesses: Accesses
     grid: Sizes
 
-    def programs(self, at: Pass, processors: int) -> Sizes:
-        """The grid of a pass."""
+    def programs(self, at: Pass, sharing: int) -> Sizes:
+        """The grid of a pass; ``sharing``: how many programs share a walk over the forward's."""
         sizes = list(self.grid)
         if at.axis is not None and at.loop is not None:
             sizes[at.axis] = self.accesses.count(loops_of(self.forward.items)[at.loop]) or 0
         elif at.axis is not None:
             beside = sizes[0] * sizes[1] * sizes[2] // sizes[at.axis]
-            wanted = -(-processors * PROGRAMS_PER_PROCESSOR // beside)
-            sizes[at.axis] = min(sizes[at.axis], wanted)
+            sizes[at.axis] = min(sizes[at.axis], -(-sharing // beside))
         x, y, z = sizes
         return x, y, z
 
-    def parts(self, at: Pass, processors: int) -> int:
+    def parts(self, at: Pass, sharing: int) -> int:
         """How many parts a sum comes in."""
-        sizes, count = self.programs(at, processors), 1
+        sizes, count = self.programs(at, sharing), 1
         for axis in (at.axis, *at.others):
             assert axis is not None
             count *= sizes[axis]
@@ -49,14 +45,16 @@ class Point:
 
 
 def reach_of(points: Sequence[Point]) -> dict[str, int]:
-    """How many elements of inputs and outputs a launch may touch, where that is known."""
+    """How many elements of each tensor a launch may touch, from its first one on, where that is known."""
     found: dict[str, list[int | None]] = {}
     for point in points:
         flow, accesses = point.forward.flow, point.accesses
-        for symbol in (*point.forward.inputs, *point.forward.outputs):
-            touched = [t for load, t in accesses.loads.items() if symbol in flow.roots(load.pointer)]
-            touched += [t for write, t in accesses.writes.items() if symbol in flow.roots(write.pointer)]
-            found.setdefault(symbol.name, []).extend(map(accesses.reach, touched))
+        every = [(flow.roots(load.pointer), touched) for load, touched in accesses.loads.items()]
+        every += [(flow.roots(write.pointer), touched) for write, touched in accesses.writes.items()]
+        for roots, touched in every:
+            for symbol in roots:
+                name = "" if symbol is None else symbol.name
+                found.setdefault(name, []).append(accesses.reach(touched))
     known = {name: [size for size in sizes if size is not None] for name, sizes in found.items()}
     return {name: max(sizes) for name, sizes in known.items() if sizes and len(sizes) == len(found[name])}
 
