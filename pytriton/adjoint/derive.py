@@ -163,7 +163,15 @@ def derived_text(
     return usual(forward)[1].text, told
 
 
-def _derived(forward: Forward, passes: Sequence[Pass]) -> Backward:
+def _derived(forward: Forward, passes: tuple[Pass, ...]) -> Backward:
+    """The text for these passes, made once."""
+    if passes not in forward.made:
+        forward.made[passes] = _made(forward, passes)
+    made: Backward = forward.made[passes]
+    return made
+
+
+def _made(forward: Forward, passes: Sequence[Pass]) -> Backward:
     wide = added(forward, passes)
     of = [[forward.input_of(forward.loads[number]) for number, _ in each.ways] for each in passes]
     apart = len({symbol for symbols in of for symbol in symbols}) == sum(len(set(symbols)) for symbols in of)

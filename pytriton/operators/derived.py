@@ -61,8 +61,8 @@ class Scratch:
 @dataclass(frozen=True)
 class _Facts:
     """Of one kind of launch. ``launches``: of its passes; ``dense``: of inputs whose gradient is stored, how many
-    elements that are, from the first one on; ``reach``: of tensors, how many elements the kernel may touch, from the
-    first one on.
+    elements that are, from the first one on; ``reach``: of tensors, how many elements the kernel may touch, from
+    the first one on.
     """
 
     passes: tuple[Pass, ...]
@@ -329,7 +329,7 @@ class Gradient:
         passes, made = backward([(p.forward, p.accesses, p.grid) for p in points.values()], inside)
         self._same(made)
         launches = tuple(self._planned(each, points, sharing) for each in made[0].passes)
-        return _Facts(passes, made[0], launches, dense_of(passes, list(points.values())), reach)
+        return _Facts(passes, made[0], launches, dense_of(made[0].passes, list(points.values())), reach)
 
     def _planned(self, each: Derived, points: Mapping[Config, Point], sharing: int) -> _Launch:
         axis = each.at.axis

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytriton.adjoint.access import Accesses
+from pytriton.adjoint.derive import Derived
 from pytriton.adjoint.forward import Forward
 from pytriton.adjoint.loops import loops_of
 from pytriton.adjoint.plan import Pass
@@ -74,18 +75,23 @@ def check_stores(point: Point) -> None:
                 )
 
 
-def dense_of(passes: Sequence[Pass], points: Sequence[Point]) -> dict[str, int]:
-    """How many elements of a gradient are stored, where these are the first ones and surely all are."""
+def dense_of(passes: Sequence[Derived], points: Sequence[Point]) -> dict[str, int]:
+    """How many elements of a gradient are stored, where these are the first ones and surely all are.
+
+    Into an input that is only compared nothing flows, so nothing is stored.
+    """
     found: dict[str, set[int | None]] = {}
     for each in passes:
-        without = () if each.axis is None else (each.axis, *each.others)
-        for number, way in each.ways:
+        at = each.at
+        without = () if at.axis is None else (at.axis, *at.others)
+        for number, way in at.ways:
             if way not in ("store", "sum"):
                 continue
             for point in points:
                 load = point.forward.loads[number]
                 touched = point.accesses.loads[load]
                 count = point.accesses.dense(touched, without if way == "sum" else ())
-                found.setdefault(point.forward.input_of(load).name, set()).add(count)
+                name = point.forward.input_of(load).name
+                found.setdefault(name, set()).add(count if name in each.d_inputs else None)
     counts = {name: next(iter(sizes)) for name, sizes in found.items() if len(sizes) == 1}
     return {name: count for name, count in counts.items() if count is not None}
