@@ -37,6 +37,8 @@ __all__ = [
     "TuneError",
     "UnsupportedError",
     "closest",
+    "counted",
+    "not_a_text",
 ]
 
 Severity = Literal["error", "warning", "note"]
@@ -232,6 +234,19 @@ class Report:
 
 
 MAX_COMPARED_LENGTH: Final = 100  # of the names that are compared: their distance takes a time of its square
+
+
+def not_a_text(given: object) -> str:
+    """What is said where a kernel's source was expected."""
+    kind = type(given).__name__
+    return (
+        f"the source is of type {kind}, which is no text [TC515]\nhelp: give a str, bytes, or a pathlib.Path"
+    )
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 kernel``, ``2 kernels``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

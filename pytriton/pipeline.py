@@ -14,7 +14,7 @@ from types import MappingProxyType
 from pytriton.boundary import entry
 from pytriton.collecting import not_collecting
 from pytriton.emit.module import Module, emit
-from pytriton.errors import Diagnostic, Report
+from pytriton.errors import Diagnostic, LaunchError, Report, not_a_text
 from pytriton.lang.check.kernel import check, kernel_names
 from pytriton.lang.read import read
 from pytriton.lang.tokens import decode
@@ -103,6 +103,12 @@ def translate(
     list the first value is taken. ``name`` is what messages call the text. Raises a ``CompileError`` that holds
     every finding, and OSError for a path that cannot be read.
     """
+    if not isinstance(source, str | bytes | os.PathLike | Source):
+        raise LaunchError(not_a_text(source))
+    if not isinstance(defines, Mapping | None):
+        raise LaunchError(
+            f"defines is {defines!r}, which is no dict [TC515]\nhelp: give defines={{'TM': 64}}"
+        )
     folders = tuple(os.fspath(folder) for folder in include_dirs)
     return translate_as(source, defines, Settings(kernel, folders, strict_literals), name)
 

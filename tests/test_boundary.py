@@ -93,6 +93,13 @@ def test_our_own_mistakes_are_not_hidden(code: str) -> None:
     assert traceback.extract_tb(error.__traceback__)[-1].name == "inner"
 
 
+def test_a_path_that_is_not_there() -> None:
+    for take in (pytriton.kernel, pytriton.translate):
+        with pytest.raises(FileNotFoundError) as caught:
+            take(Path("nowhere.c"))
+        assert frames(caught.value) == []
+
+
 def test_other_errors_pass() -> None:
     def inner() -> None:
         raise KeyError("ours")

@@ -17,6 +17,8 @@ import sys
 import zipfile
 from pathlib import Path
 
+from tools.classic import classic_dot
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "docs" / "playground"
 WORK = ROOT / "build" / "playground"
@@ -83,6 +85,7 @@ def assemble(target: Path) -> None:
     bundle = WORK / "source"  # beside node_modules, where esbuild looks for imports
     shutil.rmtree(bundle, ignore_errors=True)
     shutil.copytree(SOURCE, bundle)
+    (bundle / "dot.js").write_text(f"export const DOT = {json.dumps(classic_dot())};\n")
     flags = ("--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning")
     run(modules / "esbuild" / "bin" / "esbuild", bundle / "app.js", *flags, f"--outfile={target / 'app.js'}")
     loaded = (

@@ -54,6 +54,7 @@ MOST_PROGRAMS: Final = (
     2**31 - 1
 )  # Triton multiplies the axes as 32-bit numbers, and launches nothing if that wraps
 
+_GRIDS: Final = "give a function of the options, or 1 to 3 integers; round up with pytriton.cdiv(a, b)"
 _TRITON_VERSION: Final = tuple(int(part) for part in triton.__version__.split(".")[:2])
 
 
@@ -78,15 +79,15 @@ def sizes_of(grid: Any, options: Options, kernel: str) -> Grid | None:
     ``grid`` is a callable of the options, or a tuple, list or integer of 1 to 3 entries.
     """
     sizes = _asked(grid, options, kernel) if callable(grid) else grid
+    if sizes is None:
+        raise refusal(f"{kernel}: the grid is None: does its function return nothing?", "TC511", _GRIDS)
     if not isinstance(sizes, (tuple, list)):
         sizes = (sizes,)
     try:
         entries = [operator.index(size) for size in sizes]
     except TypeError:
         raise refusal(
-            f"{kernel}: the grid is {_shown(sizes)}, but its entries must be integers",
-            "TC511",
-            "give a function of the options, or 1 to 3 integers; round up with pytriton.cdiv(a, b)",
+            f"{kernel}: the grid is {_shown(sizes)}, but its entries must be integers", "TC511", _GRIDS
         ) from None
     if not 1 <= len(entries) <= 3:
         raise refusal(

@@ -20,7 +20,7 @@ import numpy
 import torch
 import triton
 
-from pytriton.errors import LaunchError
+from pytriton.errors import LaunchError, closest
 from pytriton.runtime.errors import headline, refusal
 
 __all__ = [
@@ -136,9 +136,10 @@ class Options:
         try:
             return self.defines[name]
         except KeyError:
-            known = ", ".join(sorted(self.defines)) or "none at all"
+            near, known = closest(name, self.defines), ", ".join(sorted(self.defines)) or "none at all"
             message = f"the options have no define '{name}'"
-            raise UnknownDefineError(headline(message, "TC514", f"there are {known}")) from None
+            help_ = f"did you mean '{near}'?" if near else f"there are {known}"
+            raise UnknownDefineError(headline(message, "TC514", help_)) from None
 
     d = D = __getitem__
 

@@ -46,6 +46,7 @@ def by_era(positional: tuple[Any, ...], **keywords: Any) -> Given:
             f"pytriton.kernel takes {len(order)} arguments after the source ({', '.join(order)}), "
             f"not {len(positional)}",
             "TC515",
+            _ORDERS,
         )
     for name, value in zip(order, positional, strict=False):
         if keywords.get(name) not in (None, ()) and value is not None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from pytriton.errors import Report
+from pytriton.errors import LaunchError, Report, not_a_text
 from pytriton.lang.tokens import decode
 from pytriton.pipeline import Translation, translate_as
-from pytriton.runtime.errors import caller, refusal
+from pytriton.runtime.errors import caller
 from pytriton.runtime.options.defines import Config
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -69,11 +69,7 @@ def read_source(given: object, name: str | None) -> Source:
         return replace(decode(given, name or "<kernel>", Report()), origin=origin)
     if isinstance(given, str):
         return Source(given, name or "<kernel>", origin)
-    raise refusal(
-        f"the source is of type {type(given).__name__}, which is no text",
-        "TC515",
-        "give a str, bytes, or a pathlib.Path",
-    )
+    raise LaunchError(not_a_text(given))
 
 
 def _shown_caller() -> str:
