@@ -126,7 +126,7 @@ class PytritonError(Exception):
 
 
 class CompileError(PytritonError):
-    """A text that cannot be translated; ``diagnostics`` holds the findings. ``more``: there are others."""
+    """A text cannot be translated. ``diagnostics`` holds the findings; ``more`` says that there are others."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...], more: bool = False) -> None:
         self.diagnostics = diagnostics
@@ -157,11 +157,11 @@ class UnsupportedError(CompileError):
 
 
 class LaunchError(PytritonError):
-    """A kernel object used wrongly: nothing was launched, or accesses outside a tensor were left out (TC550)."""
+    """A wrong call: nothing was launched, or accesses outside of a tensor were left out (TC550)."""
 
 
 class TuneError(PytritonError):
-    """A sweep of which no candidate is left."""
+    """No point of a sweep could be compiled and launched."""
 
 
 _BY_CODE = {

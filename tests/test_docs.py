@@ -28,7 +28,12 @@ BLOCK = re.compile(
     r"(?:<!-- (?:file: )?(?P<file>[\w./]+) -->\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```", re.M | re.S
 )
 CONSOLES = {"start.md"}
-OTHERS = {"porting.md"}  # whose every block is a file, and every command is run: tests/port/test_walk.py
+OTHERS = {
+    "porting.md",
+    "walk-kernel.md",
+    "walk-mask.md",
+    "walk-port.md",
+}  # tests/port/test_walk.py, tests/test_walks.py
 
 BEFORE = {
     "launching.md": """

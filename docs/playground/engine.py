@@ -14,7 +14,7 @@ import re
 from typing import Any
 
 from pytriton import CompileError, translate
-from pytriton.adjoint.command import derived_text
+from pytriton.adjoint.derive import derived_text
 from pytriton.errors import Diagnostic
 from pytriton.fold.fold import fold
 from pytriton.fold.read import Unfoldable

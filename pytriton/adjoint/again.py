@@ -7,10 +7,8 @@ gradient, computed beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, get_args
-from typing import Literal as Choice
 
 from pytriton.adjoint import formula as f
 from pytriton.adjoint.active import Flow
@@ -41,13 +39,7 @@ from pytriton.lang.tree.types import (
 )
 from pytriton.lang.tree.walk import with_children
 
-__all__ = ["WAYS", "Again", "Level", "Way"]
-
-Way = Choice["store", "add", "atomic"]
-"""How the gradient of an input gets to memory: stored, if each element is read once; added to what the program has
-stored there before, if no other program reads it; added by atomics.
-"""
-WAYS: Final = get_args(Way)
+__all__ = ["Again", "Level"]
 
 
 @dataclass(eq=False)
@@ -61,21 +53,22 @@ class Level:
 
 
 class Again:
-    """Writes statements again. ``inputs`` and ``outputs`` are parameters; of an input, how its gradient gets to
-    memory.
+    """Writes statements again. ``inputs`` and ``outputs`` are parameters; ``wide``: inputs whose gradients are
+    added up in memory, in float if they are half.
     """
 
     def __init__(
         self,
         flow: Flow,
         parameters: Iterable[Symbol],
-        inputs: Mapping[Symbol, Way],
+        inputs: Collection[Symbol],
+        wide: Collection[Symbol],
         outputs: Iterable[Symbol],
         types: Mapping[str, object],
         strict: bool,
     ) -> None:
         self.flow = flow
-        self.inputs, self.outputs = inputs, frozenset(outputs)
+        self.inputs, self.wide, self.outputs = inputs, wide, frozenset(outputs)
         self.variables: list[Variable] = []
         self._level = Level(None)
         self.top = self._level
@@ -85,15 +78,18 @@ class Again:
         self._words: dict[Symbol, str] = {}
         self._about: str | None = None
         self.parameters: dict[Symbol, Variable] = {}
+        self.twin_of: dict[Symbol, Symbol] = {}  # gradients of parameters
         for symbol in parameters:
             self.parameters[symbol] = self._declare(symbol, symbol.name, "")
             if symbol in inputs or symbol in self.outputs:
-                twin = self._twin(symbol)
+                twin = self.twin(symbol)
+                self.twin_of[twin] = symbol
                 self.parameters[twin] = self._declare(twin, twin.name, "")
 
     # ------------------------------------------------------------ variables
 
-    def _new(self, hint: str, word: str, stars: str, shape: tuple[int, ...]) -> Variable:
+    def new(self, hint: str, word: str, stars: str = "", shape: tuple[int, ...] = ()) -> Variable:
+        """A variable that nothing declares as yet."""
         variable = Variable(len(self.variables), hint, word, stars, shape)
         self.variables.append(variable)
         return variable
@@ -103,7 +99,7 @@ class Again:
         element, stars = element_of(symbol.type), ""
         while isinstance(element, PointerType):
             element, stars = element.element, stars + "*"
-        variable = self._new(hint, word or str(element), stars, shape_of(symbol.type))
+        variable = self.new(hint, word or str(element), stars, shape_of(symbol.type))
         self._level.numbers[symbol] = variable.number
         self._words[symbol] = variable.word
         return variable
@@ -115,6 +111,14 @@ class Again:
                 return level.numbers[symbol]
             level = level.parent
         raise AssertionError(f"{symbol.name} has no value here")
+
+    def declared(self, symbol: Symbol) -> Variable:
+        """A variable that these lines do not declare."""
+        return self._declare(symbol, symbol.name, "")
+
+    def parameter(self, symbol: Symbol) -> Formula:
+        """A parameter, by name."""
+        return self._name_of(symbol)
 
     def _name(self, variable: Variable, element: ScalarType) -> Formula:
         return Formula(f.marked(variable.number), f.POSTFIX, element, variable.shape)
@@ -139,14 +143,14 @@ class Again:
         root = next(iter(roots)) if len(roots) == 1 else None
         return root if root in self.inputs or root in self.outputs else None
 
-    def _twin(self, symbol: Symbol) -> Symbol:
+    def twin(self, symbol: Symbol) -> Symbol:
         """The same pointer, into the gradient."""
         if symbol not in self._twins:
             root = self._root(Name(symbol.span, symbol.type, symbol)) or symbol
             element = element_of(root.type)
             assert isinstance(element, PointerType)
             target = element.element
-            if self.inputs.get(root, "store") != "store" and target in (HALF, BFLOAT16):
+            if root in self.wide and target in (HALF, BFLOAT16):
                 target = FLOAT
             type_ = with_element(PointerType(target), shape_of(symbol.type))
             self._twins[symbol] = replace(symbol, name=f"d_{symbol.name}", type=type_)
@@ -157,7 +161,7 @@ class Again:
         if not isinstance(element_of(pointer.type), PointerType) or isinstance(pointer, Load):  # type: ignore[arg-type]
             return pointer
         if isinstance(pointer, Name):
-            twin = self._twin(pointer.symbol)
+            twin = self.twin(pointer.symbol)
             return Name(pointer.span, twin.type, twin)
         return with_children(pointer, self._twinned)
 
@@ -178,7 +182,7 @@ class Again:
         value = None if item.value is None else self._spell(item.value)
         lines = [(item.symbol, value)]
         if self._has_twin(item.symbol) and item.value is not None:
-            twin = self._twin(item.symbol)
+            twin = self.twin(item.symbol)
             lines.append((twin, self._spell(self._twinned(item.value))))
             self._words[twin] = word if element_of(twin.type) == element_of(item.symbol.type) else ""
         for symbol, formula in lines:
@@ -223,7 +227,7 @@ class Again:
         for each in loop.carried:
             every.append(each)
             if self._has_twin(each.inside):
-                pair = [self._twin(symbol) for symbol in (each.inside, each.last, each.after)]
+                pair = [self.twin(symbol) for symbol in (each.inside, each.last, each.after)]
                 every.append(Carried(self._twinned(each.before), pair[0], pair[1], pair[2], each.counter))
         for each in every:
             before = self._spell(each.before)
@@ -271,7 +275,7 @@ class Again:
         for merge in branch.merges:
             afters.append((merge.after, merge.yes, merge.no))
             if self._has_twin(merge.after):
-                afters.append((self._twin(merge.after), self._twin(merge.yes), self._twin(merge.no)))
+                afters.append((self.twin(merge.after), self.twin(merge.yes), self.twin(merge.no)))
         for after, _, _ in afters:
             word = self._word(after, branch.statement)
             self._emit(Declare(self._declare(after, after.name, word), None))

@@ -13,6 +13,7 @@ inside an inner block it is added to a variable that was declared before the blo
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from pytriton.adjoint.active import every
 from pytriton.adjoint.again import Again, Level
 from pytriton.adjoint.formula import Formula
 from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, Write, defined_in
+from pytriton.adjoint.plan import Way
 from pytriton.adjoint.program import Choose, Declare, Line, Put, Repeat, Update, Variable
 from pytriton.adjoint.refuse import refuse
 from pytriton.adjoint.rules import Seed, adjoint_type, back, settled
@@ -76,10 +78,13 @@ class _Adjoint:
 
 
 class Reversed(Again):
-    """The backward of one graph: ``run`` gives its lines."""
+    """The backward of one graph: ``run`` gives its lines. ``ways``: how what flows into a load gets to memory; into
+    others, nothing does.
+    """
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, ways: Mapping[Load, Way], *given: Any) -> None:
         super().__init__(*given)
+        self._ways = ways
         self._adjoints: dict[Symbol, _Adjoint] = {}
         self._owner: dict[Symbol, Level] = {}
         self._halves: dict[str, Formula] = {}
@@ -131,12 +136,12 @@ class Reversed(Again):
         load = replace(load, element=element.element, shape=shape)
         narrow = element.element in (HALF, BFLOAT16)
         word = str(element.element) if narrow else self._words[root]
-        raw = self._new(f"d{root.name.lower()}", word, "", shape)
+        raw = self.new(f"d{root.name.lower()}", word, "", shape)
         raw.raw = narrow
         self._emit(Declare(raw, load))
         value = self._name(raw, element.element)
         if narrow:
-            wide = self._new(f"d{root.name.lower()}", "float", "", shape)
+            wide = self.new(f"d{root.name.lower()}", "float", "", shape)
             self._emit(Declare(wide, value))
             self._halves[f.marked(wide.number)] = value
             value = self._name(wide, FLOAT)
@@ -181,7 +186,7 @@ class Reversed(Again):
     def _adjoint_variable(self, symbol: Symbol) -> Variable:
         element = element_of(symbol.type)
         word = "float" if element in (HALF, BFLOAT16) else self._words.get(symbol, str(element))
-        return self._new(f"d_{symbol.name}", word, "", shape_of(symbol.type))
+        return self.new(f"d_{symbol.name}", word, "", shape_of(symbol.type))
 
     def _reverse_branch(self, branch: Branch) -> None:
         flows: list[tuple[tuple[Symbol, Symbol], Formula]] = []
@@ -267,7 +272,7 @@ class Reversed(Again):
         element = formula.scalar
         target = formula.shape if shape is None else shape
         hint = "chosen" if element == BOOL else hint
-        variable = self._new(hint, str(element), "", target)
+        variable = self.new(hint, str(element), "", target)
         self._emit(Declare(variable, formula))
         return self._name(variable, element)
 
@@ -302,6 +307,9 @@ class Reversed(Again):
 
     def put(self, load: Load, seed: Seed) -> None:
         """Let a seed flow into the memory that was loaded."""
+        way = self._ways.get(load)
+        if way is None:
+            return
         root = self._root(load.pointer)
         assert root is not None
         pointer = self._spell(self._twinned(load.pointer))
@@ -312,13 +320,12 @@ class Reversed(Again):
         covered = mask is not None and seed.mask is not None and mask.text == seed.mask.text
         value = seed.value if covered else settled(seed)
         assert seed.shape == shape, (seed.shape, shape)
-        way = self.inputs[root]
         if way == "atomic":
             value = value if value.shape == shape else f.filled(value, shape)
-        if way == "add" and root in self._stored:
+        elif way == "add" or (way == "store" and root in self._stored):
             value = f.add(_loaded(pointer, mask), value)
         self._stored.add(root)
-        self._emit(Put(pointer, value, mask, way == "atomic"))
+        self._emit(Put(pointer, value, mask, way == "atomic", way == "sum"))
 
 
 def _check_mask(mask: Expr, pointer: Expr, where: Span) -> None:

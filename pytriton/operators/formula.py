@@ -15,7 +15,8 @@ from typing import Any, Final
 
 import torch
 
-from pytriton.operators.derived import Gradient, gradient, overlaps_itself
+from pytriton.operators.derived import Gradient, gradient
+from pytriton.operators.laid_out import overlaps_itself
 from pytriton.operators.tape import Copy, Launch, key_of, replayed, taped
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel

@@ -74,10 +74,10 @@ class Kernel:
     def __call__(self, /, *arguments: Any, **given: Any) -> int | None:
         """Launch the kernel once, on the device of the tensors and its current stream.
 
-        ``arguments`` stand in the order of the kernel's parameters; without ``grid=`` the last one is the
-        grid. ``defines=``, ``num_warps=`` and ``num_stages=`` win over those of the constructor; other keywords
-        are defines. With ``bench=n`` the best time of a launch is given back in nanoseconds. Raises LaunchError
-        for wrong use, CompileError for a text that cannot be translated, TuneError if a sweep leaves nothing.
+        ``arguments`` come in the order of the kernel's parameters; without ``grid=`` the last one is the grid.
+        ``defines=``, ``num_warps=`` and ``num_stages=`` win over the constructor's; other keywords are defines.
+        ``bench=n`` returns the best time of a launch, in nanoseconds. Raises LaunchError for wrong arguments,
+        CompileError if the text cannot be translated, TuneError if no point of a sweep works.
         """
         __tracebackhide__ = True
         try:
@@ -146,9 +146,9 @@ class Kernel:
     ) -> Trace:
         """Run one program of a launch on the CPU: every variable after every statement, as NumPy arrays.
 
-        Arguments, grid and defines are those of a call; a list of defines takes its first point that can be. The
-        program runs on copies of the tensors, GPU tensors too, so nothing changes. ``print(trace)`` shows the
-        values below the lines of the source. Raises LaunchError for wrong use, as a call does.
+        Arguments, grid and defines are those of a call; of a sweep the first possible point is taken. The program
+        runs on copies of the tensors, also of GPU tensors, so nothing changes. ``print(trace)`` shows the values
+        below the lines of the source. Raises LaunchError for wrong arguments.
         """
         launch = self._examined(arguments, grid, defines, more_defines)
         x, y, z = (*program, 0, 0, 0)[:3] if len(program) <= 3 else (-1, 0, 0)
@@ -228,7 +228,7 @@ class Kernel:
 
     @property
     def launcher_source(self) -> str:
-        """The generated Python through which calls go on a GPU, for the defines of the last call.
+        """The generated Python that launches the kernel on a GPU, for the defines of the last call.
 
         Before any call that is the one for tensors, with the constructor's defines.
         """
@@ -237,7 +237,7 @@ class Kernel:
 
     @property
     def best_config(self) -> Config | None:
-        """What the last sweep chose; the only config where there is no sweep; None before any call."""
+        """What the last sweep chose; the only config if there is no sweep; None before any call."""
         return self._last.best_config if self._last else None
 
     @property
@@ -399,23 +399,23 @@ def kernel(
     tune_budget: float | None = None,
     tune: str | None = None,
     precision: str | Iterable[str] = "ieee",
+    fast_math: bool | Iterable[bool] = False,
     strict_promises: bool = False,
     check: bool | str | None = None,
     **unknown: Any,
 ) -> Kernel:
     """A kernel of a Triton-C text, checked now as far as the defines allow.
 
-    ``src`` is text, bytes, or a path (an ``os.PathLike``). After it may stand, by position, 2020's
-    ``defines, num_warps``, 2021's ``device, defines, num_warps, autotune_configs, autotune_key``, or 2019's
-    list of output names. A list in ``defines``, ``num_warps``, ``num_stages`` or ``precision`` is a sweep, and so
-    are ``autotune_configs`` and ``autotune_vals``. ``autotune_key`` names parameters whose values call for new
-    tuning, ``tune_budget`` limits it in seconds; ``tune='full'`` tries pytriton's own points without a sweep.
-    ``precision`` of ``float @ float``: ``ieee, tf32, tf32x3, bf16x3`` or ``bf16x6``. ``heuristics`` computes
-    defines from a call's arguments. ``kernel`` picks one of several. With ``strict_promises`` a launch that breaks
-    a ``__multipleof`` or ``__aligned`` is refused; else it runs without relying on it, with a warning.
-    ``check``: accesses outside the memory of the arguments are reported instead of made; ``None`` checks on the CPU
-    alone, ``True`` and ``False`` decide for GPUs, too, and ``"strict"`` raises for loads as for stores.
-    Raises CompileError for a text that cannot be translated, LaunchError for wrong arguments.
+    ``src`` is text, bytes, or a path. By position: 2020's ``defines, num_warps``, 2021's ``device, defines,
+    num_warps, autotune_configs, autotune_key``, or 2019's list of output names. A list in ``defines``,
+    ``num_warps``, ``num_stages``, ``precision`` or ``fast_math`` is a sweep, and so are ``autotune_configs`` and
+    ``autotune_vals``. ``autotune_key`` names parameters whose values call for new tuning, ``tune_budget`` limits
+    it in seconds; ``tune='full'`` tries pytriton's own points, too. ``precision`` of ``float @ float``: ``ieee,
+    tf32, tf32x3, bf16x3`` or ``bf16x6``. With ``fast_math`` floats may round otherwise than the text says.
+    ``heuristics`` computes defines from a call's arguments. ``kernel`` picks one of several. ``strict_promises``
+    refuses a launch that breaks a ``__multipleof`` or ``__aligned``. ``check``: accesses outside the memory of
+    the arguments are reported instead of made (``None``: on the CPU alone); ``"strict"`` raises for loads as for
+    stores. Raises CompileError, LaunchError for wrong arguments.
     """
     _refuse_unknown(unknown)
     given = by_era(
@@ -434,7 +434,7 @@ def kernel(
         given.num_warps,
         num_stages,
         configs_of(given.autotune_configs),
-        _settings(given, tune_budget, tune, precision, strict_promises, check_of(check)),
+        _settings(given, tune_budget, tune, (precision, fast_math), strict_promises, check_of(check)),
         given.outputs,
         Heuristics(heuristics or {}),
     )
@@ -460,16 +460,19 @@ def _settings(
     given: Given,
     budget: float | None,
     tune: str | None,
-    precision: str | Iterable[str],
+    arithmetic: tuple[str | Iterable[str], bool | Iterable[bool]],
     strict: bool,
     check: Check,
 ) -> PlanSettings:
-    precisions = precision if isinstance(precision, str) else tuple(precision)
+    precision, fast_math = (
+        tuple(axis) if isinstance(axis, Iterable) and not isinstance(axis, str) else axis
+        for axis in arithmetic
+    )
     device = device_of(given.device)
     if tune not in (None, "full"):
         raise refusal(f"tune is {tune!r}", "TC517", "give 'full', or leave it out")
     return PlanSettings(
-        *(given.autotune_key, budget, device, tune == "full", precisions, strict),
+        *(given.autotune_key, budget, device, tune == "full", precision, fast_math, strict),
         legacy=from_legacy(),
         check=check,
     )

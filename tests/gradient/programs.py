@@ -22,7 +22,7 @@ __all__ = ["PROGRAMS", "Launch", "Program", "elementwise"]
 @dataclass(frozen=True)
 class Program:
     """``shapes``: of the tensors, in the order of the parameters; ``numbers``: of the other parameters.
-    ``atomic``: the inputs that are added up by atomics.
+    ``atomic``: the inputs that are added up by atomics; ``summed``: those whose programs are walked.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Program:
     high: float = 1.0
     integers: Mapping[str, Callable[[], torch.Tensor]] = field(default_factory=dict)
     atomic: tuple[str, ...] = ()
+    summed: tuple[str, ...] = ()
     rule: str = ""
 
     def kernel(self, dtype: torch.dtype) -> Any:
@@ -88,6 +89,22 @@ class Launch:
             *self.arguments(given), grid=self.program.grid, d_outputs=flowing
         )
         return result
+
+    def ways(self) -> dict[str, set[str]]:
+        """How gradients got to memory in the only launch so far."""
+        (facts,) = self.gradient._facts.values()
+        forward = self.gradient._forward
+        found: dict[str, set[str]] = {}
+        for each in facts.passes:
+            for number, way in each.ways:
+                found.setdefault(forward.input_of(forward.loads[number]).name, set()).add(way)
+        return found
+
+    def as_expected(self) -> bool:
+        """Whether these are the ways that the program names."""
+        ways = self.ways().items()
+        atomic, summed = ({name for name, each in ways if way in each} for way in ("atomic", "sum"))
+        return (atomic, summed) == ({*self.program.atomic}, {*self.program.summed})
 
     def function(self, tensors: Mapping[str, torch.Tensor]) -> Callable[..., Any]:
         """Of its floating inputs, differentiable by the derived backward."""
@@ -185,7 +202,7 @@ _MASKED_NAN = Program(
     defines={"B": BLOCK},
     low=0.5,
     high=2.0,
-    atomic=("w",),
+    summed=("w",),
     rule="masks are applied after the local derivative",
 )
 
@@ -246,7 +263,7 @@ _TWO_D = [
         {"M": 5, "N": 6},
         (2, 2),
         defines={"TM": 4, "TN": 4},
-        atomic=("w",),
+        summed=("w",),
         rule="[:, newaxis], reductions of one axis, an input that many programs read",
     ),
     Program(
@@ -296,7 +313,7 @@ _TWO_D = [
         {"x": (3,), "w": (1,), "y": (3, 4)},
         {},
         (3,),
-        atomic=("w",),
+        summed=("w",),
         rule="a scalar that fills a block",
     ),
     Program(
@@ -348,7 +365,6 @@ _MEMORY = [
         {"n": COUNT},
         (2,),
         defines={"B": BLOCK},
-        atomic=("x",),
         rule="several reads of one element",
     ),
     Program(
@@ -597,7 +613,7 @@ _LOOPS = [
         {"M": 17, "N": 9, "K": 18},
         (2, 1),
         outputs=("C",),
-        atomic=("B",),
+        summed=("B",),
         rule="c += a @ b",
     ),
 ]
@@ -646,7 +662,7 @@ _LOOPS += [
         {"K": 16},
         (2,),
         outputs=("C",),
-        atomic=("B",),
+        summed=("B",),
         rule="loads made ahead",
     ),
 ]

@@ -250,8 +250,7 @@ def right(name: str, derive: Callable[..., Any]) -> bool:
         same = torch.autograd.gradcheck(
             launch.function(tensors), inputs, fast_mode=True, atol=1e-6, raise_exception=False
         )
-        (ways,) = launch.gradient._facts.values()
-        return same and {name for name, way in ways if way == "atomic"} == {*program.atomic}
+        return same and launch.as_expected()
     except (pytriton.PytritonError, KeyError, AssertionError, RuntimeError):
         return False
 

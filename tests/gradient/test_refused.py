@@ -192,7 +192,9 @@ def test_facts_of_a_launch(ldx: int, ldy: int, way: str | None) -> None:
     leaf = x.clone().requires_grad_()
     (leaf.as_strided((5, 6), (ldx, 1)) ** 2).backward(flowing.as_strided((5, 6), (ldy, 1)))
     torch.testing.assert_close(made["x"], leaf.grad)
-    assert [dict(ways)["x"] for ways in derived._facts.values()] == [way]
+    (facts,) = derived._facts.values()
+    assert facts is not None
+    assert [each.ways for each in facts.passes] == [((0, way),)]
 
 
 def test_wrong_launches() -> None:

@@ -242,17 +242,26 @@ class Direct:
             return launch
 
         def guarded(*given: Any) -> object:
-            grid = given[:3]
-            values = given[13 : 13 + self.count] if self.style == "flat" else given[15]
+            grid, values = self.asked(given, self.count)
             return launch(*given) if fits(grid, values) else otherwise(grid, values)
 
         return guarded
+
+    def asked(self, given: Sequence[Any], count: int) -> tuple[Grid, Sequence[Any]]:
+        """The grid and the ``count`` values of a launch, from all that the C function is given."""
+        x, y, z = given[:3]
+        return (x, y, z), given[13 : 13 + count] if self.style == "flat" else given[15]
 
     @property
     def needs(self) -> tuple[int, bytes, Callable[..., object] | None] | None:
         """What the launcher in C sees to: memory, what a launch must fit, and who serves one that does not."""
         packed = b"" if self.fits is None else self.fits.packed
         return (self.scratch, packed, self.otherwise) if self.scratch or packed else None
+
+    @property
+    def asks_in_python(self) -> bool:
+        """Whether a launch must fit what the launcher in C cannot ask: scales."""
+        return self.fits is not None and bool(self.fits.positive)
 
 
 def direct_of(compiled: Any, constexprs: int) -> Direct | None:

@@ -34,13 +34,16 @@ class KernelText:
         on_cpu: bool = False,
         traced: bool = False,
     ) -> Translation:
-        """One module for a config; raises CompileError. ``checked``: with memory checks, without descriptors."""
+        """One module for a config; raises CompileError. ``checked``: with memory checks, without descriptors and
+        copies of operands."""
         settings = replace(
             self.settings,
             precision=config.precision,
+            fast_math=config.fast_math,
             swizzle=0 if checked else config.swizzle,  # program ids are told to the user as they come
             num_stages=config.num_stages,
             descriptors=config.descriptors and not checked,
+            packed=config.packed and not checked,
             checked=checked,
             part=part,
             on_cpu=on_cpu,

@@ -88,7 +88,7 @@ class Progress:
     def _named(self, point: Config) -> str:
         """The settings by which the points differ, and those that tuning adds of its own accord."""
         shown = {name: value for name, value in _settings(point).items() if name in self._varied}
-        shown |= {name: value for name, value in _extras(point).items() if name != "precision"}
+        shown |= {name: value for name, value in _extras(point).items() if name not in _OUTER}
         return " ".join(f"{name}={value}" for name, value in shown.items()) or "the only point"
 
     def _write(self, text: str) -> None:
@@ -101,17 +101,19 @@ class Progress:
             self._silent = True
 
 
+_OUTER: Final = ("precision", "fast_math")  # axes that stand beside the defines
+
+
 def pinning(config: Config) -> str:
     """Python that makes a kernel with this one point."""
     defines = dict(config.defines)
     extras = _extras(config)
-    if not set(extras) - {"num_stages", "precision"}:
+    if not set(extras) - {"num_stages", *_OUTER}:
         more = "".join(f", {name}={value!r}" for name, value in extras.items())
         return f"pytriton.kernel(src, defines={defines!r}, num_warps={config.num_warps}{more})"
-    precision = extras.pop("precision", None)
+    outer = "".join(f", {name}={extras.pop(name)!r}" for name in _OUTER if name in extras)
     inner = "".join(f", {name}={value!r}" for name, value in extras.items())
     point = f"pytriton.config({defines!r}, {config.num_warps}{inner})"
-    outer = "" if precision is None else f", precision={precision!r}"
     return f"pytriton.kernel(src, autotune_configs=[{point}]{outer})"
 
 

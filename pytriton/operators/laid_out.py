@@ -1,0 +1,60 @@
+"""Memory of gradients, addressed as that of the tensors that they belong to."""
+
+from __future__ import annotations
+
+import torch
+
+from pytriton.runtime.errors import refusal
+
+__all__ = ["is_solid", "like", "overlaps_itself", "own"]
+
+
+def is_solid(tensor: torch.Tensor) -> bool:
+    """Whether its elements are all of its memory, in order."""
+    whole = tensor.untyped_storage().nbytes() == tensor.numel() * tensor.element_size()
+    return tensor.is_contiguous() and tensor.storage_offset() == 0 and whole
+
+
+def like(
+    tensor: torch.Tensor, values: torch.Tensor | None, dtype: torch.dtype, stored: int | None = None
+) -> torch.Tensor:
+    """Memory addressed as the tensor's is: zeros, or these values. What lies around a view is there, too.
+
+    ``stored``: how many elements a kernel will store; if these are all, nothing has to be zeroed.
+    """
+    if stored == tensor.numel() and is_solid(tensor):
+        return torch.empty_strided(tensor.size(), tensor.stride(), dtype=dtype, device=tensor.device)
+    if values is not None and values.shape != tensor.shape:
+        raise refusal(
+            f"a gradient of shape {tuple(values.shape)} was given for a tensor of shape {tuple(tensor.shape)}",
+            "TC755",
+        )
+    count = tensor.untyped_storage().nbytes() // tensor.element_size()
+    if count == tensor.numel() and tensor.storage_offset() == 0:
+        if values is None:
+            made = torch.empty_strided(tensor.size(), tensor.stride(), dtype=dtype, device=tensor.device)
+            return made.zero_()
+        if values.dtype == dtype and values.stride() == tensor.stride():
+            return values.detach().resolve_neg()
+        made = torch.empty_strided(tensor.size(), tensor.stride(), dtype=dtype, device=tensor.device)
+        return made.copy_(values)
+    around = torch.zeros(count, dtype=dtype, device=tensor.device)
+    view = around.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
+    return view if values is None else view.copy_(values)
+
+
+def own(tensor: torch.Tensor) -> torch.Tensor:
+    """Without the memory around a view."""
+    whole = tensor.untyped_storage().nbytes() == tensor.numel() * tensor.element_size()
+    return tensor if whole else tensor.clone()
+
+
+def overlaps_itself(tensor: torch.Tensor) -> bool:
+    """Whether two elements may be one; exact for strides that nest."""
+    extent = 0
+    for stride, size in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
+        if size > 1:
+            if stride <= extent:
+                return True
+            extent += stride * (size - 1)
+    return False
