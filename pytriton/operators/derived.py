@@ -21,6 +21,7 @@ from pytriton.adjoint.forward import Forward
 from pytriton.adjoint.loops import loops_of
 from pytriton.adjoint.plan import Pass
 from pytriton.adjoint.refuse import refuse
+from pytriton.boundary import entry
 from pytriton.errors import CompileError
 from pytriton.lang.tree.types import ScalarType
 from pytriton.operators.laid_out import is_solid, like, overlaps_itself, own
@@ -187,6 +188,7 @@ class Gradient:
 
         return sized
 
+    @entry
     def __call__(
         self, /, *arguments: Any, grid: Any, d_outputs: Mapping[str, torch.Tensor] | None = None
     ) -> dict[str, torch.Tensor]:
@@ -404,6 +406,7 @@ class Gradient:
         return self._kernels[text]
 
 
+@entry
 def gradient(
     of: Kernel | str,
     outputs: Collection[str] | None = None,
