@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from pytriton.adjoint.affine import Affine, Key, Touched, dense, distinct, shorten, within
+from pytriton.adjoint.affine import Affine, Key, Touched, dense, distinct, reach, shorten, within
 from pytriton.adjoint.graph import Branch, Define, Item, Loop, Write
 from pytriton.lang.tree.typed import (
     Binary,
@@ -95,6 +95,19 @@ class Accesses:
         ranges = {key: count for key, count in ranges.items() if count > 1}
         bounds = [within(bound, ranges) for bound in touched.bounds]
         return dense(touched.offset.steps, ranges, [bound for bound in bounds if bound is not None])
+
+    def reach(self, touched: Touched) -> int | None:
+        """n, if only elements of 0 to n - 1 are touched; None where that is not known."""
+        ranges = self._ranges(touched)
+        if ranges is None or touched.offset is None or touched.offset.constant < 0:
+            return None
+        for bound in touched.bounds:
+            shorten(ranges, bound)
+        if any(count <= 0 for count in ranges.values()):
+            return 0
+        steps = {key: step for key, step in touched.offset.steps.items() if ranges.get(key, 1) > 1}
+        largest = reach(steps, ranges, touched.bounds)
+        return None if largest is None else touched.offset.constant + largest + 1
 
     def count(self, loop: Loop) -> int | None:
         """How often a loop runs, in every program; None where that is not known."""

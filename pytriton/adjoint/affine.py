@@ -12,7 +12,7 @@ from typing import Any
 
 from pytriton.adjoint.graph import Loop
 
-__all__ = ["Affine", "Key", "Touched", "dense", "distinct", "shorten", "within"]
+__all__ = ["Affine", "Key", "Touched", "dense", "distinct", "reach", "shorten", "within"]
 
 # ("axis", 0), ("program", 1), ("iteration", loop), ("quotient" or "rest", axis, divisor)
 Key = tuple[Any, ...]
@@ -73,17 +73,27 @@ def shorten(ranges: dict[Key, int], bound: Affine) -> None:
 
 def distinct(steps: Mapping[Key, int], ranges: Mapping[Key, int], bounds: Sequence[Affine]) -> bool:
     """Whether the sums differ: each step is larger than the range of all smaller ones."""
+    extents = _extents(steps, ranges, bounds)
+    return all(step > extent for step, extent in zip(sorted(map(abs, steps.values())), extents, strict=False))
+
+
+def reach(steps: Mapping[Key, int], ranges: Mapping[Key, int], bounds: Sequence[Affine]) -> int | None:
+    """The largest sum; None if some are negative."""
+    return None if any(step < 0 for step in steps.values()) else _extents(steps, ranges, bounds)[-1]
+
+
+def _extents(steps: Mapping[Key, int], ranges: Mapping[Key, int], bounds: Sequence[Affine]) -> list[int]:
+    """The ranges of no step, of the smallest, of the two smallest, ..."""
     done: list[Key] = []
-    extent = 0
+    extents = [0]
     for key in sorted(steps, key=lambda key: abs(steps[key])):
-        if abs(steps[key]) <= extent:
-            return False
         done.append(key)
-        extent += abs(steps[key]) * (ranges[key] - 1)
+        extent = extents[-1] + abs(steps[key]) * (ranges[key] - 1)
         for bound in bounds:
             limited = _limited(bound, {key: steps[key] for key in done}, ranges)
             extent = extent if limited is None else min(extent, limited)
-    return True
+        extents.append(extent)
+    return extents
 
 
 def within(bound: Affine, ranges: Mapping[Key, int]) -> Affine | None:

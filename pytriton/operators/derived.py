@@ -18,23 +18,22 @@ import torch
 from pytriton.adjoint.access import Accesses
 from pytriton.adjoint.derive import SUM_BLOCK, Backward, Derived, backward, derivable, usual
 from pytriton.adjoint.forward import Forward
-from pytriton.adjoint.loops import loops_of
+from pytriton.adjoint.graph import refuse
 from pytriton.adjoint.plan import Pass
-from pytriton.adjoint.refuse import refuse
+from pytriton.boundary import entry
 from pytriton.errors import CompileError
 from pytriton.lang.tree.types import ScalarType
-from pytriton.operators.laid_out import is_solid, like, overlaps_itself, own
+from pytriton.operators.laid_out import like, overlaps_itself, own, share_memory
+from pytriton.operators.points import Point, Sizes, check_stores, dense_of, reach_of
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel, kernel
 from pytriton.runtime.launch.device import sizes_of
 from pytriton.runtime.options.defines import Config, Options, defines_of
 from pytriton.runtime.trace.frames import INSIDE
 
-__all__ = ["Gradient", "Scratch", "Step", "gradient", "overlaps_itself"]
+__all__ = ["Gradient", "Scratch", "Step", "gradient"]
 
-PROGRAMS_PER_PROCESSOR: Final = 4  # that share a walk over the forward's programs
-
-Sizes = tuple[int, int, int]
+PROGRAMS_PER_PROCESSOR: Final = 16  # that share a walk over the forward's
 
 
 @dataclass(frozen=True)
@@ -61,44 +60,33 @@ class Scratch:
 
 
 @dataclass(frozen=True)
-class _Point:
-    """A point of a sweep, in one launch: what it touches, and the forward's grid."""
-
-    forward: Forward
-    accesses: Accesses
-    grid: Sizes
-
-    def programs(self, at: Pass, processors: int) -> Sizes:
-        """The grid of a pass."""
-        sizes = list(self.grid)
-        if at.axis is not None and at.loop is not None:
-            sizes[at.axis] = self.accesses.count(loops_of(self.forward.items)[at.loop]) or 0
-        elif at.axis is not None:
-            beside = sizes[0] * sizes[1] * sizes[2] // sizes[at.axis]
-            wanted = -(-processors * PROGRAMS_PER_PROCESSOR // beside)
-            sizes[at.axis] = min(sizes[at.axis], wanted)
-        x, y, z = sizes
-        return x, y, z
-
-    def parts(self, at: Pass, processors: int) -> int:
-        """How many parts a sum comes in."""
-        sizes, count = self.programs(at, processors), 1
-        for axis in (at.axis, *at.others):
-            assert axis is not None
-            count *= sizes[axis]
-        return count
-
-
-@dataclass(frozen=True)
 class _Facts:
-    """Of one kind of launch. ``points``: by config, those that launch anything; ``dense``: of inputs whose gradient
-    is stored, how many elements that are, from the first one on.
+    """Of one kind of launch. ``launches``: of its passes; ``dense``: of inputs whose gradient is stored, how many
+    elements that are, from the first one on; ``reach``: of tensors, how many elements the kernel may touch, from
+    the first one on.
     """
 
     passes: tuple[Pass, ...]
     made: Backward
-    points: Mapping[Config, _Point]
+    launches: tuple[_Launch, ...]
     dense: Mapping[str, int]
+    reach: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class _Launch:
+    """Of one pass. ``names``: of its arguments; ``grid``: by the point of the sweep; ``count``: of the
+    forward's programs along the axis that is walked, where it is an argument; ``parts``: at most, of each sum, and
+    whether each point has as many.
+    """
+
+    of: Derived
+    kernel: Kernel
+    names: tuple[str, ...]
+    grid: Callable[[Options], Sizes]
+    count: int | None
+    parts: int
+    same_parts: bool
 
 
 class Gradient:
@@ -131,6 +119,8 @@ class Gradient:
         self._forward = self._forwards[self.configs[0]]
         self._kernels: dict[Any, Kernel] = {}
         self._facts: dict[Any, _Facts | None] = {}
+        written = (forward.flow.parameters_written() for forward in read.values())
+        self._written = {symbol.name for symbols in written for symbol in symbols}
         self.outputs = tuple(symbol.name for symbol in self._forward.outputs)
         self.inputs = tuple(symbol.name for symbol in self._forward.inputs)
         self.parameters = tuple(symbol.name for symbol in self._forward.kernel.parameters)
@@ -182,11 +172,12 @@ class Gradient:
                 return (0,)
             config = next(c for c in self.configs if dict(Options(c).defines) == dict(options.defines))
             forward = self._forwards[config]
-            point = _Point(forward, Accesses(forward.items, _integers(given), sizes), sizes)
-            return point.programs(each.at, _processors(_device(given)))
+            point = Point(forward, Accesses(forward.items, _integers(given), sizes), sizes)
+            return point.programs(each.at, _sharing(_device(given)))
 
         return sized
 
+    @entry
     def __call__(
         self, /, *arguments: Any, grid: Any, d_outputs: Mapping[str, torch.Tensor] | None = None
     ) -> dict[str, torch.Tensor]:
@@ -222,48 +213,40 @@ class Gradient:
         results: dict[str, torch.Tensor] = {}
         for name in self.inputs:
             dtype = torch.float32 if name in made.wide else given[name].dtype
-            results[name] = like(given[name], None, dtype, facts.dense.get(name))
-        wanted = {name: parameter for each in made.passes for name, parameter in each.d_outputs.items()}
-        flows = {name: like(given[name], flowing.get(name), given[name].dtype) for name in wanted}
-        for each in made.passes:
-            values |= {parameter: flows[name] for name, parameter in each.d_outputs.items()}
-            values |= {parameter: results[name] for name, parameter in each.d_inputs.items()}
+            results[name] = like(given[name], None, dtype, facts.reach.get(name), facts.dense.get(name))
+        flows: dict[str, torch.Tensor] = {}
+        for each in facts.launches:
+            for name, parameter in each.of.d_outputs.items():
+                if name not in flows:
+                    of = given[name]
+                    flows[name] = like(of, flowing.get(name), of.dtype, facts.reach.get(name))
+                values[parameter] = flows[name]
+            values |= {parameter: results[name] for name, parameter in each.of.d_inputs.items()}
             self._launch_pass(each, facts, given, values, results)
         return {name: own(result.to(given[name].dtype)) for name, result in results.items()}
 
     def _launch_pass(
         self,
-        each: Derived,
+        each: _Launch,
         facts: _Facts,
         given: Mapping[str, Any],
         values: dict[str, Any],
         results: Mapping[str, torch.Tensor],
     ) -> None:
-        device = _device(given)
-        processors = _processors(device)
-        grids = {
-            repr(dict(Options(config).defines)): point.programs(each.at, processors)
-            for config, point in facts.points.items()
-        }
-        counts: list[int] | None = None
-        if each.count is not None and each.at.axis is not None:
-            counts = [point.grid[each.at.axis] for point in facts.points.values()]
-            values[each.count] = counts[0]
-            counts = None if len(set(counts)) == 1 else counts
+        if each.of.count is not None:
+            values[each.of.count] = each.count
         scratch: dict[str, torch.Tensor] = {}
-        for name, size in each.sizes.items():
-            parts = {point.parts(each.at, processors) for point in facts.points.values()}
+        for name, size in each.of.sizes.items():
             exact = torch.promote_types(given[name].dtype, torch.float32)
-            whole = len(parts) == 1 and facts.dense.get(name) == given[name].numel()
-            allocate = torch.empty if whole else torch.zeros
-            scratch[name] = allocate((max(parts), given[name].numel()), dtype=exact, device=device)
-            values |= {each.d_inputs[name]: scratch[name], size: given[name].numel()}
-        names = each.parameters if counts is None else [n for n in each.parameters if n != each.count]
-        launched = self._kernel_of(each, counts)
-        launched(*(values[name] for name in names), grid=lambda opt: grids[_defines(opt, each.count, counts)])
-        for name, parts_ in scratch.items():
+            stored = each.same_parts and facts.dense.get(name) == given[name].numel()
+            allocate = torch.empty if stored else torch.zeros
+            shape = (each.parts, given[name].numel())
+            scratch[name] = allocate(shape, dtype=exact, device=given[name].device)
+            values |= {each.of.d_inputs[name]: scratch[name], size: given[name].numel()}
+        each.kernel(*(values[name] for name in each.names), grid=each.grid)
+        for name, parts in scratch.items():
             total = self._sum_kernel(*facts.made.sums[name])
-            total(parts_, results[name], *parts_.shape, grid=_blocks(results[name]))
+            total(parts, results[name], *parts.shape, grid=_blocks(results[name]))
 
     # ------------------------------------------------------------ the facts of a launch
 
@@ -305,21 +288,21 @@ class Gradient:
                     "TC753",
                     f"pass {name}.contiguous()",
                 )
-        self._check_apart(given)
         whole = _integers(given)
-        solid = frozenset(name for name in self.inputs if is_solid(given[name]))
+        sizes = {name: given[name].numel() if given[name].is_contiguous() else -1 for name in self.inputs}
         grids = tuple(sizes_of(grid, Options(config), self._kernel.name) for config in self.configs)
-        key = (tuple(whole.items()), grids, solid)
+        key = (tuple(whole.items()), grids, tuple(sizes.values()), _device(given))
         if key not in self._facts:
-            self._facts[key] = self._found(whole, grids, solid)
-        return self._facts[key]
+            self._facts[key] = self._found(whole, grids, sizes, _sharing(_device(given)))
+        facts = self._facts[key]
+        self._check_apart(given, {} if facts is None else facts.reach)
+        return facts
 
-    def _check_apart(self, given: Mapping[str, Any]) -> None:
+    def _check_apart(self, given: Mapping[str, Any], reach: Mapping[str, int]) -> None:
         tensors = {name: value for name, value in given.items() if isinstance(value, torch.Tensor)}
-        written = {s.name for f in self._forwards.values() for s in f.flow.parameters_written()}
-        for name in written & tensors.keys():
+        for name in self._written & tensors.keys():
             for other in tensors.keys() - {name}:
-                if torch._C._is_alias_of(tensors[name], tensors[other]) and tensors[name].numel():  # type: ignore[attr-defined]
+                if share_memory(tensors[name], reach.get(name), tensors[other], reach.get(other)):
                     raise refusal(
                         f"'{other}' shares memory with '{name}', which the kernel writes: the backward cannot know "
                         "what was there",
@@ -328,18 +311,48 @@ class Gradient:
                     )
 
     def _found(
-        self, whole: Mapping[str, int], grids: Sequence[Sizes | None], solid: Collection[str]
+        self,
+        whole: Mapping[str, int],
+        grids: Sequence[Sizes | None],
+        sizes: Mapping[str, int],
+        sharing: int,
     ) -> _Facts | None:
-        points: dict[Config, _Point] = {}
+        points: dict[Config, Point] = {}
         for (config, forward), grid in zip(self._forwards.items(), grids, strict=True):
             if grid is not None:
-                points[config] = _Point(forward, Accesses(forward.items, whole, grid), grid)
-                _check_stores(points[config])
+                points[config] = Point(forward, Accesses(forward.items, whole, grid), grid)
+                check_stores(points[config])
         if not points:
             return None
-        passes, made = backward([(p.forward, p.accesses, p.grid) for p in points.values()], solid)
+        if len(points) < len(grids):
+            raise refusal(f"some points of the sweep of '{self._kernel.name}' launch nothing", "TC755")
+        reach = reach_of(list(points.values()))
+        inside = {name for name, size in sizes.items() if reach.get(name, size + 1) <= size}
+        passes, made = backward([(p.forward, p.accesses, p.grid) for p in points.values()], inside)
         self._same(made)
-        return _Facts(passes, made[0], points, _dense(passes, list(points.values())))
+        launches = tuple(self._planned(each, points, sharing) for each in made[0].passes)
+        return _Facts(passes, made[0], launches, dense_of(made[0].passes, list(points.values())), reach)
+
+    def _planned(self, each: Derived, points: Mapping[Config, Point], sharing: int) -> _Launch:
+        axis = each.at.axis
+        grids = {_key(Options(config)): point.programs(each.at, sharing) for config, point in points.items()}
+        counts = [0 if axis is None else point.grid[axis] for point in points.values()]
+        swept = None if len(set(counts)) == 1 or each.count is None else counts
+        parts = {point.parts(each.at, sharing) for point in points.values()} if each.sizes else {0}
+        without = each.count if swept is not None else None
+        names = tuple(name for name in each.parameters if name != without)
+        kernel_ = self._kernel_of(each, swept)
+        return _Launch(
+            *(
+                each,
+                kernel_,
+                names,
+                lambda opt: grids[_key(opt, without)],
+                counts[0],
+                max(parts),
+                len(parts) == 1,
+            )
+        )
 
     def _same(self, made: Sequence[Backward]) -> None:
         if len({each.text for each in made}) > 1:
@@ -404,6 +417,7 @@ class Gradient:
         return self._kernels[text]
 
 
+@entry
 def gradient(
     of: Kernel | str,
     outputs: Collection[str] | None = None,
@@ -436,10 +450,12 @@ def _device(given: Mapping[str, Any]) -> torch.device:
 
 
 @cache
-def _processors(device: torch.device) -> int:
+def _sharing(device: torch.device) -> int:
+    """How many programs share a walk over the forward's."""
     if device.type != "cuda":
-        return 1
-    return int(torch.cuda.get_device_properties(device).multi_processor_count)
+        return 2
+    processors: int = torch.cuda.get_device_properties(device).multi_processor_count
+    return processors * PROGRAMS_PER_PROCESSOR
 
 
 def _blocks(tensor: torch.Tensor) -> tuple[int]:
@@ -447,38 +463,6 @@ def _blocks(tensor: torch.Tensor) -> tuple[int]:
     return (-(-tensor.numel() // SUM_BLOCK),)
 
 
-def _defines(options: Options, count: str | None, counts: object) -> str:
-    """The defines of a point, without the one that counts programs."""
-    return repr({name: value for name, value in options.defines.items() if counts is None or name != count})
-
-
-def _check_stores(point: _Point) -> None:
-    """Raise LaunchError where an element of an output may be stored twice."""
-    for symbol in point.forward.outputs:
-        for write, touched in point.accesses.writes.items():
-            stored = not write.atomic and symbol in point.forward.flow.roots(write.pointer)
-            if stored and not point.accesses.once(touched):
-                raise refusal(
-                    f"that '{symbol.name}' is stored at most once at each element cannot be shown for this "
-                    f"launch (grid {point.grid})\n{write.statement.span.text.strip()}",
-                    "TC750",
-                    "check strides, sizes and masks, and the grid; outputs that are added to by atomic_add "
-                    "need no proof",
-                )
-
-
-def _dense(passes: Sequence[Pass], points: Sequence[_Point]) -> dict[str, int]:
-    """How many elements of a gradient are stored, where these are the first ones and surely all are."""
-    found: dict[str, set[int | None]] = {}
-    for each in passes:
-        without = () if each.axis is None else (each.axis, *each.others)
-        for number, way in each.ways:
-            if way not in ("store", "sum"):
-                continue
-            for point in points:
-                load = point.forward.loads[number]
-                touched = point.accesses.loads[load]
-                count = point.accesses.dense(touched, without if way == "sum" else ())
-                found.setdefault(point.forward.input_of(load).name, set()).add(count)
-    counts = {name: next(iter(sizes)) for name, sizes in found.items() if len(sizes) == 1}
-    return {name: count for name, count in counts.items() if count is not None}
+def _key(options: Options, without: str | None = None) -> str:
+    """A point of a sweep by its defines."""
+    return repr({name: value for name, value in options.defines.items() if name != without})

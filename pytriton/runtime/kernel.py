@@ -405,18 +405,15 @@ def kernel(
     check: bool | str | None = None,
     **unknown: Any,
 ) -> Kernel:
-    """A kernel of a Triton-C text, checked now as far as the defines allow.
+    """Make a kernel from a Triton-C text, and check it as far as its defines are known.
 
-    ``src`` is text, bytes, or a path. By position: 2020's ``defines, num_warps``, 2021's ``device, defines,
-    num_warps, autotune_configs, autotune_key``, or 2019's list of output names. A list in ``defines``,
-    ``num_warps``, ``num_stages``, ``precision`` or ``fast_math`` is a sweep, and so are ``autotune_configs`` and
-    ``autotune_vals``. ``autotune_key`` names parameters whose values call for new tuning, ``tune_budget`` limits
-    it in seconds; ``tune='full'`` tries pytriton's own points, too; ``tune_devices`` are GPUs that share it.
-    ``precision`` of ``float @ float``: ``ieee, tf32, tf32x3, bf16x3`` or ``bf16x6``. With ``fast_math`` floats may
-    round otherwise than the text says. ``heuristics`` computes defines from a call's arguments. ``kernel`` picks
-    one of several. ``strict_promises`` refuses a launch that breaks a ``__multipleof`` or ``__aligned``. ``check``
-    reports accesses outside the memory of the arguments instead of making them (``None``: on the CPU alone);
-    ``"strict"`` raises for loads, too. Raises CompileError, LaunchError for wrong arguments.
+    ``src`` is the text, its bytes, or a path (``os.PathLike``). After it, the positional arguments of the
+    constructors of 2019 to 2021 are accepted. A list in ``defines``, ``num_warps``, ``num_stages``, ``precision``
+    or ``fast_math`` is a sweep, and so are ``autotune_configs`` and ``autotune_vals``: the first call on a GPU
+    measures the points and keeps the fastest, again for new values of the parameters in ``autotune_key``, and for
+    ``tune_budget`` seconds at most. The page docs/options.md has all options and their defaults.
+
+    Raises CompileError if the text cannot be translated, LaunchError if an option is wrong.
     """
     _refuse_unknown(unknown)
     given = by_era(
