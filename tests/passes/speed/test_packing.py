@@ -183,6 +183,10 @@ def test_what_is_copied(changes: tuple[tuple[str, str], ...]) -> None:
             "B",
         ),
         ((("int lda,", "int lda_,"), ("  int pm", "  int lda = lda_ * 2;\n  int pm")), "B"),
+        ((("pa += TK;", "pa += TK; TYPE z[TM, TK] = in_a ? *pa : 0; c += z @ b;"),), "B"),
+        ((("pa += TK;", "TYPE *p[TM, TK] = pa; c += *p @ b; pa += TK;"),), "B"),
+        # the loop counts to another number
+        ((*UP[:1], ("rk[newaxis, :] < k", "rk[newaxis, :] < N - k"), *UP[2:]), "B"),
         # the loop may not run, or is no such loop
         ((("  for (int k = K", "  if (M > 3) for (int k = K"),), ""),
         ((("k > 0; k -= TK", "k > 8; k -= TK"),), ""),
