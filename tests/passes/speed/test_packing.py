@@ -163,6 +163,8 @@ def test_what_is_copied(changes: tuple[tuple[str, str], ...]) -> None:
         ((("rm[:, newaxis] < M && rk", "rm[:, newaxis] < *C && rk"),), "B"),
         ((("rm[:, newaxis] < M && rk", "rm[:, newaxis] < M && rm[:, newaxis] != 3 && rk"),), "B"),
         ((("rm[:, newaxis] < M && rk", "rm[:, newaxis] + 1 < M && rk"),), "B"),
+        ((("rm[:, newaxis] < M && rk", "rm[:, newaxis] + 1 < 100 && rk"),), "B"),
+        ((("rm[:, newaxis] < M && rk", "rm[:, newaxis] < M && rm[:, newaxis] < N && rk"),), "B"),
         # the pointers go elsewhere, or are read elsewhere
         ((("pa += TK;", "pa += TK * lda;"),), "B"),
         ((("pa += TK;", "pa += 8;"),), "B"),
