@@ -106,6 +106,8 @@ class Gradient:
         outputs: Collection[str] | None,
         inputs: Collection[str] | None,
         defines: Mapping[str, Any] | None,
+        num_warps: Any = None,
+        num_stages: Any = None,
     ) -> None:
         self._definition = definition = of._definition
         if definition.heuristics.functions:
@@ -116,7 +118,7 @@ class Gradient:
             )
         self._kernel = of
         self._constexpr = defines_of(defines)
-        self.configs = definition.configs(self._constexpr)
+        self.configs = definition.configs(self._constexpr, num_warps, num_stages)
         text = definition.text
         read: dict[str, Forward] = {}
         for config in self.configs:
@@ -411,22 +413,19 @@ class Gradient:
     def _compiled(self, derived: Derived, counts: list[int] | None) -> Kernel:
         definition = self._definition
         settings = definition.text.settings
-        config, single = self.configs[0], len(self.configs) == 1
-        points = definition.points
-        if counts is not None:
-            points = tuple(
-                Config({**each.defines, str(derived.count): count}, each.num_warps, each.num_stages)
-                for each, count in zip(self.configs, counts, strict=True)
-            )
-        elif not points and not single:
-            points = self.configs
+        given = [{}] * len(self.configs) if counts is None else [{str(derived.count): n} for n in counts]
+        points = [
+            Config({**each.defines, **count}, each.num_warps, each.num_stages)
+            for each, count in zip(self.configs, given, strict=True)
+        ]
+        single = len(points) == 1
         return kernel(
             derived.text if counts is None else derived.text_of_count,
             name=derived.kernel,
-            defines=dict(config.defines) if single else None,
-            num_warps=config.num_warps if single else definition.num_warps,
-            num_stages=config.num_stages if single else definition.num_stages,
-            autotune_configs=() if single else points,
+            defines=dict(points[0].defines) if single else None,
+            num_warps=points[0].num_warps if single else 4,
+            num_stages=points[0].num_stages if single else None,
+            autotune_configs=() if single else tuple(dict.fromkeys(points)),
             autotune_key=definition.settings.tune_key if not single else (),
             strict_literals=settings.strict_literals,
             include_dirs=settings.include_dirs,

@@ -49,8 +49,9 @@ def difference(seed: int) -> float | None:
     try:
         gradients = derived(*(given[name] for name in made.names), grid=made.grid, d_outputs={"y": flowing})
     except pytriton.LaunchError as error:
-        assert "TC708" in str(error)  # what loops carry takes more memory than these small tensors
-        return None
+        if "TC708" not in str(error):
+            raise
+        return None  # what loops carry takes more memory than these small tensors
     found = sum(float((gradients[name] * ways[name]).sum()) for name in gradients)
     return abs(found - wanted) / max(1.0, abs(wanted))
 
