@@ -109,6 +109,10 @@ class Accesses:
         largest = reach(steps, ranges, touched.bounds)
         return None if largest is None else touched.offset.constant + largest + 1
 
+    def at_most(self, loop: Loop) -> int | None:
+        """How often a loop runs at most; None where that is not known."""
+        return self._counts[loop]
+
     def count(self, loop: Loop) -> int | None:
         """How often a loop runs, in every program; None where that is not known."""
         tests = self._tests.get(loop, ())

@@ -9,6 +9,7 @@ ordinary sizes for which it is; ``pytriton.gradient`` looks again at each launch
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -16,9 +17,10 @@ from typing import Final
 
 from pytriton.adjoint import formula as f
 from pytriton.adjoint.access import Accesses
-from pytriton.adjoint.active import Flow
+from pytriton.adjoint.active import Flow, every
 from pytriton.adjoint.formula import Formula
 from pytriton.adjoint.forward import Forward, forward_of
+from pytriton.adjoint.graph import Item, Loop
 from pytriton.adjoint.plan import Pass, added, cost, planned
 from pytriton.adjoint.print import printed
 from pytriton.adjoint.program import Declare, Line, Repeat, Variable, live, read_by, renamed, tidy
@@ -34,13 +36,36 @@ from pytriton.lang.tree.types import BFLOAT16, DOUBLE, FLOAT, HALF, INT, LONG, P
 from pytriton.settings import Settings
 from pytriton.source import Source
 
-__all__ = ["SUM_BLOCK", "Backward", "Derived", "backward", "derivable", "derived_text", "usual"]
+__all__ = [
+    "SUM_BLOCK",
+    "Backward",
+    "Derived",
+    "State",
+    "backward",
+    "derivable",
+    "derived_text",
+    "every_loop",
+    "usual",
+]
 
 SUFFIX: Final = "_backward"
 TYPICAL_SIZES: Final = ((64, 4096), (4096, 64), (1, 4096), (4096, 4096))  # of integers, in turn
 TYPICAL_GRID: Final = 3  # programs along each axis that the text asks for
 
 Point = tuple[Forward, Accesses, Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Scratch for what each iteration of the forward's loop number ``loop`` begins with. ``parameter``: the
+    pointer; ``iterations``: the parameter that says for how many there is room; ``count``: elements for each.
+    """
+
+    parameter: str
+    iterations: str
+    loop: int
+    count: int
+    element: ScalarType
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +85,7 @@ class Derived:
     count: str | None
     text_of_count: str
     sizes: Mapping[str, str]
+    states: tuple[State, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +293,21 @@ class _Kernel:
             None if counted is None else chosen.get(counted),
             text_of_count,
             {symbol.name: chosen[size] for symbol, size in self.sizes.items() if size in chosen},
+            self._states(chosen),
+        )
+
+    def _states(self, chosen: Mapping[Symbol, str]) -> tuple[State, ...]:
+        loops = every_loop(self.forward.items)
+        return tuple(
+            State(
+                chosen[kept.state],
+                chosen[kept.iterations],
+                loops.index(kept.loop),
+                math.prod(kept.shape),
+                kept.element,
+            )
+            for kept in self.reversed.kept
+            if kept.state in chosen
         )
 
     def _of(self, symbol: Symbol) -> Symbol:
@@ -295,6 +336,7 @@ class _Kernel:
         """What the pass does."""
         if self.turn is None:
             return live(self.reversed.run(self.items))
+        self.reversed.alone = False
         part = self.reversed.declared(self.turn.part)
         try:
             lines = live(self.reversed.run(self.items))
@@ -327,6 +369,11 @@ class _Kernel:
                 Declare(pointer, f.binary("+", whole, f.multiply(offset, self.reversed.parameter(size))))
             )
         return [*tops, *lines]
+
+
+def every_loop(items: list[Item]) -> list[Loop]:
+    """All loops of a forward, by number."""
+    return [item for item in every(items) if isinstance(item, Loop)]
 
 
 def _has_loops(lines: Sequence[Line]) -> bool:

@@ -157,6 +157,8 @@ def multiply(left: Formula, right: Formula) -> Formula:
         return negated(multiply(left.folded, right))
     if right.folded is not None and right.text.startswith("-"):
         return negated(multiply(left, right.folded))
+    if "1" in (left.text, right.text):
+        return left if right.text == "1" else right
     return binary("*", left, right)
 
 

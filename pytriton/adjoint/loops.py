@@ -42,7 +42,7 @@ from pytriton.lang.tree.types import (
 )
 from pytriton.lang.tree.walk import has_memory, names, rebuild, same
 
-__all__ = ["Steps", "in_iteration", "loops_of", "rotate"]
+__all__ = ["Steps", "in_iteration", "is_sum", "loops_of", "rotate"]
 
 
 def rotate(items: list[Item]) -> None:
@@ -106,6 +106,34 @@ def _used(items: list[Item]) -> Counter[Symbol]:
 def loops_of(items: Iterable[Item]) -> list[Loop]:
     """The loops that stand in no other block."""
     return [item for item in items if isinstance(item, Loop)]
+
+
+def is_sum(each: Carried, loop: Loop) -> bool:
+    """Whether an iteration only adds to what is carried, and reads it for nothing else."""
+    values = {item.symbol: item.value for item in loop.body if isinstance(item, Define)}
+    used = _used(loop.body)
+    at = each.last
+    while at is not each.inside:
+        value = values.get(at)
+        while isinstance(value, Cast) and value.span == value.operand.span:
+            value = value.operand
+        if not isinstance(value, Binary) or value.operator not in ("+", "-") or used[at]:
+            return False
+        sides = [value.left, value.right] if value.operator == "+" else [value.left]
+        sums = [side.symbol for side in sides if isinstance(side, Name)]
+        found = [symbol for symbol in sums if symbol is each.inside or _leads(symbol, each.inside, values)]
+        if len(found) != 1 or used[found[0]] != 1:
+            return False
+        at = found[0]
+        used[at] -= 1
+    return not used[each.inside]
+
+
+def _leads(symbol: Symbol, to: Symbol, values: Mapping[Symbol, Expr | None]) -> bool:
+    value = values.get(symbol)
+    return value is not None and (
+        to in names(value) or any(_leads(each, to, values) for each in names(value))
+    )
 
 
 # ---------------------------------------------------------------- one iteration

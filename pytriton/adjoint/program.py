@@ -76,6 +76,7 @@ class Put(Line):
     value: Formula
     mask: Formula | None
     atomic: bool
+    saves: int | None = None  # only for what reads this pointer
 
 
 @dataclass(eq=False)
@@ -135,7 +136,9 @@ def _live(lines: Sequence[Line], needed: set[int]) -> tuple[list[Line], set[int]
                 if number not in needed:
                     continue
                 needed = needed | _names(value)  # and its declaration is needed still
-            case Put(pointer=pointer, value=value, mask=mask):
+            case Put(pointer=pointer, value=value, mask=mask, saves=saves):
+                if saves is not None and saves not in needed:
+                    continue
                 needed = needed | _names(pointer, value, mask)
             case Repeat():
                 result = _live_loop(line, needed)
@@ -273,9 +276,9 @@ def renamed(line: Line, old: int, new: int) -> Line:
         parts = None
         if value.parts is not None:
             parts = (value.parts[0], formula(value.parts[1]), formula(value.parts[2]))
-        return Formula(
-            value.text.replace(marked(old), marked(new)), value.binds, value.element, value.shape, parts
-        )
+        folded = None if value.folded is None else formula(value.folded)
+        text = value.text.replace(marked(old), marked(new))
+        return Formula(text, value.binds, value.element, value.shape, parts, folded, value.gained)
 
     def maybe(value: Formula | None) -> Formula | None:
         return None if value is None else formula(value)

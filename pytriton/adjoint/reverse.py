@@ -18,10 +18,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytriton.adjoint import formula as f
-from pytriton.adjoint.active import every
-from pytriton.adjoint.again import Again, Level
+from pytriton.adjoint.active import every, is_floating
+from pytriton.adjoint.again import Again, Kept, Level, States
 from pytriton.adjoint.formula import Formula
 from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, Write, defined_in, refuse
+from pytriton.adjoint.loops import is_sum
 from pytriton.adjoint.plan import Way
 from pytriton.adjoint.program import Choose, Declare, Line, Put, Repeat, Update, Variable
 from pytriton.adjoint.rules import Seed, adjoint_type, back, settled
@@ -47,6 +48,7 @@ from pytriton.lang.tree.types import (
     BOOL,
     FLOAT,
     HALF,
+    INT,
     PointerType,
     ScalarType,
     broadcast_shapes,
@@ -64,6 +66,7 @@ MAX_TOTAL: Final = 120  # characters of a sum that stands in one line
 _SMALL: Final = (Name, Literal, Constexpr, Binary, Unary, Cast, Expand, Permute)
 _HINTS: Final = {"+": "total", "max": "largest", "min": "least"}
 _ZERO: Final = f.number("0")
+_ONE: Final = f.number("1")
 
 
 class NotShared(Exception):
@@ -90,6 +93,8 @@ class Reversed(Again):
     def __init__(self, ways: Mapping[Load, Way], *given: Any) -> None:
         super().__init__(*given)
         self._ways = ways
+        self.alone = True  # no loop walks the programs
+        self.kept: list[Kept] = []
         self._adjoints: dict[Symbol, _Adjoint] = {}
         self._owner: dict[Symbol, Level] = {}
         self._halves: dict[str, Formula] = {}
@@ -215,6 +220,9 @@ class Reversed(Again):
         self._emit(Choose(condition, *blocks))
 
     def _reverse_loop(self, loop: Loop) -> None:
+        if any(self.flow.active(_named(each)) and not is_sum(each, loop) for each in loop.carried):
+            self._reverse_states(loop)
+            return
         flowing: dict[Symbol, Formula] = {}
         for each in loop.carried:
             adjoint = self._adjoints.pop(each.after, None)
@@ -243,6 +251,56 @@ class Reversed(Again):
             self._check_sum(each, into, self._adjoints.pop(each.inside, None), loop)
             if into is not None:
                 back(each.before, Seed(into, shape_of(each.before.type)), self)
+
+    def _reverse_states(self, loop: Loop) -> None:
+        """A loop that carries other values than sums, from its last iteration to its first."""
+        if not self.alone:
+            raise NotShared
+        repeat, first = self._repeated[loop]
+        number, index = self.new("i", "int"), Symbol("i", INT, loop.statement.span)
+        lines = self._level.lines
+        lines.insert(lines.index(repeat), Declare(number, _ZERO))
+        states = States(self, loop, repeat, first, number)
+        floats = [each for each in loop.carried if is_floating(each.inside.type)]
+        flowing: dict[Carried, Variable] = {}
+        for each in floats:
+            adjoint = self._adjoints.pop(each.after, None)
+            if self.flow.active(_named(each)):
+                into = _ZERO if adjoint is None else self._collected(each.after, adjoint).value
+                flowing[each] = self._adjoint_variable(each.inside)
+                self._emit(Declare(flowing[each], into))
+        outer, inner = self._level, Level(self._level)
+        turn = self.new("i", "int")
+        inner.numbers[index] = turn.number
+        self._level = inner
+        for symbol in [*defined_in(loop.body), *(each.inside for each in loop.carried)]:
+            self._owner[symbol] = inner
+        self.kept += states.begin(index, turn, floats)
+        for each, variable in flowing.items():
+            value = self._name(variable, adjoint_type(each.inside.type))
+            self.contribute(each.last, Seed(value, variable.shape))
+        self._block(loop.body)
+        ends: list[Line] = []
+        own = {variable.number for variable in flowing.values()}
+        for each, variable in flowing.items():
+            out = self._adjoints.pop(each.inside, None)
+            value = _ZERO if out is None else self._collected(each.inside, out).value
+            if not f.numbers_in(value.text).isdisjoint(own):
+                if value.text == f.marked(variable.number):
+                    continue  # a sum: the same flows into it in each iteration
+                value = self.named(value)
+            ends.append(Update(variable.number, value))
+        inner.lines += ends
+        states.check(inner.lines)
+        self._level = outer
+        self._about = _told(loop.statement)
+        head = Declare(turn, f.binary("-", Formula(f.marked(number.number), f.POSTFIX, INT), _ONE))
+        test = f.condition(">=", Formula(f.marked(turn.number), f.POSTFIX, INT), _ZERO)
+        step = Update(turn.number, f.negated(_ONE), adds=True)
+        self._emit(Repeat([head], test, inner.lines, [step]))
+        for each, variable in flowing.items():
+            value = self._name(variable, adjoint_type(each.inside.type))
+            back(each.before, Seed(value, variable.shape), self)
 
     def _check_sum(self, each: Carried, into: Formula | None, out: _Adjoint | None, loop: Loop) -> None:
         """Refuse a carried value that is no sum."""
@@ -337,6 +395,10 @@ class Reversed(Again):
             value = f.add(_loaded(pointer, mask), value)
         self._stored.add(root)
         self._emit(Put(pointer, value, mask, way == "atomic"))
+
+
+def _named(each: Carried) -> Name:
+    return Name(each.inside.span, each.inside.type, each.inside)
 
 
 def _check_mask(mask: Expr, pointer: Expr, where: Span) -> None:

@@ -24,7 +24,7 @@ from pytriton.boundary import entry
 from pytriton.errors import CompileError
 from pytriton.lang.tree.types import ScalarType
 from pytriton.operators.laid_out import like, overlaps_itself, own, share_memory
-from pytriton.operators.points import Point, Sizes, check_stores, dense_of, reach_of
+from pytriton.operators.points import Point, Sizes, check_stores, dense_of, reach_of, states_of
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel, kernel
 from pytriton.runtime.launch.device import sizes_of
@@ -33,6 +33,12 @@ from pytriton.runtime.trace.frames import INSIDE
 
 __all__ = ["Gradient", "Scratch", "Step", "gradient"]
 
+_DTYPES: Final = {
+    "half": torch.float16,
+    "bfloat16": torch.bfloat16,
+    "float": torch.float32,
+    "double": torch.float64,
+}
 PROGRAMS_PER_PROCESSOR: Final = 16  # that share a walk over the forward's
 
 
@@ -77,7 +83,8 @@ class _Facts:
 class _Launch:
     """Of one pass. ``names``: of its arguments; ``grid``: by the point of the sweep; ``count``: of the
     forward's programs along the axis that is walked, where it is an argument; ``parts``: at most, of each sum, and
-    whether each point has as many.
+    whether each point has as many; ``states``: elements of scratch for what loops carry, by parameter, with room
+    for so many ``iterations``.
     """
 
     of: Derived
@@ -87,6 +94,8 @@ class _Launch:
     count: int | None
     parts: int
     same_parts: bool
+    iterations: Mapping[str, int]
+    states: Mapping[str, tuple[int, torch.dtype]]
 
 
 class Gradient:
@@ -98,6 +107,8 @@ class Gradient:
         outputs: Collection[str] | None,
         inputs: Collection[str] | None,
         defines: Mapping[str, Any] | None,
+        num_warps: Any = None,
+        num_stages: Any = None,
     ) -> None:
         self._definition = definition = of._definition
         if definition.heuristics.functions:
@@ -108,7 +119,7 @@ class Gradient:
             )
         self._kernel = of
         self._constexpr = defines_of(defines)
-        self.configs = definition.configs(self._constexpr)
+        self.configs = definition.configs(self._constexpr, num_warps, num_stages)
         text = definition.text
         read: dict[str, Forward] = {}
         for config in self.configs:
@@ -243,10 +254,29 @@ class Gradient:
             shape = (each.parts, given[name].numel())
             scratch[name] = allocate(shape, dtype=exact, device=given[name].device)
             values |= {each.of.d_inputs[name]: scratch[name], size: given[name].numel()}
+        values |= each.iterations
+        values |= self._scratch(each, given)
         each.kernel(*(values[name] for name in each.names), grid=each.grid)
         for name, parts in scratch.items():
             total = self._sum_kernel(*facts.made.sums[name])
             total(parts, results[name], *parts.shape, grid=_blocks(results[name]))
+
+    def _scratch(self, each: _Launch, given: Mapping[str, Any]) -> dict[str, torch.Tensor]:
+        """Memory for what loops carry; raises LaunchError if that is more than inputs and outputs have together."""
+        needed = sum(count * dtype.itemsize for count, dtype in each.states.values())
+        allowed = sum(given[name].nbytes for name in (*self.inputs, *self.outputs))
+        if needed > allowed:
+            raise refusal(
+                f"what the loops of '{self._kernel.name}' carry takes {needed} bytes for all iterations, and "
+                f"inputs and outputs have {allowed}",
+                "TC708",
+                "let the loop only add to what it carries, or give this backward by hand",
+            )
+        device = _device(given)
+        return {
+            name: torch.empty(count, dtype=dtype, device=device)
+            for name, (count, dtype) in each.states.items()
+        }
 
     # ------------------------------------------------------------ the facts of a launch
 
@@ -330,10 +360,15 @@ class Gradient:
         inside = {name for name, size in sizes.items() if reach.get(name, size + 1) <= size}
         passes, made = backward([(p.forward, p.accesses, p.grid) for p in points.values()], inside)
         self._same(made)
-        launches = tuple(self._planned(each, points, sharing) for each in made[0].passes)
+        launches = tuple(
+            self._planned([each.passes[at] for each in made], points, sharing) for at in range(len(passes))
+        )
         return _Facts(passes, made[0], launches, dense_of(made[0].passes, list(points.values())), reach)
 
-    def _planned(self, each: Derived, points: Mapping[Config, Point], sharing: int) -> _Launch:
+    def _planned(self, made: Sequence[Derived], points: Mapping[Config, Point], sharing: int) -> _Launch:
+        each = made[0]
+        iterations, states = states_of(list(points.values()), made)
+        types = {state.parameter: _DTYPES[str(state.element)] for state in each.states}
         axis = each.at.axis
         grids = {_key(Options(config)): point.programs(each.at, sharing) for config, point in points.items()}
         counts = [0 if axis is None else point.grid[axis] for point in points.values()]
@@ -343,15 +378,8 @@ class Gradient:
         names = tuple(name for name in each.parameters if name != without)
         kernel_ = self._kernel_of(each, swept)
         return _Launch(
-            *(
-                each,
-                kernel_,
-                names,
-                lambda opt: grids[_key(opt, without)],
-                counts[0],
-                max(parts),
-                len(parts) == 1,
-            )
+            *(each, kernel_, names, lambda opt: grids[_key(opt, without)], counts[0], max(parts)),
+            *(len(parts) == 1, iterations, {name: (count, types[name]) for name, count in states.items()}),
         )
 
     def _same(self, made: Sequence[Backward]) -> None:
@@ -387,22 +415,19 @@ class Gradient:
     def _compiled(self, derived: Derived, counts: list[int] | None) -> Kernel:
         definition = self._definition
         settings = definition.text.settings
-        config, single = self.configs[0], len(self.configs) == 1
-        points = definition.points
-        if counts is not None:
-            points = tuple(
-                Config({**each.defines, str(derived.count): count}, each.num_warps, each.num_stages)
-                for each, count in zip(self.configs, counts, strict=True)
-            )
-        elif not points and not single:
-            points = self.configs
+        given = [{}] * len(self.configs) if counts is None else [{str(derived.count): n} for n in counts]
+        points = [
+            Config({**each.defines, **count}, each.num_warps, each.num_stages)
+            for each, count in zip(self.configs, given, strict=True)
+        ]
+        single = len(points) == 1
         return kernel(
             derived.text if counts is None else derived.text_of_count,
             name=derived.kernel,
-            defines=dict(config.defines) if single else None,
-            num_warps=config.num_warps if single else definition.num_warps,
-            num_stages=config.num_stages if single else definition.num_stages,
-            autotune_configs=() if single else points,
+            defines=dict(points[0].defines) if single else None,
+            num_warps=points[0].num_warps if single else 4,
+            num_stages=points[0].num_stages if single else None,
+            autotune_configs=() if single else tuple(dict.fromkeys(points)),
             autotune_key=definition.settings.tune_key if not single else (),
             strict_literals=settings.strict_literals,
             include_dirs=settings.include_dirs,

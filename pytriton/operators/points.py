@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytriton.adjoint.access import Accesses
-from pytriton.adjoint.derive import Derived
+from pytriton.adjoint.derive import Derived, every_loop
 from pytriton.adjoint.forward import Forward
 from pytriton.adjoint.loops import loops_of
 from pytriton.adjoint.plan import Pass
 from pytriton.runtime.errors import refusal
 
-__all__ = ["Point", "Sizes", "check_stores", "dense_of", "reach_of"]
+__all__ = ["Point", "Sizes", "check_stores", "dense_of", "reach_of", "states_of"]
 
 Sizes = tuple[int, int, int]
 
@@ -43,6 +43,31 @@ class Point:
             assert axis is not None
             count *= sizes[axis]
         return count
+
+
+def states_of(points: Sequence[Point], made: Sequence[Derived]) -> tuple[dict[str, int], dict[str, int]]:
+    """How many iterations and how many elements there must be room for, by the parameter that says it or points to
+    it. ``made``: the pass of each point. Raises LaunchError where a loop has no end that is known.
+    """
+    iterations: dict[str, int] = {}
+    for point, derived in zip(points, made, strict=True):
+        loops = every_loop(point.forward.items)
+        for state in derived.states:
+            count = point.accesses.at_most(loops[state.loop])
+            if count is None:
+                raise refusal(
+                    "how often the loop runs at most cannot be said for this launch: no room for what it carries",
+                    "TC708",
+                    "end it by a comparison of what it counts with a number",
+                )
+            iterations[state.iterations] = max(iterations.get(state.iterations, 0), count)
+    elements: dict[str, int] = {}
+    for point, derived in zip(points, made, strict=True):
+        x, y, z = point.grid
+        for state in derived.states:
+            count = x * y * z * iterations[state.iterations] * state.count
+            elements[state.parameter] = max(elements.get(state.parameter, 0), count)
+    return iterations, elements
 
 
 def reach_of(points: Sequence[Point]) -> dict[str, int]:

@@ -714,6 +714,89 @@ _LOOPS = [
 
 _LOOPS += [
     Program(
+        f"carried_{name}",
+        f"""__global__ void f(T *x, T *y, int n) {{
+  int row = get_program_id(0);
+  int r[B] = 0 ... B;
+  T *p[B] = x + row * n * B + r;
+  T s[B] = *(x + row * n * B + r);
+  T t = 0;
+  for (int k = 1; k < n; k += 1) {{
+    p += B;
+    T v[B] = *p;
+    {statement}
+  }}
+  *(y + row * B + r) = s * s + t;
+}}
+""",
+        {"x": (2, 5, 4), "y": (2, 4)},
+        {"n": 5},
+        (2,),
+        defines={"B": 4},
+        low=0.5,
+        high=1.5,
+        rule=rule,
+    )
+    for name, statement, rule in (
+        ("scaled", "s = s * 0.5 + v * k; t += s[+];", "a carry that is scaled"),
+        ("product", "s *= v;", "a product"),
+        ("maximum", "s = max(s, v * (k - 2));", "a running maximum"),
+        ("last", "T old[B] = s; s = v * old; t = old[+] - t * 0.5;", "the iteration before"),
+        ("unused", "s += v; t = t + 1;", "sums beside it"),
+    )
+]
+_LOOPS += [
+    Program(
+        "online",
+        """__global__ void f(T *x, T *v, T *y, T *z, int n) {
+  int row = get_program_id(0);
+  int r[B] = 0 ... B;
+  T m = -F32_INFINITY;
+  T l = 0;
+  T acc = 0;
+  for (int k = n; k > 0; k -= B) {
+    T s[B] = r < k ? *(x + row * n + n - k + r) : -F32_INFINITY;
+    T m_new = max(m, s[max]);
+    T scale = exp(m - m_new);
+    T p[B] = exp(s - m_new);
+    l = l * scale + p[+];
+    acc = acc * scale + (r < k ? p * *(v + n - k + r) : 0)[+];
+    m = m_new;
+  }
+  *(y + row) = acc / l;
+  *(z + row) = m + log(l);
+}
+""",
+        {"x": (3, 11), "v": (11,), "y": (3,), "z": (3,)},
+        {"n": 11},
+        (3,),
+        outputs=("y", "z"),
+        defines={"B": 4},
+        atomic=("v",),
+        rule="an online softmax",
+    ),
+    Program(
+        "state_in_loop",
+        """__global__ void f(T *x, T *y, int n, int m) {
+  int r[4] = 0 ... 4;
+  T total[4] = 0;
+  for (int i = 0; i < n; i += 1) {
+    T s[2, 4] = 1;
+    for (int j = 0; j < m; j += 1) {
+      T v[4] = *(x + (i * m + j) * 4 + r);
+      s = sin(s) * v[newaxis, :] + s * (0 ... 2)[:, newaxis];
+    }
+    total += s[+, :] * (i + 1);
+  }
+  *(y + r) = total;
+}
+""",
+        {"x": (2, 3, 4), "y": (4,)},
+        {"n": 2, "m": 3},
+        (1,),
+        rule="a state of two axes, in a loop",
+    ),
+    Program(
         "cancelled",
         """__global__ void f(T *x, T *y, T *z, int n) {
   int row = get_program_id(0);

@@ -161,7 +161,55 @@ MUTANTS = {
         "pass",
         ["zero_iterations"],
     ),
-    "any carried value is a sum": ("reverse", "if into is not None and same == [into.text]:", "if True:", []),
+    "any carried value is a sum": ("loops", "return not used[each.inside]", "return True", ["carried_last"]),
+    "sums are found by their last step": (
+        "loops",
+        "if len(found) != 1 or used[found[0]] != 1:",
+        "if not found:",
+        ["carried_last"],
+    ),
+    "states are kept after the iteration": (
+        "again",
+        "self.repeat.body.insert(0, Put(",
+        "self.repeat.body.append(Put(",
+        ["online"],
+    ),
+    "states are never kept": (
+        "program",
+        "if saves is not None and saves not in needed:",
+        "if saves is not None:",
+        ["online", "carried_last"],
+    ),
+    "states of iterations lie on each other": (
+        "again",
+        'there = f.binary("+", held, f.multiply(number, size))',
+        "there = held",
+        ["online", "state_in_loop"],
+    ),
+    "elements of a state lie on each other": (
+        "again",
+        "terms.append(f.multiply(term, _size(inner)) if inner else term)",
+        "terms.append(term)",
+        ["state_in_loop"],
+    ),
+    "what an iteration makes of a state is added to it": (
+        "reverse",
+        "ends.append(Update(variable.number, value))",
+        "ends.append(Update(variable.number, value, adds=True))",
+        ["carried_scaled"],
+    ),
+    "what a state began with is forgotten": (
+        "reverse",
+        "back(each.before, Seed(value, variable.shape), self)",
+        "pass",
+        ["carried_product", "carried_scaled"],
+    ),
+    "the last iteration is left out": (
+        "reverse",
+        'f.binary("-", Formula(f.marked(number.number), f.POSTFIX, INT), _ONE)',
+        'f.binary("-", Formula(f.marked(number.number), f.POSTFIX, INT), f.number("2"))',
+        ["carried_product"],
+    ),
     "a second part overwrites the first": (
         "reverse",
         'elif way == "add" or (way == "store" and root in self._stored):',
@@ -279,7 +327,6 @@ SAMPLE = ("programs do not count",)
 NOT_HERE = {  # what notices them instead
     "equal elements all get everything": "test_precision.py: test_equal_elements_share",
     "masks before the local derivative": "test_masks",
-    "any carried value is a sum": "test_refused.py: test_text",
     "ends of iterations out of order": "test_derived.py: test_order_of_carried_values",
     "all reads are single": "test_refused.py: test_facts_of_a_launch",
 }
