@@ -15,7 +15,8 @@ again.py     the statements of the forward, written again
 active.py    what depends on an input; what cannot be derived, with its code
 forward.py   a text and defines -> a kernel that has a backward
 plan.py      the passes of a backward: what is stored, summed, added by atomics
-loops.py     loads made ahead; programs that a loop walks; loops whose iterations are programs
+loops.py     loads made ahead; what a loop carries into one of its iterations
+walk.py      a graph in which a loop walks the programs of the forward
 derive.py    passes -> the text of a backward
 
 Nothing here needs torch: what runs the text is ``operators/derived.py``.

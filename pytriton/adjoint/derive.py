@@ -19,11 +19,11 @@ from pytriton.adjoint.access import Accesses
 from pytriton.adjoint.active import Flow
 from pytriton.adjoint.formula import Formula
 from pytriton.adjoint.forward import Forward, forward_of
-from pytriton.adjoint.loops import NotWalked, Turned, turned, walked
 from pytriton.adjoint.plan import Pass, added, cost, planned
 from pytriton.adjoint.print import printed
-from pytriton.adjoint.program import Declare, Line, Repeat, live, read_by, renamed, tidy
-from pytriton.adjoint.reverse import Reversed
+from pytriton.adjoint.program import Declare, Line, Repeat, Variable, live, read_by, renamed, tidy
+from pytriton.adjoint.reverse import NotShared, Reversed
+from pytriton.adjoint.walk import Turned, turned
 from pytriton.errors import CompileError, Report
 from pytriton.frozen import dataclass, replace
 from pytriton.lang.check.kernel import check
@@ -163,7 +163,15 @@ def derived_text(
     return usual(forward)[1].text, told
 
 
-def _derived(forward: Forward, passes: Sequence[Pass]) -> Backward:
+def _derived(forward: Forward, passes: tuple[Pass, ...]) -> Backward:
+    """The text for these passes, made once."""
+    if passes not in forward.made:
+        forward.made[passes] = _made(forward, passes)
+    made: Backward = forward.made[passes]
+    return made
+
+
+def _made(forward: Forward, passes: Sequence[Pass]) -> Backward:
     wide = added(forward, passes)
     of = [[forward.input_of(forward.loads[number]) for number, _ in each.ways] for each in passes]
     apart = len({symbol for symbols in of for symbol in symbols}) == sum(len(set(symbols)) for symbols in of)
@@ -205,7 +213,8 @@ class _Kernel:
         parameters, items = list(kernel.parameters), forward.items
         self.sizes: dict[Symbol, Symbol] = {}
         if at.axis is not None:
-            self.turn = turned(items, at.axis, at.loop, kernel.span)
+            shared = [load for load, way in ways.items() if way == "sum"]
+            self.turn = turned(items, at.axis, at.loop, shared, kernel.span)
             items, loads = self.turn.items, self.turn.loads
             ways = {new: ways[old] for new, old in loads.items() if old in ways}
             parameters.append(self.turn.count)
@@ -215,7 +224,7 @@ class _Kernel:
                     self.sizes[symbol] = Symbol(size, INT, kernel.span, True, f"int {size}")
                 parameters += self.sizes.values()
         self.parameters, self.items = parameters, items
-        flow = Flow(items, parameters, frozenset(inputs))
+        flow = Flow(items, parameters, frozenset(inputs), forward.outputs)
         strict = forward.settings.strict_literals
         self.reversed = Reversed(ways, flow, parameters, inputs, wide, forward.outputs, types, strict)
 
@@ -286,45 +295,44 @@ class _Kernel:
         """What the pass does."""
         if self.turn is None:
             return live(self.reversed.run(self.items))
-        program = self.reversed.declared(self.turn.program)
-        lines = live(self.reversed.run(self.items))
+        part = self.reversed.declared(self.turn.part)
+        try:
+            lines = live(self.reversed.run(self.items))
+        except NotShared:
+            raise self._unwalkable() from None
         unknown = {self.reversed.top.numbers[symbol] for symbol in self.turn.unknown}
-        again = self.at.loop is not None and any(isinstance(line, Repeat) for line in lines)
+        again = self.at.loop is not None and _has_loops(lines)
         if again or not unknown.isdisjoint(read_by(lines)):
             raise self._unwalkable()  # it takes the whole loop
-        tops: list[Line] = []
-        start, step = f.number("0"), f.number("1")
-        if self.at.has_parts:
-            lines, tops, start = self._in_parts(lines)
-            step = _of_grid("get_num_programs", self.at.axis)
-        head, count = Declare(program, start), self.reversed.parameter(self.turn.count)
-        said = f"the forward's programs along axis {self.at.axis}, one after another"
-        try:
-            return [*tops, *walked(lines, head, count, step, self.reversed.variables, said)]
-        except NotWalked:
-            raise self._unwalkable() from None
+        return self._in_parts(lines, part) if self.at.has_parts else lines
 
     def _unwalkable(self) -> _Unwalkable:
         return _Unwalkable([number for number, way in self.at.ways if way == "sum"])
 
-    def _in_parts(self, lines: list[Line]) -> tuple[list[Line], list[Line], Formula]:
-        """The lines with pointers to this program's part of each sum; lines before them; where the walk begins."""
-        part = self.reversed.new("part", "int")
+    def _in_parts(self, lines: list[Line], part: Variable) -> list[Line]:
+        """The lines with pointers to this program's part of each sum."""
         name = Formula(f.marked(part.number), f.POSTFIX, INT)
         number, many = _of_grid("get_program_id", self.at.axis), _of_grid("get_num_programs", self.at.axis)
-        start = name if not self.at.others else number
+        tops: list[Line] = [Declare(part, number)]
         for axis in self.at.others:
             number = f.add(number, f.multiply(many, _of_grid("get_program_id", axis)))
             many = f.multiply(many, _of_grid("get_num_programs", axis))
-        tops: list[Line] = [Declare(part, number)]
         for symbol, size in self.sizes.items():
             given = self.reversed.parameters[self.reversed.twin(symbol)]
             pointer = self.reversed.new(f"d_{symbol.name}", given.word, "*")
             lines = [renamed(line, given.number, pointer.number) for line in lines]
             whole = Formula(f.marked(given.number), f.POSTFIX, PointerType(FLOAT))
-            offset = f.multiply(f.cast(name, LONG), self.reversed.parameter(size))
-            tops.append(Declare(pointer, f.binary("+", whole, offset)))
-        return lines, tops, start
+            offset = f.cast(name if not self.at.others else number, LONG)
+            tops.append(
+                Declare(pointer, f.binary("+", whole, f.multiply(offset, self.reversed.parameter(size))))
+            )
+        return [*tops, *lines]
+
+
+def _has_loops(lines: Sequence[Line]) -> bool:
+    """Whether there are others than the one that walks the programs."""
+    loops = [line for line in lines if isinstance(line, Repeat)]
+    return len(loops) > 1 or any(isinstance(line, Repeat) for loop in loops for line in loop.body)
 
 
 def _of_grid(function: str, axis: int | None) -> Formula:

@@ -7,11 +7,11 @@ parameters, outputs that are stored at several places.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from pytriton.adjoint.active import Flow, is_floating
-from pytriton.adjoint.graph import Item, graph_of
+from pytriton.adjoint.graph import Item, graph_of, refuse
 from pytriton.adjoint.loops import rotate
-from pytriton.adjoint.refuse import refuse
 from pytriton.errors import CompileError, Report
 from pytriton.frozen import dataclass
 from pytriton.lang.check.kernel import check
@@ -42,6 +42,7 @@ class Forward:
     defines: Mapping[str, object]
     loads: tuple[Load, ...]
     never: set[int]  # loads whose programs cannot be walked
+    made: dict[Any, Any]  # backwards, by their passes
 
     def loads_of(self, symbol: Symbol) -> list[int]:
         """The numbers of the loads that read an input."""
@@ -94,10 +95,10 @@ def forward_of(
             refused[symbol.name] = error
     if not kept:
         raise next(iter(refused.values()))
-    flow = Flow(items, kernel.parameters, frozenset(kept))
+    flow = Flow(items, kernel.parameters, frozenset(kept), chosen_out)
     return Forward(
         *(front, kernel, items, flow, tuple(kept), tuple(chosen_out), refused, settings, dict(defines)),
-        *(tuple(flow.loads()), set()),
+        *(tuple(flow.loads()), set(), {}),
     )
 
 

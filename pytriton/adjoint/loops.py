@@ -1,52 +1,48 @@
-"""Loops that change their place: loads made ahead, programs that a loop walks, iterations that become programs.
+"""Loops of a graph, looked at: loads made ahead, and what a loop carries into one of its iterations.
 
 ``rotate``: ``a = *pa; for (...) { c += a @ b; pa += TK; a = *pa; }`` carries a, which is no sum. But in every
 iteration a is what ``*pa`` is at its start: the load before the loop is the one in it, with what the loop starts
 from in place of what it carries. So a is loaded at the start, and the loads before the loop and at its end go.
 Nothing that is read is written in a kernel that has a derivative, so the load may move.
 
-``turned``: of ``c += a @ b``, all programs along one axis read the same tiles of a. So each of their gradients is a
-sum over these programs, which one program can add up: it walks them by a loop. Where a has other tiles in each
-iteration of the forward's loop, the iterations become programs along the axis that is free now. That turns the
-backward of a product into two products. The loop is gone from the graph then: what it carries is what it is in
-iteration ``step``, written as a product. What a loop carries otherwise (sums) has no value there; ``derive.py``
-refuses a text that would read it.
-
-``walked`` puts the loop around the lines of the pass: what depends on the program stands in it, the rest before it.
-What is summed has a variable that the loop adds to, stored after it.
+``in_iteration``: integers and pointers to which each iteration adds the same are the start and so many increments.
+Pointers are those of indices that begin there, where the text has them: ``rk = step * TK + 0 ... TK``.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from pytriton.adjoint.active import every, expressions_of
-from pytriton.adjoint.formula import POSTFIX, Formula, condition, marked
-from pytriton.adjoint.formula import number as constant
-from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, Merge, Write, defined_in
-from pytriton.adjoint.program import Choose, Line, Put, Repeat, Update, Variable, read_by
-from pytriton.adjoint.program import Declare as Given
+from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, defined_in
 from pytriton.frozen import replace
+from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Binary,
     Broadcast,
-    Call,
     Cast,
-    Declare,
+    Constexpr,
+    Expand,
     Expr,
     Literal,
-    Load,
     Name,
+    Range,
+    Remark,
     Symbol,
 )
-from pytriton.lang.tree.types import INT, LONG, PointerType, ScalarType, element_of, shape_of, with_element
-from pytriton.lang.tree.walk import has_memory, names, rebuild, same, walk, with_children
-from pytriton.source import Span
+from pytriton.lang.tree.types import (
+    INT,
+    LONG,
+    PointerType,
+    ScalarType,
+    element_of,
+    shape_of,
+    with_element,
+)
+from pytriton.lang.tree.walk import has_memory, names, rebuild, same
 
-__all__ = ["NotWalked", "Turned", "loops_of", "rotate", "turned", "walked"]
+__all__ = ["Steps", "in_iteration", "loops_of", "rotate"]
 
 
 def rotate(items: list[Item]) -> None:
@@ -107,129 +103,33 @@ def _used(items: list[Item]) -> Counter[Symbol]:
     return count
 
 
-# ---------------------------------------------------------------- programs and iterations
-
-
-@dataclass(eq=False)
-class Turned:
-    """``program``: the forward's program along the axis, no longer an id; ``count``: how many of them there were;
-    ``unknown``: variables without a value; ``loads``: each load by what it was before.
-    """
-
-    items: list[Item]
-    program: Symbol
-    count: Symbol
-    unknown: list[Symbol] = field(default_factory=list)
-    loads: dict[Load, Load] = field(default_factory=dict)
-
-
 def loops_of(items: Iterable[Item]) -> list[Loop]:
     """The loops that stand in no other block."""
     return [item for item in items if isinstance(item, Loop)]
 
 
-def turned(items: list[Item], axis: int, loop: int | None, where: Span) -> Turned:
-    """The graph with the programs along an axis walked; ``loop``: the number of a loop that becomes programs."""
-    named = next((item for item in items if isinstance(item, Define) and _asks(item.value, axis)), None)
-    program = named.symbol if named is not None else Symbol(f"program_{axis}", INT, where)
-    result = Turned([], program, Symbol(f"grid_{axis}", INT, where, True, f"int grid_{axis}"))
-    chosen = None if loop is None else loops_of(items)[loop]
-    for item in items:
-        if item is chosen:
-            assert isinstance(item, Loop)
-            result.items += _Once(result, axis).loop_gone(item)
-        elif item is not named:
-            result.items.append(_Once(result, axis).item(item))
-    return result
+# ---------------------------------------------------------------- one iteration
 
 
-def _asks(expr: Expr | None, axis: int, function: str = "program_id") -> bool:
-    if not isinstance(expr, Call) or expr.function != function:
-        return False
-    (which,) = expr.arguments
-    return isinstance(which, Literal) and int(which.value) == axis
-
-
-@dataclass
-class _Once:
-    result: Turned
-    axis: int
-
-    def expr(self, expr: Expr) -> Expr:
-        new = self._expr(expr)
-        before, after = ([node for node in walk(each) if isinstance(node, Load)] for each in (expr, new))
-        self.result.loads |= zip(after, before, strict=True)
-        return new
-
-    def _expr(self, expr: Expr) -> Expr:
-        for function, symbol in (("program_id", self.result.program), ("num_programs", self.result.count)):
-            if _asks(expr, self.axis, function):
-                return Name(expr.span, expr.type, symbol)
-        return with_children(expr, self._expr)
-
-    def maybe(self, expr: Expr | None) -> Expr | None:
-        return None if expr is None else self.expr(expr)
-
-    def item(self, item: Item) -> Item:
-        match item:
-            case Define(symbol=symbol, value=value, statement=statement):
-                return Define(symbol, self.maybe(value), statement)
-            case Write(pointer=pointer, value=value, mask=mask, statement=statement, atomic=atomic):
-                return Write(self.expr(pointer), self.expr(value), self.maybe(mask), statement, atomic)
-            case Loop(carried=carried, condition=condition, body=body, statement=statement):
-                starts = [Carried(self.expr(c.before), c.inside, c.last, c.after, c.counter) for c in carried]
-                return Loop(starts, self.maybe(condition), self.block(body), statement)
-            case Branch():
-                arms = self.block(item.then), self.block(item.otherwise)
-                merges = [Merge(each.after, each.yes, each.no) for each in item.merges]
-                return Branch(self.expr(item.condition), *arms, merges, item.statement)
-
-    def block(self, items: Iterable[Item]) -> list[Item]:
-        return [self.item(item) for item in items]
-
-    def loop_gone(self, loop: Loop) -> list[Item]:
-        """The body of a loop in iteration ``step``, which is the program's id along the axis."""
-        where = replace(loop.statement.span, end=loop.statement.span.start)
-        step = Symbol("step", INT, where)
-        number = Call(where, INT, "program_id", (Literal(where, INT, self.axis),))
-        items: list[Item] = [Define(step, number, Declare(where, step, number))]
-        inner = {item.symbol: item.value for item in loop.body if isinstance(item, Define)}
-        changing = {*inner, *(each.inside for each in loop.carried if each.last is not each.inside)}
-        for each in loop.carried:
-            value = _in_iteration(each, inner, changing, Name(where, INT, step))
-            if value is None:
-                self.result.unknown.append(each.inside)
-            statement = Declare(loop.statement.span, each.inside, None)
-            items.append(Define(each.inside, self.maybe(value), statement))
-        items += self.block(loop.body)
-        for each in loop.carried:
-            last = Name(where, each.last.type, each.last)
-            items.append(Define(each.after, last, Declare(where, each.after, last)))
-        return items
-
-
-def _in_iteration(
-    each: Carried, inner: Mapping[Symbol, Expr | None], changing: set[Symbol], step: Name
+def in_iteration(
+    each: Carried,
+    inner: Mapping[Symbol, Expr | None],
+    changing: set[Symbol],
+    step: Name,
+    values: Mapping[Symbol, Expr],
+    moved: dict[tuple[Symbol, Expr], Define],
 ) -> Expr | None:
     """What is carried into iteration ``step``: the start and so many increments; None where it is not that."""
     if each.last is each.inside:
         return each.before
     element = element_of(each.inside.type)
-    whole = isinstance(element, PointerType) or (isinstance(element, ScalarType) and element.is_integer)
-    increments: list[tuple[str, Expr]] = []
-    at = each.last
-    while at is not each.inside:
-        value = inner.get(at)
-        if not whole or not isinstance(value, Binary) or value.operator not in ("+", "-"):
-            return None
-        if (
-            not isinstance(value.left, Name)
-            or has_memory(value.right)
-            or not names(value.right).isdisjoint(changing)
-        ):
-            return None
-        increments.append((value.operator, value.right))
-        at = value.left.symbol
+    increments = _increments(each, inner, changing)
+    if not increments or not isinstance(element, PointerType | ScalarType):
+        return None
+    if isinstance(element, PointerType) and isinstance(each.before, Name) and len(increments) == 1:
+        shifted = _shifted(values.get(each.before.symbol), increments[0], step, values, moved)
+        if shifted is not None:
+            return shifted
     result = each.before
     wide = LONG if isinstance(element, PointerType) else element
     for operator, right in reversed(increments):
@@ -239,6 +139,71 @@ def _in_iteration(
         else:
             result = Binary(step.span, each.inside.type, operator, result, product)
     return result
+
+
+def _increments(
+    each: Carried, inner: Mapping[Symbol, Expr | None], changing: set[Symbol]
+) -> list[tuple[str, Expr]]:
+    """What an iteration adds to what it carries, the last first; nothing where that is not known."""
+    element = element_of(each.inside.type)
+    whole = isinstance(element, PointerType) or (isinstance(element, ScalarType) and element.is_integer)
+    found: list[tuple[str, Expr]] = []
+    at = each.last
+    while at is not each.inside:
+        value = inner.get(at)
+        if not whole or not isinstance(value, Binary) or value.operator not in ("+", "-"):
+            return []
+        if not isinstance(value.left, Name) or has_memory(value.right):
+            return []
+        if not names(value.right).isdisjoint(changing):
+            return []
+        found.append((value.operator, value.right))
+        at = value.left.symbol
+    return found
+
+
+def _shifted(
+    start: Expr | None,
+    increment: tuple[str, Expr],
+    step: Name,
+    values: Mapping[Symbol, Expr],
+    moved: dict[tuple[Symbol, Expr], Define],
+) -> Expr | None:
+    """Pointers in iteration ``step`` by indices that begin there: ``rk = step * TK + 0 ... TK``."""
+    operator, by = increment
+    by = by.operand if isinstance(by, Broadcast) else by
+    if start is None or operator != "+":
+        return None
+    for symbol in sorted(names(start) & values.keys(), key=lambda each: each.name):
+        indices = values[symbol]
+        along = Steps(symbol, {}).of(start)
+        if not isinstance(indices, Range) or along is None or along == 0:
+            continue
+        one = isinstance(along, int) or constant(along) == 1
+        tile = _quotient(by, None if isinstance(along, int) else along, one)
+        if not isinstance(tile, Constexpr | Literal):
+            continue
+        known = next((each for (of, size), each in moved.items() if of is symbol and same(size, tile)), None)
+        if known is None:
+            first = Binary(step.span, INT, "*", step, tile)
+            wide = Broadcast(step.span, indices.type, first)
+            value = Binary(step.span, indices.type, "+", wide, replace(indices))
+            copy = replace(symbol)
+            known = moved[symbol, tile] = Define(copy, value, Remark(step.span))
+        new: Expr = Name(step.span, symbol.type, known.symbol)
+        if not one:  # an offset may be large though the index is not
+            wider = with_element(LONG, shape_of(symbol.type))
+            new = Cast(replace(step.span, end=step.span.end + 1), wider, new)
+        return rebuild(start, {symbol: new})
+    return None
+
+
+def _quotient(by: Expr, along: Expr | None, one: bool) -> Expr | None:
+    if isinstance(by, Binary) and by.operator == "*" and along is not None:
+        for factor, other in ((by.left, by.right), (by.right, by.left)):
+            if same(other, along):
+                return factor
+    return by if one else None
 
 
 def _times(expr: Expr, step: Name, element: object) -> Expr:
@@ -260,122 +225,49 @@ def _times(expr: Expr, step: Name, element: object) -> Expr:
     return Binary(step.span, type_, "*", left, right)
 
 
-# ---------------------------------------------------------------- lines
+class Steps:
+    """By how much expressions grow with an index: by a scalar, the same for all elements; None if by none."""
+
+    def __init__(self, index: Symbol, definitions: Mapping[Symbol, Expr]) -> None:
+        self.index, self.definitions = index, definitions
+
+    def of(self, expr: Expr) -> Expr | int | None:
+        match expr:
+            case Name(symbol=symbol):
+                if symbol is self.index:
+                    return 1
+                return self.of(self.definitions[symbol]) if symbol in self.definitions else 0
+            case Binary(operator="+", left=left, right=right):
+                return _added(self.of(left), self.of(right))
+            case Binary(operator="-", left=left, right=right):
+                return self.of(left) if self.of(right) == 0 else None
+            case Binary(operator="*", left=left, right=right):
+                for factor, other in ((left, right), (right, left)):
+                    if self.of(other) == 0:
+                        return _multiplied(self.of(factor), other)
+                return None
+            case Range(start=start):
+                return self.of(start)
+            case Broadcast(operand=operand) | Expand(operand=operand):
+                return self.of(operand)
+            case Cast(operand=operand) if str(element_of(expr.type)) in ("int", "long"):  # type: ignore[arg-type]
+                return self.of(operand)
+            case _:
+                grown = names(expr) & {self.index, *self.definitions}
+                return None if any(self.of(Name(expr.span, s.type, s)) != 0 for s in grown) else 0
 
 
-class NotWalked(Exception):
-    """What is summed depends on the program that adds to it."""
+def _added(left: Expr | int | None, right: Expr | int | None) -> Expr | int | None:
+    if left is None or right is None:
+        return None
+    if left == 0:
+        return right
+    return left if right == 0 else None
 
 
-def walked(
-    lines: Sequence[Line], head: Given, count: Formula, step: Formula, variables: list[Variable], said: str
-) -> list[Line]:
-    """The lines, walked: ``head`` declares the program that a loop begins with, up to ``count``, by ``step``.
-
-    Raises NotWalked where a sum cannot be taken out of the loop.
-    """
-    program = head.variable.number
-    inner = _depending(lines, program)
-    before = [line for line in lines if not _inside(line, inner) and not _sums(line)]
-    body: list[Line] = []
-    after: list[Line] = []
-    for line in lines:
-        if _sums(line):
-            assert isinstance(line, Put)
-            start, add, put = _taken_out(line, lines, body, inner, variables)
-            before.append(start)
-            after.append(put)
-            own = [each for each in body if _gives(each, add.number)]
-            body = [add if each in own else each for each in body] + ([] if own else [add])
-        elif _inside(line, inner):
-            if any(_sums(each) for each in _blocks(line)):
-                raise NotWalked
-            body.append(line)
-    assert head.value is not None
-    test = condition("<", _named(head.variable, head.value), count)
-    loop = Repeat([head], test, body, [Update(program, step, adds=True)], above=(said,))
-    return [*before, loop, *after]
-
-
-def _sums(line: Line) -> bool:
-    return isinstance(line, Put) and line.summed
-
-
-def _blocks(line: Line) -> Iterable[Line]:
-    """What stands inside a loop or a branch, at any depth."""
-    inner: list[Line] = []
-    if isinstance(line, Repeat):
-        inner = line.body
-    elif isinstance(line, Choose):
-        inner = [*line.then, *line.otherwise]
-    for each in inner:
-        yield each
-        yield from _blocks(each)
-
-
-def _sets(line: Line) -> set[int]:
-    """The variables that a line declares or changes."""
-    result = {inner for each in _blocks(line) for inner in _sets(each)}
-    if isinstance(line, Given):
-        result.add(line.variable.number)
-    elif isinstance(line, Update):
-        result.add(line.number)
-    elif isinstance(line, Repeat):
-        result |= {head.variable.number for head in line.heads} | {step.number for step in line.steps}
-    return result
-
-
-def _depending(lines: Sequence[Line], program: int) -> set[int]:
-    """The variables whose values depend on the program."""
-    found = {program}
-    while True:
-        more = {number for line in lines if _inside(line, found) for number in _sets(line)}
-        if more <= found:
-            return found
-        found |= more
-
-
-def _inside(line: Line, depending: set[int]) -> bool:
-    if isinstance(line, Put) and not line.summed:
-        return True
-    if isinstance(line, Put):
-        return False
-    has_put = any(isinstance(each, Put) for each in _blocks(line))
-    return has_put or not depending.isdisjoint(read_by([line]) | _sets(line))
-
-
-def _gives(line: Line, number: int) -> bool:
-    return isinstance(line, Given) and line.variable.number == number
-
-
-def _taken_out(
-    put: Put, lines: Sequence[Line], body: Sequence[Line], inner: set[int], variables: list[Variable]
-) -> tuple[Given, Update, Put]:
-    """The sum before the loop, in it, and after it; where the value has a variable of its own, that is the sum."""
-    zero = constant("0")
-    if not inner.isdisjoint(read_by([dataclasses.replace(put, value=zero)])):
-        raise NotWalked
-    own = next((line for line in body if isinstance(line, Given) and _is(put.value, line)), None)
-    if own is not None and own.value is not None and own.variable.shape == put.pointer.shape:
-        number = own.variable.number
-        others = [line for line in lines if line is not put]
-        if number not in read_by(others) and not any(_changes(line, number) for line in others):
-            return Given(own.variable, zero), Update(number, own.value, adds=True, about=own.about), put
-    variable = Variable(len(variables), "total", str(put.value.scalar), "", put.pointer.shape)
-    variables.append(variable)
-    total = _named(variable, put.value)
-    add = Update(variable.number, put.value, adds=True, about=put.about)
-    return Given(variable, zero), add, dataclasses.replace(put, value=total)
-
-
-def _named(variable: Variable, value: Formula) -> Formula:
-    """A variable that holds what a formula does."""
-    return Formula(marked(variable.number), POSTFIX, value.element, variable.shape)
-
-
-def _is(value: Formula, line: Given) -> bool:
-    return value.text == marked(line.variable.number)
-
-
-def _changes(line: Line, number: int) -> bool:
-    return not isinstance(line, Given) and number in _sets(line)
+def _multiplied(step: Expr | int | None, factor: Expr) -> Expr | int | None:
+    if step is None or step == 0:
+        return step
+    while isinstance(factor, Broadcast | Cast) and factor.span == factor.operand.span:
+        factor = factor.operand
+    return None if shape_of(factor.type) or step != 1 else factor

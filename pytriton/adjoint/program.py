@@ -76,7 +76,6 @@ class Put(Line):
     value: Formula
     mask: Formula | None
     atomic: bool
-    summed: bool = False  # over the programs that a loop walks
 
 
 @dataclass(eq=False)

@@ -21,10 +21,9 @@ from pytriton.adjoint import formula as f
 from pytriton.adjoint.active import every
 from pytriton.adjoint.again import Again, Level
 from pytriton.adjoint.formula import Formula
-from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, Write, defined_in
+from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, Write, defined_in, refuse
 from pytriton.adjoint.plan import Way
 from pytriton.adjoint.program import Choose, Declare, Line, Put, Repeat, Update, Variable
-from pytriton.adjoint.refuse import refuse
 from pytriton.adjoint.rules import Seed, adjoint_type, back, settled
 from pytriton.frozen import replace
 from pytriton.lang.tree.typed import (
@@ -36,7 +35,9 @@ from pytriton.lang.tree.typed import (
     Literal,
     Load,
     Name,
+    Permute,
     Reduce,
+    Remark,
     Statement,
     Symbol,
     Unary,
@@ -55,14 +56,18 @@ from pytriton.lang.tree.types import (
 from pytriton.lang.tree.walk import walk
 from pytriton.source import Span
 
-__all__ = ["Reversed"]
+__all__ = ["NotShared", "Reversed"]
 
 MAX_REPEATED_NODES: Final = 4  # of a value that is written again instead of named
 MAX_MASKS: Final = 2  # that are written with || between them
 MAX_TOTAL: Final = 120  # characters of a sum that stands in one line
-_SMALL: Final = (Name, Literal, Constexpr, Binary, Unary, Cast, Expand)
+_SMALL: Final = (Name, Literal, Constexpr, Binary, Unary, Cast, Expand, Permute)
 _HINTS: Final = {"+": "total", "max": "largest", "min": "least"}
 _ZERO: Final = f.number("0")
+
+
+class NotShared(Exception):
+    """What is to be summed over programs depends on the program that adds to it."""
 
 
 @dataclass(eq=False)
@@ -103,7 +108,7 @@ class Reversed(Again):
         for symbol in defined_in(items):
             self._owner[symbol] = self._level
         for item in reversed(items):
-            self._about = _told(item.statement)
+            self._about = None if isinstance(item.statement, Remark) else _told(item.statement)
             match item:
                 case Define(symbol=symbol, value=value):
                     self._reverse_define(symbol, value)
@@ -227,8 +232,12 @@ class Reversed(Again):
         self._block(loop.body)
         steps = self._ends(every)
         self._level = outer
-        self._about = _told(loop.statement)
-        self._emit(Repeat(heads, condition, inner.lines, steps))
+        above: tuple[str, ...] = ()
+        if isinstance(loop.statement, Remark):  # over programs: of the backward
+            self._about, above = None, loop.statement.comments.above
+        else:
+            self._about = _told(loop.statement)
+        self._emit(Repeat(heads, condition, inner.lines, steps, above=above))
         for each in loop.carried:
             into = flowing.get(each.inside)
             self._check_sum(each, into, self._adjoints.pop(each.inside, None), loop)
@@ -310,6 +319,8 @@ class Reversed(Again):
         way = self._ways.get(load)
         if way is None:
             return
+        if way == "sum" and self._level is not self.top:
+            raise NotShared
         root = self._root(load.pointer)
         assert root is not None
         pointer = self._spell(self._twinned(load.pointer))
@@ -325,7 +336,7 @@ class Reversed(Again):
         elif way == "add" or (way == "store" and root in self._stored):
             value = f.add(_loaded(pointer, mask), value)
         self._stored.add(root)
-        self._emit(Put(pointer, value, mask, way == "atomic", way == "sum"))
+        self._emit(Put(pointer, value, mask, way == "atomic"))
 
 
 def _check_mask(mask: Expr, pointer: Expr, where: Span) -> None:

@@ -14,7 +14,8 @@ from typing import Final
 
 from pytriton.adjoint import formula as f
 from pytriton.adjoint.formula import Formula
-from pytriton.adjoint.refuse import refuse
+from pytriton.adjoint.graph import refuse
+from pytriton.frozen import replace
 from pytriton.lang.tree.typed import (
     Binary,
     Bitcast,
@@ -101,9 +102,7 @@ class Speller:
         if isinstance(expr, Broadcast) and expr.span == expr.operand.span:
             return self(expr.operand, exact=exact)
         result = self._node(expr)
-        return Formula(
-            result.text, result.binds, _element(expr), shape_of(expr.type) or result.shape, result.parts
-        )
+        return replace(result, element=_element(expr), shape=shape_of(expr.type) or result.shape)
 
     def _node(self, expr: Expr) -> Formula:
         match expr:

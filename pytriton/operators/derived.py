@@ -11,18 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import torch
 
 from pytriton.adjoint.access import Accesses
 from pytriton.adjoint.derive import SUM_BLOCK, Backward, Derived, backward, derivable, usual
 from pytriton.adjoint.forward import Forward
+from pytriton.adjoint.graph import refuse
 from pytriton.adjoint.plan import Pass
-from pytriton.adjoint.refuse import refuse
+from pytriton.boundary import entry
 from pytriton.errors import CompileError
 from pytriton.lang.tree.types import ScalarType
-from pytriton.operators.laid_out import like, overlaps_itself, own
+from pytriton.operators.laid_out import like, overlaps_itself, own, share_memory
 from pytriton.operators.points import Point, Sizes, check_stores, dense_of, reach_of
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel, kernel
@@ -30,7 +31,9 @@ from pytriton.runtime.launch.device import sizes_of
 from pytriton.runtime.options.defines import Config, Options, defines_of
 from pytriton.runtime.trace.frames import INSIDE
 
-__all__ = ["Gradient", "Scratch", "Step", "gradient", "overlaps_itself"]
+__all__ = ["Gradient", "Scratch", "Step", "gradient"]
+
+PROGRAMS_PER_PROCESSOR: Final = 16  # that share a walk over the forward's
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,8 @@ class Scratch:
 @dataclass(frozen=True)
 class _Facts:
     """Of one kind of launch. ``launches``: of its passes; ``dense``: of inputs whose gradient is stored, how many
-    elements that are, from the first one on; ``reach``: of inputs and outputs, how many elements that the kernel
-    may touch there are.
+    elements that are, from the first one on; ``reach``: of tensors, how many elements the kernel may touch, from
+    the first one on.
     """
 
     passes: tuple[Pass, ...]
@@ -116,6 +119,8 @@ class Gradient:
         self._forward = self._forwards[self.configs[0]]
         self._kernels: dict[Any, Kernel] = {}
         self._facts: dict[Any, _Facts | None] = {}
+        written = (forward.flow.parameters_written() for forward in read.values())
+        self._written = {symbol.name for symbols in written for symbol in symbols}
         self.outputs = tuple(symbol.name for symbol in self._forward.outputs)
         self.inputs = tuple(symbol.name for symbol in self._forward.inputs)
         self.parameters = tuple(symbol.name for symbol in self._forward.kernel.parameters)
@@ -168,10 +173,11 @@ class Gradient:
             config = next(c for c in self.configs if dict(Options(c).defines) == dict(options.defines))
             forward = self._forwards[config]
             point = Point(forward, Accesses(forward.items, _integers(given), sizes), sizes)
-            return point.programs(each.at, _processors(_device(given)))
+            return point.programs(each.at, _sharing(_device(given)))
 
         return sized
 
+    @entry
     def __call__(
         self, /, *arguments: Any, grid: Any, d_outputs: Mapping[str, torch.Tensor] | None = None
     ) -> dict[str, torch.Tensor]:
@@ -282,21 +288,21 @@ class Gradient:
                     "TC753",
                     f"pass {name}.contiguous()",
                 )
-        self._check_apart(given)
         whole = _integers(given)
         sizes = {name: given[name].numel() if given[name].is_contiguous() else -1 for name in self.inputs}
         grids = tuple(sizes_of(grid, Options(config), self._kernel.name) for config in self.configs)
         key = (tuple(whole.items()), grids, tuple(sizes.values()), _device(given))
         if key not in self._facts:
-            self._facts[key] = self._found(whole, grids, sizes, _processors(_device(given)))
-        return self._facts[key]
+            self._facts[key] = self._found(whole, grids, sizes, _sharing(_device(given)))
+        facts = self._facts[key]
+        self._check_apart(given, {} if facts is None else facts.reach)
+        return facts
 
-    def _check_apart(self, given: Mapping[str, Any]) -> None:
+    def _check_apart(self, given: Mapping[str, Any], reach: Mapping[str, int]) -> None:
         tensors = {name: value for name, value in given.items() if isinstance(value, torch.Tensor)}
-        written = {s.name for f in self._forwards.values() for s in f.flow.parameters_written()}
-        for name in written & tensors.keys():
+        for name in self._written & tensors.keys():
             for other in tensors.keys() - {name}:
-                if torch._C._is_alias_of(tensors[name], tensors[other]) and tensors[name].numel():  # type: ignore[attr-defined]
+                if share_memory(tensors[name], reach.get(name), tensors[other], reach.get(other)):
                     raise refusal(
                         f"'{other}' shares memory with '{name}', which the kernel writes: the backward cannot know "
                         "what was there",
@@ -309,7 +315,7 @@ class Gradient:
         whole: Mapping[str, int],
         grids: Sequence[Sizes | None],
         sizes: Mapping[str, int],
-        processors: int,
+        sharing: int,
     ) -> _Facts | None:
         points: dict[Config, Point] = {}
         for (config, forward), grid in zip(self._forwards.items(), grids, strict=True):
@@ -324,17 +330,15 @@ class Gradient:
         inside = {name for name, size in sizes.items() if reach.get(name, size + 1) <= size}
         passes, made = backward([(p.forward, p.accesses, p.grid) for p in points.values()], inside)
         self._same(made)
-        launches = tuple(self._planned(each, points, processors) for each in made[0].passes)
-        return _Facts(passes, made[0], launches, dense_of(passes, list(points.values())), reach)
+        launches = tuple(self._planned(each, points, sharing) for each in made[0].passes)
+        return _Facts(passes, made[0], launches, dense_of(made[0].passes, list(points.values())), reach)
 
-    def _planned(self, each: Derived, points: Mapping[Config, Point], processors: int) -> _Launch:
+    def _planned(self, each: Derived, points: Mapping[Config, Point], sharing: int) -> _Launch:
         axis = each.at.axis
-        grids = {
-            _key(Options(config)): point.programs(each.at, processors) for config, point in points.items()
-        }
+        grids = {_key(Options(config)): point.programs(each.at, sharing) for config, point in points.items()}
         counts = [0 if axis is None else point.grid[axis] for point in points.values()]
         swept = None if len(set(counts)) == 1 or each.count is None else counts
-        parts = {point.parts(each.at, processors) for point in points.values()} if each.sizes else {0}
+        parts = {point.parts(each.at, sharing) for point in points.values()} if each.sizes else {0}
         without = each.count if swept is not None else None
         names = tuple(name for name in each.parameters if name != without)
         kernel_ = self._kernel_of(each, swept)
@@ -413,6 +417,7 @@ class Gradient:
         return self._kernels[text]
 
 
+@entry
 def gradient(
     of: Kernel | str,
     outputs: Collection[str] | None = None,
@@ -445,10 +450,12 @@ def _device(given: Mapping[str, Any]) -> torch.device:
 
 
 @cache
-def _processors(device: torch.device) -> int:
+def _sharing(device: torch.device) -> int:
+    """How many programs share a walk over the forward's."""
     if device.type != "cuda":
-        return 1
-    return int(torch.cuda.get_device_properties(device).multi_processor_count)
+        return 2
+    processors: int = torch.cuda.get_device_properties(device).multi_processor_count
+    return processors * PROGRAMS_PER_PROCESSOR
 
 
 def _blocks(tensor: torch.Tensor) -> tuple[int]:

@@ -6,7 +6,7 @@ import torch
 
 from pytriton.runtime.errors import refusal
 
-__all__ = ["is_enough", "like", "overlaps_itself", "own"]
+__all__ = ["like", "overlaps_itself", "own", "share_memory"]
 
 
 def like(
@@ -59,3 +59,15 @@ def overlaps_itself(tensor: torch.Tensor) -> bool:
                 return True
             extent += stride * (size - 1)
     return False
+
+
+def share_memory(
+    left: torch.Tensor, reach_of_left: int | None, right: torch.Tensor, reach_of_right: int | None
+) -> bool:
+    """Whether a kernel that touches elements of two tensors up to their reach may touch the same memory."""
+    if not torch._C._is_alias_of(left, right) or not left.numel():  # type: ignore[attr-defined]
+        return False
+    if reach_of_left is None or reach_of_right is None:
+        return True
+    ends = [t.data_ptr() + n * t.element_size() for t, n in ((left, reach_of_left), (right, reach_of_right))]
+    return left.data_ptr() < ends[1] and right.data_ptr() < ends[0]

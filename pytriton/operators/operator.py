@@ -31,6 +31,7 @@ from torch.autograd.graph import increment_version
 from torch.overrides import TorchFunctionMode
 from torch.utils.flop_counter import register_flop_formula
 
+from pytriton.boundary import entry
 from pytriton.operators.body import Body
 from pytriton.operators.flow import Effects, effects_of
 from pytriton.operators.formula import DerivedFormula
@@ -254,6 +255,7 @@ def _operator_named(name: str) -> Operator:
     return _defined[name]
 
 
+@entry
 def op(
     name: str,
     function: Callable[..., Any] | None = None,
@@ -275,6 +277,7 @@ def op(
             f"'{name}' can name no operator", "TC540", "write 'mylib::sin', with a namespace of your own"
         )
 
+    @entry
     def define(given: Callable[..., Any]) -> Operator:
         former = _defined.pop(name, None)
         if former is not None:

@@ -15,6 +15,7 @@ from typing import Any, Final
 import torch
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from pytriton.boundary import entry
 from pytriton.operators.operator import Operator
 from pytriton.runtime.errors import refusal
 
@@ -99,6 +100,7 @@ class Override:
         return f"<pytriton.override {self.name} by {self.operator.name} on {self.dispatch_key}>"
 
 
+@entry
 def override(name: str, operator: Operator, dispatch_key: str = "CUDA") -> Override:
     """Run ``operator`` wherever PyTorch would run its own ``name`` ("aten::sin") on a device.
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from pytriton.adjoint.access import Accesses
+from pytriton.adjoint.derive import Derived
 from pytriton.adjoint.forward import Forward
 from pytriton.adjoint.loops import loops_of
 from pytriton.adjoint.plan import Pass
 from pytriton.runtime.errors import refusal
 
 __all__ = ["Point", "Sizes", "check_stores", "dense_of", "reach_of"]
-
-PROGRAMS_PER_PROCESSOR: Final = 4  # that share a walk over the forward's programs
 
 Sizes = tuple[int, int, int]
 
@@ -27,21 +25,20 @@ class Point:
     accesses: Accesses
     grid: Sizes
 
-    def programs(self, at: Pass, processors: int) -> Sizes:
-        """The grid of a pass."""
+    def programs(self, at: Pass, sharing: int) -> Sizes:
+        """The grid of a pass; ``sharing``: how many programs share a walk over the forward's."""
         sizes = list(self.grid)
         if at.axis is not None and at.loop is not None:
             sizes[at.axis] = self.accesses.count(loops_of(self.forward.items)[at.loop]) or 0
         elif at.axis is not None:
             beside = sizes[0] * sizes[1] * sizes[2] // sizes[at.axis]
-            wanted = -(-processors * PROGRAMS_PER_PROCESSOR // beside)
-            sizes[at.axis] = min(sizes[at.axis], wanted)
+            sizes[at.axis] = min(sizes[at.axis], -(-sharing // beside))
         x, y, z = sizes
         return x, y, z
 
-    def parts(self, at: Pass, processors: int) -> int:
+    def parts(self, at: Pass, sharing: int) -> int:
         """How many parts a sum comes in."""
-        sizes, count = self.programs(at, processors), 1
+        sizes, count = self.programs(at, sharing), 1
         for axis in (at.axis, *at.others):
             assert axis is not None
             count *= sizes[axis]
@@ -49,14 +46,16 @@ class Point:
 
 
 def reach_of(points: Sequence[Point]) -> dict[str, int]:
-    """How many elements of inputs and outputs a launch may touch, where that is known."""
+    """How many elements of each tensor a launch may touch, from its first one on, where that is known."""
     found: dict[str, list[int | None]] = {}
     for point in points:
         flow, accesses = point.forward.flow, point.accesses
-        for symbol in (*point.forward.inputs, *point.forward.outputs):
-            touched = [t for load, t in accesses.loads.items() if symbol in flow.roots(load.pointer)]
-            touched += [t for write, t in accesses.writes.items() if symbol in flow.roots(write.pointer)]
-            found.setdefault(symbol.name, []).extend(map(accesses.reach, touched))
+        every = [(flow.roots(load.pointer), touched) for load, touched in accesses.loads.items()]
+        every += [(flow.roots(write.pointer), touched) for write, touched in accesses.writes.items()]
+        for roots, touched in every:
+            for symbol in roots:
+                name = "" if symbol is None else symbol.name
+                found.setdefault(name, []).append(accesses.reach(touched))
     known = {name: [size for size in sizes if size is not None] for name, sizes in found.items()}
     return {name: max(sizes) for name, sizes in known.items() if sizes and len(sizes) == len(found[name])}
 
@@ -76,18 +75,23 @@ def check_stores(point: Point) -> None:
                 )
 
 
-def dense_of(passes: Sequence[Pass], points: Sequence[Point]) -> dict[str, int]:
-    """How many elements of a gradient are stored, where these are the first ones and surely all are."""
+def dense_of(passes: Sequence[Derived], points: Sequence[Point]) -> dict[str, int]:
+    """How many elements of a gradient are stored, where these are the first ones and surely all are.
+
+    Into an input that is only compared nothing flows, so nothing is stored.
+    """
     found: dict[str, set[int | None]] = {}
     for each in passes:
-        without = () if each.axis is None else (each.axis, *each.others)
-        for number, way in each.ways:
+        at = each.at
+        without = () if at.axis is None else (at.axis, *at.others)
+        for number, way in at.ways:
             if way not in ("store", "sum"):
                 continue
             for point in points:
                 load = point.forward.loads[number]
                 touched = point.accesses.loads[load]
                 count = point.accesses.dense(touched, without if way == "sum" else ())
-                found.setdefault(point.forward.input_of(load).name, set()).add(count)
+                name = point.forward.input_of(load).name
+                found.setdefault(name, set()).add(count if name in each.d_inputs else None)
     counts = {name: next(iter(sizes)) for name, sizes in found.items() if len(sizes) == 1}
     return {name: count for name, count in counts.items() if count is not None}

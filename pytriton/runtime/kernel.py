@@ -36,7 +36,7 @@ from pytriton.runtime.locks import Lock
 from pytriton.runtime.options.call import called
 from pytriton.runtime.options.defines import Config, configs_of, defines_of
 from pytriton.runtime.options.definition import Definition, PlanSettings
-from pytriton.runtime.options.eras import Given, by_era, device_of
+from pytriton.runtime.options.eras import Given, by_era, device_of, indices_of
 from pytriton.runtime.options.heuristics import Heuristic, Heuristics
 from pytriton.runtime.options.source_text import KernelText, read_source
 from pytriton.runtime.options.typos import tell_of_typos
@@ -398,6 +398,7 @@ def kernel(
     heuristics: Mapping[str, Heuristic] | None = None,
     tune_budget: float | None = None,
     tune: str | None = None,
+    tune_devices: Iterable[Any] = (),
     precision: str | Iterable[str] = "ieee",
     fast_math: bool | Iterable[bool] = False,
     strict_promises: bool = False,
@@ -424,14 +425,12 @@ def kernel(
         autotune_key=(autotune_key,) if isinstance(autotune_key, str) else tuple(autotune_key or ()),
         outputs=tuple(outputs),
     )
-    folders = tuple(os.fspath(folder) for folder in include_dirs)
+    folders, tuning = tuple([os.fspath(each) for each in include_dirs]), (tune_budget, tune, tune_devices)
     definition = Definition(
         KernelText(read_source(src, name), Settings(kernel, folders, strict_literals)),
-        defines_of(given.defines),
-        given.num_warps,
-        num_stages,
+        *(defines_of(given.defines), given.num_warps, num_stages),
         configs_of(given.autotune_configs),
-        _settings(given, tune_budget, tune, (precision, fast_math), strict_promises, check_of(check)),
+        _settings(given, tuning, (precision, fast_math), strict_promises, check_of(check)),
         given.outputs,
         Heuristics(heuristics or {}),
     )
@@ -455,8 +454,7 @@ OPTIONS: Final = [name for name, p in signature(kernel).parameters.items() if p.
 
 def _settings(
     given: Given,
-    budget: float | None,
-    tune: str | None,
+    tuning: tuple[float | None, str | None, Iterable[Any]],
     arithmetic: tuple[str | Iterable[str], bool | Iterable[bool]],
     strict: bool,
     check: Check,
@@ -465,12 +463,13 @@ def _settings(
         tuple(axis) if isinstance(axis, Iterable) and not isinstance(axis, str) else axis
         for axis in arithmetic
     )
-    device = device_of(given.device)
+    (budget, tune, devices), device = tuning, device_of(given.device)
     if tune not in (None, "full"):
         raise refusal(f"tune is {tune!r}", "TC517", "give 'full', or leave it out")
     return PlanSettings(
         *(given.autotune_key, budget, device, tune == "full", precision, fast_math, strict),
         legacy=from_legacy(),
+        tune_devices=indices_of(devices),
         check=check,
     )
 

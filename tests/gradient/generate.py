@@ -102,8 +102,8 @@ def kernel(seed: int) -> Made:
     """The kernel of a seed."""
     writer = _Writer(seed)
     pick = writer.random
-    n, m, programs = pick.choice([3, 7, 8, 11]), pick.choice([1, 2, 3]), 2
-    tensors = {"y": torch.zeros(3 * 16, dtype=torch.double)}
+    n, m, programs = pick.choice([3, 7, 8, 11, 30]), pick.choice([1, 2, 3]), pick.choice([2, 2, 5])
+    tensors = {"y": torch.zeros(5 * 16, dtype=torch.double)}
     generator = torch.Generator().manual_seed(seed)
     numbers = {"n": n, "m": m}
     for at in range(pick.choice([1, 2, 3])):

@@ -421,11 +421,11 @@ _MEMORY = [
         """__global__ void f(T *x, T *y, int n) {
   int r[B] = get_program_id(0) * B + 0 ... B;
   bool some[B] = r < n && r > 2;
-  T a[B] = some ? *(x + 2 * r) : 0;
+  T a[B] = some ? *(x + r) : 0;
   *?(some) (y + r) = a * a;
 }
 """,
-        {"x": (2 * COUNT,), "y": (COUNT,)},
+        {"x": (COUNT,), "y": (COUNT,)},
         {"n": COUNT},
         (2,),
         defines={"B": BLOCK},
@@ -451,6 +451,100 @@ _MEMORY = [
         (2,),
         defines={"B": BLOCK},
         rule="variables that are assigned again",
+    ),
+]
+
+_SHARED = [
+    Program(
+        "windows",
+        """__global__ void f(T *x, T *w, T *y, int n) {
+  int row = get_program_id(0);
+  int at = get_program_id(1) * 4;
+  int r[8] = 0 ... 8;
+  T a[8] = *(w + at + r) * *(x + row * n + at + r % 4);
+  *(y + (row * 2 + get_program_id(1)) * 8 + r) = a;
+}
+""",
+        {"x": (2, 8), "w": (12,), "y": (2, 2, 8)},
+        {"n": 8},
+        (2, 2),
+        atomic=("w", "x"),
+        rule="windows that overlap, and that many programs read",
+    ),
+    Program(
+        "channels",
+        """__global__ void f(T *x, T *b, T *y, int n) {
+  int c = get_program_id(1);
+  int row = get_program_id(2) * get_num_programs(1) + c;
+  int r[B] = get_program_id(0) * B + 0 ... B;
+  T v[B] = (r < n ? *(x + row * n + r) : 0) + *(b + c);
+  *?(r < n) (y + row * n + r) = v * v * get_num_programs(0);
+}
+""",
+        {"x": (2, 3, 23), "b": (3,), "y": (2, 3, 23)},
+        {"n": 23},
+        (6, 3, 2),
+        defines={"B": 4},
+        summed=("b",),
+        rule="an input that the programs along two axes read",
+    ),
+    Program(
+        "dropped",
+        """__global__ void f(T *x, T *w, int *kept, T *y, int n) {
+  int row = get_program_id(0);
+  int r[B] = 0 ... B;
+  bool some[B] = r < n && *(kept + r) != 0;
+  T a[B] = some ? *(x + row * n + r) : 0;
+  T b[B] = r < n && !(r == 1) ? *(w + r) : 1;
+  *?(r < n) (y + row * n + r) = a * b;
+}
+""",
+        {"x": (3, 8), "w": (8,), "kept": (8,), "y": (3, 8)},
+        {"n": 8},
+        (3,),
+        defines={"B": 8},
+        integers={"kept": lambda: torch.tensor([1, 0, 1, 1, 0, 1, 1, 0], dtype=torch.int32)},
+        summed=("w",),
+        rule="masks that are known when the kernel runs",
+    ),
+    Program(
+        "optional",
+        """__global__ void f(T *x, T *w, T *y, int k) {
+  int row = get_program_id(0);
+  int r[4] = 0 ... 4;
+  T b[4] = 1;
+  if (k > 1)
+    b = *(w + r);
+  *(y + row * 4 + r) = *(x + row * 4 + r) * b;
+}
+""",
+        {"x": (3, 4), "w": (4,), "y": (3, 4)},
+        {"k": 2},
+        (3,),
+        atomic=("w",),
+        rule="an input that is read in a branch, by all programs",
+    ),
+    Program(
+        "epilogue",
+        """__global__ void f(T *A, T *B, T *C, int K) {
+  int rm[16] = get_program_id(0) * 16 + 0 ... 16;
+  int rn[16] = get_program_id(1) * 16 + 0 ... 16;
+  int rk[16] = 0 ... 16;
+  T c[16, 16] = 0;
+  for (int k = 0; k < K; k += 16) {
+    T a[16, 16] = *(A + rm[:, newaxis] * K + (k + rk)[newaxis, :]);
+    T b[16, 16] = *(B + (k + rk)[:, newaxis] * 32 + rn[newaxis, :]);
+    c += a @ b;
+  }
+  *(C + rm[:, newaxis] * 32 + rn[newaxis, :]) = tanh(c);
+}
+""",
+        {"A": (32, 32), "B": (32, 32), "C": (32, 32)},
+        {"K": 32},
+        (2, 2),
+        outputs=("C",),
+        atomic=("A", "B"),
+        rule="a product whose backward needs what the forward summed up",
     ),
 ]
 
@@ -620,6 +714,75 @@ _LOOPS = [
 
 _LOOPS += [
     Program(
+        "cancelled",
+        """__global__ void f(T *x, T *y, T *z, int n) {
+  int row = get_program_id(0);
+  int r[B] = 0 ... B;
+  bool inside[B] = r < n;
+  T v[B] = inside ? *(x + row * n + r) : -F32_INFINITY;
+  T m = v[max];
+  T s = 0;
+  for (int k = 0; k < 2; k += 1)
+    s += (inside ? exp(v - m) : 0)[+];
+  *?(inside) (y + row * n + r) = exp2((v - m) * 1.4426950408889634) / (s + exp(v - v[max])[+]);
+  *(z + row) = m + log(s) * 1;
+}
+""",
+        {"x": (3, 5), "y": (3, 5), "z": (3,)},
+        {"n": 5},
+        (3,),
+        outputs=("y", "z"),
+        defines={"B": 8},
+        rule="what is subtracted so that nothing overflows cancels out",
+    ),
+    Program(
+        "not_cancelled",
+        """__global__ void f(T *x, T *y, int n) {
+  int row = get_program_id(0);
+  int r[B] = 0 ... B;
+  T v[B] = r < n ? *(x + row * n + r) : -10;
+  T e[B] = exp(v - v[max]);
+  *?(r < n) (y + row * n + r) = e / (1 + e[+]);
+}
+""",
+        {"x": (3, 5), "y": (3, 5)},
+        {"n": 5},
+        (3,),
+        defines={"B": 8},
+        rule="what does not",
+    ),
+    Program(
+        "tiles",
+        """__global__ void f(T *A, T *B, T *C, T *bias, int N, int K, int ldb) {
+  int pm = get_program_id(0);
+  int pn = get_program_id(1);
+  int rm[TM] = pm * TM + 0 ... TM;
+  int rn[TN] = pn * TN + 0 ... TN;
+  int rk[TK] = 0 ... TK;
+  T *pa[TM, TK] = A + rm[:, newaxis] * K + rk[newaxis, :];
+  T *pb[TN, TK] = B + rn[:, newaxis] * ldb + rk[newaxis, :];
+  T c[TM, TN] = 0;
+  for (int k = 0; k < K; k += TK) {
+    bool checka[TM, TK] = (rk < K - k)[newaxis, :];
+    T a[TM, TK] = checka ? *pa : 0;
+    T b[TN, TK] = (rn < N)[:, newaxis] && (rk < K - k)[newaxis, :] ? *pb : 0;
+    c += a @ ^b;
+    pa += TK;
+    pb += TK;
+  }
+  T d[TN] = rn < N ? *(bias + rn) : 0;
+  *?((rn < N)[newaxis, :]) (C + rm[:, newaxis] * N + rn[newaxis, :]) = c * 2 + d[newaxis, :];
+}
+""",
+        {"A": (32, 40), "B": (40, 45), "C": (32, 40), "bias": (40,)},
+        {"N": 40, "K": 40, "ldb": 45},
+        (2, 3),
+        outputs=("C",),
+        defines={"TM": 16, "TN": 16, "TK": 32},
+        summed=("A", "B", "bias"),
+        rule="a product with two axes of programs, ragged",
+    ),
+    Program(
         "picked",
         """__global__ void f(T *x, int *label, T *y, int n) {
   int row = get_program_id(0);
@@ -676,6 +839,7 @@ PROGRAMS: dict[str, Program] = {
         *_REDUCTIONS,
         *_TWO_D,
         *_MEMORY,
+        *_SHARED,
         *_BRANCHES,
         *_LOOPS,
     ]

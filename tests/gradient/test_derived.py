@@ -12,7 +12,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
 # One rule each, of functions of one or two blocks: some of them stand for all in make test.
-SOME = {"quotient", "erf", "pow", "ternary", "gelu", "repeated"}
+SOME = {"comparison", "quotient", "erf", "pow", "ternary", "gelu", "repeated"}
 NAMES = [
     pytest.param(name, marks=() if "px" not in program.shapes or name in SOME else pytest.mark.slow)
     for name, program in PROGRAMS.items()

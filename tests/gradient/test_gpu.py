@@ -50,5 +50,6 @@ if __name__ == "__main__":
         except Exception as error:  # told, and the others run
             fine, said = False, f"{type(error).__name__}: {str(error)[:300]}"
         wrong += not fine
-        print(f"{name:20} {str(dtype)[6:]:8} {said}{'' if fine else '  <-- WRONG'}", flush=True)
+        if not fine:
+            print(f"{name:20} {str(dtype)[6:]:8} {said}  <-- WRONG", flush=True)
     print(f"{len(CASES)} cases on a GPU, {wrong} wrong")

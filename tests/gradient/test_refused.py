@@ -213,6 +213,22 @@ def test_wrong_launches() -> None:
             derived(y, x, 16, 1, grid=2, d_outputs=flowing)
 
 
+def test_outputs_beside_each_other() -> None:
+    """Two tensors may be parts of one, as long as no launch reaches from one into the other."""
+    text = """__global__ void f(float *y, float *z, float *x, int n) {
+  int r[8] = 0 ... 8;
+  *?(r < n) (y + r) = 2 * *?(r < n) (x + r);
+  *?(r < n) (z + r) = 3 * *?(r < n) (x + r);
+}
+"""
+    derived = pytriton.gradient(text)
+    y, z = torch.zeros(2, 5)
+    x, flowing = torch.zeros(5), {"y": torch.ones(5), "z": torch.ones(5)}
+    assert derived(y, z, x, 5, grid=1, d_outputs=flowing)["x"].tolist() == [5.0] * 5
+    with pytest.raises(pytriton.LaunchError, match="TC751"):
+        derived(y, z, x, 6, grid=1, d_outputs=flowing)
+
+
 def test_flows_of_any_stride() -> None:
     """What flows in is brought to the strides of the output; views of inputs get their own part."""
     derived = pytriton.gradient(COPY)

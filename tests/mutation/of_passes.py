@@ -273,6 +273,20 @@ SCALARS = (
         'left = Binary(span, BOOL, ">", cut, loop.stop)',
     ),
     Mutant(
+        "diagonal-twice-as-long",
+        _pass("speed/peel"),
+        "a causal mask is taken to fail in the last iteration where it fails in the last two",
+        "0 < behind.low == behind.high <= min(diagonal.size, step)",
+        "0 < behind.low == behind.high <= 2 * step",
+    ),
+    Mutant(
+        "any-scale-moves",
+        _pass("speed/fast_math"),
+        "a scale that may be negative moves out of a maximum, and no launch is asked",
+        "self.relied_upon.add(scale.symbol.name)",
+        "pass",
+    ),
+    Mutant(
         "multiple-of-the-larger",
         _pass("speed/peel"),
         "8 + n counts as a multiple of 8",

@@ -68,7 +68,7 @@ def test_what_a_run_shows_is_told_and_proved(package: Path, capfd: pytest.Captur
 
 
 def test_a_terminal_shows_what_is_worked_on(package: Path) -> None:
-    """Elsewhere there are the result lines only."""
+    """On stderr; the lines of the result stand alone on stdout."""
     pytest.importorskip("tqdm")
     (package / "twice.c").write_text(
         "__global__ void fill(float *X) { int i[16] = 0 ... 16; *(X + i) = 1; }\n"
@@ -82,7 +82,4 @@ def test_a_terminal_shows_what_is_worked_on(package: Path) -> None:
     assert "porting:   0%" in shown
     assert "0/1" in shown
     assert "twice.c" in shown
-    quiet = subprocess.run(words, cwd=package, capture_output=True, text=True, check=False)
-    assert "porting" not in quiet.stderr
-    assert quiet.stdout == done.stdout
-    assert quiet.stdout.startswith("twice.c: fill: 1 line -> ")
+    assert done.stdout.startswith("twice.c: fill: 1 line -> ")

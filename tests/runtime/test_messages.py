@@ -131,6 +131,7 @@ def test_the_name_of_a_file(tmp_path: Path) -> None:
         with pytest.raises(pytriton.ParseError, match="this is the name of a file, not a text") as caught:
             take(str(file))
         assert str(caught.value).endswith(f"help: give pathlib.Path('{file}')")
+    assert pytriton.gradient(file, defines={"TILE": 32}).steps
     assert pytriton.translate(file, {"TILE": 32}).text == pytriton.translate(ADD, {"TILE": 32}).text
 
 
@@ -266,6 +267,11 @@ class TestCommandLine:
         status, out, error = self.run("run", "--legacy", "oldpkgs", "script.py")
         assert (status, out) == (0, "done\n")
         assert error == "pytriton run: warning: nothing imported 'oldpkgs' (--legacy oldpkgs)\n"
+        (tmp_path / "oldpkg.py").write_text("")
+        (tmp_path / "script.py").write_text("import oldpkg\n")
+        _, _, error = self.run("run", "--legacy", "oldpkgs", "script.py")
+        assert error.endswith("(--legacy oldpkgs); did you mean 'oldpkg'?\n")
+        del sys.modules["oldpkg"]
 
 
 def test_without_triton(tmp_path: Path) -> None:
@@ -275,10 +281,10 @@ def test_without_triton(tmp_path: Path) -> None:
         "import pytriton\n"
         "print(len(pytriton.translate('void one(float* x) { *x = 1; }').text) > 0)\n"
         "try: pytriton.kernel\n"
-        "except ImportError as error: print(error)\n"
+        "except ImportError as error: print(error, error.__context__)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == (
         "True\npytriton.kernel needs triton, which is not installed; pytriton.translate needs neither torch nor "
-        "triton (Triton exists for Linux: https://triton-lang.org)\n"
+        "triton (Triton exists for Linux: https://triton-lang.org) None\n"
     )

@@ -88,6 +88,7 @@ class Traits:
     """What a kernel lets tuning try, what it needs of a GPU, and what its code needs of a launch."""
 
     swizzles: bool = False  # its program ids may be taken in groups
+    grows: bool = False  # a loop of it may run the longer the further a program is along axis 0
     pipelined: bool = False  # a loop of it loads for a matrix product, and is a ``range``
     streams: bool = False  # a loop of it loads for something else, and may do so ahead of its stores
     strays: bool = False  # it writes through pointers that it loaded, or made from numbers

@@ -203,7 +203,7 @@ class _Search:
             for load in walk(expr)
             if isinstance(load, Load) and isinstance(load.pointer, Name) and load.pointer.symbol is symbol
         ]
-        if along is None or not loads or shape_of(symbol.type)[along] > step:
+        if along is None or not loads:
             return None
         if self._uses[symbol] != len(loads) + 1 or self._assignments[symbol] != 2:
             return None

@@ -69,6 +69,8 @@ def define_of(name: str, value: object) -> Define:
 
 def defines_of(given: Mapping[str, object] | None) -> dict[str, Define | tuple[Define, ...]]:
     """A user's dictionary with checked values; a list becomes a tuple (a sweep of one is a scalar)."""
+    if not isinstance(given, Mapping | None):
+        raise refusal(f"defines is {given!r}, which is no dict", "TC515", "give defines={'TM': 64}")
     checked: dict[str, Define | tuple[Define, ...]] = {}
     for name, value in (given or {}).items():
         if not isinstance(name, str):

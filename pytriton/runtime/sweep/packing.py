@@ -204,7 +204,9 @@ def _count(side: Side, intervals: Intervals, parameters: Mapping[str, int]) -> i
     if side.bound is None:
         return interval[1] + 1
     bound = _number(side.bound, parameters)
-    return bound if side.step else min(bound, interval[1] + 1)
+    if side.step:  # a step reaches no further than the next begins: so the copy ends with the last
+        return bound if interval[1] < side.step else 0
+    return min(bound, interval[1] + 1)
 
 
 def _raised(number: int, multiple: int) -> int:

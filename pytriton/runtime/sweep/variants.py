@@ -33,6 +33,7 @@ HOPELESS: Final = 1.3  # times the best: no variant makes up for that
 _STAGES: Final = (2, 4, 5)  # Triton's default is 3, where it pipelines a loop of its own accord
 _STREAM_STAGES: Final = (3, 4)  # and none where it does not: a loop without a product
 _GROUP: Final = 8  # programs along axis 0 that start together
+_LONGEST_FIRST: Final = -16  # programs along axis 1 that do so where those at the end of axis 0 come first
 
 
 def copied(config: Config, translation: Translation) -> list[Config]:
@@ -52,9 +53,10 @@ def ordered(config: Config, translation: Translation, describes: bool) -> list[C
 
     ``describes``: whether the GPU has them (launch/descriptors.py says which).
     """
-    groups = (0, _GROUP) if translation.traits.swizzles else (0,)
+    traits = translation.traits
+    groups = (0, *([_GROUP] if traits.swizzles else []), *([_LONGEST_FIRST] if traits.grows else []))
     points = [replace(config, swizzle=group) for group in groups[1:]]
-    if describes and translation.traits.pipelined and not config.packed:
+    if describes and traits.pipelined and not config.packed:
         points += [replace(config, swizzle=group, descriptors=True) for group in groups]
     return points
 

@@ -198,9 +198,3 @@ def test_what_is_not(changes: tuple[tuple[str, str], ...], left: str) -> None:
     found = packed(*changes)
     assert copied(found) == left
     assert "pitch_a" not in found.text
-
-
-def test_tiles_wider_than_a_step_are_not() -> None:
-    """The next iteration would read some of it again, beyond the copy in the last one."""
-    text = changed(("k -= TK", "k -= 8"), ("pa += TK", "pa += 8"), ("pb += TK", "pb += 8"))
-    assert copied(translate(text, DEFINES)) == ""

@@ -182,6 +182,31 @@ class TestWhatSuits:
         assert not suits(text=text, C=GOOD["A"] - end + 2)
 
     @pytest.mark.parametrize(
+        "changes",
+        [
+            (("k -= TK", "k -= 8"), ("pa += TK", "pa += 8"), ("pb += TK", "pb += 8")),
+            (("rk[TK] = 0 ... TK", "rk[TK] = 8 + 0 ... TK"),),
+            (("rk[TK] = 0 ... TK", "rk[TK] = pn + 0 ... TK"),),
+            (("rm[TM] = pm * TM", "rm[TM] = pm * TM - 1"),),
+        ],
+    )
+    def test_tiles_that_leave_the_copy(self, changes: tuple[tuple[str, str], ...]) -> None:
+        """The last step would reach beyond what is copied, or the first before it."""
+        assert not suits(text=changed(*changes))
+
+    def test_steps_that_leave_something_out(self) -> None:
+        """Each program along the third axis takes every other tile: what they reach lies in the copy."""
+        text = changed(
+            *(
+                ("rk[TK] = 0 ... TK", "rk[TK] = get_program_id(2) * TK + 0 ... TK"),
+                ("k -= TK", "k -= TK * 2"),
+            ),
+            *(("pa += TK", "pa += TK * 2"), ("pb += TK", "pb += TK * 2")),
+        )
+        assert suits((3, 3, 2), text=text)
+        assert not suits((3, 3, 3), text=text)
+
+    @pytest.mark.parametrize(
         ("programs", "fits"), [(9, True), (3, True), (12, True), (13, False), (100, False)]
     )
     def test_grids_of_the_right_size(self, programs: int, fits: bool) -> None:

@@ -136,6 +136,7 @@ def test_the_tuner_finds_it(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> N
         grid = lambda opt, n=n: (cdiv(n, opt.TM) * cdiv(n, opt.TN),)  # noqa: E731
         kernel(a, b, c, n, n, n, n, 1, n, 1, n, grid=grid)
         assert kernel.best_config.packed is (n == 4097)
-        assert any(point.packed for point in kernel.timings) is (n == 4097)
+        timed = [point for point, found in kernel.timings.items() if isinstance(found, float)]
+        assert any(point.packed for point in timed) is (n == 4097)
         want = a.float() @ b.float()
         assert (c.float() - want).norm() < 1e-3 * want.norm()
