@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytriton
-from pytriton.adjoint.command import derived_text
+from pytriton.adjoint.derive import derived_text
 from pytriton.errors import CompileError
 from pytriton.lang.preprocess.defines import given_options
 from pytriton.legacy.command import add_arguments, run

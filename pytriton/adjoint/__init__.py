@@ -3,9 +3,9 @@
 typed tree -> graph (versions, loops, branches) -> adjoint statements -> text
 
 access.py    which elements a launch touches: is each read, or stored, once?
+affine.py    offsets in numbers: do they differ, are they all from 0 on?
 formula.py   expressions of Triton-C as text that knows its type
 graph.py     typed tree -> single assignment: every variable has one definition
-rotate.py    loads that a loop makes ahead, back at the top of its body
 spell.py     typed expressions and declarations -> formulas, in the user's words
 program.py   what is printed: statements with names still open; dead ones dropped, copies joined
 print.py     names and layout
@@ -13,7 +13,11 @@ rules.py     the local derivatives, one rule a node of the typed tree
 reverse.py   statements, loops and branches in reverse
 again.py     the statements of the forward, written again
 active.py    what depends on an input; what cannot be derived, with its code
-derive.py    all of it: a text and defines -> the text of its backward
+forward.py   a text and defines -> a kernel that has a backward
+plan.py      the passes of a backward: what is stored, summed, added by atomics
+loops.py     loads made ahead; what a loop carries into one of its iterations
+walk.py      a graph in which a loop walks the programs of the forward
+derive.py    passes -> the text of a backward
 
 Nothing here needs torch: what runs the text is ``operators/derived.py``.
 """

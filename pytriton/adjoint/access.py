@@ -10,10 +10,10 @@ known to be touched once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from pytriton.adjoint.affine import Affine, Key, Touched, dense, distinct, reach, shorten, within
 from pytriton.adjoint.graph import Branch, Define, Item, Loop, Write
 from pytriton.lang.tree.typed import (
     Binary,
@@ -35,49 +35,7 @@ from pytriton.lang.tree.typed import (
 from pytriton.lang.tree.types import INT, PointerType, ScalarType, element_of, shape_of
 from pytriton.lang.tree.walk import walk
 
-__all__ = ["Accesses", "Touched"]
-
-# ("axis", 0), ("program", 1), ("iteration", loop), ("quotient" or "rest", axis, divisor)
-Key = tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class _Affine:
-    """``constant + sum of steps``; axes count in the shape of the expression."""
-
-    constant: int = 0
-    steps: Mapping[Key, int] = field(default_factory=dict)
-
-    def plus(self, other: _Affine, sign: int = 1) -> _Affine:
-        steps = dict(self.steps)
-        for key, step in other.steps.items():
-            steps[key] = steps.get(key, 0) + sign * step
-        return _Affine(self.constant + sign * other.constant, {k: s for k, s in steps.items() if s})
-
-    def times(self, factor: int) -> _Affine:
-        return _Affine(self.constant * factor, {k: s * factor for k, s in self.steps.items() if s * factor})
-
-    def moved(self, axes: Mapping[int, int | None]) -> _Affine:
-        """Axes numbered anew; what goes to None has size 1."""
-        steps: dict[Key, int] = {}
-        for key, step in self.steps.items():
-            if key[0] == "axis":
-                to = axes[key[1]]
-                if to is not None:
-                    steps["axis", to] = step
-            else:
-                steps[key] = step
-        return _Affine(self.constant, steps)
-
-
-@dataclass(frozen=True)
-class Touched:
-    """One access: where, under which conditions (each affine is at most 0), in which loops."""
-
-    offset: _Affine | None
-    shape: tuple[int, ...]
-    bounds: tuple[_Affine, ...]
-    loops: tuple[Loop, ...]
+__all__ = ["Accesses"]
 
 
 class Accesses:
@@ -85,10 +43,13 @@ class Accesses:
 
     def __init__(self, items: Iterable[Item], values: Mapping[str, int], grid: Sequence[int]) -> None:
         self._given, self._grid = values, tuple(grid)
-        self._affine: dict[Symbol, _Affine | None] = {}
-        self._masks: dict[Symbol, tuple[_Affine, ...]] = {}
+        self._affine: dict[Symbol, Affine | None] = {}
+        self._masks: dict[Symbol, tuple[Affine, ...]] = {}
+        self._plain: set[Symbol] = set()  # conditions whose bounds say all
+        self._certain = True  # no branch is around
         self._counts: dict[Loop, int | None] = {}
-        self._tests: dict[Loop, tuple[_Affine, ...]] = {}
+        self._whole_tests: set[Loop] = set()  # loops whose bounds say all
+        self._tests: dict[Loop, tuple[Affine, ...]] = {}
         self._loops: tuple[Loop, ...] = ()
         self.loads: dict[Load, Touched] = {}
         self.writes: dict[Write, Touched] = {}
@@ -96,10 +57,72 @@ class Accesses:
 
     # ------------------------------------------------------------ once?
 
-    def once(self, touched: Touched) -> bool:
-        """Whether no element is touched by two programs, iterations or places."""
-        if touched.offset is None:
+    def once(self, touched: Touched, without: Collection[int] = ()) -> bool:
+        """Whether no element is touched by two programs, iterations or places; ``without``: of the programs along
+        these axes, one.
+        """
+        ranges = self._ranges(touched, without)
+        if touched.offset is None or ranges is None:
             return False
+        for bound in touched.bounds:
+            shorten(ranges, bound)
+        if any(count <= 0 for count in ranges.values()):
+            return True
+        keys = [key for key, count in ranges.items() if count > 1]
+        steps = {key: touched.offset.steps.get(key, 0) for key in keys}
+        if not all(steps.values()):
+            return False
+        return distinct(steps, ranges, touched.bounds)
+
+    def absent(self, touched: Touched) -> frozenset[int]:
+        """The axes of programs on which it does not depend where is touched."""
+        if touched.offset is None:
+            return frozenset()
+        used = {key[1] for key in touched.offset.steps if key[0] in ("program", "quotient", "rest")}
+        return frozenset(range(len(self._grid))) - used
+
+    def dense(self, touched: Touched, without: Collection[int] = ()) -> int | None:
+        """n, if just the elements 0 to n - 1 are touched; None where that is not known. ``without``: by one of the
+        programs along these axes.
+        """
+        ranges = self._ranges(touched, without)
+        if ranges is None or touched.offset is None or touched.offset.constant or not touched.exact:
+            return None
+        if any(count <= 0 for count in ranges.values()):
+            return None
+        if any(key not in ranges for bound in touched.bounds for key in bound.steps):
+            return None
+        ranges = {key: count for key, count in ranges.items() if count > 1}
+        bounds = [within(bound, ranges) for bound in touched.bounds]
+        return dense(touched.offset.steps, ranges, [bound for bound in bounds if bound is not None])
+
+    def reach(self, touched: Touched) -> int | None:
+        """n, if only elements of 0 to n - 1 are touched; None where that is not known."""
+        ranges = self._ranges(touched)
+        if ranges is None or touched.offset is None or touched.offset.constant < 0:
+            return None
+        for bound in touched.bounds:
+            shorten(ranges, bound)
+        if any(count <= 0 for count in ranges.values()):
+            return 0
+        steps = {key: step for key, step in touched.offset.steps.items() if ranges.get(key, 1) > 1}
+        largest = reach(steps, ranges, touched.bounds)
+        return None if largest is None else touched.offset.constant + largest + 1
+
+    def at_most(self, loop: Loop) -> int | None:
+        """How often a loop runs at most; None where that is not known."""
+        return self._counts[loop]
+
+    def count(self, loop: Loop) -> int | None:
+        """How often a loop runs, in every program; None where that is not known."""
+        tests = self._tests.get(loop, ())
+        fixed = len(tests) == 1 and set(tests[0].steps) == {("iteration", loop)}
+        return self._counts[loop] if fixed and loop in self._whole_tests else None
+
+    def _ranges(self, touched: Touched, without: Collection[int] = ()) -> dict[Key, int] | None:
+        """How far each part of an offset runs; None where that is not known."""
+        if touched.offset is None:
+            return None
         ranges: dict[Key, int] = {}
         for axis, size in enumerate(touched.shape):
             ranges["axis", axis] = size
@@ -112,23 +135,15 @@ class Accesses:
                 ranges["quotient", axis, divisor] = -(-count // divisor)
                 ranges["rest", axis, divisor] = min(count, divisor)
             elif split:
-                return False
-            else:
+                return None
+            elif axis not in without:
                 ranges["program", axis] = count
         for loop in touched.loops:
             iterations = self._counts[loop]
             if iterations is None:
-                return False
+                return None
             ranges["iteration", loop] = iterations
-        for bound in touched.bounds:
-            _shorten(ranges, bound)
-        if any(count <= 0 for count in ranges.values()):
-            return True
-        keys = [key for key, count in ranges.items() if count > 1]
-        steps = {key: touched.offset.steps.get(key, 0) for key in keys}
-        if not all(steps.values()):
-            return False
-        return _distinct(steps, ranges, touched.bounds)
+        return ranges
 
     def apart(self, touched: Sequence[Touched]) -> bool:
         """Whether several accesses, each of them once, meet in one program only.
@@ -141,7 +156,7 @@ class Accesses:
     def _form(self, touched: Touched) -> object:
         places = {loop: (at, self._counts[loop]) for at, loop in enumerate(touched.loops)}
 
-        def form(affine: _Affine) -> object:
+        def form(affine: Affine) -> object:
             steps = [
                 (("iteration", places.get(key[1])) if key[0] == "iteration" else key, step)
                 for key, step in affine.steps.items()
@@ -159,17 +174,19 @@ class Accesses:
                 case Define(symbol=symbol, value=value):
                     self._affine[symbol] = None if value is None else self._of(value)
                     self._masks[symbol] = () if value is None else self._bounds(value)
+                    self._keep(self._plain, symbol, value is not None and self._all(value))
                     self._note(value)
                 case Write(pointer=pointer, value=value, mask=mask):
                     self._note(pointer, value, mask)
-                    bounds = () if mask is None else self._aligned(mask, shape_of(pointer.type))
-                    self.writes[item] = self._touched(pointer, bounds)
+                    self.writes[item] = self._touched(pointer, mask)
                 case Loop():
                     self._follow_loop(item)
                 case Branch(condition=condition, then=then, otherwise=otherwise, merges=merges):
                     self._note(condition)
+                    certain, self._certain = self._certain, False
                     self._follow(then)
                     self._follow(otherwise)
+                    self._certain = certain
                     for merge in merges:
                         self._affine[merge.after], self._masks[merge.after] = None, ()
 
@@ -179,7 +196,7 @@ class Accesses:
         starts = {each.inside: self._of(each.before) for each in loop.carried}
         for each in loop.carried:  # once to see what an iteration adds
             start = starts[each.inside]
-            marked = None if start is None else start.plus(_Affine(0, {("carried", each.inside): 1}))
+            marked = None if start is None else start.plus(Affine(0, {("carried", each.inside): 1}))
             self._affine[each.inside], self._masks[each.inside] = marked, ()
         self._loops, outer = (*self._loops, loop), self._loops
         self._counts[loop], self._tests[loop] = None, ()
@@ -197,7 +214,7 @@ class Accesses:
                 steps: dict[Key, int] = dict(start.steps)
                 if step:
                     steps["iteration", loop] = step
-                starts[each.inside] = _Affine(start.constant, steps)
+                starts[each.inside] = Affine(start.constant, steps)
         self._affine.update(starts)
         self._test(loop)
         self._follow(loop.body)
@@ -211,6 +228,7 @@ class Accesses:
             return
         self._note(loop.condition)
         self._tests[loop] = self._bounds(loop.condition)
+        self._keep(self._whole_tests, loop, self._all(loop.condition))
         for bound in self._tests[loop]:  # start + step * iteration <= 0
             step = bound.steps.get(("iteration", loop), 0)
             rest = {key: value for key, value in bound.steps.items() if key != ("iteration", loop)}
@@ -222,34 +240,43 @@ class Accesses:
                 known = self._counts[loop]
                 self._counts[loop] = count if known is None else min(known, count)
 
+    @staticmethod
+    def _keep(known: set[Any], item: Any, holds: bool) -> None:
+        """Note what holds; loops are followed twice, and the second time counts."""
+        known.discard(item)
+        if holds:
+            known.add(item)
+
     def _note(self, *exprs: Expr | None) -> None:
         for expr in exprs:
             for load in () if expr is None else walk(expr):
                 if isinstance(load, Load):
-                    mask = load.mask
-                    bounds = () if mask is None else self._aligned(mask, shape_of(load.pointer.type))
-                    self.loads[load] = self._touched(load.pointer, bounds)
+                    self.loads[load] = self._touched(load.pointer, load.mask)
 
-    def _touched(self, pointer: Expr, bounds: tuple[_Affine, ...]) -> Touched:
+    def _touched(self, pointer: Expr, mask: Expr | None) -> Touched:
+        shape = shape_of(pointer.type)
+        bounds = () if mask is None else self._aligned(mask, shape)
         tests = tuple(bound for loop in self._loops for bound in self._tests[loop])
-        return Touched(self._of(pointer), shape_of(pointer.type), (*bounds, *tests), self._loops)
+        exact = mask is None or (self._all(mask) and len(shape_of(mask.type)) <= len(shape))
+        exact = exact and self._certain and self._whole_tests.issuperset(self._loops)
+        return Touched(self._of(pointer), shape, (*bounds, *tests), self._loops, exact)
 
     # ------------------------------------------------------------ expressions
 
-    def _of(self, expr: Expr) -> _Affine | None:
+    def _of(self, expr: Expr) -> Affine | None:
         """An integer, or a pointer as its distance from the parameter; None where it is not affine."""
         match expr:
             case Literal(value=int() as value) | Constexpr(value=int() as value):
-                return _Affine(int(value))
+                return Affine(int(value))
             case Name(symbol=symbol):
                 return self._named(symbol)
             case Range(start=start):
                 first = self._of(start)
-                return None if first is None else first.plus(_Affine(0, {("axis", 0): 1}))
+                return None if first is None else first.plus(Affine(0, {("axis", 0): 1}))
             case Call(function="program_id", arguments=(Literal(value=int() as axis),)):
-                return _Affine(0, {("program", axis): 1})
+                return Affine(0, {("program", axis): 1})
             case Call(function="num_programs", arguments=(Literal(value=int() as axis),)):
-                return _Affine(self._grid[axis])
+                return Affine(self._grid[axis])
             case Unary(operator="-", operand=operand):
                 inner = self._of(operand)
                 return None if inner is None else inner.times(-1)
@@ -260,17 +287,17 @@ class Accesses:
             case _:
                 return self._shaped(expr)
 
-    def _named(self, symbol: Symbol) -> _Affine | None:
+    def _named(self, symbol: Symbol) -> Affine | None:
         if symbol in self._affine:
             return self._affine[symbol]
         if isinstance(symbol.value, int):
-            return _Affine(symbol.value)
+            return Affine(symbol.value)
         if symbol.parameter and isinstance(symbol.type, PointerType):
-            return _Affine()
+            return Affine()
         value = self._given.get(symbol.name) if symbol.parameter else None
-        return None if value is None else _Affine(value)
+        return None if value is None else Affine(value)
 
-    def _shaped(self, expr: Expr) -> _Affine | None:
+    def _shaped(self, expr: Expr) -> Affine | None:
         """As in the operand, with the axes elsewhere."""
         if not isinstance(expr, Expand | Permute | Broadcast | Reshape):
             return None
@@ -278,7 +305,7 @@ class Accesses:
         axes = _moves(expr)
         return None if inner is None or axes is None else inner.moved(axes)
 
-    def _binary(self, expr: Binary) -> _Affine | None:
+    def _binary(self, expr: Binary) -> Affine | None:
         left, right = self._of(expr.left), self._of(expr.right)
         if left is None or right is None:
             return None
@@ -301,18 +328,18 @@ class Accesses:
             case _:
                 return None
 
-    def _divided(self, operator: str, left: _Affine, divisor: int) -> _Affine | None:
+    def _divided(self, operator: str, left: Affine, divisor: int) -> Affine | None:
         if not left.steps and left.constant >= 0:
-            return _Affine(left.constant // divisor if operator == "/" else left.constant % divisor)
+            return Affine(left.constant // divisor if operator == "/" else left.constant % divisor)
         if left.constant == 0 and len(left.steps) == 1:
             ((key, step),) = left.steps.items()
             if key[0] == "program" and step == 1:
-                return _Affine(0, {("quotient" if operator == "/" else "rest", key[1], divisor): 1})
+                return Affine(0, {("quotient" if operator == "/" else "rest", key[1], divisor): 1})
         return None
 
     # ------------------------------------------------------------ masks
 
-    def _bounds(self, expr: Expr) -> tuple[_Affine, ...]:
+    def _bounds(self, expr: Expr) -> tuple[Affine, ...]:
         """What is at most 0 where a condition holds, in the axes of the condition."""
         match expr:
             case Name(symbol=symbol):
@@ -334,9 +361,24 @@ class Accesses:
             case _:
                 return ()
 
-    def _compared(
-        self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...]
-    ) -> tuple[_Affine, ...]:
+    def _all(self, expr: Expr) -> bool:
+        """Whether the bounds of a condition say all of it."""
+        match expr:
+            case Name(symbol=symbol):
+                return symbol in self._plain
+            case Cast(operand=operand):
+                return self._all(operand)
+            case Expand() | Permute() | Broadcast():
+                return _moves(expr) is not None and self._all(expr.operand)
+            case Binary(operator="&&" | "&", left=left, right=right):
+                return self._all(left) and self._all(right)
+            case Binary(operator="<" | "<=" | ">" | ">=", left=left, right=right):
+                known = self._of(left) is not None and self._of(right) is not None
+                return known and _whole(left) and _whole(right)
+            case _:
+                return False
+
+    def _compared(self, operator: str, left: Expr, right: Expr, shape: tuple[int, ...]) -> tuple[Affine, ...]:
         first, second = self._of(left), self._of(right)
         if first is None or second is None:
             return ()
@@ -345,9 +387,9 @@ class Accesses:
             _lined_up(second, shape_of(right.type), shape),
         )
         difference = first.plus(second, -1) if operator in ("<", "<=") else second.plus(first, -1)
-        return (difference.plus(_Affine(1)) if operator in ("<", ">") else difference,)
+        return (difference.plus(Affine(1)) if operator in ("<", ">") else difference,)
 
-    def _aligned(self, expr: Expr, shape: tuple[int, ...]) -> tuple[_Affine, ...]:
+    def _aligned(self, expr: Expr, shape: tuple[int, ...]) -> tuple[Affine, ...]:
         """The bounds of a mask in the axes of a larger shape."""
         if len(shape_of(expr.type)) > len(shape):
             return ()
@@ -374,7 +416,7 @@ def _keeps(expr: Cast) -> bool:
     return to.kind in ("int", "uint") and of.kind in ("int", "uint") and to.bits >= max(of.bits, INT.bits)
 
 
-def _lined_up(affine: _Affine, shape: tuple[int, ...], target: tuple[int, ...]) -> _Affine:
+def _lined_up(affine: Affine, shape: tuple[int, ...], target: tuple[int, ...]) -> Affine:
     """Axes as they stand after broadcasting."""
     lead = len(target) - len(shape)
     return affine.moved({axis: lead + axis if size > 1 else None for axis, size in enumerate(shape)})
@@ -399,41 +441,3 @@ def _moves(expr: Expand | Permute | Broadcast | Reshape) -> dict[int, int | None
             places: dict[int, int | None] = dict.fromkeys(range(len(inner)))
             places.update(zip(old, large, strict=True))
             return places
-
-
-def _shorten(ranges: dict[Key, int], bound: _Affine) -> None:
-    """Ranges as a bound allows them: what is beyond is not touched."""
-    if not bound.steps.keys() <= ranges.keys():
-        return
-    least = {key: min(0, step * (ranges[key] - 1)) for key, step in bound.steps.items()}
-    for key, step in bound.steps.items():
-        if step > 0:
-            rest = bound.constant + sum(least.values()) - least[key]
-            ranges[key] = min(ranges[key], max(0, -rest // step + 1))
-
-
-def _distinct(steps: Mapping[Key, int], ranges: Mapping[Key, int], bounds: Sequence[_Affine]) -> bool:
-    """Whether the sums differ: each step is larger than the range of all smaller ones."""
-    done: list[Key] = []
-    extent = 0
-    for key in sorted(steps, key=lambda key: abs(steps[key])):
-        if abs(steps[key]) <= extent:
-            return False
-        done.append(key)
-        extent += abs(steps[key]) * (ranges[key] - 1)
-        for bound in bounds:
-            limited = _limited(bound, {key: steps[key] for key in done}, ranges)
-            extent = extent if limited is None else min(extent, limited)
-    return True
-
-
-def _limited(bound: _Affine, steps: Mapping[Key, int], ranges: Mapping[Key, int]) -> int | None:
-    """The range of a sum that is a multiple of what a bound bounds."""
-    inside = {key: step for key, step in bound.steps.items() if ranges.get(key, 2) > 1}
-    if inside.keys() != steps.keys():
-        return None
-    factors = {steps[key] / inside[key] for key in steps}
-    if len(factors) != 1 or (factor := factors.pop()) <= 0 or factor != int(factor):
-        return None
-    least = sum(min(0, step * (ranges[key] - 1)) for key, step in steps.items())
-    return max(0, int(factor) * -bound.constant - least)

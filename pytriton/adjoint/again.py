@@ -7,16 +7,16 @@ gradient, computed beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, get_args
-from typing import Literal as Choice
 
 from pytriton.adjoint import formula as f
 from pytriton.adjoint.active import Flow
 from pytriton.adjoint.formula import Formula
-from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop
-from pytriton.adjoint.program import Choose, Declare, Line, Repeat, Update, Variable
+from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, refuse
+from pytriton.adjoint.loops import in_iteration
+from pytriton.adjoint.program import Choose, Declare, Line, Put, Repeat, Update, Variable, live, read_by
 from pytriton.adjoint.spell import Speller
 from pytriton.frozen import replace
 from pytriton.lang.tree.typed import (
@@ -25,6 +25,7 @@ from pytriton.lang.tree.typed import (
     For,
     Load,
     Name,
+    Remark,
     Statement,
     Symbol,
 )
@@ -33,6 +34,8 @@ from pytriton.lang.tree.types import (
     BFLOAT16,
     FLOAT,
     HALF,
+    INT,
+    LONG,
     PointerType,
     ScalarType,
     element_of,
@@ -41,13 +44,7 @@ from pytriton.lang.tree.types import (
 )
 from pytriton.lang.tree.walk import with_children
 
-__all__ = ["WAYS", "Again", "Level", "Way"]
-
-Way = Choice["store", "add", "atomic"]
-"""How the gradient of an input gets to memory: stored, if each element is read once; added to what the program has
-stored there before, if no other program reads it; added by atomics.
-"""
-WAYS: Final = get_args(Way)
+__all__ = ["Again", "Kept", "Level", "States"]
 
 
 @dataclass(eq=False)
@@ -61,21 +58,22 @@ class Level:
 
 
 class Again:
-    """Writes statements again. ``inputs`` and ``outputs`` are parameters; of an input, how its gradient gets to
-    memory.
+    """Writes statements again. ``inputs`` and ``outputs`` are parameters; ``wide``: inputs whose gradients are
+    added up in memory, in float if they are half.
     """
 
     def __init__(
         self,
         flow: Flow,
         parameters: Iterable[Symbol],
-        inputs: Mapping[Symbol, Way],
+        inputs: Collection[Symbol],
+        wide: Collection[Symbol],
         outputs: Iterable[Symbol],
         types: Mapping[str, object],
         strict: bool,
     ) -> None:
         self.flow = flow
-        self.inputs, self.outputs = inputs, frozenset(outputs)
+        self.inputs, self.wide, self.outputs = inputs, wide, frozenset(outputs)
         self.variables: list[Variable] = []
         self._level = Level(None)
         self.top = self._level
@@ -84,16 +82,22 @@ class Again:
         self._twins: dict[Symbol, Symbol] = {}
         self._words: dict[Symbol, str] = {}
         self._about: str | None = None
+        self._program: Variable | None = None
+        self.heads = 0  # lines before all else
+        self._repeated: dict[Loop, tuple[Repeat, Level]] = {}  # where each loop was written last
         self.parameters: dict[Symbol, Variable] = {}
+        self.twin_of: dict[Symbol, Symbol] = {}  # gradients of parameters
         for symbol in parameters:
             self.parameters[symbol] = self._declare(symbol, symbol.name, "")
             if symbol in inputs or symbol in self.outputs:
-                twin = self._twin(symbol)
+                twin = self.twin(symbol)
+                self.twin_of[twin] = symbol
                 self.parameters[twin] = self._declare(twin, twin.name, "")
 
     # ------------------------------------------------------------ variables
 
-    def _new(self, hint: str, word: str, stars: str, shape: tuple[int, ...]) -> Variable:
+    def new(self, hint: str, word: str, stars: str = "", shape: tuple[int, ...] = ()) -> Variable:
+        """A variable that nothing declares as yet."""
         variable = Variable(len(self.variables), hint, word, stars, shape)
         self.variables.append(variable)
         return variable
@@ -103,7 +107,7 @@ class Again:
         element, stars = element_of(symbol.type), ""
         while isinstance(element, PointerType):
             element, stars = element.element, stars + "*"
-        variable = self._new(hint, word or str(element), stars, shape_of(symbol.type))
+        variable = self.new(hint, word or str(element), stars, shape_of(symbol.type))
         self._level.numbers[symbol] = variable.number
         self._words[symbol] = variable.word
         return variable
@@ -115,6 +119,46 @@ class Again:
                 return level.numbers[symbol]
             level = level.parent
         raise AssertionError(f"{symbol.name} has no value here")
+
+    def declared(self, symbol: Symbol) -> Variable:
+        """A variable that these lines do not declare."""
+        return self._declare(symbol, symbol.name, "")
+
+    def parameter(self, symbol: Symbol) -> Formula:
+        """A parameter, by name."""
+        return self._name_of(symbol)
+
+    def add_parameter(self, symbol: Symbol) -> None:
+        """A parameter that the forward has not."""
+        element = element_of(symbol.type)
+        pointed = element.element if isinstance(element, PointerType) else element
+        variable = self.new(symbol.name, str(pointed), "*" if pointed is not element else "")
+        self.parameters[symbol] = variable
+        self.top.numbers[symbol] = variable.number
+
+    def program(self) -> Formula:
+        """The number of a program among all; a variable that stands before all else."""
+        if self._program is None:
+            number: Formula | None = None
+            many = f.number("1")
+            for axis in sorted(self.flow.programs()):
+                own = f.multiply(many, f.call("get_program_id", LONG, f.number(str(axis))))
+                number = own if number is None else f.add(number, own)
+                many = f.multiply(many, f.call("get_num_programs", INT, f.number(str(axis))))
+            self._program = self.new("program", "long")
+            self.top.lines.insert(0, Declare(self._program, number or f.number("0")))
+            self.heads += 1
+        return Formula(f.marked(self._program.number), f.POSTFIX, LONG)
+
+    def number_of(self, symbol: Symbol) -> int:
+        """The variable that a symbol is here."""
+        return self._number(symbol)
+
+    def load(self, symbol: Symbol, pointer: Formula) -> None:
+        """A variable, read from memory."""
+        variable = self._declare(symbol, symbol.name, "")
+        where = pointer.text if pointer.binds >= f.UNARY else f"({pointer.text})"
+        self._emit(Declare(variable, Formula(f"*{where}", f.UNARY, element_of(symbol.type), variable.shape)))
 
     def _name(self, variable: Variable, element: ScalarType) -> Formula:
         return Formula(f.marked(variable.number), f.POSTFIX, element, variable.shape)
@@ -139,14 +183,14 @@ class Again:
         root = next(iter(roots)) if len(roots) == 1 else None
         return root if root in self.inputs or root in self.outputs else None
 
-    def _twin(self, symbol: Symbol) -> Symbol:
+    def twin(self, symbol: Symbol) -> Symbol:
         """The same pointer, into the gradient."""
         if symbol not in self._twins:
             root = self._root(Name(symbol.span, symbol.type, symbol)) or symbol
             element = element_of(root.type)
             assert isinstance(element, PointerType)
             target = element.element
-            if self.inputs.get(root, "store") != "store" and target in (HALF, BFLOAT16):
+            if root in self.wide and target in (HALF, BFLOAT16):
                 target = FLOAT
             type_ = with_element(PointerType(target), shape_of(symbol.type))
             self._twins[symbol] = replace(symbol, name=f"d_{symbol.name}", type=type_)
@@ -157,7 +201,7 @@ class Again:
         if not isinstance(element_of(pointer.type), PointerType) or isinstance(pointer, Load):  # type: ignore[arg-type]
             return pointer
         if isinstance(pointer, Name):
-            twin = self._twin(pointer.symbol)
+            twin = self.twin(pointer.symbol)
             return Name(pointer.span, twin.type, twin)
         return with_children(pointer, self._twinned)
 
@@ -167,18 +211,19 @@ class Again:
         for item in items:
             match item:
                 case Define():
-                    self._define(item)
+                    self.define(item)
                 case Loop():
                     self._loop_again(item)
                 case Branch():
                     self._branch_again(item)
 
-    def _define(self, item: Define) -> None:
+    def define(self, item: Define) -> None:
+        """A definition."""
         word = self._words.get(item.symbol) or self._word(item.symbol, item.statement)
         value = None if item.value is None else self._spell(item.value)
         lines = [(item.symbol, value)]
         if self._has_twin(item.symbol) and item.value is not None:
-            twin = self._twin(item.symbol)
+            twin = self.twin(item.symbol)
             lines.append((twin, self._spell(self._twinned(item.value))))
             self._words[twin] = word if element_of(twin.type) == element_of(item.symbol.type) else ""
         for symbol, formula in lines:
@@ -223,7 +268,7 @@ class Again:
         for each in loop.carried:
             every.append(each)
             if self._has_twin(each.inside):
-                pair = [self._twin(symbol) for symbol in (each.inside, each.last, each.after)]
+                pair = [self.twin(symbol) for symbol in (each.inside, each.last, each.after)]
                 every.append(Carried(self._twinned(each.before), pair[0], pair[1], pair[2], each.counter))
         for each in every:
             before = self._spell(each.before)
@@ -264,14 +309,16 @@ class Again:
         self._again(loop.body)
         steps = self._ends(every)
         self._level = outer
-        self._emit(Repeat(heads, condition, inner.lines, steps, above=loop.statement.comments.above))
+        repeat = Repeat(heads, condition, inner.lines, steps, above=loop.statement.comments.above)
+        self._emit(repeat)
+        self._repeated[loop] = repeat, inner
 
     def _branch_again(self, branch: Branch) -> None:
         afters: list[tuple[Symbol, Symbol, Symbol]] = []
         for merge in branch.merges:
             afters.append((merge.after, merge.yes, merge.no))
             if self._has_twin(merge.after):
-                afters.append((self._twin(merge.after), self._twin(merge.yes), self._twin(merge.no)))
+                afters.append((self.twin(merge.after), self.twin(merge.yes), self.twin(merge.no)))
         for after, _, _ in afters:
             word = self._word(after, branch.statement)
             self._emit(Declare(self._declare(after, after.name, word), None))
@@ -293,3 +340,102 @@ def _exact(expr: Cast) -> bool:
     to, of = element_of(expr.type), element_of(expr.operand.type)  # type: ignore[arg-type]
     both = isinstance(to, ScalarType) and isinstance(of, ScalarType) and to.is_float and of.is_float
     return both and to.bits > of.bits  # type: ignore[union-attr]
+
+
+# ---------------------------------------------------------------- what each iteration begins with
+
+
+@dataclass(eq=False)
+class Kept:
+    """What a loop carries, kept in scratch for each iteration of each program. ``state``: the pointer to it;
+    ``iterations``: how many there is room for.
+    """
+
+    state: Symbol
+    iterations: Symbol
+    loop: Loop
+    element: ScalarType
+    shape: tuple[int, ...]
+
+
+class States:
+    """The iterations of a loop from the last to the first: what each begins with is kept when the forward runs
+    again, or known by the number of the iteration. ``repeat``, ``first``: the forward; ``number``: counts.
+    """
+
+    def __init__(self, of: Again, loop: Loop, repeat: Repeat, first: Level, number: Variable) -> None:
+        self.of, self.loop, self.repeat, self.first, self.number = of, loop, repeat, first, number
+        repeat.steps.append(Update(number.number, f.number("1"), adds=True))
+        self._unknown: list[Carried] = []
+        self.iterations = Symbol("iterations", INT, loop.statement.span, True, "int iterations")
+        of.add_parameter(self.iterations)
+
+    def begin(self, index: Symbol, turn: Variable, floats: Collection[Carried]) -> list[Kept]:
+        """Write what iteration ``index``, which is the variable ``turn``, begins with."""
+        place = self.loop.statement.span
+        inner = {item.symbol: item.value for item in self.loop.body if isinstance(item, Define)}
+        changing = {*inner, *(each.inside for each in self.loop.carried if each.last is not each.inside)}
+        kept: list[Kept] = []
+        for each in self.loop.carried:
+            if each in floats:
+                kept.append(self._keep(each, turn))
+                continue
+            value = in_iteration(each, inner, changing, Name(place, INT, index), {}, {})
+            if value is None:
+                self._unknown.append(each)
+            self.of.define(Define(each.inside, value, Remark(place)))
+        return kept
+
+    def _keep(self, each: Carried, turn: Variable) -> Kept:
+        of, shape, element = self.of, shape_of(each.inside.type), element_of(each.inside.type)
+        assert isinstance(element, ScalarType)
+        name = f"state_{each.inside.name}"
+        declared = f"{element} *{name} __noalias"
+        state = Symbol(name, PointerType(element), self.loop.statement.span, True, declared)
+        of.add_parameter(state)
+        size = _size(shape)
+        pointer = of.new(f"kept_{each.inside.name}", str(element), "*")
+        offset = f.multiply(f.multiply(of.program(), of.parameter(self.iterations)), size)
+        of.top.lines.insert(of.heads, Declare(pointer, f.binary("+", of.parameter(state), offset)))
+        held = Formula(f.marked(pointer.number), f.POSTFIX, PointerType(element))
+
+        def place(index: Variable) -> Formula:
+            number = f.cast(Formula(f.marked(index.number), f.POSTFIX, INT), LONG)
+            there = f.binary("+", held, f.multiply(number, size))
+            return there if not shape else f.binary("+", there, _lanes(shape))
+
+        value = Formula(f.marked(self.first.numbers[each.inside]), f.POSTFIX, element, shape)
+        self.repeat.body.insert(0, Put(place(self.number), value, None, False, saves=pointer.number))
+        of.load(each.inside, place(turn))
+        return Kept(state, self.iterations, self.loop, element, shape)
+
+    def check(self, lines: Sequence[Line]) -> None:
+        """Refuse what an iteration begins with, if nobody knows it."""
+        changed = {line.number for line in lines if isinstance(line, Update)}
+        read = read_by(live(lines, changed))
+        for each in self._unknown:
+            if self.of.number_of(each.inside) in read:
+                refuse(
+                    "TC708",
+                    f"the loop carries '{each.inside.name}', which is no sum of the same steps: what it is in an "
+                    "iteration can only be said by running all iterations before it",
+                    self.loop.statement.span,
+                    help="let it grow by the same in each iteration",
+                )
+
+
+def _size(shape: tuple[int, ...]) -> Formula:
+    """How many elements a block has."""
+    sizes = [f.number(f.sizes((size,))) for size in shape]
+    return functools.reduce(f.multiply, sizes, f.number("1")) if len(sizes) != 1 else sizes[0]
+
+
+def _lanes(shape: tuple[int, ...]) -> Formula:
+    """The number of each element of a block."""
+    terms: list[Formula] = []
+    for axis in range(len(shape)):
+        term = Formula(f"0 ... {f.sizes(shape[axis : axis + 1])}", 13, INT, (shape[axis],))
+        term = f.expanded(term, [at != axis for at in range(len(shape))])
+        inner = shape[axis + 1 :]
+        terms.append(f.multiply(term, _size(inner)) if inner else term)
+    return functools.reduce(f.add, terms)

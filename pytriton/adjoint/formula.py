@@ -78,7 +78,7 @@ _MARK: Final = re.compile("\x01(\\d+)\x02")
 @dataclass(frozen=True, slots=True)
 class Formula:
     """``parts``: operator, left and right of a binary one, for ``x += y``. ``folded``: a negation's operand, or
-    what ``x[:, newaxis]`` was before, with the axes that it gained.
+    what ``x[:, newaxis]`` or ``^x`` was before, with the axes that it gained.
     """
 
     text: str
@@ -157,6 +157,8 @@ def multiply(left: Formula, right: Formula) -> Formula:
         return negated(multiply(left.folded, right))
     if right.folded is not None and right.text.startswith("-"):
         return negated(multiply(left, right.folded))
+    if "1" in (left.text, right.text):
+        return left if right.text == "1" else right
     return binary("*", left, right)
 
 
@@ -267,6 +269,12 @@ def permuted(formula: Formula, order: Sequence[int]) -> Formula:
         return formula
     shape = tuple(formula.shape[at] for at in order)
     if len(order) == 2:
-        return Formula(f"^{_inside(formula, UNARY)}", UNARY, formula.element, shape)
+        if formula.folded is not None and formula.text.startswith("^"):
+            return formula.folded
+        if formula.parts is not None and formula.parts[0] == "@":
+            _, left, right = formula.parts
+            product = binary("@", permuted(right, order), permuted(left, order))
+            return replace(product, element=formula.element, shape=shape)
+        return Formula(f"^{_inside(formula, UNARY)}", UNARY, formula.element, shape, folded=formula)
     inner = ", ".join(f"^{at}" for at in order)
     return Formula(f"{_inside(formula, POSTFIX)}[{inner}]", POSTFIX, formula.element, shape)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NoReturn
 
-from pytriton.adjoint.refuse import refuse
+from pytriton.errors import Report
 from pytriton.frozen import replace
 from pytriton.lang.tree.typed import (
     Assign,
@@ -32,8 +33,20 @@ from pytriton.lang.tree.typed import (
     While,
 )
 from pytriton.lang.tree.walk import assigned, rebuild, walk
+from pytriton.source import Source, Span
 
-__all__ = ["Branch", "Carried", "Define", "Item", "Loop", "Merge", "Write", "defined_in", "graph_of"]
+__all__ = [
+    "Branch",
+    "Carried",
+    "Define",
+    "Item",
+    "Loop",
+    "Merge",
+    "Write",
+    "defined_in",
+    "graph_of",
+    "refuse",
+]
 
 
 @dataclass(eq=False)
@@ -224,3 +237,8 @@ def defined_in(items: Iterable[Item]) -> list[Symbol]:
             case Branch(merges=merges):
                 result += [merge.after for merge in merges]
     return result
+
+
+def refuse(code: str, message: str, where: Span | Source, *notes: str, help: str | None = None) -> NoReturn:
+    """Raise an ``UnsupportedError``: one diagnostic, with the code, the place and the reason."""
+    Report().fatal(code, message, where, *notes, help=help)

@@ -17,7 +17,19 @@ from dataclasses import dataclass, field, replace
 
 from pytriton.adjoint.formula import Formula, marked, numbers_in
 
-__all__ = ["Choose", "Declare", "Line", "Put", "Repeat", "Update", "Variable", "live", "read_by", "tidy"]
+__all__ = [
+    "Choose",
+    "Declare",
+    "Line",
+    "Put",
+    "Repeat",
+    "Update",
+    "Variable",
+    "live",
+    "read_by",
+    "renamed",
+    "tidy",
+]
 
 
 @dataclass(eq=False)
@@ -64,6 +76,7 @@ class Put(Line):
     value: Formula
     mask: Formula | None
     atomic: bool
+    saves: int | None = None  # only for what reads this pointer
 
 
 @dataclass(eq=False)
@@ -123,7 +136,9 @@ def _live(lines: Sequence[Line], needed: set[int]) -> tuple[list[Line], set[int]
                 if number not in needed:
                     continue
                 needed = needed | _names(value)  # and its declaration is needed still
-            case Put(pointer=pointer, value=value, mask=mask):
+            case Put(pointer=pointer, value=value, mask=mask, saves=saves):
+                if saves is not None and saves not in needed:
+                    continue
                 needed = needed | _names(pointer, value, mask)
             case Repeat():
                 result = _live_loop(line, needed)
@@ -189,7 +204,7 @@ def _join_starts(lines: list[Line]) -> list[Line]:
             alike = source in declared and (declared[source].raw or _alike(declared[source], line.variable))
             if source is not None and alike and source not in read_by(lines[at + 1 :]):
                 declared[source].word = line.variable.word
-                rest = [_renamed(other, line.variable.number, source) for other in lines[at + 1 :]]
+                rest = [renamed(other, line.variable.number, source) for other in lines[at + 1 :]]
                 lines = [*lines[:at], *rest]
                 continue
             declared[line.variable.number] = line.variable
@@ -228,7 +243,7 @@ def _tidy_end(loop: Repeat, end: Update) -> Repeat | None:
             end.number, declared.value, above=declared.above, beside=declared.beside, about=declared.about
         )
         loop = _replaced(loop, {id(declared): update, id(end): None})
-        return replace(loop, body=[_renamed(line, last, end.number) for line in loop.body])
+        return replace(loop, body=[renamed(line, last, end.number) for line in loop.body])
     if last not in read_by(others) and not _moves_past(loop, end, declared.value):  # at the end
         return _replaced(loop, {id(declared): None, id(end): replace(end, value=declared.value)})
     return None
@@ -254,14 +269,16 @@ def _replaced(loop: Repeat, change: dict[int, Update | None]) -> Repeat:
     return replace(loop, body=apply(loop.body), steps=steps)
 
 
-def _renamed(line: Line, old: int, new: int) -> Line:
+def renamed(line: Line, old: int, new: int) -> Line:
+    """The line with another variable in place of one."""
+
     def formula(value: Formula) -> Formula:
         parts = None
         if value.parts is not None:
             parts = (value.parts[0], formula(value.parts[1]), formula(value.parts[2]))
-        return Formula(
-            value.text.replace(marked(old), marked(new)), value.binds, value.element, value.shape, parts
-        )
+        folded = None if value.folded is None else formula(value.folded)
+        text = value.text.replace(marked(old), marked(new))
+        return Formula(text, value.binds, value.element, value.shape, parts, folded, value.gained)
 
     def maybe(value: Formula | None) -> Formula | None:
         return None if value is None else formula(value)
@@ -274,12 +291,12 @@ def _renamed(line: Line, old: int, new: int) -> Line:
         case Put(pointer=pointer, value=value, mask=mask):
             return replace(line, pointer=formula(pointer), value=formula(value), mask=maybe(mask))
         case Repeat(heads=heads, condition=condition, body=body, steps=steps):
-            inner = [[_renamed(each, old, new) for each in block] for block in (heads, body, steps)]
+            inner = [[renamed(each, old, new) for each in block] for block in (heads, body, steps)]
             starts = [each for each in inner[0] if isinstance(each, Declare)]
             ends = [each for each in inner[2] if isinstance(each, Update)]
             return replace(line, heads=starts, condition=maybe(condition), body=inner[1], steps=ends)
         case Choose(condition=condition, then=then, otherwise=otherwise):
-            yes, no = ([_renamed(each, old, new) for each in block] for block in (then, otherwise))
+            yes, no = ([renamed(each, old, new) for each in block] for block in (then, otherwise))
             return replace(line, condition=formula(condition), then=yes, otherwise=no)
         case _:
             raise AssertionError(line)

@@ -13,16 +13,18 @@ inside an inner block it is added to a variable that was declared before the blo
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytriton.adjoint import formula as f
-from pytriton.adjoint.active import every
-from pytriton.adjoint.again import Again, Level
+from pytriton.adjoint.active import every, is_floating
+from pytriton.adjoint.again import Again, Kept, Level, States
 from pytriton.adjoint.formula import Formula
-from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, Write, defined_in
+from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, Write, defined_in, refuse
+from pytriton.adjoint.loops import is_sum
+from pytriton.adjoint.plan import Way
 from pytriton.adjoint.program import Choose, Declare, Line, Put, Repeat, Update, Variable
-from pytriton.adjoint.refuse import refuse
 from pytriton.adjoint.rules import Seed, adjoint_type, back, settled
 from pytriton.frozen import replace
 from pytriton.lang.tree.typed import (
@@ -34,7 +36,9 @@ from pytriton.lang.tree.typed import (
     Literal,
     Load,
     Name,
+    Permute,
     Reduce,
+    Remark,
     Statement,
     Symbol,
     Unary,
@@ -44,6 +48,7 @@ from pytriton.lang.tree.types import (
     BOOL,
     FLOAT,
     HALF,
+    INT,
     PointerType,
     ScalarType,
     broadcast_shapes,
@@ -53,14 +58,19 @@ from pytriton.lang.tree.types import (
 from pytriton.lang.tree.walk import walk
 from pytriton.source import Span
 
-__all__ = ["Reversed"]
+__all__ = ["NotShared", "Reversed"]
 
 MAX_REPEATED_NODES: Final = 4  # of a value that is written again instead of named
 MAX_MASKS: Final = 2  # that are written with || between them
 MAX_TOTAL: Final = 120  # characters of a sum that stands in one line
-_SMALL: Final = (Name, Literal, Constexpr, Binary, Unary, Cast, Expand)
+_SMALL: Final = (Name, Literal, Constexpr, Binary, Unary, Cast, Expand, Permute)
 _HINTS: Final = {"+": "total", "max": "largest", "min": "least"}
 _ZERO: Final = f.number("0")
+_ONE: Final = f.number("1")
+
+
+class NotShared(Exception):
+    """What is to be summed over programs depends on the program that adds to it."""
 
 
 @dataclass(eq=False)
@@ -76,10 +86,15 @@ class _Adjoint:
 
 
 class Reversed(Again):
-    """The backward of one graph: ``run`` gives its lines."""
+    """The backward of one graph: ``run`` gives its lines. ``ways``: how what flows into a load gets to memory; into
+    others, nothing does.
+    """
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, ways: Mapping[Load, Way], *given: Any) -> None:
         super().__init__(*given)
+        self._ways = ways
+        self.alone = True  # no loop walks the programs
+        self.kept: list[Kept] = []
         self._adjoints: dict[Symbol, _Adjoint] = {}
         self._owner: dict[Symbol, Level] = {}
         self._halves: dict[str, Formula] = {}
@@ -98,7 +113,7 @@ class Reversed(Again):
         for symbol in defined_in(items):
             self._owner[symbol] = self._level
         for item in reversed(items):
-            self._about = _told(item.statement)
+            self._about = None if isinstance(item.statement, Remark) else _told(item.statement)
             match item:
                 case Define(symbol=symbol, value=value):
                     self._reverse_define(symbol, value)
@@ -131,12 +146,12 @@ class Reversed(Again):
         load = replace(load, element=element.element, shape=shape)
         narrow = element.element in (HALF, BFLOAT16)
         word = str(element.element) if narrow else self._words[root]
-        raw = self._new(f"d{root.name.lower()}", word, "", shape)
+        raw = self.new(f"d{root.name.lower()}", word, "", shape)
         raw.raw = narrow
         self._emit(Declare(raw, load))
         value = self._name(raw, element.element)
         if narrow:
-            wide = self._new(f"d{root.name.lower()}", "float", "", shape)
+            wide = self.new(f"d{root.name.lower()}", "float", "", shape)
             self._emit(Declare(wide, value))
             self._halves[f.marked(wide.number)] = value
             value = self._name(wide, FLOAT)
@@ -181,7 +196,7 @@ class Reversed(Again):
     def _adjoint_variable(self, symbol: Symbol) -> Variable:
         element = element_of(symbol.type)
         word = "float" if element in (HALF, BFLOAT16) else self._words.get(symbol, str(element))
-        return self._new(f"d_{symbol.name}", word, "", shape_of(symbol.type))
+        return self.new(f"d_{symbol.name}", word, "", shape_of(symbol.type))
 
     def _reverse_branch(self, branch: Branch) -> None:
         flows: list[tuple[tuple[Symbol, Symbol], Formula]] = []
@@ -205,6 +220,9 @@ class Reversed(Again):
         self._emit(Choose(condition, *blocks))
 
     def _reverse_loop(self, loop: Loop) -> None:
+        if any(self.flow.active(_named(each)) and not is_sum(each, loop) for each in loop.carried):
+            self._reverse_states(loop)
+            return
         flowing: dict[Symbol, Formula] = {}
         for each in loop.carried:
             adjoint = self._adjoints.pop(each.after, None)
@@ -222,13 +240,67 @@ class Reversed(Again):
         self._block(loop.body)
         steps = self._ends(every)
         self._level = outer
-        self._about = _told(loop.statement)
-        self._emit(Repeat(heads, condition, inner.lines, steps))
+        above: tuple[str, ...] = ()
+        if isinstance(loop.statement, Remark):  # over programs: of the backward
+            self._about, above = None, loop.statement.comments.above
+        else:
+            self._about = _told(loop.statement)
+        self._emit(Repeat(heads, condition, inner.lines, steps, above=above))
         for each in loop.carried:
             into = flowing.get(each.inside)
             self._check_sum(each, into, self._adjoints.pop(each.inside, None), loop)
             if into is not None:
                 back(each.before, Seed(into, shape_of(each.before.type)), self)
+
+    def _reverse_states(self, loop: Loop) -> None:
+        """A loop that carries other values than sums, from its last iteration to its first."""
+        if not self.alone:
+            raise NotShared
+        repeat, first = self._repeated[loop]
+        number, index = self.new("i", "int"), Symbol("i", INT, loop.statement.span)
+        lines = self._level.lines
+        lines.insert(lines.index(repeat), Declare(number, _ZERO))
+        states = States(self, loop, repeat, first, number)
+        floats = [each for each in loop.carried if is_floating(each.inside.type)]
+        flowing: dict[Carried, Variable] = {}
+        for each in floats:
+            adjoint = self._adjoints.pop(each.after, None)
+            if self.flow.active(_named(each)):
+                into = _ZERO if adjoint is None else self._collected(each.after, adjoint).value
+                flowing[each] = self._adjoint_variable(each.inside)
+                self._emit(Declare(flowing[each], into))
+        outer, inner = self._level, Level(self._level)
+        turn = self.new("i", "int")
+        inner.numbers[index] = turn.number
+        self._level = inner
+        for symbol in [*defined_in(loop.body), *(each.inside for each in loop.carried)]:
+            self._owner[symbol] = inner
+        self.kept += states.begin(index, turn, floats)
+        for each, variable in flowing.items():
+            value = self._name(variable, adjoint_type(each.inside.type))
+            self.contribute(each.last, Seed(value, variable.shape))
+        self._block(loop.body)
+        ends: list[Line] = []
+        own = {variable.number for variable in flowing.values()}
+        for each, variable in flowing.items():
+            out = self._adjoints.pop(each.inside, None)
+            value = _ZERO if out is None else self._collected(each.inside, out).value
+            if not f.numbers_in(value.text).isdisjoint(own):
+                if value.text == f.marked(variable.number):
+                    continue  # a sum: the same flows into it in each iteration
+                value = self.named(value)
+            ends.append(Update(variable.number, value))
+        inner.lines += ends
+        states.check(inner.lines)
+        self._level = outer
+        self._about = _told(loop.statement)
+        head = Declare(turn, f.binary("-", Formula(f.marked(number.number), f.POSTFIX, INT), _ONE))
+        test = f.condition(">=", Formula(f.marked(turn.number), f.POSTFIX, INT), _ZERO)
+        step = Update(turn.number, f.negated(_ONE), adds=True)
+        self._emit(Repeat([head], test, inner.lines, [step]))
+        for each, variable in flowing.items():
+            value = self._name(variable, adjoint_type(each.inside.type))
+            back(each.before, Seed(value, variable.shape), self)
 
     def _check_sum(self, each: Carried, into: Formula | None, out: _Adjoint | None, loop: Loop) -> None:
         """Refuse a carried value that is no sum."""
@@ -267,7 +339,7 @@ class Reversed(Again):
         element = formula.scalar
         target = formula.shape if shape is None else shape
         hint = "chosen" if element == BOOL else hint
-        variable = self._new(hint, str(element), "", target)
+        variable = self.new(hint, str(element), "", target)
         self._emit(Declare(variable, formula))
         return self._name(variable, element)
 
@@ -302,6 +374,11 @@ class Reversed(Again):
 
     def put(self, load: Load, seed: Seed) -> None:
         """Let a seed flow into the memory that was loaded."""
+        way = self._ways.get(load)
+        if way is None:
+            return
+        if way == "sum" and self._level is not self.top:
+            raise NotShared
         root = self._root(load.pointer)
         assert root is not None
         pointer = self._spell(self._twinned(load.pointer))
@@ -312,13 +389,16 @@ class Reversed(Again):
         covered = mask is not None and seed.mask is not None and mask.text == seed.mask.text
         value = seed.value if covered else settled(seed)
         assert seed.shape == shape, (seed.shape, shape)
-        way = self.inputs[root]
         if way == "atomic":
             value = value if value.shape == shape else f.filled(value, shape)
-        if way == "add" and root in self._stored:
+        elif way == "add" or (way == "store" and root in self._stored):
             value = f.add(_loaded(pointer, mask), value)
         self._stored.add(root)
         self._emit(Put(pointer, value, mask, way == "atomic"))
+
+
+def _named(each: Carried) -> Name:
+    return Name(each.inside.span, each.inside.type, each.inside)
 
 
 def _check_mask(mask: Expr, pointer: Expr, where: Span) -> None:

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 from pytriton.adjoint import formula as f
 from pytriton.adjoint.active import Flow
 from pytriton.adjoint.formula import Formula
-from pytriton.adjoint.refuse import refuse
+from pytriton.adjoint.graph import refuse
 from pytriton.frozen import dataclass, replace
 from pytriton.lang.tree.typed import (
     Binary,
@@ -172,7 +172,7 @@ def _without(seed: Seed, axes: tuple[int, ...], shape: tuple[int, ...], at: Surr
     if not seed.value.shape and (seed.mask is None or not seed.mask.shape):
         return replace(seed, shape=shape)
     value = seed.value
-    if seed.mask is None and value.folded is not None and value.gained == axes:
+    if seed.mask is None and value.folded is not None and value.gained == axes != ():
         return Seed(value.folded, shape)
     held = _held(seed, at)
     bare = Seed(f.reduced(_full(held), axes), shape)

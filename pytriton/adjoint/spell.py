@@ -14,7 +14,8 @@ from typing import Final
 
 from pytriton.adjoint import formula as f
 from pytriton.adjoint.formula import Formula
-from pytriton.adjoint.refuse import refuse
+from pytriton.adjoint.graph import refuse
+from pytriton.frozen import replace
 from pytriton.lang.tree.typed import (
     Binary,
     Bitcast,
@@ -44,10 +45,11 @@ from pytriton.lang.tree.types import (
     FLOAT,
     PointerType,
     ScalarType,
+    common_scalar,
     element_of,
     shape_of,
 )
-from pytriton.lang.tree.walk import same
+from pytriton.lang.tree.walk import same, walk
 
 __all__ = ["Speller"]
 
@@ -93,16 +95,14 @@ class Speller:
         if known is not None:
             return known
         if isinstance(expr, Cast) and expr.span == expr.operand.span and not _is_pointer(expr):
-            if exact and not _harmless(expr):
+            if _in_macro(expr) or (exact and not _harmless(expr)):
                 return f.cast(self(expr.operand), _scalar(expr))
             inner = self(expr.operand)
             return Formula(inner.text, inner.binds, _element(expr), inner.shape, inner.parts)
         if isinstance(expr, Broadcast) and expr.span == expr.operand.span:
             return self(expr.operand, exact=exact)
         result = self._node(expr)
-        return Formula(
-            result.text, result.binds, _element(expr), shape_of(expr.type) or result.shape, result.parts
-        )
+        return replace(result, element=_element(expr), shape=shape_of(expr.type) or result.shape)
 
     def _node(self, expr: Expr) -> Formula:
         match expr:
@@ -120,7 +120,7 @@ class Speller:
                     else Formula(f"{operator}{_tight(inner)}", f.UNARY, BOOL)
                 )
             case Binary(operator=operator, left=left, right=right):
-                return f.binary(operator, self(left), self(right))
+                return f.binary(operator, self(left), self(_converted_by(left, right)))
             case Select(condition=condition, yes=yes, no=no):
                 test = self(condition)
                 self._tested.append(condition)
@@ -204,6 +204,28 @@ def _scalar(expr: Expr) -> ScalarType:
 
 def _is_pointer(expr: Expr) -> bool:
     return isinstance(_element(expr), PointerType)
+
+
+def _in_macro(expr: Cast) -> bool:
+    """Whether it came out of a macro, where all spans are one and no place tells what the user wrote."""
+    where = expr.span.start, expr.span.end
+    inside = any(
+        node.span.expansion is not None and (node.span.start, node.span.end) == where
+        for node in walk(expr.operand)
+    )
+    return inside and not (isinstance(expr.operand, Constexpr) and expr.span.text == expr.operand.name)
+
+
+def _converted_by(left: Expr, right: Expr) -> Expr:
+    """The right operand without a conversion that the left one causes by itself."""
+    inner = right.operand if isinstance(right, Broadcast) else right
+    other = left.operand if isinstance(left, Broadcast) else left
+    kept = not isinstance(other, Cast) or other.span != other.operand.span or _in_macro(other)
+    if not kept or not isinstance(inner, Cast) or _is_pointer(left) or not _in_macro(inner):
+        return right
+    to, of = _element(inner), _element(inner.operand)
+    both = isinstance(to, ScalarType) and isinstance(of, ScalarType) and to == _element(other)
+    return inner.operand if both and common_scalar(to, of) == to else right  # type: ignore[arg-type]
 
 
 def _harmless(expr: Cast) -> bool:

@@ -2,7 +2,7 @@
 
 The text is derived by ``pytriton/adjoint`` for the facts of a launch: which inputs are read once, so that their
 gradient is stored and not added up. These facts are looked at in numbers at each launch, for every point of a sweep
-(``adjoint/access.py``); a launch with other facts gets another text. What cannot be right is refused: an output
+(``adjoint/access.py``); a launch with other facts gets other passes. What cannot be right is refused: an output
 element that is stored twice, an input that shares memory with an output, a tensor that overlaps itself.
 """
 
@@ -10,27 +10,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, Final
 
 import torch
 
 from pytriton.adjoint.access import Accesses
-from pytriton.adjoint.again import WAYS, Way
-from pytriton.adjoint.command import derivable, usual_ways
-from pytriton.adjoint.derive import Derived, derive
-from pytriton.adjoint.refuse import refuse
+from pytriton.adjoint.derive import SUM_BLOCK, Backward, Derived, backward, derivable, usual
+from pytriton.adjoint.forward import Forward
+from pytriton.adjoint.graph import refuse
+from pytriton.adjoint.plan import Pass
+from pytriton.boundary import entry
 from pytriton.errors import CompileError
 from pytriton.lang.tree.types import ScalarType
+from pytriton.operators.laid_out import like, overlaps_itself, own, share_memory
+from pytriton.operators.points import Point, Sizes, check_stores, dense_of, reach_of, states_of
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel, kernel
 from pytriton.runtime.launch.device import sizes_of
-from pytriton.runtime.options.defines import Options, defines_of
+from pytriton.runtime.options.defines import Config, Options, defines_of
 from pytriton.runtime.trace.frames import INSIDE
 
-__all__ = ["Gradient", "Scratch", "Step", "gradient", "overlaps_itself"]
+__all__ = ["Gradient", "Scratch", "Step", "gradient"]
 
-
-Ways = frozenset[tuple[str, Way]]  # of each input
+_DTYPES: Final = {
+    "half": torch.float16,
+    "bfloat16": torch.bfloat16,
+    "float": torch.float32,
+    "double": torch.float64,
+}
+PROGRAMS_PER_PROCESSOR: Final = 16  # that share a walk over the forward's
 
 
 @dataclass(frozen=True)
@@ -39,10 +48,11 @@ class Step:
 
     kernel: Kernel
     parameters: tuple[str, ...]
+    sized: Callable[[Any, Mapping[str, Any], Options], Any]
 
     def grid(self, forward_grid: Any, arguments: Mapping[str, Any], options: Options) -> Any:
-        """The programs of this step: those of the forward."""
-        return forward_grid(options) if callable(forward_grid) else forward_grid
+        """The programs of this step, for the forward's grid and arguments, at one point of a sweep."""
+        return self.sized(forward_grid, arguments, options)
 
 
 @dataclass(frozen=True)
@@ -55,6 +65,39 @@ class Scratch:
     zeroed: bool
 
 
+@dataclass(frozen=True)
+class _Facts:
+    """Of one kind of launch. ``launches``: of its passes; ``dense``: of inputs whose gradient is stored, how many
+    elements that are, from the first one on; ``reach``: of tensors, how many elements the kernel may touch, from
+    the first one on.
+    """
+
+    passes: tuple[Pass, ...]
+    made: Backward
+    launches: tuple[_Launch, ...]
+    dense: Mapping[str, int]
+    reach: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class _Launch:
+    """Of one pass. ``names``: of its arguments; ``grid``: by the point of the sweep; ``count``: of the
+    forward's programs along the axis that is walked, where it is an argument; ``parts``: at most, of each sum, and
+    whether each point has as many; ``states``: elements of scratch for what loops carry, by parameter, with room
+    for so many ``iterations``.
+    """
+
+    of: Derived
+    kernel: Kernel
+    names: tuple[str, ...]
+    grid: Callable[[Options], Sizes]
+    count: int | None
+    parts: int
+    same_parts: bool
+    iterations: Mapping[str, int]
+    states: Mapping[str, tuple[int, torch.dtype]]
+
+
 class Gradient:
     """The backward of a kernel. Made by ``pytriton.gradient``."""
 
@@ -64,6 +107,8 @@ class Gradient:
         outputs: Collection[str] | None,
         inputs: Collection[str] | None,
         defines: Mapping[str, Any] | None,
+        num_warps: Any = None,
+        num_stages: Any = None,
     ) -> None:
         self._definition = definition = of._definition
         if definition.heuristics.functions:
@@ -74,43 +119,76 @@ class Gradient:
             )
         self._kernel = of
         self._constexpr = defines_of(defines)
-        self.configs = definition.configs(self._constexpr)
+        self.configs = definition.configs(self._constexpr, num_warps, num_stages)
         text = definition.text
-        self._forwards = [
-            derivable(text.source, config.defines, text.settings, inputs, outputs) for config in self.configs
-        ]
-        self._forward = self._forwards[0]
-        self._made: dict[Ways, tuple[Derived, Kernel]] = {}
-        self._facts: dict[Any, Ways] = {}
-        self.scratch: tuple[Scratch, ...] = ()
+        read: dict[str, Forward] = {}
+        for config in self.configs:
+            key = repr(sorted(config.defines.items()))
+            if key not in read:
+                read[key] = derivable(text.source, config.defines, text.settings, inputs, outputs)
+        self._forwards = {config: read[repr(sorted(config.defines.items()))] for config in self.configs}
+        self._forward = self._forwards[self.configs[0]]
+        self._kernels: dict[Any, Kernel] = {}
+        self._facts: dict[Any, _Facts | None] = {}
+        written = (forward.flow.parameters_written() for forward in read.values())
+        self._written = {symbol.name for symbols in written for symbol in symbols}
         self.outputs = tuple(symbol.name for symbol in self._forward.outputs)
         self.inputs = tuple(symbol.name for symbol in self._forward.inputs)
         self.parameters = tuple(symbol.name for symbol in self._forward.kernel.parameters)
-        self._typical = frozenset(usual_ways(self._forward).items())
-        if any(other.refused.keys() != self._forward.refused.keys() for other in self._forwards):
+        if any(other.refused.keys() != self._forward.refused.keys() for other in self._forwards.values()):
             refuse(
                 "TC709",
                 "the points of the sweep have gradients of different inputs",
                 self._forward.kernel.span,
             )
-        self._derived(self._typical)  # so that what cannot be derived is said now
+        self._usual = usual(self._forward)[1]
+        self._same([usual(forward)[1] for forward in read.values()])
 
     @property
     def source(self) -> str:
         """The text of the backward, for launches that read what they can once."""
-        return self._derived(self._typical)[0].text
+        return self._usual.text
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """The launches of the backward in order."""
-        derived, made = self._derived(self._typical)
-        return (Step(made, derived.parameters),)
+        steps = [
+            Step(self._kernel_of(each, None), each.parameters, self._sized(each))
+            for each in self._usual.passes
+        ]
+        for name, (kernel_name, text) in self._usual.sums.items():
+            (of,) = (each for each in self._usual.passes if name in each.sizes)
+            names = (of.d_inputs[name], f"d_{name}", "count", of.sizes[name])
+            steps.append(Step(self._sum_kernel(kernel_name, text), names, _grid_of_sum(name)))
+        return tuple(steps)
+
+    @property
+    def scratch(self) -> tuple[Scratch, ...]:
+        """The buffers that these launches need beside gradients; the first size is at least that of the walk."""
+        found: list[Scratch] = []
+        for each in self._usual.passes:
+            for name in each.sizes:
+                found.append(Scratch(each.d_inputs[name], torch.float32, _shape_of_parts(name), True))
+        return tuple(found)
 
     @property
     def refused(self) -> Mapping[str, CompileError]:
         """Inputs that nobody asked for and that have no gradient, with the reason."""
         return self._forward.refused
 
+    def _sized(self, each: Derived) -> Callable[[Any, Mapping[str, Any], Options], Any]:
+        def sized(grid: Any, given: Mapping[str, Any], options: Options) -> Any:
+            sizes = sizes_of(grid, options, self._kernel.name)
+            if sizes is None:
+                return (0,)
+            config = next(c for c in self.configs if dict(Options(c).defines) == dict(options.defines))
+            forward = self._forwards[config]
+            point = Point(forward, Accesses(forward.items, _integers(given), sizes), sizes)
+            return point.programs(each.at, _sharing(_device(given)))
+
+        return sized
+
+    @entry
     def __call__(
         self, /, *arguments: Any, grid: Any, d_outputs: Mapping[str, torch.Tensor] | None = None
     ) -> dict[str, torch.Tensor]:
@@ -126,35 +204,79 @@ class Gradient:
                 "TC755",
                 f"its outputs are {', '.join(self.outputs)}",
             )
-        derived, made = self._derived(self._checked(given, grid))
-        self._check_order(derived, given)
+        facts = self._checked(given, grid)
+        if facts is not None:
+            self._check_order(facts.made, given)
         frame, INSIDE.frame = INSIDE.frame, []
         try:
             with torch.no_grad():
-                return self._launch(derived, made, given, grid, flowing)
+                return self._launch(facts, given, flowing)
         finally:
             INSIDE.frame = frame
 
     def _launch(
-        self,
-        derived: Derived,
-        made: Kernel,
-        given: Mapping[str, Any],
-        grid: Any,
-        flowing: Mapping[str, torch.Tensor],
+        self, facts: _Facts | None, given: Mapping[str, Any], flowing: Mapping[str, torch.Tensor]
     ) -> dict[str, torch.Tensor]:
+        if facts is None or all(flowing.get(name) is None for name in self.outputs):
+            return {name: torch.zeros_like(given[name]) for name in self.inputs}
+        made = facts.made
         values: dict[str, Any] = dict(given)
-        for name, parameter in derived.d_outputs.items():
-            values[parameter] = _like(given[name], flowing.get(name), given[name].dtype)
         results: dict[str, torch.Tensor] = {}
         for name in self.inputs:
-            dtype = torch.float32 if name in derived.floats else given[name].dtype
-            results[name] = _like(given[name], None, dtype)
-            if name in derived.d_inputs:
-                values[derived.d_inputs[name]] = results[name]
-        if derived.d_inputs and any(flowing.get(name) is not None for name in self.outputs):
-            made(*(values[name] for name in derived.parameters), grid=grid)
-        return {name: _own(result.to(given[name].dtype)) for name, result in results.items()}
+            dtype = torch.float32 if name in made.wide else given[name].dtype
+            results[name] = like(given[name], None, dtype, facts.reach.get(name), facts.dense.get(name))
+        flows: dict[str, torch.Tensor] = {}
+        for each in facts.launches:
+            for name, parameter in each.of.d_outputs.items():
+                if name not in flows:
+                    of = given[name]
+                    flows[name] = like(of, flowing.get(name), of.dtype, facts.reach.get(name))
+                values[parameter] = flows[name]
+            values |= {parameter: results[name] for name, parameter in each.of.d_inputs.items()}
+            self._launch_pass(each, facts, given, values, results)
+        return {name: own(result.to(given[name].dtype)) for name, result in results.items()}
+
+    def _launch_pass(
+        self,
+        each: _Launch,
+        facts: _Facts,
+        given: Mapping[str, Any],
+        values: dict[str, Any],
+        results: Mapping[str, torch.Tensor],
+    ) -> None:
+        if each.of.count is not None:
+            values[each.of.count] = each.count
+        scratch: dict[str, torch.Tensor] = {}
+        for name, size in each.of.sizes.items():
+            exact = torch.promote_types(given[name].dtype, torch.float32)
+            stored = each.same_parts and facts.dense.get(name) == given[name].numel()
+            allocate = torch.empty if stored else torch.zeros
+            shape = (each.parts, given[name].numel())
+            scratch[name] = allocate(shape, dtype=exact, device=given[name].device)
+            values |= {each.of.d_inputs[name]: scratch[name], size: given[name].numel()}
+        values |= each.iterations
+        values |= self._scratch(each, given)
+        each.kernel(*(values[name] for name in each.names), grid=each.grid)
+        for name, parts in scratch.items():
+            total = self._sum_kernel(*facts.made.sums[name])
+            total(parts, results[name], *parts.shape, grid=_blocks(results[name]))
+
+    def _scratch(self, each: _Launch, given: Mapping[str, Any]) -> dict[str, torch.Tensor]:
+        """Memory for what loops carry; raises LaunchError if that is more than inputs and outputs have together."""
+        needed = sum(count * dtype.itemsize for count, dtype in each.states.values())
+        allowed = sum(given[name].nbytes for name in (*self.inputs, *self.outputs))
+        if needed > allowed:
+            raise refusal(
+                f"what the loops of '{self._kernel.name}' carry takes {needed} bytes for all iterations, and "
+                f"inputs and outputs have {allowed}",
+                "TC708",
+                "let the loop only add to what it carries, or give this backward by hand",
+            )
+        device = _device(given)
+        return {
+            name: torch.empty(count, dtype=dtype, device=device)
+            for name, (count, dtype) in each.states.items()
+        }
 
     # ------------------------------------------------------------ the facts of a launch
 
@@ -187,8 +309,8 @@ class Gradient:
                 )
         return given
 
-    def _checked(self, given: Mapping[str, Any], grid: Any) -> Ways:
-        """How gradients get to memory in this launch; raises LaunchError."""
+    def _checked(self, given: Mapping[str, Any], grid: Any) -> _Facts | None:
+        """What holds in this launch; None where it launches nothing; raises LaunchError."""
         for name in (*self.inputs, *self.outputs):
             if overlaps_itself(given[name]):
                 raise refusal(
@@ -196,20 +318,21 @@ class Gradient:
                     "TC753",
                     f"pass {name}.contiguous()",
                 )
-        self._check_apart(given)
-        whole = {name: int(v) for name, v in given.items() if isinstance(v, int | bool)}
-        grids = [sizes_of(grid, Options(config), self._kernel.name) for config in self.configs]
-        key = (tuple(whole.items()), tuple(grids))
+        whole = _integers(given)
+        sizes = {name: given[name].numel() if given[name].is_contiguous() else -1 for name in self.inputs}
+        grids = tuple(sizes_of(grid, Options(config), self._kernel.name) for config in self.configs)
+        key = (tuple(whole.items()), grids, tuple(sizes.values()), _device(given))
         if key not in self._facts:
-            self._facts[key] = self._once(whole, grids)
-        return self._facts[key]
+            self._facts[key] = self._found(whole, grids, sizes, _sharing(_device(given)))
+        facts = self._facts[key]
+        self._check_apart(given, {} if facts is None else facts.reach)
+        return facts
 
-    def _check_apart(self, given: Mapping[str, Any]) -> None:
+    def _check_apart(self, given: Mapping[str, Any], reach: Mapping[str, int]) -> None:
         tensors = {name: value for name, value in given.items() if isinstance(value, torch.Tensor)}
-        written = {s.name for f in self._forwards for s in f.flow.parameters_written()}
-        for name in written & tensors.keys():
+        for name in self._written & tensors.keys():
             for other in tensors.keys() - {name}:
-                if torch._C._is_alias_of(tensors[name], tensors[other]) and tensors[name].numel():  # type: ignore[attr-defined]
+                if share_memory(tensors[name], reach.get(name), tensors[other], reach.get(other)):
                     raise refusal(
                         f"'{other}' shares memory with '{name}', which the kernel writes: the backward cannot know "
                         "what was there",
@@ -217,33 +340,60 @@ class Gradient:
                         "let the kernel write to a new tensor",
                     )
 
-    def _once(self, whole: Mapping[str, int], grids: Sequence[tuple[int, ...] | None]) -> Ways:
-        worst: dict[str, Way] = dict.fromkeys(self.inputs, "store")
-        for forward, grid in zip(self._forwards, grids, strict=True):
-            if grid is None:
-                continue
-            accesses = Accesses(forward.items, whole, grid)
-            for symbol in forward.outputs:
-                for write, touched in accesses.writes.items():
-                    if (
-                        not write.atomic
-                        and symbol in forward.flow.roots(write.pointer)
-                        and not accesses.once(touched)
-                    ):
-                        raise refusal(
-                            f"that '{symbol.name}' is stored at most once at each element cannot be shown for this "
-                            f"launch (grid {grid})\n{write.statement.span.text.strip()}",
-                            "TC750",
-                            "check strides, sizes and masks, and the grid; outputs that are added to by atomic_add "
-                            "need no proof",
-                        )
-            for name, way in forward.ways(accesses).items():
-                worst[name] = max(worst[name], way, key=WAYS.index)
-        return frozenset(worst.items())
+    def _found(
+        self,
+        whole: Mapping[str, int],
+        grids: Sequence[Sizes | None],
+        sizes: Mapping[str, int],
+        sharing: int,
+    ) -> _Facts | None:
+        points: dict[Config, Point] = {}
+        for (config, forward), grid in zip(self._forwards.items(), grids, strict=True):
+            if grid is not None:
+                points[config] = Point(forward, Accesses(forward.items, whole, grid), grid)
+                check_stores(points[config])
+        if not points:
+            return None
+        if len(points) < len(grids):
+            raise refusal(f"some points of the sweep of '{self._kernel.name}' launch nothing", "TC755")
+        reach = reach_of(list(points.values()))
+        inside = {name for name, size in sizes.items() if reach.get(name, size + 1) <= size}
+        passes, made = backward([(p.forward, p.accesses, p.grid) for p in points.values()], inside)
+        self._same(made)
+        launches = tuple(
+            self._planned([each.passes[at] for each in made], points, sharing) for at in range(len(passes))
+        )
+        return _Facts(passes, made[0], launches, dense_of(made[0].passes, list(points.values())), reach)
 
-    def _check_order(self, derived: Derived, given: Mapping[str, Any]) -> None:
+    def _planned(self, made: Sequence[Derived], points: Mapping[Config, Point], sharing: int) -> _Launch:
+        each = made[0]
+        iterations, states = states_of(list(points.values()), made)
+        types = {state.parameter: _DTYPES[str(state.element)] for state in each.states}
+        axis = each.at.axis
+        grids = {_key(Options(config)): point.programs(each.at, sharing) for config, point in points.items()}
+        counts = [0 if axis is None else point.grid[axis] for point in points.values()]
+        swept = None if len(set(counts)) == 1 or each.count is None else counts
+        parts = {point.parts(each.at, sharing) for point in points.values()} if each.sizes else {0}
+        without = each.count if swept is not None else None
+        names = tuple(name for name in each.parameters if name != without)
+        kernel_ = self._kernel_of(each, swept)
+        return _Launch(
+            *(each, kernel_, names, lambda opt: grids[_key(opt, without)], counts[0], max(parts)),
+            *(len(parts) == 1, iterations, {name: (count, types[name]) for name, count in states.items()}),
+        )
+
+    def _same(self, made: Sequence[Backward]) -> None:
+        if len({each.text for each in made}) > 1:
+            refuse(
+                "TC709",
+                "the points of the sweep have different backwards",
+                self._forward.kernel.span,
+                help="derive them one by one: gradient(..., defines={...})",
+            )
+
+    def _check_order(self, made: Backward, given: Mapping[str, Any]) -> None:
         """Raise LaunchError where sums in any order are not wanted."""
-        names = derived.atomic & derived.d_inputs.keys()
+        names = made.atomic
         if not names or not torch.are_deterministic_algorithms_enabled():
             return
         if all(given[name].device.type == "cpu" for name in names):
@@ -255,40 +405,44 @@ class Gradient:
                 "torch.use_deterministic_algorithms(True) is in force; allow it, or read each element once",
             )
 
-    def _derived(self, ways: Ways) -> tuple[Derived, Kernel]:
-        if ways not in self._made:
-            made = [derive(forward, dict(ways)) for forward in self._forwards]
-            for config, other in zip(self.configs, made, strict=True):
-                if other.text != made[0].text:
-                    refuse(
-                        "TC709",
-                        f"the points of the sweep have different backwards, that of {config!r} among them",
-                        self._forward.kernel.span,
-                        help="derive them one by one: gradient(..., defines={...})",
-                    )
-            self._made[ways] = (made[0], self._kernel_of(made[0]))
-        return self._made[ways]
+    def _kernel_of(self, derived: Derived, counts: list[int] | None) -> Kernel:
+        """The kernel of a pass; ``counts``: by config, how many programs are walked, where these differ."""
+        key = (derived.text, None if counts is None else tuple(counts))
+        if key not in self._kernels:
+            self._kernels[key] = self._compiled(derived, counts)
+        return self._kernels[key]
 
-    def _kernel_of(self, derived: Derived) -> Kernel:
+    def _compiled(self, derived: Derived, counts: list[int] | None) -> Kernel:
         definition = self._definition
         settings = definition.text.settings
-        single = len(self.configs) == 1
-        config = self.configs[0]
+        given = [{}] * len(self.configs) if counts is None else [{str(derived.count): n} for n in counts]
+        points = [
+            Config({**each.defines, **count}, each.num_warps, each.num_stages)
+            for each, count in zip(self.configs, given, strict=True)
+        ]
+        single = len(points) == 1
         return kernel(
-            derived.text,
+            derived.text if counts is None else derived.text_of_count,
             name=derived.kernel,
-            defines=dict(config.defines) if single else {**definition.defines, **self._constexpr},
-            num_warps=config.num_warps if single else definition.num_warps,
-            num_stages=config.num_stages if single else definition.num_stages,
-            autotune_configs=() if single else definition.points,
+            defines=dict(points[0].defines) if single else None,
+            num_warps=points[0].num_warps if single else 4,
+            num_stages=points[0].num_stages if single else None,
+            autotune_configs=() if single else tuple(dict.fromkeys(points)),
             autotune_key=definition.settings.tune_key if not single else (),
             strict_literals=settings.strict_literals,
             include_dirs=settings.include_dirs,
             precision=definition.settings.precision,  # type: ignore[arg-type]
+            fast_math=definition.settings.fast_math,  # type: ignore[arg-type]
             check=definition.settings.check,
         )
 
+    def _sum_kernel(self, name: str, text: str) -> Kernel:
+        if text not in self._kernels:
+            self._kernels[text] = kernel(text, name=name, defines=dict(self.configs[0].defines))
+        return self._kernels[text]
 
+
+@entry
 def gradient(
     of: Kernel | str,
     outputs: Collection[str] | None = None,
@@ -303,42 +457,37 @@ def gradient(
     return Gradient(of if isinstance(of, Kernel) else kernel(of, defines=defines), outputs, inputs, defines)
 
 
-# ---------------------------------------------------------------- tensors
+def _grid_of_sum(name: str) -> Callable[[Any, Mapping[str, Any], Options], Any]:
+    return lambda grid, given, options: _blocks(given[name])
 
 
-def _like(tensor: torch.Tensor, values: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor:
-    """Memory addressed as the tensor's is: zeros, or these values. What lies around a view is there, too."""
-    if values is not None and values.shape != tensor.shape:
-        raise refusal(
-            f"a gradient of shape {tuple(values.shape)} was given for a tensor of shape {tuple(tensor.shape)}",
-            "TC755",
-        )
-    count = tensor.untyped_storage().nbytes() // tensor.element_size()
-    if count == tensor.numel() and tensor.storage_offset() == 0:
-        if values is None:
-            made = torch.empty_strided(tensor.size(), tensor.stride(), dtype=dtype, device=tensor.device)
-            return made.zero_()
-        if values.dtype == dtype and values.stride() == tensor.stride():
-            return values.detach().resolve_neg()
-        made = torch.empty_strided(tensor.size(), tensor.stride(), dtype=dtype, device=tensor.device)
-        return made.copy_(values)
-    around = torch.zeros(count, dtype=dtype, device=tensor.device)
-    view = around.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
-    return view if values is None else view.copy_(values)
+def _shape_of_parts(name: str) -> Callable[[Mapping[str, Any]], tuple[int, ...]]:
+    return lambda given: (1, given[name].numel())
 
 
-def _own(tensor: torch.Tensor) -> torch.Tensor:
-    """Without the memory around a view."""
-    whole = tensor.untyped_storage().nbytes() == tensor.numel() * tensor.element_size()
-    return tensor if whole else tensor.clone()
+def _integers(given: Mapping[str, Any]) -> dict[str, int]:
+    return {name: int(value) for name, value in given.items() if isinstance(value, int | bool)}
 
 
-def overlaps_itself(tensor: torch.Tensor) -> bool:
-    """Whether two elements may be one; exact for strides that nest."""
-    extent = 0
-    for stride, size in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
-        if size > 1:
-            if stride <= extent:
-                return True
-            extent += stride * (size - 1)
-    return False
+def _device(given: Mapping[str, Any]) -> torch.device:
+    """Of a launch: that of its tensors."""
+    return next(value.device for value in given.values() if isinstance(value, torch.Tensor))
+
+
+@cache
+def _sharing(device: torch.device) -> int:
+    """How many programs share a walk over the forward's."""
+    if device.type != "cuda":
+        return 2
+    processors: int = torch.cuda.get_device_properties(device).multi_processor_count
+    return processors * PROGRAMS_PER_PROCESSOR
+
+
+def _blocks(tensor: torch.Tensor) -> tuple[int]:
+    """The programs that add up parts of a gradient."""
+    return (-(-tensor.numel() // SUM_BLOCK),)
+
+
+def _key(options: Options, without: str | None = None) -> str:
+    """A point of a sweep by its defines."""
+    return repr({name: value for name, value in options.defines.items() if name != without})

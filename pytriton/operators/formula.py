@@ -15,7 +15,8 @@ from typing import Any, Final
 
 import torch
 
-from pytriton.operators.derived import Gradient, gradient, overlaps_itself
+from pytriton.operators.derived import Gradient
+from pytriton.operators.laid_out import overlaps_itself
 from pytriton.operators.tape import Copy, Launch, key_of, replayed, taped
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
@@ -207,8 +208,9 @@ def _launch_back(entry: Launch, flow: _Flow, reached: set[int]) -> None:
 
 
 def _gradient_of(of: Kernel, entry: Launch, outputs: tuple[str, ...], inputs: tuple[str, ...]) -> Gradient:
-    """Derived once for each set of defines."""
-    key = (of.token, key_of_defines(entry.call.defines, None, None), outputs, inputs)
+    """Derived once for each set of defines and options of a call."""
+    call = entry.call
+    key = (of.token, key_of_defines(call.defines, call.num_warps, call.num_stages), outputs, inputs)
     if key not in _gradients:
-        _gradients[key] = gradient(of, outputs=outputs, inputs=inputs, defines=entry.call.defines)
+        _gradients[key] = Gradient(of, outputs, inputs, call.defines, call.num_warps, call.num_stages)
     return _gradients[key]

@@ -69,6 +69,13 @@ class _Writer:
             ]
         )
 
+    def _total(self, name: str) -> str:
+        """A scalar from before the loop, changed in it."""
+        if not self.scalars:
+            return ""
+        old = self.random.choice(self.scalars)
+        return f"{old} = tanh({old} + {name}[+] / B);"
+
     def statement(self) -> None:
         kind = self.random.random()
         name = self.name()
@@ -90,7 +97,14 @@ class _Writer:
         elif kind < 0.9:
             self.lines.append(f"double {name}[B] = 0;")
             bound = self.random.choice(["2", "m", "0", "n / 4"])
-            body = f"{name} += sin({self.value(2)} + k) / 4;"
+            body = self.random.choice(
+                [f"{name} += sin({self.value(2)} + k) / 4;"] * 3
+                + [
+                    f"{name} = sin({name} * {self.value(1)} + k) + {self.value(1)} / 4;",
+                    f"{name} = {name} * 0.5 + tanh({self.value(2)});",
+                    f"double old[B] = {name}; {name} = cos({self.value(2)}) * k - old; {self._total(name)}",
+                ]
+            )
             self.lines.append(f"for (int k = 0; k < {bound}; k += 1) {{ {body} }}")
             self.blocks.append(name)
         else:
@@ -102,8 +116,8 @@ def kernel(seed: int) -> Made:
     """The kernel of a seed."""
     writer = _Writer(seed)
     pick = writer.random
-    n, m, programs = pick.choice([3, 7, 8, 11]), pick.choice([1, 2, 3]), 2
-    tensors = {"y": torch.zeros(3 * 16, dtype=torch.double)}
+    n, m, programs = pick.choice([3, 7, 8, 11, 30]), pick.choice([1, 2, 3]), pick.choice([2, 2, 5])
+    tensors = {"y": torch.zeros(5 * 16, dtype=torch.double)}
     generator = torch.Generator().manual_seed(seed)
     numbers = {"n": n, "m": m}
     for at in range(pick.choice([1, 2, 3])):

@@ -22,7 +22,7 @@ __all__ = ["PROGRAMS", "Launch", "Program", "elementwise"]
 @dataclass(frozen=True)
 class Program:
     """``shapes``: of the tensors, in the order of the parameters; ``numbers``: of the other parameters.
-    ``atomic``: the inputs that are added up by atomics.
+    ``atomic``: the inputs that are added up by atomics; ``summed``: those whose programs are walked.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Program:
     high: float = 1.0
     integers: Mapping[str, Callable[[], torch.Tensor]] = field(default_factory=dict)
     atomic: tuple[str, ...] = ()
+    summed: tuple[str, ...] = ()
     rule: str = ""
 
     def kernel(self, dtype: torch.dtype) -> Any:
@@ -88,6 +89,22 @@ class Launch:
             *self.arguments(given), grid=self.program.grid, d_outputs=flowing
         )
         return result
+
+    def ways(self) -> dict[str, set[str]]:
+        """How gradients got to memory in the only launch so far."""
+        (facts,) = self.gradient._facts.values()
+        forward = self.gradient._forward
+        found: dict[str, set[str]] = {}
+        for each in facts.passes:
+            for number, way in each.ways:
+                found.setdefault(forward.input_of(forward.loads[number]).name, set()).add(way)
+        return found
+
+    def as_expected(self) -> bool:
+        """Whether these are the ways that the program names."""
+        ways = self.ways().items()
+        atomic, summed = ({name for name, each in ways if way in each} for way in ("atomic", "sum"))
+        return (atomic, summed) == ({*self.program.atomic}, {*self.program.summed})
 
     def function(self, tensors: Mapping[str, torch.Tensor]) -> Callable[..., Any]:
         """Of its floating inputs, differentiable by the derived backward."""
@@ -185,7 +202,7 @@ _MASKED_NAN = Program(
     defines={"B": BLOCK},
     low=0.5,
     high=2.0,
-    atomic=("w",),
+    summed=("w",),
     rule="masks are applied after the local derivative",
 )
 
@@ -246,7 +263,7 @@ _TWO_D = [
         {"M": 5, "N": 6},
         (2, 2),
         defines={"TM": 4, "TN": 4},
-        atomic=("w",),
+        summed=("w",),
         rule="[:, newaxis], reductions of one axis, an input that many programs read",
     ),
     Program(
@@ -296,7 +313,7 @@ _TWO_D = [
         {"x": (3,), "w": (1,), "y": (3, 4)},
         {},
         (3,),
-        atomic=("w",),
+        summed=("w",),
         rule="a scalar that fills a block",
     ),
     Program(
@@ -348,7 +365,6 @@ _MEMORY = [
         {"n": COUNT},
         (2,),
         defines={"B": BLOCK},
-        atomic=("x",),
         rule="several reads of one element",
     ),
     Program(
@@ -405,11 +421,11 @@ _MEMORY = [
         """__global__ void f(T *x, T *y, int n) {
   int r[B] = get_program_id(0) * B + 0 ... B;
   bool some[B] = r < n && r > 2;
-  T a[B] = some ? *(x + 2 * r) : 0;
+  T a[B] = some ? *(x + r) : 0;
   *?(some) (y + r) = a * a;
 }
 """,
-        {"x": (2 * COUNT,), "y": (COUNT,)},
+        {"x": (COUNT,), "y": (COUNT,)},
         {"n": COUNT},
         (2,),
         defines={"B": BLOCK},
@@ -435,6 +451,100 @@ _MEMORY = [
         (2,),
         defines={"B": BLOCK},
         rule="variables that are assigned again",
+    ),
+]
+
+_SHARED = [
+    Program(
+        "windows",
+        """__global__ void f(T *x, T *w, T *y, int n) {
+  int row = get_program_id(0);
+  int at = get_program_id(1) * 4;
+  int r[8] = 0 ... 8;
+  T a[8] = *(w + at + r) * *(x + row * n + at + r % 4);
+  *(y + (row * 2 + get_program_id(1)) * 8 + r) = a;
+}
+""",
+        {"x": (2, 8), "w": (12,), "y": (2, 2, 8)},
+        {"n": 8},
+        (2, 2),
+        atomic=("w", "x"),
+        rule="windows that overlap, and that many programs read",
+    ),
+    Program(
+        "channels",
+        """__global__ void f(T *x, T *b, T *y, int n) {
+  int c = get_program_id(1);
+  int row = get_program_id(2) * get_num_programs(1) + c;
+  int r[B] = get_program_id(0) * B + 0 ... B;
+  T v[B] = (r < n ? *(x + row * n + r) : 0) + *(b + c);
+  *?(r < n) (y + row * n + r) = v * v * get_num_programs(0);
+}
+""",
+        {"x": (2, 3, 23), "b": (3,), "y": (2, 3, 23)},
+        {"n": 23},
+        (6, 3, 2),
+        defines={"B": 4},
+        summed=("b",),
+        rule="an input that the programs along two axes read",
+    ),
+    Program(
+        "dropped",
+        """__global__ void f(T *x, T *w, int *kept, T *y, int n) {
+  int row = get_program_id(0);
+  int r[B] = 0 ... B;
+  bool some[B] = r < n && *(kept + r) != 0;
+  T a[B] = some ? *(x + row * n + r) : 0;
+  T b[B] = r < n && !(r == 1) ? *(w + r) : 1;
+  *?(r < n) (y + row * n + r) = a * b;
+}
+""",
+        {"x": (3, 8), "w": (8,), "kept": (8,), "y": (3, 8)},
+        {"n": 8},
+        (3,),
+        defines={"B": 8},
+        integers={"kept": lambda: torch.tensor([1, 0, 1, 1, 0, 1, 1, 0], dtype=torch.int32)},
+        summed=("w",),
+        rule="masks that are known when the kernel runs",
+    ),
+    Program(
+        "optional",
+        """__global__ void f(T *x, T *w, T *y, int k) {
+  int row = get_program_id(0);
+  int r[4] = 0 ... 4;
+  T b[4] = 1;
+  if (k > 1)
+    b = *(w + r);
+  *(y + row * 4 + r) = *(x + row * 4 + r) * b;
+}
+""",
+        {"x": (3, 4), "w": (4,), "y": (3, 4)},
+        {"k": 2},
+        (3,),
+        atomic=("w",),
+        rule="an input that is read in a branch, by all programs",
+    ),
+    Program(
+        "epilogue",
+        """__global__ void f(T *A, T *B, T *C, int K) {
+  int rm[16] = get_program_id(0) * 16 + 0 ... 16;
+  int rn[16] = get_program_id(1) * 16 + 0 ... 16;
+  int rk[16] = 0 ... 16;
+  T c[16, 16] = 0;
+  for (int k = 0; k < K; k += 16) {
+    T a[16, 16] = *(A + rm[:, newaxis] * K + (k + rk)[newaxis, :]);
+    T b[16, 16] = *(B + (k + rk)[:, newaxis] * 32 + rn[newaxis, :]);
+    c += a @ b;
+  }
+  *(C + rm[:, newaxis] * 32 + rn[newaxis, :]) = tanh(c);
+}
+""",
+        {"A": (32, 32), "B": (32, 32), "C": (32, 32)},
+        {"K": 32},
+        (2, 2),
+        outputs=("C",),
+        atomic=("A", "B"),
+        rule="a product whose backward needs what the forward summed up",
     ),
 ]
 
@@ -597,12 +707,164 @@ _LOOPS = [
         {"M": 17, "N": 9, "K": 18},
         (2, 1),
         outputs=("C",),
-        atomic=("B",),
+        summed=("B",),
         rule="c += a @ b",
     ),
 ]
 
 _LOOPS += [
+    Program(
+        f"carried_{name}",
+        f"""__global__ void f(T *x, T *y, int n) {{
+  int row = get_program_id(0);
+  int r[B] = 0 ... B;
+  T *p[B] = x + row * n * B + r;
+  T s[B] = *(x + row * n * B + r);
+  T t = 0;
+  for (int k = 1; k < n; k += 1) {{
+    p += B;
+    T v[B] = *p;
+    {statement}
+  }}
+  *(y + row * B + r) = s * s + t;
+}}
+""",
+        {"x": (2, 5, 4), "y": (2, 4)},
+        {"n": 5},
+        (2,),
+        defines={"B": 4},
+        low=0.5,
+        high=1.5,
+        rule=rule,
+    )
+    for name, statement, rule in (
+        ("scaled", "s = s * 0.5 + v * k; t += s[+];", "a carry that is scaled"),
+        ("product", "s *= v;", "a product"),
+        ("maximum", "s = max(s, v * (k - 2));", "a running maximum"),
+        ("last", "T old[B] = s; s = v * old; t = old[+] - t * 0.5;", "the iteration before"),
+        ("unused", "s += v; t = t + 1;", "sums beside it"),
+    )
+]
+_LOOPS += [
+    Program(
+        "online",
+        """__global__ void f(T *x, T *v, T *y, T *z, int n) {
+  int row = get_program_id(0);
+  int r[B] = 0 ... B;
+  T m = -F32_INFINITY;
+  T l = 0;
+  T acc = 0;
+  for (int k = n; k > 0; k -= B) {
+    T s[B] = r < k ? *(x + row * n + n - k + r) : -F32_INFINITY;
+    T m_new = max(m, s[max]);
+    T scale = exp(m - m_new);
+    T p[B] = exp(s - m_new);
+    l = l * scale + p[+];
+    acc = acc * scale + (r < k ? p * *(v + n - k + r) : 0)[+];
+    m = m_new;
+  }
+  *(y + row) = acc / l;
+  *(z + row) = m + log(l);
+}
+""",
+        {"x": (3, 11), "v": (11,), "y": (3,), "z": (3,)},
+        {"n": 11},
+        (3,),
+        outputs=("y", "z"),
+        defines={"B": 4},
+        atomic=("v",),
+        rule="an online softmax",
+    ),
+    Program(
+        "state_in_loop",
+        """__global__ void f(T *x, T *y, int n, int m) {
+  int r[4] = 0 ... 4;
+  T total[4] = 0;
+  for (int i = 0; i < n; i += 1) {
+    T s[2, 4] = 1;
+    for (int j = 0; j < m; j += 1) {
+      T v[4] = *(x + (i * m + j) * 4 + r);
+      s = sin(s) * v[newaxis, :] + s * (0 ... 2)[:, newaxis];
+    }
+    total += s[+, :] * (i + 1);
+  }
+  *(y + r) = total;
+}
+""",
+        {"x": (2, 3, 4), "y": (4,)},
+        {"n": 2, "m": 3},
+        (1,),
+        rule="a state of two axes, in a loop",
+    ),
+    Program(
+        "cancelled",
+        """__global__ void f(T *x, T *y, T *z, int n) {
+  int row = get_program_id(0);
+  int r[B] = 0 ... B;
+  bool inside[B] = r < n;
+  T v[B] = inside ? *(x + row * n + r) : -F32_INFINITY;
+  T m = v[max];
+  T s = 0;
+  for (int k = 0; k < 2; k += 1)
+    s += (inside ? exp(v - m) : 0)[+];
+  *?(inside) (y + row * n + r) = exp2((v - m) * 1.4426950408889634) / (s + exp(v - v[max])[+]);
+  *(z + row) = m + log(s) * 1;
+}
+""",
+        {"x": (3, 5), "y": (3, 5), "z": (3,)},
+        {"n": 5},
+        (3,),
+        outputs=("y", "z"),
+        defines={"B": 8},
+        rule="what is subtracted so that nothing overflows cancels out",
+    ),
+    Program(
+        "not_cancelled",
+        """__global__ void f(T *x, T *y, int n) {
+  int row = get_program_id(0);
+  int r[B] = 0 ... B;
+  T v[B] = r < n ? *(x + row * n + r) : -10;
+  T e[B] = exp(v - v[max]);
+  *?(r < n) (y + row * n + r) = e / (1 + e[+]);
+}
+""",
+        {"x": (3, 5), "y": (3, 5)},
+        {"n": 5},
+        (3,),
+        defines={"B": 8},
+        rule="what does not",
+    ),
+    Program(
+        "tiles",
+        """__global__ void f(T *A, T *B, T *C, T *bias, int N, int K, int ldb) {
+  int pm = get_program_id(0);
+  int pn = get_program_id(1);
+  int rm[TM] = pm * TM + 0 ... TM;
+  int rn[TN] = pn * TN + 0 ... TN;
+  int rk[TK] = 0 ... TK;
+  T *pa[TM, TK] = A + rm[:, newaxis] * K + rk[newaxis, :];
+  T *pb[TN, TK] = B + rn[:, newaxis] * ldb + rk[newaxis, :];
+  T c[TM, TN] = 0;
+  for (int k = 0; k < K; k += TK) {
+    bool checka[TM, TK] = (rk < K - k)[newaxis, :];
+    T a[TM, TK] = checka ? *pa : 0;
+    T b[TN, TK] = (rn < N)[:, newaxis] && (rk < K - k)[newaxis, :] ? *pb : 0;
+    c += a @ ^b;
+    pa += TK;
+    pb += TK;
+  }
+  T d[TN] = rn < N ? *(bias + rn) : 0;
+  *?((rn < N)[newaxis, :]) (C + rm[:, newaxis] * N + rn[newaxis, :]) = c * 2 + d[newaxis, :];
+}
+""",
+        {"A": (32, 40), "B": (40, 45), "C": (32, 40), "bias": (40,)},
+        {"N": 40, "K": 40, "ldb": 45},
+        (2, 3),
+        outputs=("C",),
+        defines={"TM": 16, "TN": 16, "TK": 32},
+        summed=("A", "B", "bias"),
+        rule="a product with two axes of programs, ragged",
+    ),
     Program(
         "picked",
         """__global__ void f(T *x, int *label, T *y, int n) {
@@ -646,7 +908,7 @@ _LOOPS += [
         {"K": 16},
         (2,),
         outputs=("C",),
-        atomic=("B",),
+        summed=("B",),
         rule="loads made ahead",
     ),
 ]
@@ -660,6 +922,7 @@ PROGRAMS: dict[str, Program] = {
         *_REDUCTIONS,
         *_TWO_D,
         *_MEMORY,
+        *_SHARED,
         *_BRANCHES,
         *_LOOPS,
     ]

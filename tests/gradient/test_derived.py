@@ -12,7 +12,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
 # One rule each, of functions of one or two blocks: some of them stand for all in make test.
-SOME = {"quotient", "erf", "pow", "ternary", "gelu", "repeated"}
+SOME = {"comparison", "quotient", "erf", "pow", "ternary", "gelu", "repeated"}
 NAMES = [
     pytest.param(name, marks=() if "px" not in program.shapes or name in SOME else pytest.mark.slow)
     for name, program in PROGRAMS.items()
@@ -28,8 +28,7 @@ def test_numerical(name: str) -> None:
     inputs = [tensors[each].requires_grad_() for each in launch.gradient.inputs]
     assert inputs
     assert torch.autograd.gradcheck(launch.function(tensors), inputs, fast_mode=True, atol=1e-6)
-    (ways,) = launch.gradient._facts.values()
-    assert {name for name, way in ways if way == "atomic"} == {*program.atomic}
+    assert launch.as_expected(), launch.ways()
 
 
 def test_order_of_carried_values() -> None:
@@ -53,6 +52,25 @@ def test_order_of_carried_values() -> None:
         expected[i] += j + 1
         i, j = j, i + 2
     assert made.tolist() == expected
+
+
+def test_conversions_in_macros() -> None:
+    """Where all spans are one, a conversion that the user wrote is kept: addresses beyond 2**31, ``(int)``."""
+    text = """#define OFFSET (long)row * n + r
+#define STEPS (int)(4 * v)
+__global__ void f(float *y, float *x, int n) {
+  int row = get_program_id(0);
+  int r[8] = 0 ... 8;
+  long off[8] = OFFSET;
+  float v[8] = *(x + off);
+  *(y + off) = v * STEPS;
+}
+"""
+    derived = pytriton.gradient(text)
+    assert "long off[8] = (long)row * n + r;" in derived.source
+    x, y = torch.linspace(-3, 3, 8), torch.zeros(8)
+    made = derived(y, x, 8, grid=1, d_outputs={"y": torch.ones(8)})["x"]
+    assert made.tolist() == (4 * x).int().tolist()
 
 
 def test_derived_again() -> None:

@@ -20,7 +20,9 @@ TOLERANCE = 1e-6  # of a derivative along a random direction, of order 1, from c
 
 
 def difference(seed: int) -> float | None:
-    """By how much the derivative along a random direction is off, beside its size; None if the kernel gives NaN."""
+    """By how much the derivative along a random direction is off, beside its size; None if the kernel gives NaN, or
+    has no derivative at this size.
+    """
     made = kernel(seed)
     compiled = pytriton.kernel(made.text, defines={"B": 8})
     derived = pytriton.gradient(compiled)
@@ -44,7 +46,12 @@ def difference(seed: int) -> float | None:
         return None
     wanted = (value(STEP) - value(-STEP)) / (2 * STEP)
     given = {**made.tensors, **made.numbers}
-    gradients = derived(*(given[name] for name in made.names), grid=made.grid, d_outputs={"y": flowing})
+    try:
+        gradients = derived(*(given[name] for name in made.names), grid=made.grid, d_outputs={"y": flowing})
+    except pytriton.LaunchError as error:
+        if "TC708" not in str(error):
+            raise
+        return None  # what loops carry takes more memory than these small tensors
     found = sum(float((gradients[name] * ways[name]).sum()) for name in gradients)
     return abs(found - wanted) / max(1.0, abs(wanted))
 

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import pytriton
+from pytriton.operators.derived import Gradient
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -168,3 +169,18 @@ def test_compiled(compiled: None) -> None:
     wanted = torch.autograd.grad(loss(x, w), [x, w])
     whole = torch.compile(loss, fullgraph=True, backend="aot_eager")
     torch.testing.assert_close(torch.autograd.grad(whole(x, w), [x, w]), wanted)
+
+
+def test_options_of_a_call() -> None:
+    """The backward takes the numbers of warps and stages that the launch in the body took, and its sweep."""
+    made = Gradient(scale, ["y"], ["x"], {"T": torch.double, "B": [8, 16]}, [2, 8], 3)
+    (step,) = made.steps
+    configs = step.kernel._definition.configs({})
+    assert [(c.defines["B"], c.num_warps, c.num_stages) for c in configs] == [
+        (8, 2, 3),
+        (8, 8, 3),
+        (16, 2, 3),
+        (16, 8, 3),
+    ]
+    (single,) = Gradient(scale, ["y"], ["x"], {"T": torch.double, "B": 8}, 1).steps
+    assert [c.num_warps for c in single.kernel._definition.configs({})] == [1]

@@ -223,6 +223,7 @@ PROGRAMS: dict[str, Callable[[Any], None]] = {
     "copy_transpose": _copy_transpose,
     "cross_entropy": _cross_entropy,
     "cross_entropy_logsum": _cross_entropy,
+    "derived_gradients": lambda m: m.gelu("cpu", 3, 70, torch.float).by_hand(),
     "dot": _dot,
     "dot_op": lambda m: m.dot(torch.randn(32, 16), torch.randn(16, 32)),
     "dot_ranks": lambda m: m.launch(torch.randn(32, 16), torch.randn(16, 32), at=False, bt=False),

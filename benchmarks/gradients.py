@@ -1,0 +1,176 @@
+"""Derived backwards against hand-written ones and torch.compile's: ``python -m benchmarks.gradients``.
+
+Element-wise and row programs are those of ``examples/derived_gradients.py``: GELU with a bias, softmax, layer norm,
+cross-entropy out of place. Both texts are tuned over the same numbers of warps; torch.compile's backward runs on a
+graph that is kept. For dot, forward plus derived backward is timed against three ``torch.mm``. Convolution,
+block-sparse products and attention are derived where the rules admit them, and named with the code where not.
+
+    python -m benchmarks.gradients [--smoke] [--quick] [--only NAME ...]
+
+All sides allocate what they return, as a backward does. Runs are long enough to hide the host.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch._functorch import config as functorch
+
+from benchmarks.measure import OURS, Contender, Row, Settings, compare, first_line
+
+import attention  # isort: skip  (examples/, on the path by measure.py)
+import blocksparse_matmul as sparse  # isort: skip
+import conv2d  # isort: skip
+import derived_gradients as pairs  # isort: skip
+import dot as classic  # isort: skip
+
+import pytriton
+
+HAND, COMPILED = "hand-written", "torch.compile"
+TO_REACH = 0.95  # of the hand-written backward; of torch.compile's, as a geometric mean
+TO_REACH_OF_DOT = 0.90  # of three torch.mm
+HALF_ERROR, FLOAT_ERROR = 2e-3, 2e-5
+WARPS = [4, 8, 16]
+
+Size = tuple[int, int]
+
+
+def rows_and_elements(settings: Settings) -> Iterator[Row]:
+    """The four programs, at sizes at which memory decides."""
+    warps: Any = 4 if settings.smoke else WARPS
+    cases: list[tuple[Callable[..., pairs.Pair], list[Size], float]] = [
+        (pairs.gelu, [(32768, 4096)], HALF_ERROR),
+        (pairs.softmax, [(32768, 4096), (65536, 1000)], FLOAT_ERROR),
+        (pairs.layer_norm, [(32768, 4096), (65536, 1600)], HALF_ERROR),
+        (pairs.cross_entropy, [(8192, 30_000)], FLOAT_ERROR),
+    ]
+    for make, sizes, error in cases:
+        for rows, n in settings.sizes(sizes, sizes[:1], [(8, 100)]):
+            yield _row(settings, make(settings.device, rows, n, warps=warps), (rows, n), error)
+
+
+def _row(settings: Settings, pair: pairs.Pair, size: Size, error: float) -> Row:
+    leaves = [tensor.detach().requires_grad_() for tensor in pair.inputs]
+    (flow,) = pair.flowing.values()
+    held: list[torch.Tensor] = []
+
+    def compiled() -> tuple[torch.Tensor, ...]:
+        if not held:
+            held.append(settings.compiled(pair.torch_forward)(*leaves))
+        return torch.autograd.grad(held[0], leaves, flow, retain_graph=True)
+
+    contenders = [
+        Contender(OURS, pair.by_derivation),
+        Contender(HAND, pair.by_hand, TO_REACH),
+        Contender(COMPILED, compiled),
+    ]
+    work = sum(t.nbytes for t in pair.inputs) * 2 + flow.nbytes
+    case = f"{size[0]} x {size[1]} {str(flow.dtype)[6:]}"
+    return Row(pair.name, case, contenders, pair.exact(), error, work, "GB/s")
+
+
+def products(settings: Settings) -> Iterator[Row]:
+    """Forward plus derived backward of dot, against three products by cuBLAS."""
+    for n in settings.sizes([2048, 4096, 8192], [4096], [32]):
+        forward: Any = {"TM": 16, "TN": 16, "TK": 16} if settings.smoke else FORWARD_TILES
+        backward: Any = forward if settings.smoke else BACKWARD_TILES
+        pair = pairs.dot(settings.device, n, n, n, tiles=backward)
+        kernel = pytriton.kernel(classic.SOURCE, num_warps=4 if settings.smoke else [4, 8])
+        a, b, c = pair.arguments[:3]
+        (dc,) = pair.flowing.values()
+        defines = {**classic.text_defines(a.dtype, at=False, bt=False), **forward}
+
+        def ours(pair: Any = pair, kernel: Any = kernel, defines: Any = defines) -> tuple[torch.Tensor, ...]:
+            kernel(*pair.arguments, grid=pair.grid, defines=defines)
+            return pair.arguments[2], *pair.by_derivation()
+
+        def theirs(a: Any = a, b: Any = b, dc: Any = dc) -> tuple[torch.Tensor, ...]:
+            return torch.mm(a, b), torch.mm(dc, b.t()), torch.mm(a.t(), dc)
+
+        want = [left.float() @ right.float() for left, right in ((a, b), (dc, b.t()), (a.t(), dc))]
+        contenders = [Contender(OURS, ours, out=c), Contender("torch.mm", theirs, TO_REACH_OF_DOT)]
+        yield Row("dot", f"{n}³ half", contenders, tuple(want), HALF_ERROR, 6.0 * n**3, "TFLOP/s")
+
+
+FORWARD_TILES: dict[str, Any] = {"TM": [128], "TN": [128, 256], "TK": [64]}
+# tiles of A are TM x TK, and TN is what is summed over; tiles of B are TK x TN, summed over TM
+BACKWARD_TILES: dict[str, Any] = {"TM": [64, 128], "TN": [64, 128], "TK": [128, 256]}
+
+
+def reported() -> Iterator[str]:
+    """What else is derived, and what is refused: a line each."""
+    sparse_defines = {"TYPE": "half", "NAME": "sdd", "SDD": 1, "BLOCK": 32, "TM": 32, "TN": 32, "TK": 16}
+    sparse_defines |= {**sparse.A_PLAIN, **sparse.B_PLAIN}
+    texts: list[tuple[str, Any, dict[str, Any]]] = [
+        ("convolution", conv2d.kernel, conv2d.defines(torch.half, 64, 3, 3, conv2d.SMALL)),
+        ("block-sparse product", sparse.kernel, sparse_defines),
+        ("attention", attention.kernel, attention.defines(torch.half, 64, False, attention.SMALL)),
+    ]
+    for name, kernel, defines in texts:
+        try:
+            derived = pytriton.gradient(kernel, defines=defines)
+            yield f"{name}: derived by {', '.join(derived.inputs)}, {len(derived.steps)} launches"
+        except pytriton.CompileError as error:
+            yield f"{name}: refused, {first_line(error)}"
+
+
+def _line(result: dict[str, Any]) -> str:
+    start = f"{result['program']:14} {result['case']:20}"
+    if not result["milliseconds"]:
+        return f"{start} right ({', '.join(result['errors'])}){_failed(result)}"
+    others = "   ".join(
+        f"{name} {time:8.3f} ms ({result['ratios'][name]:.2f}"
+        + (f" of {result['targets'][name]:.2f})" if name in result["targets"] else ")")
+        for name, time in result["milliseconds"].items()
+        if name != OURS
+    )
+    mine = result["milliseconds"][OURS]
+    return f"{start} {mine:8.3f} ms {result['rates'][OURS]:7.0f} {result['unit']:8} {others}{_failed(result)}"
+
+
+def _failed(result: dict[str, Any]) -> str:
+    return "".join(f"   {name} failed: {why}" for name, why in result["failed"].items())
+
+
+BENCHMARKS = {"rows": rows_and_elements, "dot": products}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.gradients", description=__doc__.partition("\n")[0]
+    )
+    parser.add_argument("--smoke", action="store_true", help="tiny sizes on the CPU, checked and not timed")
+    parser.add_argument("--quick", action="store_true", help="fewer sizes and rounds")
+    parser.add_argument(
+        "--only", nargs="+", choices=[*BENCHMARKS, "reported"], default=[*BENCHMARKS, "reported"]
+    )
+    options = parser.parse_args()
+    settings, ratios, wrong = Settings(options.smoke, options.quick), [], 0
+    functorch.donated_buffer = False  # torch.compile's backward runs again
+    torch.manual_seed(0)
+    for name in (name for name in BENCHMARKS if name in options.only):
+        for row in BENCHMARKS[name](settings):
+            try:
+                result = compare(row, settings)
+            except Exception as error:
+                wrong += 1
+                print(f"{row.program:14} {row.case:20} failed: {first_line(error)}", flush=True)
+                continue
+            print(_line(result), flush=True)
+            if COMPILED in result["ratios"]:
+                ratios.append(result["ratios"][COMPILED])
+    if ratios:
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        print(f"geometric mean of the ratios to torch.compile: {mean:.2f} of {TO_REACH}")
+    if "reported" in options.only:
+        print("\n".join(reported()))
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

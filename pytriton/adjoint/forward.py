@@ -1,0 +1,179 @@
+"""A text and its defines -> a kernel that has a backward: its graph, its inputs and outputs.
+
+What has no derivative here is refused: memory that is read and written, pointers that may lead to several
+parameters, outputs that are stored at several places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from pytriton.adjoint.active import Flow, is_floating
+from pytriton.adjoint.graph import Item, graph_of, refuse
+from pytriton.adjoint.loops import rotate
+from pytriton.errors import CompileError, Report
+from pytriton.frozen import dataclass
+from pytriton.lang.check.kernel import check
+from pytriton.lang.read import Front, read
+from pytriton.lang.tree.typed import KernelDef, Load, Symbol
+from pytriton.lang.tree.types import PointerType, element_of
+from pytriton.settings import Settings
+from pytriton.source import Source
+
+__all__ = ["Forward", "forward_of"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forward:
+    """A kernel, read: its typed tree, its graph, and what flows in it. ``inputs``, ``outputs``: chosen
+    parameters; ``refused``: inputs that nobody asked for and that have no gradient, with the reason; ``loads``:
+    all, by number.
+    """
+
+    front: Front
+    kernel: KernelDef
+    items: list[Item]
+    flow: Flow
+    inputs: tuple[Symbol, ...]
+    outputs: tuple[Symbol, ...]
+    refused: Mapping[str, CompileError]
+    settings: Settings
+    defines: Mapping[str, object]
+    loads: tuple[Load, ...]
+    never: set[int]  # loads whose programs cannot be walked
+    made: dict[Any, Any]  # backwards, by their passes
+
+    def loads_of(self, symbol: Symbol) -> list[int]:
+        """The numbers of the loads that read an input."""
+        return [at for at, load in enumerate(self.loads) if symbol in self.flow.roots(load.pointer)]
+
+    def input_of(self, load: Load) -> Symbol:
+        """The input that a load reads."""
+        roots = self.flow.roots(load.pointer)
+        return next(symbol for symbol in self.inputs if symbol in roots)
+
+
+def forward_of(
+    source: Source,
+    defines: Mapping[str, object],
+    settings: Settings,
+    inputs: Collection[str] | None = None,
+    outputs: Collection[str] | None = None,
+) -> Forward:
+    """Read a kernel and choose what is derived; raises a ``CompileError``."""
+    report = Report()
+    front = read(source, defines, report, settings.include_dirs)
+    kernel = check(front.tree, report, settings, front.numbers, front.macros)
+    if kernel.buffers:
+        refuse("TC702", "a text with a constant buffer has no backward here", kernel.buffers[0].span)
+    items = graph_of(kernel)
+    rotate(items)
+    flow = Flow(items, kernel.parameters, ())
+    read_, written = _touched(flow)
+    floating = [symbol for symbol in kernel.parameters if _is_tensor(symbol)]
+    chosen_in = _chosen(inputs, [s for s in floating if s in read_ and s not in written], kernel, "input")
+    chosen_out = _chosen(outputs, [s for s in floating if s in written], kernel, "output")
+    if not chosen_out:
+        refuse(
+            "TC700",
+            f"kernel '{kernel.name}' stores no floating values",
+            kernel.span,
+        )
+    _check_memory(flow, kernel, chosen_out)
+    if not chosen_in:
+        refuse("TC700", f"kernel '{kernel.name}' reads no floating values but those it writes", kernel.span)
+    refused: dict[str, CompileError] = {}
+    kept: list[Symbol] = []
+    for symbol in chosen_in:
+        try:
+            _check_input(flow, symbol, written)
+            kept.append(symbol)
+        except CompileError as error:
+            if inputs is not None:
+                raise
+            refused[symbol.name] = error
+    if not kept:
+        raise next(iter(refused.values()))
+    flow = Flow(items, kernel.parameters, frozenset(kept), chosen_out)
+    return Forward(
+        *(front, kernel, items, flow, tuple(kept), tuple(chosen_out), refused, settings, dict(defines)),
+        *(tuple(flow.loads()), set(), {}),
+    )
+
+
+def _is_tensor(symbol: Symbol) -> bool:
+    return isinstance(symbol.type, PointerType) and is_floating(symbol.type.element)
+
+
+def _touched(flow: Flow) -> tuple[set[Symbol | None], set[Symbol | None]]:
+    reads = {root for load in flow.loads() for root in flow.roots(load.pointer)}
+    return reads, {root for write in flow.writes() for root in flow.roots(write.pointer)}
+
+
+def _chosen(
+    names: Collection[str] | None, default: Sequence[Symbol], kernel: KernelDef, what: str
+) -> list[Symbol]:
+    if names is None:
+        return list(default)
+    by_name = {symbol.name: symbol for symbol in kernel.parameters}
+    for name in names:
+        symbol = by_name.get(name)
+        if symbol is None or not _is_tensor(symbol):
+            known = ", ".join(s.name for s in default)
+            refuse(
+                "TC700",
+                f"'{name}' is no {what} of kernel '{kernel.name}'",
+                kernel.span if symbol is None else symbol.span,
+                help=f"its {what}s are {known}" if known else None,
+            )
+    return [symbol for symbol in kernel.parameters if symbol.name in names]
+
+
+def _check_memory(flow: Flow, kernel: KernelDef, outputs: Sequence[Symbol]) -> None:
+    """Refuse what is written and read, and outputs that may be stored twice."""
+    reads, _ = _touched(flow)
+    for write in flow.writes():
+        span = write.statement.span
+        roots = flow.roots(write.pointer)
+        if len(roots) != 1 or None in roots:
+            refuse("TC703", "which parameter this writes cannot be said", span)
+        (root,) = roots
+        assert root is not None
+        if root in reads or (
+            None in reads and any(None in flow.roots(load.pointer) for load in flow.loads())
+        ):
+            refuse(
+                "TC704",
+                f"'{root.name}' is written here, and memory that may be the same is read: the backward would read "
+                "what the kernel left there",
+                span,
+                help="write to another parameter",
+            )
+        if flow.reinterpreted(write.pointer):
+            refuse("TC706", f"a pointer cast to another type leads into '{root.name}'", span)
+    for symbol in outputs:
+        writes = [write for write in flow.writes() if symbol in flow.roots(write.pointer)]
+        if len({write.atomic for write in writes}) > 1 or (len(writes) > 1 and not writes[0].atomic):
+            refuse(
+                "TC707",
+                f"'{symbol.name}' is stored at {len(writes)} places: an element may be stored twice",
+                writes[-1].statement.span,
+                help="store each output once, the value chosen by '?:'",
+            )
+        if not writes:
+            refuse("TC700", f"'{symbol.name}' is never written", symbol.span)
+
+
+def _check_input(flow: Flow, symbol: Symbol, written: set[Symbol | None]) -> None:
+    loads = [load for load in flow.loads() if symbol in flow.roots(load.pointer)]
+    if not loads:
+        refuse("TC700", f"'{symbol.name}' is never read", symbol.span)
+    for load in loads:
+        if len(flow.roots(load.pointer)) > 1:
+            refuse("TC703", f"whether this reads '{symbol.name}' cannot be said", load.span)
+        if flow.reinterpreted(load.pointer):
+            refuse("TC706", f"a pointer cast to another type leads into '{symbol.name}'", load.span)
+        element = element_of(symbol.type)
+        if isinstance(element, PointerType) and element.element != element_of(load.type):  # type: ignore[arg-type]
+            refuse("TC706", f"'{symbol.name}' is read as another type", load.span)

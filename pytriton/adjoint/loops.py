@@ -1,0 +1,301 @@
+"""Loops of a graph, looked at: loads made ahead, and what a loop carries into one of its iterations.
+
+``rotate``: ``a = *pa; for (...) { c += a @ b; pa += TK; a = *pa; }`` carries a, which is no sum. But in every
+iteration a is what ``*pa`` is at its start: the load before the loop is the one in it, with what the loop starts
+from in place of what it carries. So a is loaded at the start, and the loads before the loop and at its end go.
+Nothing that is read is written in a kernel that has a derivative, so the load may move.
+
+``in_iteration``: integers and pointers to which each iteration adds the same are the start and so many increments.
+Pointers are those of indices that begin there, where the text has them: ``rk = step * TK + 0 ... TK``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from pytriton.adjoint.active import every, expressions_of
+from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, defined_in
+from pytriton.frozen import replace
+from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.typed import (
+    Binary,
+    Broadcast,
+    Cast,
+    Constexpr,
+    Expand,
+    Expr,
+    Literal,
+    Name,
+    Range,
+    Remark,
+    Symbol,
+)
+from pytriton.lang.tree.types import (
+    INT,
+    LONG,
+    PointerType,
+    ScalarType,
+    element_of,
+    shape_of,
+    with_element,
+)
+from pytriton.lang.tree.walk import has_memory, names, rebuild, same
+
+__all__ = ["Steps", "in_iteration", "is_sum", "loops_of", "rotate"]
+
+
+def rotate(items: list[Item]) -> None:
+    """Move the loads of all loops, in place."""
+    _rotate(items, items)
+
+
+def _rotate(block: list[Item], whole: list[Item]) -> None:
+    for item in list(block):
+        if isinstance(item, Loop):
+            _rotate(item.body, whole)
+            for each in item.carried[::-1]:
+                _rotate_value(item, each, block, whole)
+        elif isinstance(item, Branch):
+            _rotate(item.then, whole)
+            _rotate(item.otherwise, whole)
+
+
+def _rotate_value(loop: Loop, each: Carried, block: list[Item], whole: list[Item]) -> None:
+    tail = _definition(each.last, loop.body)
+    first = _definition(each.before.symbol, block) if isinstance(each.before, Name) else None
+    if tail is None or first is None or tail.value is None or first.value is None:
+        return
+    others = [other for other in loop.carried if other is not each and other.last is not other.inside]
+    if not has_memory(tail.value) or not names(tail.value).isdisjoint(o.inside for o in loop.carried):
+        return
+    now: dict[Symbol, Expr] = {o.last: Name(tail.value.span, o.inside.type, o.inside) for o in others}
+    value = rebuild(tail.value, now)
+    inner = [inner for item in every(loop.body) for inner in defined_in([item])]
+    if not names(value).isdisjoint(inner):
+        return
+    if not same(rebuild(value, {o.inside: o.before for o in others}), first.value):
+        return
+    used = _used(whole)
+    if used[each.after] or used[each.last] > 1 or used[first.symbol] > 1:  # by what is carried, each once
+        return
+    loop.carried.remove(each)
+    loop.body.remove(tail)
+    loop.body.insert(0, Define(each.inside, value, first.statement))
+    block.remove(first)
+
+
+def _definition(symbol: Symbol, items: Sequence[Item]) -> Define | None:
+    return next((item for item in items if isinstance(item, Define) and item.symbol is symbol), None)
+
+
+def _used(items: list[Item]) -> Counter[Symbol]:
+    """How often each variable is read."""
+    count: Counter[Symbol] = Counter()
+    for item in every(items):
+        for expr in expressions_of(item):
+            count.update(names(expr))
+        if isinstance(item, Loop):
+            count.update(each.last for each in item.carried)
+        elif isinstance(item, Branch):
+            for merge in item.merges:
+                count.update((merge.yes, merge.no))
+    return count
+
+
+def loops_of(items: Iterable[Item]) -> list[Loop]:
+    """The loops that stand in no other block."""
+    return [item for item in items if isinstance(item, Loop)]
+
+
+def is_sum(each: Carried, loop: Loop) -> bool:
+    """Whether an iteration only adds to what is carried, and reads it for nothing else."""
+    values = {item.symbol: item.value for item in loop.body if isinstance(item, Define)}
+    used = _used(loop.body)
+    at = each.last
+    while at is not each.inside:
+        value = values.get(at)
+        while isinstance(value, Cast) and value.span == value.operand.span:
+            value = value.operand
+        if not isinstance(value, Binary) or value.operator not in ("+", "-") or used[at]:
+            return False
+        sides = [value.left, value.right] if value.operator == "+" else [value.left]
+        sums = [side.symbol for side in sides if isinstance(side, Name)]
+        found = [symbol for symbol in sums if symbol is each.inside or _leads(symbol, each.inside, values)]
+        if len(found) != 1 or used[found[0]] != 1:
+            return False
+        at = found[0]
+        used[at] -= 1
+    return not used[each.inside]
+
+
+def _leads(symbol: Symbol, to: Symbol, values: Mapping[Symbol, Expr | None]) -> bool:
+    value = values.get(symbol)
+    return value is not None and (
+        to in names(value) or any(_leads(each, to, values) for each in names(value))
+    )
+
+
+# ---------------------------------------------------------------- one iteration
+
+
+def in_iteration(
+    each: Carried,
+    inner: Mapping[Symbol, Expr | None],
+    changing: set[Symbol],
+    step: Name,
+    values: Mapping[Symbol, Expr],
+    moved: dict[tuple[Symbol, Expr], Define],
+) -> Expr | None:
+    """What is carried into iteration ``step``: the start and so many increments; None where it is not that."""
+    if each.last is each.inside:
+        return each.before
+    element = element_of(each.inside.type)
+    increments = _increments(each, inner, changing)
+    if not increments or not isinstance(element, PointerType | ScalarType):
+        return None
+    if isinstance(element, PointerType) and isinstance(each.before, Name) and len(increments) == 1:
+        shifted = _shifted(values.get(each.before.symbol), increments[0], step, values, moved)
+        if shifted is not None:
+            return shifted
+    result = each.before
+    wide = LONG if isinstance(element, PointerType) else element
+    for operator, right in reversed(increments):
+        product = _times(right, step, wide)
+        if operator == "+" and isinstance(result, Literal) and result.value == 0:
+            result = product
+        else:
+            result = Binary(step.span, each.inside.type, operator, result, product)
+    return result
+
+
+def _increments(
+    each: Carried, inner: Mapping[Symbol, Expr | None], changing: set[Symbol]
+) -> list[tuple[str, Expr]]:
+    """What an iteration adds to what it carries, the last first; nothing where that is not known."""
+    element = element_of(each.inside.type)
+    whole = isinstance(element, PointerType) or (isinstance(element, ScalarType) and element.is_integer)
+    found: list[tuple[str, Expr]] = []
+    at = each.last
+    while at is not each.inside:
+        value = inner.get(at)
+        if not whole or not isinstance(value, Binary) or value.operator not in ("+", "-"):
+            return []
+        if not isinstance(value.left, Name) or has_memory(value.right):
+            return []
+        if not names(value.right).isdisjoint(changing):
+            return []
+        found.append((value.operator, value.right))
+        at = value.left.symbol
+    return found
+
+
+def _shifted(
+    start: Expr | None,
+    increment: tuple[str, Expr],
+    step: Name,
+    values: Mapping[Symbol, Expr],
+    moved: dict[tuple[Symbol, Expr], Define],
+) -> Expr | None:
+    """Pointers in iteration ``step`` by indices that begin there: ``rk = step * TK + 0 ... TK``."""
+    operator, by = increment
+    by = by.operand if isinstance(by, Broadcast) else by
+    if start is None or operator != "+":
+        return None
+    for symbol in sorted(names(start) & values.keys(), key=lambda each: each.name):
+        indices = values[symbol]
+        along = Steps(symbol, {}).of(start)
+        if not isinstance(indices, Range) or along is None or along == 0:
+            continue
+        one = isinstance(along, int) or constant(along) == 1
+        tile = _quotient(by, None if isinstance(along, int) else along, one)
+        if not isinstance(tile, Constexpr | Literal):
+            continue
+        known = next((each for (of, size), each in moved.items() if of is symbol and same(size, tile)), None)
+        if known is None:
+            first = Binary(step.span, INT, "*", step, tile)
+            wide = Broadcast(step.span, indices.type, first)
+            value = Binary(step.span, indices.type, "+", wide, replace(indices))
+            copy = replace(symbol)
+            known = moved[symbol, tile] = Define(copy, value, Remark(step.span))
+        new: Expr = Name(step.span, symbol.type, known.symbol)
+        if not one:  # an offset may be large though the index is not
+            wider = with_element(LONG, shape_of(symbol.type))
+            new = Cast(replace(step.span, end=step.span.end + 1), wider, new)
+        return rebuild(start, {symbol: new})
+    return None
+
+
+def _quotient(by: Expr, along: Expr | None, one: bool) -> Expr | None:
+    if isinstance(by, Binary) and by.operator == "*" and along is not None:
+        for factor, other in ((by.left, by.right), (by.right, by.left)):
+            if same(other, along):
+                return factor
+    return by if one else None
+
+
+def _times(expr: Expr, step: Name, element: object) -> Expr:
+    """An increment times the number of an iteration, in a type that holds it."""
+    assert isinstance(element, ScalarType)
+    if isinstance(expr, Broadcast):
+        inner = _times(expr.operand, step, element)
+        return Broadcast(inner.span, with_element(element, shape_of(expr.type)), inner)
+    type_ = with_element(element, shape_of(expr.type))
+    of = element_of(expr.type)  # type: ignore[arg-type]
+    left = expr if of == element else Cast(expr.span, type_, expr)
+    right: Expr = step
+    if element != INT:  # written out: an offset may be large though the increment is not
+        right = Cast(replace(step.span, end=step.span.end + 1), element, step)
+    if shape_of(expr.type):
+        right = Broadcast(right.span, type_, right)
+    if isinstance(expr, Literal) and expr.value == 1:
+        return right
+    return Binary(step.span, type_, "*", left, right)
+
+
+class Steps:
+    """By how much expressions grow with an index: by a scalar, the same for all elements; None if by none."""
+
+    def __init__(self, index: Symbol, definitions: Mapping[Symbol, Expr]) -> None:
+        self.index, self.definitions = index, definitions
+
+    def of(self, expr: Expr) -> Expr | int | None:
+        match expr:
+            case Name(symbol=symbol):
+                if symbol is self.index:
+                    return 1
+                return self.of(self.definitions[symbol]) if symbol in self.definitions else 0
+            case Binary(operator="+", left=left, right=right):
+                return _added(self.of(left), self.of(right))
+            case Binary(operator="-", left=left, right=right):
+                return self.of(left) if self.of(right) == 0 else None
+            case Binary(operator="*", left=left, right=right):
+                for factor, other in ((left, right), (right, left)):
+                    if self.of(other) == 0:
+                        return _multiplied(self.of(factor), other)
+                return None
+            case Range(start=start):
+                return self.of(start)
+            case Broadcast(operand=operand) | Expand(operand=operand):
+                return self.of(operand)
+            case Cast(operand=operand) if str(element_of(expr.type)) in ("int", "long"):  # type: ignore[arg-type]
+                return self.of(operand)
+            case _:
+                grown = names(expr) & {self.index, *self.definitions}
+                return None if any(self.of(Name(expr.span, s.type, s)) != 0 for s in grown) else 0
+
+
+def _added(left: Expr | int | None, right: Expr | int | None) -> Expr | int | None:
+    if left is None or right is None:
+        return None
+    if left == 0:
+        return right
+    return left if right == 0 else None
+
+
+def _multiplied(step: Expr | int | None, factor: Expr) -> Expr | int | None:
+    if step is None or step == 0:
+        return step
+    while isinstance(factor, Broadcast | Cast) and factor.span == factor.operand.span:
+        factor = factor.operand
+    return None if shape_of(factor.type) or step != 1 else factor

@@ -1,0 +1,328 @@
+"""A graph in which a loop walks the forward's programs along one axis.
+
+Of ``c += a @ b``, all programs along one axis read the same tiles of a. So what flows into a is a sum over these
+programs, which one program can add up: a loop around all that depends on the program. What all programs share
+stands before it, and its gradient is stored after it, as that of any variable from before a loop.
+
+Where a has other tiles in each iteration of the forward's loop, the iterations become programs along the axis that
+is free now. That turns the backward of a product into two products. The forward's loop is gone from the graph then;
+what it carries otherwise than by adding (its sums) has no value there, and ``derive.py`` refuses a text that would
+read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pytriton.adjoint.active import every, expressions_of
+from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, Merge, Write, defined_in
+from pytriton.adjoint.loops import Steps, in_iteration, loops_of
+from pytriton.frozen import replace
+from pytriton.lang.tree.typed import (
+    Binary,
+    Broadcast,
+    Call,
+    Comments,
+    Constexpr,
+    Expr,
+    Literal,
+    Load,
+    Name,
+    Remark,
+    Symbol,
+)
+from pytriton.lang.tree.types import (
+    BOOL,
+    INT,
+    PointerType,
+    element_of,
+    shape_of,
+    with_element,
+)
+from pytriton.lang.tree.walk import names, same, walk, with_children
+from pytriton.source import Span
+
+__all__ = ["Turned", "turned"]
+
+
+@dataclass(eq=False)
+class Turned:
+    """A graph in which a loop walks the forward's programs. ``program``: the one that it is at; ``part``: the one
+    that it begins with, where several programs share the walk; ``count``: how many the forward has; ``unknown``:
+    variables without a value; ``loads``: each load by what it was before.
+    """
+
+    items: list[Item]
+    program: Symbol
+    part: Symbol
+    count: Symbol
+    unknown: list[Symbol] = field(default_factory=list)
+    loads: dict[Load, Load] = field(default_factory=dict)
+
+
+def turned(items: list[Item], axis: int, loop: int | None, summed: Collection[Load], where: Span) -> Turned:
+    """The graph with the programs along an axis walked; ``loop``: the number of a loop that becomes programs;
+    ``summed``: loads that all these programs share.
+    """
+    place = replace(where, end=where.start)
+    named = next((item for item in items if isinstance(item, Define) and _asks(item.value, axis)), None)
+    program = named.symbol if named is not None else Symbol(f"program_{axis}", INT, place)
+    count = Symbol(f"grid_{axis}", INT, place, True, f"int grid_{axis}")
+    result = Turned([], program, Symbol("part", INT, place), count)
+    chosen = None if loop is None else loops_of(items)[loop]
+    straight: list[Item] = []
+    for item in items:
+        if item is chosen:
+            assert isinstance(item, Loop)
+            straight += _Once(result, axis).loop_gone(item, straight)
+        elif item is not named:
+            straight.append(_Once(result, axis).item(item))
+    shared = [new for new, old in result.loads.items() if old in summed]
+    _, depending = _divided(straight, program)
+    straight = [part for item in straight for part in (_split(item, shared) if item in depending else [item])]
+    outside, inside = _divided(straight, program)
+    walk = _products(result, outside, inside, place) if loop is not None else None
+    result.items = [*outside, walk or _walk(result, inside, axis, loop is None, place)]
+    return result
+
+
+def _walk(result: Turned, body: list[Item], axis: int, shared: bool, place: Span) -> Loop:
+    """The loop over the programs: all of them, or each so many."""
+    program, after = result.program, replace(result.program)
+    many: Expr = Literal(place, INT, 1)
+    start: Expr = Literal(place, INT, 0)
+    if shared:
+        start = Name(place, INT, result.part)
+        many = Call(place, INT, "num_programs", (Literal(place, INT, axis),))
+    step = Define(after, Binary(place, INT, "+", Name(place, INT, program), many), Remark(place))
+    carried = Carried(start, program, after, replace(program), True)
+    return _loop([carried], Name(place, INT, result.count), [*body, step], axis, place)
+
+
+def _loop(carried: list[Carried], end: Expr, body: list[Item], axis: int, place: Span) -> Loop:
+    said = Comments((f"the forward's programs along axis {axis}, one after another",))
+    test = Binary(place, BOOL, "<", Name(place, INT, carried[0].inside), end)
+    return Loop(carried, test, body, Remark(place, said))
+
+
+def _split(item: Item, shared: Sequence[Load]) -> list[Item]:
+    """Loads that all programs share get variables of their own, so that they can stand before the loop."""
+    loads = [node for expr in expressions_of(item) for node in walk(expr) if isinstance(node, Load)]
+    loads = [load for load in loads if load in shared]
+    if (
+        not loads
+        or not isinstance(item, Define | Write)
+        or (isinstance(item, Define) and item.value in loads)
+    ):
+        return [item]
+    before: list[Item] = []
+    named: dict[Expr, Expr] = {}
+    for load in loads:
+        symbol = Symbol(f"shared_{_pointed(load)}", load.type, load.span)  # type: ignore[arg-type]
+        before.append(Define(symbol, load, Remark(load.span)))
+        named[load] = Name(load.span, load.type, symbol)
+
+    def change(expr: Expr) -> Expr:
+        return named[expr] if expr in named else with_children(expr, change)
+
+    if isinstance(item, Define):
+        assert item.value is not None
+        return [*before, Define(item.symbol, change(item.value), item.statement)]
+    masked = None if item.mask is None else change(item.mask)
+    return [*before, Write(change(item.pointer), change(item.value), masked, item.statement, item.atomic)]
+
+
+def _pointed(load: Load) -> str:
+    """The name of the pointer that a load begins with."""
+    inner = (node.symbol for node in walk(load.pointer) if isinstance(node, Name))
+    return next(each.name for each in inner if isinstance(element_of(each.type), PointerType))
+
+
+def _divided(items: list[Item], program: Symbol) -> tuple[list[Item], list[Item]]:
+    """What does not depend on a program, and what does; all writes do."""
+    depending = {program}
+    outside: list[Item] = []
+    inside: list[Item] = []
+    for item in items:
+        below = list(every([item]))
+        used = {symbol for each in below for expr in expressions_of(each) for symbol in names(expr)}
+        if depending.isdisjoint(used) and not any(isinstance(each, Write) for each in below):
+            outside.append(item)
+            continue
+        inside.append(item)
+        depending.update(defined_in([item]))
+    return outside, inside
+
+
+def _asks(expr: Expr | None, axis: int, function: str = "program_id") -> bool:
+    if not isinstance(expr, Call) or expr.function != function:
+        return False
+    (which,) = expr.arguments
+    return isinstance(which, Literal) and int(which.value) == axis
+
+
+@dataclass
+class _Once:
+    result: Turned
+    axis: int
+
+    def expr(self, expr: Expr) -> Expr:
+        new = self._expr(expr)
+        before, after = ([node for node in walk(each) if isinstance(node, Load)] for each in (expr, new))
+        self.result.loads |= zip(after, before, strict=True)
+        return new
+
+    def _expr(self, expr: Expr) -> Expr:
+        for function, symbol in (("program_id", self.result.program), ("num_programs", self.result.count)):
+            if _asks(expr, self.axis, function):
+                return Name(expr.span, expr.type, symbol)
+        return with_children(expr, self._expr)
+
+    def maybe(self, expr: Expr | None) -> Expr | None:
+        return None if expr is None else self.expr(expr)
+
+    def item(self, item: Item) -> Item:
+        match item:
+            case Define(symbol=symbol, value=value, statement=statement):
+                return Define(symbol, self.maybe(value), statement)
+            case Write(pointer=pointer, value=value, mask=mask, statement=statement, atomic=atomic):
+                return Write(self.expr(pointer), self.expr(value), self.maybe(mask), statement, atomic)
+            case Loop(carried=carried, condition=condition, body=body, statement=statement):
+                starts = [Carried(self.expr(c.before), c.inside, c.last, c.after, c.counter) for c in carried]
+                return Loop(starts, self.maybe(condition), self.block(body), statement)
+            case Branch():
+                arms = self.block(item.then), self.block(item.otherwise)
+                merges = [Merge(each.after, each.yes, each.no) for each in item.merges]
+                return Branch(self.expr(item.condition), *arms, merges, item.statement)
+
+    def block(self, items: Iterable[Item]) -> list[Item]:
+        return [self.item(item) for item in items]
+
+    def loop_gone(self, loop: Loop, before: Sequence[Item]) -> list[Item]:
+        """The body of a loop in iteration ``step``, which is the program's id along the axis."""
+        where = replace(loop.statement.span, end=loop.statement.span.start)
+        step = Symbol("step", INT, where)
+        number = Call(where, INT, "program_id", (Literal(where, INT, self.axis),))
+        items: list[Item] = [Define(step, number, Remark(where))]
+        values = {item.symbol: item.value for item in before if isinstance(item, Define) and item.value}
+        moved: dict[tuple[Symbol, Expr], Define] = {}
+        inner = {item.symbol: item.value for item in loop.body if isinstance(item, Define)}
+        changing = {*inner, *(each.inside for each in loop.carried if each.last is not each.inside)}
+        for each in loop.carried:
+            value = in_iteration(each, inner, changing, Name(where, INT, step), values, moved)
+            if value is None:
+                self.result.unknown.append(each.inside)
+            items.append(Define(each.inside, self.maybe(value), Remark(where)))
+        items[1:1] = moved.values()
+        items += self.block(loop.body)
+        for each in loop.carried:
+            last = Name(where, each.last.type, each.last)
+            items.append(Define(each.after, last, Remark(where)))
+        return items
+
+
+def _times_tile(step: Expr | int, tile: Expr | None, place: Span) -> Expr:
+    """The step of a whole tile."""
+    one = Literal(place, INT, 1)
+    if tile is None:
+        return one if step == 1 else step  # type: ignore[return-value]
+    return tile if isinstance(step, int) else Binary(place, INT, "*", tile, step)
+
+
+def _products(result: Turned, outside: list[Item], inside: list[Item], place: Span) -> Loop | None:
+    """The loop of a product: over the elements that tiles begin with, and with pointers that it moves."""
+    program = result.program
+    tiles = [factor for item in inside for expr in _expressions(item) for factor in _factors(expr, program)]
+    if not tiles or not all(isinstance(each, Constexpr | Literal) and same(each, tiles[0]) for each in tiles):
+        return None
+    tile = tiles[0]
+    first = Symbol("first", INT, place)
+    body = [_in_elements(item, program, first, result) for item in inside]
+    if any(program in names(expr) for item in body for expr in _expressions(item)):
+        return None
+    definitions = {
+        item.symbol: item.value for item in body if isinstance(item, Define) and item.value is not None
+    }
+    steps = Steps(first, definitions)
+    starts = {symbol: replace(symbol) for symbol in definitions}
+    ends: list[Item] = []
+    after = replace(first)
+    end = Binary(place, INT, "*", Name(place, INT, result.count), tile)
+    carried = [Carried(Literal(place, INT, 0), first, after, replace(first), True)]
+    kept: list[Item] = []
+    for item in body:
+        step = steps.of(item.value) if isinstance(item, Define) and item.value is not None else None
+        if isinstance(item, Define) and item.value is not None and step is not None:
+            outside.append(Define(starts[item.symbol], _at_start(item.value, first, starts), item.statement))
+            if isinstance(element_of(item.symbol.type), PointerType):
+                by = _times_tile(step, tile, place)
+                wide = Broadcast(by.span, with_element(INT, shape_of(item.symbol.type)), by)
+                moved = replace(item.symbol)
+                inner = Name(place, item.symbol.type, item.symbol)
+                start = Name(place, item.symbol.type, starts[item.symbol])
+                carried.append(Carried(start, item.symbol, moved, replace(item.symbol), False))
+                ends.append(Define(moved, Binary(place, item.symbol.type, "+", inner, wide), Remark(place)))
+                continue
+        kept.append(item)
+    counting = Binary(place, INT, "+", Name(place, INT, first), tile)
+    ends.append(Define(after, counting, Remark(place)))
+    axis = int(result.count.name.removeprefix("grid_"))
+    return _loop(carried, end, [*kept, *ends], axis, place)
+
+
+def _expressions(item: Item) -> Iterable[Expr]:
+    return (expr for each in every([item]) for expr in expressions_of(each))
+
+
+def _factors(expr: Expr, program: Symbol) -> Iterable[Expr]:
+    """What a program's number is multiplied by."""
+    return (factor for node in walk(expr) for factor in _own_factors(node, program))
+
+
+def _own_factors(expr: Expr, program: Symbol) -> Iterable[Expr]:
+    if isinstance(expr, Binary) and expr.operator == "*":
+        for factor, other in ((expr.left, expr.right), (expr.right, expr.left)):
+            if isinstance(factor, Name) and factor.symbol is program:
+                yield other
+
+
+def _in_elements(item: Item, program: Symbol, first: Symbol, result: Turned) -> Item:
+    """The same by the number of the first element of a tile, for ``program * tile``."""
+
+    def change(expr: Expr) -> Expr:
+        if any(True for _ in _own_factors(expr, program)):
+            return Name(expr.span, expr.type, first)
+        changed = with_children(expr, change)
+        if isinstance(changed, Load) and isinstance(expr, Load):
+            result.loads[changed] = result.loads[expr]
+        return changed
+
+    def maybe(expr: Expr | None) -> Expr | None:
+        return None if expr is None else change(expr)
+
+    match item:
+        case Define(symbol=symbol, value=value, statement=statement):
+            return Define(symbol, maybe(value), statement)
+        case Write(pointer=pointer, value=value, mask=mask, statement=statement, atomic=atomic):
+            return Write(change(pointer), change(value), maybe(mask), statement, atomic)
+        case _:
+            return item
+
+
+def _at_start(expr: Expr, first: Symbol, starts: Mapping[Symbol, Symbol]) -> Expr:
+    """The expression where the first tile is; nothing is added to 0."""
+
+    def change(node: Expr) -> Expr:
+        if isinstance(node, Name) and node.symbol in starts:
+            return Name(node.span, node.type, starts[node.symbol])
+        if isinstance(node, Binary) and node.operator == "+":
+            for part, other in ((node.left, node.right), (node.right, node.left)):
+                inner = part.operand if isinstance(part, Broadcast) else part
+                if isinstance(inner, Name) and inner.symbol is first and other.type == node.type:
+                    return change(other)
+        if isinstance(node, Name) and node.symbol is first:
+            return Literal(node.span, INT, 0)
+        return with_children(node, change)
+
+    return change(expr)

@@ -1,0 +1,73 @@
+"""Memory of gradients, addressed as that of the tensors that they belong to."""
+
+from __future__ import annotations
+
+import torch
+
+from pytriton.runtime.errors import refusal
+
+__all__ = ["like", "overlaps_itself", "own", "share_memory"]
+
+
+def like(
+    tensor: torch.Tensor,
+    values: torch.Tensor | None,
+    dtype: torch.dtype,
+    reach: int | None,
+    stored: int | None = None,
+) -> torch.Tensor:
+    """Memory addressed as the tensor's is: zeros, or these values. What lies around a view is there, too, unless
+    a kernel touches no element beyond ``reach``. ``stored``: how many elements it stores, from the first one on; if
+    these are all, nothing has to be zeroed.
+    """
+    if values is not None and values.shape != tensor.shape:
+        raise refusal(
+            f"a gradient of shape {tuple(values.shape)} was given for a tensor of shape {tuple(tensor.shape)}",
+            "TC755",
+        )
+    count = tensor.untyped_storage().nbytes() // tensor.element_size()
+    whole = count == tensor.numel() and tensor.storage_offset() == 0
+    if not whole and not is_enough(tensor, reach):
+        around = torch.zeros(count, dtype=dtype, device=tensor.device)
+        view = around.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
+        return view if values is None else view.copy_(values)
+    if values is not None and values.dtype == dtype and values.stride() == tensor.stride():
+        return values.detach().resolve_neg()
+    made = torch.empty_strided(tensor.size(), tensor.stride(), dtype=dtype, device=tensor.device)
+    if values is not None:
+        return made.copy_(values)
+    return made if stored == tensor.numel() and tensor.is_contiguous() else made.zero_()
+
+
+def is_enough(tensor: torch.Tensor, reach: int | None) -> bool:
+    """Whether a kernel that touches elements up to ``reach`` stays inside a tensor without gaps."""
+    return reach is not None and reach <= tensor.numel() and tensor.is_contiguous()
+
+
+def own(tensor: torch.Tensor) -> torch.Tensor:
+    """Without the memory around a view."""
+    whole = tensor.untyped_storage().nbytes() == tensor.numel() * tensor.element_size()
+    return tensor if whole else tensor.clone()
+
+
+def overlaps_itself(tensor: torch.Tensor) -> bool:
+    """Whether two elements may be one; exact for strides that nest."""
+    extent = 0
+    for stride, size in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
+        if size > 1:
+            if stride <= extent:
+                return True
+            extent += stride * (size - 1)
+    return False
+
+
+def share_memory(
+    left: torch.Tensor, reach_of_left: int | None, right: torch.Tensor, reach_of_right: int | None
+) -> bool:
+    """Whether a kernel that touches elements of two tensors up to their reach may touch the same memory."""
+    if not torch._C._is_alias_of(left, right) or not left.numel():  # type: ignore[attr-defined]
+        return False
+    if reach_of_left is None or reach_of_right is None:
+        return True
+    ends = [t.data_ptr() + n * t.element_size() for t, n in ((left, reach_of_left), (right, reach_of_right))]
+    return left.data_ptr() < ends[1] and right.data_ptr() < ends[0]

@@ -1,0 +1,122 @@
+"""A launch in numbers, at each point of a sweep: what it touches, and how large the passes of its backward are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytriton.adjoint.access import Accesses
+from pytriton.adjoint.derive import Derived, every_loop
+from pytriton.adjoint.forward import Forward
+from pytriton.adjoint.loops import loops_of
+from pytriton.adjoint.plan import Pass
+from pytriton.runtime.errors import refusal
+
+__all__ = ["Point", "Sizes", "check_stores", "dense_of", "reach_of", "states_of"]
+
+Sizes = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a sweep, in one launch: what it touches, and the forward's grid."""
+
+    forward: Forward
+    accesses: Accesses
+    grid: Sizes
+
+    def programs(self, at: Pass, sharing: int) -> Sizes:
+        """The grid of a pass; ``sharing``: how many programs share a walk over the forward's."""
+        sizes = list(self.grid)
+        if at.axis is not None and at.loop is not None:
+            sizes[at.axis] = self.accesses.count(loops_of(self.forward.items)[at.loop]) or 0
+        elif at.axis is not None:
+            beside = sizes[0] * sizes[1] * sizes[2] // sizes[at.axis]
+            sizes[at.axis] = min(sizes[at.axis], -(-sharing // beside))
+        x, y, z = sizes
+        return x, y, z
+
+    def parts(self, at: Pass, sharing: int) -> int:
+        """How many parts a sum comes in."""
+        sizes, count = self.programs(at, sharing), 1
+        for axis in (at.axis, *at.others):
+            assert axis is not None
+            count *= sizes[axis]
+        return count
+
+
+def states_of(points: Sequence[Point], made: Sequence[Derived]) -> tuple[dict[str, int], dict[str, int]]:
+    """How many iterations and how many elements there must be room for, by the parameter that says it or points to
+    it. ``made``: the pass of each point. Raises LaunchError where a loop has no end that is known.
+    """
+    iterations: dict[str, int] = {}
+    for point, derived in zip(points, made, strict=True):
+        loops = every_loop(point.forward.items)
+        for state in derived.states:
+            count = point.accesses.at_most(loops[state.loop])
+            if count is None:
+                raise refusal(
+                    "how often the loop runs at most cannot be said for this launch: no room for what it carries",
+                    "TC708",
+                    "end it by a comparison of what it counts with a number",
+                )
+            iterations[state.iterations] = max(iterations.get(state.iterations, 0), count)
+    elements: dict[str, int] = {}
+    for point, derived in zip(points, made, strict=True):
+        x, y, z = point.grid
+        for state in derived.states:
+            count = x * y * z * iterations[state.iterations] * state.count
+            elements[state.parameter] = max(elements.get(state.parameter, 0), count)
+    return iterations, elements
+
+
+def reach_of(points: Sequence[Point]) -> dict[str, int]:
+    """How many elements of each tensor a launch may touch, from its first one on, where that is known."""
+    found: dict[str, list[int | None]] = {}
+    for point in points:
+        flow, accesses = point.forward.flow, point.accesses
+        every = [(flow.roots(load.pointer), touched) for load, touched in accesses.loads.items()]
+        every += [(flow.roots(write.pointer), touched) for write, touched in accesses.writes.items()]
+        for roots, touched in every:
+            for symbol in roots:
+                name = "" if symbol is None else symbol.name
+                found.setdefault(name, []).append(accesses.reach(touched))
+    known = {name: [size for size in sizes if size is not None] for name, sizes in found.items()}
+    return {name: max(sizes) for name, sizes in known.items() if sizes and len(sizes) == len(found[name])}
+
+
+def check_stores(point: Point) -> None:
+    """Raise LaunchError where an element of an output may be stored twice."""
+    for symbol in point.forward.outputs:
+        for write, touched in point.accesses.writes.items():
+            stored = not write.atomic and symbol in point.forward.flow.roots(write.pointer)
+            if stored and not point.accesses.once(touched):
+                raise refusal(
+                    f"that '{symbol.name}' is stored at most once at each element cannot be shown for this "
+                    f"launch (grid {point.grid})\n{write.statement.span.text.strip()}",
+                    "TC750",
+                    "check strides, sizes and masks, and the grid; outputs that are added to by atomic_add "
+                    "need no proof",
+                )
+
+
+def dense_of(passes: Sequence[Derived], points: Sequence[Point]) -> dict[str, int]:
+    """How many elements of a gradient are stored, where these are the first ones and surely all are.
+
+    Into an input that is only compared nothing flows, so nothing is stored.
+    """
+    found: dict[str, set[int | None]] = {}
+    for each in passes:
+        at = each.at
+        without = () if at.axis is None else (at.axis, *at.others)
+        for number, way in at.ways:
+            if way not in ("store", "sum"):
+                continue
+            for point in points:
+                load = point.forward.loads[number]
+                touched = point.accesses.loads[load]
+                count = point.accesses.dense(touched, without if way == "sum" else ())
+                name = point.forward.input_of(load).name
+                found.setdefault(name, set()).add(count if name in each.d_inputs else None)
+    counts = {name: next(iter(sizes)) for name, sizes in found.items() if len(sizes) == 1}
+    return {name: count for name, count in counts.items() if count is not None}
