@@ -28,6 +28,7 @@ from triton.testing import do_bench
 
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.table import bounds, filled
+from pytriton.runtime.sweep.checked import _Launch
 from pytriton.runtime.tune.benchmark import Launch
 
 ROOT = Path(__file__).parents[1]
@@ -68,7 +69,7 @@ def do_bench_all(launch: Launch) -> tuple[float, float, float]:
     unchecked = candidate.kernel_on(device, kinds)
     made, executor, whole = checked._inspector, checked._executor, checked._whole
     assert made.inspected is not None
-    assert checked.is_inside(device, launch.grid, launch.values, kinds, memory)
+    assert checked._is_inside(_Launch(device, launch.grid, launch.values, kinds, memory))
 
     def with_table(code: Translation, words: list[int]) -> Callable[[], None]:
         kernel = checked._kernel_of(code, device, kinds)

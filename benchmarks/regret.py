@@ -1,6 +1,8 @@
 """How good are the tuner's choices? Sweeps from nothing, judged by an oracle that takes its time.
 
-    python -m benchmarks.regret [--questions NAME,NAME] [--seconds N] [--sweeps N] [--again N] [--no-autotune]
+    python -m benchmarks.regret [--questions NAME,NAME] [--from NAME] [--budget SECONDS] [--seconds N] [--sweeps N]
+                                [--again N] [--autotune NAME,NAME]
+    python -m benchmarks.regret --means LOG LOG
 
 A question is a kernel, its sizes and a sweep (questions.py; `--list` names them). For each, on a CUDA GPU:
 
@@ -52,6 +54,7 @@ Timed = Callable[[Any, int], list[float]]
 
 BEHIND = 0.15  # logarithm: who is so far behind is not the best
 BURST = 8.0  # milliseconds of one turn under the oracle
+ROUNDS = 20  # of the oracle at least: 8 of them were off by 1 % at 8192 cubed
 
 
 @dataclass
@@ -74,7 +77,6 @@ class Answer:
     regrets: list[float] = field(default_factory=list)
     missed: list[float] = field(default_factory=list)
     again: list[float] = field(default_factory=list)  # regrets of more races
-    before: list[float] = field(default_factory=list)  # and of the rule before
     error: float = 0.0  # of the oracle
     rounds: int = 0
     best: str = ""
@@ -92,7 +94,7 @@ class Answer:
         """A line of the table."""
         share = "" if self.share is None else f"{self.share:.2f} of {self.autotune:.1f} s"
         seconds = " ".join(f"{sweep.seconds:.2f} ({sweep.raced:.2f})" for sweep in self.sweeps)
-        every = [self.regrets, self.missed, self.again, self.before]
+        every = [self.regrets, self.missed, self.again]
         cells = [
             *(self.name, len(self.sweeps[0].points), *map(_shown, every)),
             *(f"±{self.error:.2%}, {self.rounds}", seconds, share, self.best),
@@ -101,7 +103,7 @@ class Answer:
 
 
 HEADS = (
-    *("question", "points", "regret of each sweep", "missed", "of races again", "of the rule before"),
+    *("question", "points", "regret of each sweep", "missed", "of races again"),
     *("oracle: error, rounds", "seconds (of races)", "of triton.autotune", "best"),
 )
 
@@ -188,7 +190,7 @@ def oracle(
     rounds: list[dict[Any, float]] = []
     draw, field_, count = random.Random(1), list(points), 3
     end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(rounds) < 5:
+    while time.perf_counter() < end or len(rounds) < ROUNDS:
         turns = {
             point: math.log(statistics.median(timed(point, count)))
             for point in draw.sample(field_, len(field_))
@@ -213,28 +215,6 @@ def _behind(rounds: Sequence[Mapping[Any, float]], points: Sequence[Any]) -> dic
     return {point: mean - best for point, mean in means.items()}
 
 
-def one_by_one(points: Sequence[Any], timed: Timed) -> Any:
-    """The rule before the race: times of one phase compared with those of another."""
-
-    def within(milliseconds: float) -> int:
-        return min(100, max(5, int(30 / milliseconds)))
-
-    times: dict[Any, float] = {}
-    for point in points:
-        first = min(timed(point, 2))
-        hopeless = times and first > 2 * min(times.values())
-        times[point] = first if hopeless else statistics.median(timed(point, within(first)))
-    best = min(times.values())
-    near = [point for point in sorted(times, key=times.__getitem__) if times[point] <= 1.06 * best][:6]
-    if len(near) > 1:
-        again: dict[Any, list[float]] = {point: [] for point in near}
-        for _ in range(5):
-            for point in near:
-                again[point] += timed(point, within(best) // 5 + 1)
-        times |= {point: statistics.median(found) for point, found in again.items()}
-    return min(times, key=times.__getitem__)
-
-
 def warm_up(question: Question) -> None:
     """Load what both sides load once a process, which is not a question of tuning."""
     arguments = question.arguments("cuda")
@@ -248,7 +228,7 @@ def answer(question: Question, options: argparse.Namespace) -> Answer:
     torch.manual_seed(0)
     arguments = question.arguments("cuda")
     found = Answer(question.name)
-    if not options.no_autotune:
+    if question.name in options.autotune:
         found.autotune = autotuned(question, arguments)
     with tempfile.TemporaryDirectory() as folder:
         for at in range(options.sweeps):
@@ -260,33 +240,37 @@ def answer(question: Question, options: argparse.Namespace) -> Answer:
             timed = timed_by(question, source, arguments, points)
     chosen = [each.choice for each in found.sweeps]
     again = [race(points, timed, lambda point: point.num_warps).field[0] for _ in range(options.again)]
-    before = [one_by_one(points, timed) for _ in range(options.again)]
-    behind, found.error, found.rounds = oracle(points, [*chosen, *again, *before], timed, options.seconds)
-    for regrets, choices in ((found.again, again), (found.before, before)):
-        regrets += [math.exp(behind[choice]) for choice in choices]
+    behind, found.error, found.rounds = oracle(points, [*chosen, *again], timed, options.seconds)
+    found.again += [math.exp(behind[choice]) for choice in again]
     for each in found.sweeps:
         best_of_it = min(behind[point] for point in each.points if point in behind)
         found.missed.append(math.exp(best_of_it))
         found.regrets.append(math.exp(behind[each.choice] - best_of_it))
     best = min(behind, key=behind.__getitem__)
-    found.best = " ".join(f"{name}={best.defines[name]}" for name in question.shown)
-    extras = (("warps", best.num_warps), ("stages", best.num_stages), ("swizzle", best.swizzle))
-    found.best += "".join(f" {name}={value}" for name, value in extras if value)
-    found.best += " descriptors" * best.descriptors
+    others = [choice for choice in dict.fromkeys(chosen) if choice != best]
+    found.best = "; chosen ".join(_words(question, point) for point in (best, *others))
     return found
 
 
-def means(answers: Sequence[Answer]) -> str:
-    """What is asked of all questions together."""
+def _words(question: Question, point: Any) -> str:
+    """A point of a sweep."""
+    shown = "x".join(str(point.defines[name]) for name in question.shown)
+    extras = (("warps", point.num_warps), ("stages", point.num_stages), ("swizzle", point.swizzle))
+    shown += "".join(f" {name}={value}" for name, value in extras if value)
+    return shown.strip() + " descriptors" * point.descriptors
+
+
+def means(rows: Sequence[Sequence[str]]) -> str:
+    """What is asked of all questions together, from the cells of their rows."""
     lines = []
-    for name in ("regrets", "missed", "again", "before"):
-        every = [regret for each in answers for regret in getattr(each, name)]
+    for name, cell in (("regret of sweeps", 2), ("missed", 3), ("regret of races again", 4)):
+        every = [float(regret) for row in rows for regret in row[cell].split()]
         if every:
             lines.append(
                 f"{name}: {statistics.geometric_mean(every):.4f} (asked 1.005), worst {max(every):.4f} "
-                f"(asked 1.02), {len(every)} choices of {len(answers)} questions"
+                f"(asked 1.02), {len(every)} choices of {len(rows)} questions"
             )
-    shares = [each.share for each in answers if each.share is not None]
+    shares = [float(row[7].split()[0]) for row in rows if row[7]]
     if shares:
         lines.append(
             f"time of a cold sweep, of triton.autotune's: {statistics.geometric_mean(shares):.2f}, "
@@ -295,48 +279,81 @@ def means(answers: Sequence[Answer]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.regret", description=__doc__.partition("\n")[0]
-    )
-    names = [question.name for question in QUESTIONS]
-    parser.add_argument("--questions", type=lambda text: text.split(","), default=names, metavar="NAME,NAME")
-    parser.add_argument("--seconds", type=float, default=8.0, help="of the oracle, a question")
-    parser.add_argument("--sweeps", type=int, default=3)
-    parser.add_argument("--again", type=int, default=0)
-    parser.add_argument("--no-autotune", action="store_true")
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    parser.add_argument("--list", action="store_true", help="name the questions and end")
-    options = parser.parse_args()
-    unknown = [name for name in options.questions if name not in names]
-    if unknown:
-        parser.error(f"no question is named {', '.join(unknown)}: there are {', '.join(names)}")
-    if options.list:
-        print("\n".join(names))
-        return
-    if not torch.cuda.is_available():
-        sys.exit("benchmarks.regret needs a CUDA GPU; there is none")
-    os.environ["PYTRITON_PROGRESS"] = "0"
-    setattr(benchmark, "race", _timed_race)  # noqa: B010 (it is imported there, not exported)
-    torch.backends.cuda.matmul.allow_tf32 = False
+def cells(line: str) -> list[str]:
+    """Those of a line of a Markdown table."""
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def logged(paths: Sequence[Path]) -> list[list[str]]:
+    """The rows that earlier runs printed."""
+    names = {question.name for question in QUESTIONS}
+    lines = [line for path in paths for line in path.read_text().splitlines() if line.startswith("| ")]
+    return [row for row in map(cells, lines) if row[0] in names]
+
+
+def ask(questions: Sequence[Question], options: argparse.Namespace) -> list[Answer]:
+    """The answers to as many questions as the budget lets begin, each printed at once."""
     start = time.perf_counter()
     answers: list[Answer] = []
-    warm_up(next(question for question in QUESTIONS if question.name == "softmax-1024"))
-    print(f"{torch.cuda.get_device_name()}, {os.cpu_count()} cores, triton {triton.__version__}")
-    print(f"| {' | '.join(HEADS)} |\n|{'---|' * len(HEADS)}", flush=True)
-    for question in QUESTIONS:
-        if question.name not in options.questions:
-            continue
+    for question in questions:
+        if time.perf_counter() - start > options.budget:
+            print(f"to go on: --from {question.name}")
+            break
         answers.append(answer(question, options))
         print(answers[-1].row(), flush=True)
-        print(f"{time.perf_counter() - start:6.1f} s", file=sys.stderr, flush=True)
         if options.json:
             options.json.write_text(
                 json.dumps([asdict(each) for each in answers], default=repr, indent=1) + "\n"
             )
         gc.collect()
         torch.cuda.empty_cache()
-    print(f"\n{means(answers)}")
+    print(f"{time.perf_counter() - start:.0f} s")
+    return answers
+
+
+def options_of(names: Sequence[str]) -> argparse.Namespace:
+    """What the command line says."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.regret", description=__doc__.partition("\n")[0]
+    )
+
+    def listed(text: str) -> list[str]:
+        if unknown := set(text.split(",")).difference(names):
+            parser.error(f"no question is named {', '.join(unknown)}: there are {', '.join(names)}")
+        return text.split(",")
+
+    parser.add_argument("--questions", type=listed, default=names, metavar="NAME,NAME")
+    parser.add_argument("--from", type=listed, default=names[:1], dest="first", metavar="NAME")
+    parser.add_argument("--budget", type=float, default=math.inf, metavar="SECONDS")
+    parser.add_argument("--seconds", type=float, default=8.0, help="of the oracle, a question")
+    parser.add_argument("--sweeps", type=int, default=3)
+    parser.add_argument("--again", type=int, default=0)
+    parser.add_argument(
+        "--autotune", type=listed, default=names, metavar="NAME,NAME", help="where it is timed"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--means", type=Path, nargs="+", metavar="LOG", help="of what earlier runs printed")
+    parser.add_argument("--list", action="store_true", help="name the questions and end")
+    return parser.parse_args()
+
+
+def main() -> None:
+    names = [question.name for question in QUESTIONS]
+    options = options_of(names)
+    if options.list or options.means:
+        print("\n".join(names) if options.list else means(logged(options.means)))
+        return
+    if not torch.cuda.is_available():
+        sys.exit("benchmarks.regret needs a CUDA GPU; there is none")
+    os.environ["PYTRITON_PROGRESS"] = "0"
+    setattr(benchmark, "race", _timed_race)  # noqa: B010 (it is imported there, not exported)
+    torch.backends.cuda.matmul.allow_tf32 = False
+    warm_up(next(question for question in QUESTIONS if question.name == "softmax-1024"))
+    print(f"{torch.cuda.get_device_name()}, {os.cpu_count()} cores, triton {triton.__version__}")
+    print(f"| {' | '.join(HEADS)} |\n|{'---|' * len(HEADS)}", flush=True)
+    rest = QUESTIONS[names.index(options.first[0]) :]
+    answers = ask([question for question in rest if question.name in options.questions], options)
+    print(f"\n{means([cells(each.row()) for each in answers])}")
 
 
 if __name__ == "__main__":

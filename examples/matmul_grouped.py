@@ -62,6 +62,10 @@ CONFIGS = [
     triton.config(defines={"TM": "128", "TN": "64", "TK": "32", "GROUP": "8"}, num_warps=4),
     triton.config(defines={"TM": "64", "TN": "128", "TK": "32", "GROUP": "8"}, num_warps=4),
     triton.config(defines={"TM": "64", "TN": "64", "TK": "16", "GROUP": "4"}, num_warps=4),
+    # for products of which each processor has one tile or two: few steps, and much in flight
+    triton.config(defines={"TM": "64", "TN": "128", "TK": "64", "GROUP": "8"}, num_warps=4),
+    triton.config(defines={"TM": "128", "TN": "64", "TK": "64", "GROUP": "8"}, num_warps=4),
+    triton.config(defines={"TM": "64", "TN": "64", "TK": "64", "GROUP": "8"}, num_warps=4),
 ]
 # The interpreter takes the first point, and a small one suits it.
 SMALL = [triton.config(defines={"TM": "32", "TN": "16", "TK": "16", "GROUP": "2"}, num_warps=4)]

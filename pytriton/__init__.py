@@ -105,22 +105,28 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(import_module("pytriton.legacy.ready_made").explain(f"triton.{name}"))
     if name not in _LAZY:
         raise AttributeError(f"module 'pytriton' has no attribute '{name}'")
-    try:
-        value = getattr(import_module(_LAZY[name]), name)
-    except ModuleNotFoundError as error:
-        if error.name not in ("torch", "triton", "numpy"):
-            raise
-        raise ImportError(
-            f"pytriton.{name} needs {error.name}, which is not installed; pytriton.translate needs neither torch "
-            "nor triton (Triton exists for Linux: https://triton-lang.org)"
-        ) from error
+    value = getattr(_module(_LAZY[name], f"pytriton.{name}"), name)
     globals()[name] = value
     return value
 
 
+def _module(path: str, what: str) -> Any:
+    """A module that needs torch and triton; an ImportError in one sentence where these are missing."""
+    try:
+        return import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name not in ("torch", "triton", "numpy"):
+            raise
+        missing = error.name
+    raise ImportError(
+        f"{what} needs {missing}, which is not installed; pytriton.translate needs neither torch "
+        "nor triton (Triton exists for Linux: https://triton-lang.org)"
+    )
+
+
 def load_ipython_extension(shell: Any) -> None:
     """What ``%load_ext pytriton`` calls: the cell magic ``%%tritonc``."""
-    import_module("pytriton.notebook.magic").load(shell)
+    _module("pytriton.notebook.magic", "%%tritonc").load(shell)
 
 
 def __dir__() -> list[str]:

@@ -40,6 +40,8 @@ def entry(function: Callable[_P, _R]) -> Callable[_P, _R]:
             if not is_mistake(error):
                 raise
             raise without_frames(error) from None
+        except FileNotFoundError as error:  # a path that the user gave
+            raise error.with_traceback(None) from None
 
     return called
 

@@ -37,6 +37,8 @@ __all__ = [
     "TuneError",
     "UnsupportedError",
     "closest",
+    "counted",
+    "not_a_text",
 ]
 
 Severity = Literal["error", "warning", "note"]
@@ -124,7 +126,7 @@ class PytritonError(Exception):
 
 
 class CompileError(PytritonError):
-    """A text that cannot be translated; ``diagnostics`` holds the findings. ``more``: there are others."""
+    """A text cannot be translated. ``diagnostics`` holds the findings; ``more`` says that there are others."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...], more: bool = False) -> None:
         self.diagnostics = diagnostics
@@ -155,11 +157,11 @@ class UnsupportedError(CompileError):
 
 
 class LaunchError(PytritonError):
-    """A kernel object used wrongly: nothing was launched, or accesses outside a tensor were left out (TC550)."""
+    """A wrong call: nothing was launched, or accesses outside of a tensor were left out (TC550)."""
 
 
 class TuneError(PytritonError):
-    """A sweep of which no candidate is left."""
+    """No point of a sweep could be compiled and launched."""
 
 
 _BY_CODE = {
@@ -232,6 +234,19 @@ class Report:
 
 
 MAX_COMPARED_LENGTH: Final = 100  # of the names that are compared: their distance takes a time of its square
+
+
+def not_a_text(given: object) -> str:
+    """What is said where a kernel's source was expected."""
+    kind = type(given).__name__
+    return (
+        f"the source is of type {kind}, which is no text [TC515]\nhelp: give a str, bytes, or a pathlib.Path"
+    )
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 kernel``, ``2 kernels``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

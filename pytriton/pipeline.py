@@ -14,7 +14,7 @@ from types import MappingProxyType
 from pytriton.boundary import entry
 from pytriton.collecting import not_collecting
 from pytriton.emit.module import Module, emit
-from pytriton.errors import Diagnostic, Report
+from pytriton.errors import Diagnostic, LaunchError, Report, not_a_text
 from pytriton.lang.check.kernel import check, kernel_names
 from pytriton.lang.read import read
 from pytriton.lang.tokens import decode
@@ -57,10 +57,10 @@ class Parameter:
 class Translation:
     """One kernel as modern Python.
 
-    ``text`` is the module, whose function is called ``function`` and takes the ``parameters`` in order, then
-    the ``constexprs`` by name (numbers). ``kernels`` are the names of all kernels in the source text.
-    ``reads`` and ``writes`` name the pointer parameters through which memory is read and written (an
-    atomic does both). ``mentioned``: the given defines that the text mentions at all.
+    ``text`` is the module. Its kernel is called ``function`` and takes the ``parameters`` in order, then the
+    ``constexprs`` (numbers) by name. ``kernels`` are the names of all kernels in the source text. ``reads`` and
+    ``writes`` name the pointer parameters that are read and written; an atomic does both. ``mentioned`` are the
+    defines that the text uses.
     """
 
     text: str
@@ -97,12 +97,18 @@ def translate(
     include_dirs: Sequence[str | os.PathLike[str]] = (),
     strict_literals: bool = False,
 ) -> Translation:
-    """One kernel of a Triton-C text (the first, or the one named) as modern Python.
+    """Translate one kernel of a Triton-C text, the first or the one named, to modern Python.
 
-    ``source`` is text, bytes, or a path (an ``os.PathLike``). ``defines`` are as in ``pytriton.kernel``; a list
-    takes its first value. ``name`` is what messages call the text. Raises a ``CompileError`` that holds every
-    finding, and OSError for a path that cannot be read.
+    ``source`` is the text, its bytes, or a path (``os.PathLike``). ``defines`` are as in ``pytriton.kernel``; of a
+    list the first value is taken. ``name`` is what messages call the text. Raises a ``CompileError`` that holds
+    every finding, and OSError for a path that cannot be read.
     """
+    if not isinstance(source, str | bytes | os.PathLike | Source):
+        raise LaunchError(not_a_text(source))
+    if not isinstance(defines, Mapping | None):
+        raise LaunchError(
+            f"defines is {defines!r}, which is no dict [TC515]\nhelp: give defines={{'TM': 64}}"
+        )
     folders = tuple(os.fspath(folder) for folder in include_dirs)
     return translate_as(source, defines, Settings(kernel, folders, strict_literals), name)
 

@@ -10,13 +10,16 @@ __all__ = ["Settings"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The first four are the user's; none of the others changes what a kernel means.
+    """What stands up to ``fast_math`` is the user's; none of the others changes what a kernel means.
 
     ``kernel`` picks one kernel of several, None the first. ``without_promises`` are the parameters whose
-    ``__multipleof`` or ``__aligned`` is not to be relied upon. ``precision`` is how ``float @ float`` is computed:
-    ``ieee``, ``tf32``, ``tf32x3``, ``bf16x3`` or ``bf16x6``. ``swizzle`` takes program ids in groups of so many, 0
-    as they come. ``num_stages`` is for loops that only stream; those with products take it from the launch. With
-    ``descriptors`` tiles are loaded through tensor descriptors, for launches of which ``Traits.described`` holds.
+    ``__multipleof`` or ``__aligned`` is not to be relied upon. ``precision`` is how ``float @ float`` is
+    computed: ``ieee``, ``tf32``, ``tf32x3``, ``bf16x3`` or ``bf16x6``. With ``fast_math`` other arithmetic may
+    round otherwise than the text says (passes/speed/fast_math.py). ``swizzle`` takes program ids in groups of so
+    many, 0 as they come, a negative number those at the end of axis 0 first. ``num_stages`` is for loops that
+    only stream; those with products take it from the launch. With ``descriptors`` tiles are loaded through tensor
+    descriptors, for launches of which ``Traits.described`` holds.
+    ``packed`` code reads operands from copies that the launcher makes of them (``Traits.packing``).
     ``checked`` code makes no access outside the memory that its pointers come from, and reports it (passes/check).
     Of it, the ``inspector`` tells before a launch whether all accesses will be inside, and the ``executor`` checks
     only those of which the inspector cannot tell. ``on_cpu`` code is for the interpreter, where functions of
@@ -29,9 +32,11 @@ class Settings:
     strict_literals: bool = False
     without_promises: tuple[str, ...] = ()
     precision: str = "ieee"
+    fast_math: bool = False
     swizzle: int = 0
     num_stages: int | None = None
     descriptors: bool = False
+    packed: bool = False
     checked: bool = False
     part: Literal["", "inspector", "executor"] = ""
     on_cpu: bool = False

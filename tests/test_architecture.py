@@ -29,6 +29,7 @@ STAGES = (
         "source",
         "errors",
         "boundary",
+        "progress",
         "lang",
         "passes",
         "emit",

@@ -38,6 +38,10 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "source": lambda: fill().source(kernel="f"),
     "a constant": lambda: fill().set_constant("tab", torch.zeros(1)),
     "a trace": lambda: fill().trace(torch.zeros(16), 16, grid=1, program=(1,)),
+    "defines": lambda: fill().source("TILE"),  # type: ignore[arg-type]
+    "a gradient": lambda: pytriton.gradient("void f(int* x) { *x = 1; }"),
+    "an operator": lambda: pytriton.op("boundary::f")(lambda x: x),
+    "an override": lambda: pytriton.override("aten::sin", None),  # type: ignore[arg-type]
     "races": lambda: fill().check_races(torch.zeros(16), 16, grid=0),
 }
 
@@ -91,6 +95,13 @@ def test_our_own_mistakes_are_not_hidden(code: str) -> None:
     error = raised(entry(inner))
     assert isinstance(error.__cause__, ValueError)
     assert traceback.extract_tb(error.__traceback__)[-1].name == "inner"
+
+
+def test_a_path_that_is_not_there() -> None:
+    for take in (pytriton.kernel, pytriton.translate):
+        with pytest.raises(FileNotFoundError) as caught:
+            take(Path("nowhere.c"))
+        assert frames(caught.value) == []
 
 
 def test_other_errors_pass() -> None:

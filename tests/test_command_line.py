@@ -42,6 +42,8 @@ def test_completion(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0
     script = capsys.readouterr().out
     assert all(name in script for name in commands())
+    if shell == "bash":
+        assert "_shtab_pytriton_translate_pos_0_COMPGEN=_shtab_compgen_files" in script
     if shutil.which(shell):
         subprocess.run([shell, "-n"], input=script, text=True, check=True)
 

@@ -28,7 +28,12 @@ BLOCK = re.compile(
     r"(?:<!-- (?:file: )?(?P<file>[\w./]+) -->\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```", re.M | re.S
 )
 CONSOLES = {"start.md"}
-OTHERS = {"porting.md"}  # whose every block is a file, and every command is run: tests/port/test_walk.py
+OTHERS = {
+    "porting.md",
+    "walk-kernel.md",
+    "walk-mask.md",
+    "walk-port.md",
+}  # tests/port/test_walk.py, tests/test_walks.py
 
 BEFORE = {
     "launching.md": """
@@ -51,6 +56,7 @@ AFTER = {
     "debugging.md": "",
     "gpus.md": "",
     "several-gpus.md": "",
+    "tuning.md": "torch.testing.assert_close(y, 2 * x)",
     "pytorch.md": """
 torch.testing.assert_close(x.grad, torch.cos(x.detach()) * (torch.arange(100) % 2 == 0))
 for device in ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]:

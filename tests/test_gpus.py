@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 import pytriton
-from tools.picture import DEFINES, KERNEL
+from tools.classic import classic_dot
 
 ROWS = re.findall(
     r"^\| `((\w+):\w+)` \|.*\| yes \|", (Path(__file__).parent.parent / "docs" / "gpus.md").read_text(), re.M
 )
+DOT = {"TYPE": "half", "TM": 128, "TN": 128, "TK": 32}
 ADD = """__global__ void add(float* x, float* y, float* z __noalias, int n) {
   int off[256] = get_program_id(0) * 256 + 0 ... 256;
   *?(off < n)(z + off) = *?(off < n)(x + off) + *?(off < n)(y + off);
@@ -35,7 +36,7 @@ def test_the_table_has_rows() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("target", "vendor"), ROWS, ids=[row[0] for row in ROWS])
 def test_compiles(target: str, vendor: str) -> None:
-    for text, defines in ((ADD, {}), (SOFTMAX, {}), (KERNEL, DEFINES)):
+    for text, defines in ((ADD, {}), (SOFTMAX, {}), (classic_dot(), DOT)):
         code = pytriton.kernel(text, defines=defines).asm(
             "ptx" if vendor == "cuda" else "amdgcn", target=target
         )

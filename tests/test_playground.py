@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import pytriton
+from tools.classic import classic_dot
 
 PLAYGROUND = Path(__file__).parent.parent / "docs" / "playground"
 specification = importlib.util.spec_from_file_location("engine", PLAYGROUND / "engine.py")
@@ -24,9 +25,10 @@ specification.loader.exec_module(engine)
 
 SETS_HTML = re.compile(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|new Function")
 EXAMPLE = re.compile(r'name: "([^"]+)",\s+defines: (\[.*?\]\]),\s+text: `(.*?)`,', re.DOTALL)
+SCRIPT = (PLAYGROUND / "examples.js").read_text(encoding="utf-8")
 EXAMPLES = {
     name: (json.loads(defines), text)
-    for name, defines, text in EXAMPLE.findall((PLAYGROUND / "examples.js").read_text(encoding="utf-8"))
+    for name, defines, text in EXAMPLE.findall(SCRIPT.replace("text: DOT", f"text: `{classic_dot()}`"))
 }
 
 
@@ -38,7 +40,7 @@ def ask(text: str, defines: list[list[str]], show: str = "python") -> dict[str, 
 
 
 def test_examples_are_found() -> None:
-    assert len(EXAMPLES) == (PLAYGROUND / "examples.js").read_text().count("name: ") == 6
+    assert len(EXAMPLES) == SCRIPT.count("name: ") == 6
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -77,6 +79,7 @@ def test_diagnostics_have_places() -> None:
     assert text[found["from"] : found["to"]] == "TILE"
     assert (found["code"], found["severity"], found["missing"]) == ("TC301", "error", "TILE")
     assert "^~~~" in found["rendered"]
+    assert found["rendered"].endswith("help: give it among the defines, or declare it")
 
 
 def test_folded_serves_all_values() -> None:

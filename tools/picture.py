@@ -1,7 +1,8 @@
 """``python tools/picture.py``: docs/_static/picture.svg, the picture of the README: old text, new text, speed.
 
-In: the kernel below, which is translated, and benchmarks/dot.json, the speeds of a run on a GPU. Out: one SVG that
-looks the same on white and on black. The same input gives the same bytes (tests/test_site.py).
+In: the matrix product of examples/dot.py, which is translated, and benchmarks/dot.json, the speeds of a run on a
+GPU. Out: one SVG that looks the same on white and on black. The same input gives the same bytes
+(tests/test_site.py).
 """
 
 from __future__ import annotations
@@ -15,34 +16,14 @@ from pygments.lexers.python import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
 
 import pytriton
+from tools.classic import classic_dot
 from tools.pages.theme import TritonCLexer
 
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "_static" / "picture.svg"
 
-KERNEL = """\
-void dot(half* A, half* B, half* C __noalias,
-         int K, int lda, int ldb, int ldc) {
-  int rm[TM] = get_program_id(0) * TM + 0 ... TM;
-  int rn[TN] = get_program_id(1) * TN + 0 ... TN;
-  int rk[TK] = 0 ... TK;
-  half* pa[TM, TK] = A + rm[:, newaxis] * lda + rk[newaxis, :];
-  half* pb[TK, TN] = B + rk[:, newaxis] * ldb + rn[newaxis, :];
-  half* pc[TM, TN] = C + rm[:, newaxis] * ldc + rn[newaxis, :];
-  float c[TM, TN] = 0;
-  half a[TM, TK] = *pa;
-  half b[TK, TN] = *pb;
-  for (int k = K; k > 0; k -= TK) {
-    c += a @ b;
-    pa += TK;
-    pb += TK * ldb;
-    a = *pa;
-    b = *pb;
-  }
-  *pc = c;
-}
-"""
-DEFINES = {"TM": 128, "TN": 128, "TK": 32}
+KERNEL = classic_dot()
+DEFINES = {"TYPE": "half", "TM": 128, "TN": 128, "TK": 32}
 WIDTH, GLYPH, LINE = 1120, 6.63, 17
 OLD, NEW, MUTE = "#b4541a", "#0b6e5f", "#8b96a0"
 COLOURS = (

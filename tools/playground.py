@@ -2,8 +2,8 @@
 
 In: docs/playground, this commit, and what docs/playground/package-lock.json and requirements.txt pin by hash, which
 npm and pip fetch into build/playground. Out: a folder that needs no other host: the page and its editor in one
-script (esbuild), Pyodide, packages.zip (pytriton from its wheel, lark, jinja2, markupsafe, engine.py), and
-offline.js with the list of all these files. Where there is no npm, a page that says so.
+script (esbuild), Pyodide, packages.zip (pytriton from its wheel, lark, jinja2, markupsafe and engine.py, compiled),
+and offline.js with the list of all these files. Where there is no npm, a page that says so.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+
+from tools.classic import classic_dot
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "docs" / "playground"
@@ -80,9 +82,11 @@ def assemble(target: Path) -> None:
         shutil.copy(SOURCE / name, target)
     shutil.copy(ROOT / "docs" / "_static" / "mark.svg", target)
     (target / "packages.zip").write_bytes(packages())
+    run("node", SOURCE / "compile.mjs", target / "pyodide", target / "packages.zip")
     bundle = WORK / "source"  # beside node_modules, where esbuild looks for imports
     shutil.rmtree(bundle, ignore_errors=True)
     shutil.copytree(SOURCE, bundle)
+    (bundle / "dot.js").write_text(f"export const DOT = {json.dumps(classic_dot())};\n")
     flags = ("--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning")
     run(modules / "esbuild" / "bin" / "esbuild", bundle / "app.js", *flags, f"--outfile={target / 'app.js'}")
     loaded = (

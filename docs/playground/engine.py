@@ -75,7 +75,7 @@ def described(diagnostic: Diagnostic) -> dict[str, Any]:
     """A diagnostic for the editor: where it stands, in one line, and as it is printed."""
     where = diagnostic.where
     start, end = (where.start, max(where.end, where.start + 1)) if isinstance(where, Span) else (0, 0)
-    help_ = f"\n{diagnostic.help}" if diagnostic.help else ""
+    help_ = f"\n{here(diagnostic.help)}" if diagnostic.help else ""
     missing = re.fullmatch(r"'(\w+)' is not declared", diagnostic.message)
     return {
         "from": start,
@@ -83,9 +83,14 @@ def described(diagnostic: Diagnostic) -> dict[str, Any]:
         "severity": "error" if diagnostic.severity == "error" else "warning",
         "message": f"{diagnostic.message}{help_}",
         "code": diagnostic.code,
-        "rendered": diagnostic.render(),
+        "rendered": here(diagnostic.render()),
         "missing": missing[1] if missing and missing[1].isupper() else "",
     }
+
+
+def here(text: str) -> str:
+    """A message for a page that has a form for defines."""
+    return re.sub(r" in defines, as in defines=\{'\w+': [^}]*\}", " among the defines", text)
 
 
 def plain(message: str) -> dict[str, Any]:

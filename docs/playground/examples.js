@@ -1,5 +1,7 @@
 // The examples to pick. Each is a text and its defines; a list of numbers is a sweep.
 
+import { DOT } from "./dot.js"; // tools/playground.py writes it, from examples/dot.py
+
 export const EXAMPLES = [
   {
     name: "Vector add",
@@ -29,35 +31,7 @@ export const EXAMPLES = [
   {
     name: "Matrix product, 2019",
     defines: [["TYPE", "half"], ["TM", "64, 128"], ["TN", "64, 128"], ["TK", "32"]],
-    text: `__global__ void dot(TYPE* A __noalias __readonly __aligned(16), TYPE* B __noalias __readonly __aligned(16),
-                    TYPE* C __noalias __writeonly __aligned(16), int M, int N, int K __multipleof(16),
-                    int lda __multipleof(8), int ldb __multipleof(8), int ldc __multipleof(8)) {
-  // prologue
-  int pm = get_program_id(0);
-  int pn = get_program_id(1);
-  int rm[TM] = pm * TM + 0 ... TM;
-  int rn[TN] = pn * TN + 0 ... TN;
-  int rk[TK] = 0 ... TK;
-  float c[TM, TN] = 0;
-  // pointers to operands
-  TYPE* pa[TM, TK] = A + rk[newaxis, :] + rm[:, newaxis] * lda;
-  TYPE* pb[TK, TN] = B + rk[:, newaxis] * ldb + rn[newaxis, :];
-  // prefetches operands
-  TYPE a[TM, TK] = *pa;
-  TYPE b[TK, TN] = *pb;
-  // reduction loop
-  for (int k = K; k > 0; k -= TK) {
-    c += a @ b;
-    pa = pa + TK;
-    pb = pb + TK * ldb;
-    a = *pa;
-    b = *pb;
-  }
-  // epilogue
-  TYPE* pc[TM, TN] = C + rn[newaxis, :] + rm[:, newaxis] * ldc;
-  *pc = c;
-}
-`,
+    text: DOT,
   },
   {
     name: "Bias and ReLU, by #if",

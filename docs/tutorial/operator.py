@@ -105,6 +105,6 @@ print("the derived gradient agrees with the one written by hand")
 
 # %%
 # From here on it is an operator like any other: `torch.compile(fullgraph=True)` keeps it in the graph and fuses
-# what is around it, and it may stand in an `nn.Module`. [Gradients](../gradients.md) says what can be
+# what is around it, and it may be part of an `nn.Module`. [Gradients](../gradients.md) says what can be
 # derived and what is refused. [PyTorch](../pytorch.md) has the table of what works
 # where.

@@ -2,7 +2,7 @@
 # # Porting an old package
 #
 # A package of 2021, and two ways into the present: run it as it is, or replace its kernels by modern modules.
-# First the package. It has one kernel, in a text with a hole for the operation:
+# First the package. It has one kernel, with a flag; the script writes it to a temporary folder:
 
 import os
 import subprocess
@@ -84,13 +84,12 @@ def port(*options: str) -> str:
 print(port("-D", "TYPE=float", "-D", "TN=32", "-D", "RELU=1", "--out", "ported"))
 
 # %%
-# The module it wrote has the kernel, and a function that launches it. It needs torch and triton, and nothing of
-# ours.
+# The module it wrote has the kernel, as a function of today's Triton. It needs triton and nothing else.
 
 module = next(path for path in (folder / "ported").rglob("*.py") if "@triton.jit" in path.read_text())
 text = module.read_text()
 print(text[text.index("@triton.jit") :].partition("\n\n\n")[0])
 
 # %%
-# [Porting](../porting.md) goes through a whole package with its tests, the report, and what to do where a
-# person must decide.
+# [Port a package](../walk-port.md) does all of this from a shell, call sites and tests included.
+# [Porting](../porting.md) has the report, and what to do where a person must decide.

@@ -48,6 +48,9 @@ _FUNCTIONS: Final = {
     "fma": "tl.fma",
     "tanh": "libdevice.tanh",
     "pow": "libdevice.pow",
+    "divide": "libdevice.fast_dividef",
+    "maximum": "tl.maximum",
+    "minimum": "tl.minimum",
 }
 
 

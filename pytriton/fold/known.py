@@ -181,13 +181,17 @@ class Known:
                     if (first, second) not in seen and not needless:
                         yield (one, first), (other, second)
 
-    def completed(self, rows: Sequence[Defines]) -> list[dict[str, object]]:
-        """Texts, and flags that go with them, that none of the sets has, though each of them is known."""
+    def completed(
+        self, rows: Sequence[Defines], operands: Mapping[str, frozenset[str]]
+    ) -> list[dict[str, object]]:
+        """Texts, and flags that go with them, that none of the sets has, though each of them is known.
+
+        ``operands``: the pointers in whose addresses a text stands.
+        """
         names = [*(name for name in self._flags if name in self.modes), *self._texts]
         known = [tuple(self._value(name, _numbered(defines)) for name in names) for defines in rows]
-        return [
-            dict(zip(names, row, strict=True)) for row in completed(names, known, self.modes, self._types)
-        ]
+        missing = completed(names, known, self.modes, self._types, operands)
+        return [dict(zip(names, row, strict=True)) for row in missing]
 
     def refusal(self, defines: Defines) -> str | None:
         """Why a define set is not served; None if it is."""

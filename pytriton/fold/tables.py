@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import prod
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 __all__ = ["Table", "completed", "tables"]
@@ -43,23 +44,32 @@ def tables(names: Sequence[str], rows: Collection[Row], flags: Collection[str]) 
 
 
 def completed(
-    names: Sequence[str], rows: Collection[Row], flags: Collection[str], apart: Collection[str]
+    names: Sequence[str],
+    rows: Collection[Row],
+    flags: Collection[str],
+    apart: Collection[str],
+    operands: Mapping[str, frozenset[str]] = MappingProxyType({}),
 ) -> list[Row]:
     """The rows that are missing for the smallest tables to say all: each layout of A with each of B.
 
     Those of ``apart`` are types, to be free of all others but those that they tell: a type and its infinity.
+    ``operands``: what a column is about; two that are about different things are free of each other.
     """
     whole = Table(tuple(names), tuple(dict.fromkeys(rows)))
 
     same = {name for name in names for type_ in apart if _same(_projected(whole, (name, type_)))}
     own = {*apart, *same}
 
+    def strangers(one: str, other: str) -> bool:
+        first, second = (operands.get(name, frozenset()) for name in (one, other))
+        return bool(first and second) and not first & second
+
     def linked(one: str, other: str) -> bool:
         pair = _projected(whole, (one, other))
-        return not _free(pair) and (not {one, other} & own or _same(pair))
+        return not _free(pair) and not strangers(one, other) and (not {one, other} & own or _same(pair))
 
     groups = _linked(names, linked)
-    parts = [part for group in groups for part in _smallest(_projected(whole, group), flags)]
+    parts = [part for group in groups for part in _smallest(_projected(whole, group), flags, strangers)]
     joined = list(itertools.islice(_join(parts), MAX_JOINED))
     found = [tuple(row[name] for name in names) for row in joined]
     return [row for row in found if row not in whole.rows] if len(found) < MAX_JOINED else []
@@ -106,16 +116,29 @@ def _split(table: Table, flags: Collection[str]) -> list[Table]:
     return _without_needless(parts, flags, table) if _says(parts, table) else [table]
 
 
-def _smallest(table: Table, flags: Collection[str]) -> list[Table]:
+def _never(_one: str, _other: str) -> bool:
+    return False
+
+
+def _smallest(
+    table: Table, flags: Collection[str], strangers: Callable[[str, str], bool] = _never
+) -> list[Table]:
     """The smallest tables that may say the same: columns that are free of each other in each mode stand apart."""
     if len(table.names) == 1 or len(table.rows) == 1:
         return [table]
     modes = [name for name in table.names if name in flags]
     others = [name for name in table.names if name not in modes]
-    same = _linked(others, lambda one, other: _same(_projected(table, (one, other))))
+
+    def told(one: str, other: str) -> bool:
+        return _same(_projected(table, (one, other))) and not strangers(one, other)
+
+    def tied(one: str, other: str) -> bool:
+        return not _free_within(_projected(table, (*modes, one, other)), 2) and not strangers(one, other)
+
+    same = _linked(others, told)
     parts = [_projected(table, group) for group in same if len(group) >= MIN_SAME]
     first = [name for group in same for name in (group[:1] if len(group) >= MIN_SAME else group)]
-    within = _linked(first, lambda one, other: not _free_within(_projected(table, (*modes, one, other)), 2))
+    within = _linked(first, tied)
     parts += [_projected(table, (*modes, *group)) for group in within]
     return parts + [_projected(table, modes)] * bool(modes)
 

@@ -2,7 +2,7 @@
 
 There are two start rules: ``file`` for a text, ``constant`` for the expression of an ``#if``. What a reduction
 becomes is up to a builder, a class with one method a rule that takes the parts of the reduction. Binary operators
-come to it as one flat row, for which ``climb`` knows the precedence (language.md, section 4).
+come to it as one flat row, for which ``climb`` knows the precedence (docs/language.md, Operators).
 
 lark needs 80 ms to turn the text of the grammar into LALR(1) tables, and 10 ms to load tables that it made before.
 So those stand beside the grammar as JSON (``make grammar`` writes them), with the text and the version of lark that

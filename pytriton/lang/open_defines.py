@@ -21,7 +21,7 @@ from pytriton.lang.tokens import Kind, Token, tokenize
 from pytriton.lang.tree.types import TYPE_WORDS
 from pytriton.source import Source, Span
 
-__all__ = ["may_lack_defines", "only_promises", "stands_for_type"]
+__all__ = ["may_lack_defines", "only_promises", "stands_for_type", "unknown_names"]
 
 _UNDECLARED: Final = "TC301"
 _LEXICAL: Final = "TC0"
@@ -35,7 +35,7 @@ _LIKE_A_DEFINE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 def may_lack_defines(error: CompileError, source: Source, given: Iterable[str]) -> bool:
     """Whether the errors of a translation may go away with more defines than the given ones."""
     tokens = [token for token in tokenize(source, Report()) if token.kind is not Kind.END]
-    unknown = _unknown_names(tokens).difference(given)
+    unknown = unknown_names(tokens).difference(given)
     errors = [diagnostic for diagnostic in error.diagnostics if diagnostic.severity == "error"]
     if errors and errors[0].code.startswith(_SYNTAX):
         errors = errors[:1]  # what breaks the first statement may well break others
@@ -44,7 +44,7 @@ def may_lack_defines(error: CompileError, source: Source, given: Iterable[str]) 
     )
 
 
-def _unknown_names(tokens: list[Token]) -> frozenset[str]:
+def unknown_names(tokens: list[Token]) -> frozenset[str]:
     """Names like ``TYPE`` that the text neither declares nor defines."""
     used: set[str] = set()
     bound: set[str] = set()

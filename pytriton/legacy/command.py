@@ -12,6 +12,7 @@ import os
 import runpy
 import sys
 
+from pytriton.errors import closest
 from pytriton.legacy.imports import legacy_builtins, legacy_imports
 
 __all__ = ["add_arguments", "run"]
@@ -63,5 +64,8 @@ def run(options: argparse.Namespace) -> int:
     finally:
         for name in named:
             if name not in sys.modules:
-                print(f"pytriton run: warning: nothing imported '{name}' (--legacy {name})", file=sys.stderr)
+                near = closest(name, {module.partition(".")[0] for module in sys.modules})
+                said = f"nothing imported '{name}' (--legacy {name})"
+                more = f"; did you mean '{near}'?" if near else ""
+                print(f"pytriton run: warning: {said}{more}", file=sys.stderr)
     return 0

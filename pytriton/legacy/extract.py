@@ -20,10 +20,9 @@ __all__ = ["kernels_of", "of_kernels", "read"]
 
 
 def read(path: str | os.PathLike[str], kernel_names: str | Iterable[str] | None = None) -> str:
-    """The text of a file; with names, that of those kernels and of all that stands outside kernels.
+    """The text of a file, or with ``kernel_names`` only those kernels and everything outside of kernels.
 
-    Raises OSError for a file that cannot be read, CompileError for one that is not UTF-8 and for a name that
-    is no kernel of it.
+    Raises OSError if the file cannot be read, CompileError if it is not UTF-8 or has no kernel of such a name.
     """
     source = decode(Path(path).read_bytes(), str(path), Report())
     if kernel_names is None:

@@ -36,12 +36,11 @@ _REFUSED: Final = frozenset({"triton", "pytriton", "torch"})
 
 
 class legacy_imports:
-    """``import triton`` inside these packages means pytriton.
+    """Make ``import triton`` mean pytriton inside these packages.
 
-    A call is enough (``pytriton.legacy_imports("torch_blocksparse")`` before the package's first import); as a
-    context it ends with the block, for packages that were not imported by then. A dotted name is a part of a
-    package. Raises ImportError for a package that is imported already, ValueError for what is no name of one,
-    and for no names.
+    Call it before the first import of a package; as a context manager it ends with the block. A dotted name is a
+    part of a package. Raises ImportError if a package is already imported, ValueError if there are no names or a
+    name cannot be that of a package.
     """
 
     def __init__(self, *packages: str) -> None:

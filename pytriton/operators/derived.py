@@ -20,6 +20,7 @@ from pytriton.adjoint.derive import SUM_BLOCK, Backward, Derived, backward, deri
 from pytriton.adjoint.forward import Forward
 from pytriton.adjoint.graph import refuse
 from pytriton.adjoint.plan import Pass
+from pytriton.boundary import entry
 from pytriton.errors import CompileError
 from pytriton.lang.tree.types import ScalarType
 from pytriton.operators.laid_out import like, overlaps_itself, own, share_memory
@@ -187,6 +188,7 @@ class Gradient:
 
         return sized
 
+    @entry
     def __call__(
         self, /, *arguments: Any, grid: Any, d_outputs: Mapping[str, torch.Tensor] | None = None
     ) -> dict[str, torch.Tensor]:
@@ -430,6 +432,7 @@ class Gradient:
             strict_literals=settings.strict_literals,
             include_dirs=settings.include_dirs,
             precision=definition.settings.precision,  # type: ignore[arg-type]
+            fast_math=definition.settings.fast_math,  # type: ignore[arg-type]
             check=definition.settings.check,
         )
 
@@ -439,6 +442,7 @@ class Gradient:
         return self._kernels[text]
 
 
+@entry
 def gradient(
     of: Kernel | str,
     outputs: Collection[str] | None = None,

@@ -31,6 +31,7 @@ from torch.autograd.graph import increment_version
 from torch.overrides import TorchFunctionMode
 from torch.utils.flop_counter import register_flop_formula
 
+from pytriton.boundary import entry
 from pytriton.operators.body import Body
 from pytriton.operators.flow import Effects, effects_of
 from pytriton.operators.formula import DerivedFormula
@@ -254,6 +255,7 @@ def _operator_named(name: str) -> Operator:
     return _defined[name]
 
 
+@entry
 def op(
     name: str,
     function: Callable[..., Any] | None = None,
@@ -264,17 +266,18 @@ def op(
 ) -> Any:
     """Make a function around kernels an operator ``namespace::name``; used as a decorator.
 
-    Its parameters and results are annotated with types that ``torch.library.infer_schema`` knows. Which
-    arguments it writes is derived from the kernels that it calls, and checked against every launch;
-    ``mutates_args`` says it instead. With ``gradient`` its formula is derived from its kernels, if the body does
-    nothing but allocate, view and launch. Defining a name again replaces the operator. Raises LaunchError (TC540)
-    for what can be no operator, and (TC545) where it depends on defines that do not show what a kernel writes.
+    Annotate its parameters and results with types that ``torch.library.infer_schema`` knows. Which arguments it
+    writes is derived from its kernels and checked at every launch, unless ``mutates_args`` names them. With
+    ``gradient=True`` its backward is derived from its kernels; the body may then only allocate, view and launch.
+    Defining a name again replaces the operator. Raises LaunchError if the function cannot be an operator (TC540),
+    or if hidden defines decide what it writes (TC545).
     """
     if not _NAME.fullmatch(name) or name.partition("::")[0] in _RESERVED:
         raise refusal(
             f"'{name}' can name no operator", "TC540", "write 'mylib::sin', with a namespace of your own"
         )
 
+    @entry
     def define(given: Callable[..., Any]) -> Operator:
         former = _defined.pop(name, None)
         if former is not None:

@@ -15,6 +15,7 @@ from typing import Any, Final
 import torch
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from pytriton.boundary import entry
 from pytriton.operators.operator import Operator
 from pytriton.runtime.errors import refusal
 
@@ -99,12 +100,13 @@ class Override:
         return f"<pytriton.override {self.name} by {self.operator.name} on {self.dispatch_key}>"
 
 
+@entry
 def override(name: str, operator: Operator, dispatch_key: str = "CUDA") -> Override:
-    """Let ``operator`` run wherever PyTorch would run its own ``name`` ("aten::sin") on a device.
+    """Run ``operator`` wherever PyTorch would run its own ``name`` ("aten::sin") on a device.
 
-    ``dispatch_key`` is "CUDA" or "CPU". In force at once; undone by ``undo()`` or at the end of a ``with``.
-    Not seen by ``torch.compile``, which has code of its own for the operators of PyTorch. Raises LaunchError
-    (TC544) for an unknown operator or key, for other parameters, and for what is overridden already.
+    ``dispatch_key`` is "CUDA" or "CPU". It takes effect at once, until ``undo()`` or the end of a ``with``.
+    ``torch.compile`` ignores it, as it has its own code for PyTorch's operators. Raises LaunchError (TC544) if the
+    operator or key is unknown, its parameters differ, or it is overridden already.
     """
     if dispatch_key not in _KEYS:
         raise refusal(f"override: there is no dispatch key {dispatch_key!r}", "TC544", "'CPU' or 'CUDA'")

@@ -4,25 +4,28 @@ Input: a text, the defines that are known, and the names of those that are given
 Output: the positions of the parameters that are stored to *for certain* and *perhaps*. Nothing is guessed: the two
 differ wherever it depends on what is not known.
 
-Each ``#if`` that asks for something unknown is tried both ways, and for each way the tokens are read: what stands
-left of an assignment to ``*p``, and first in an atomic, is followed back through pointer variables to parameters.
-A name that the text does not declare stands for an unknown define, and such a define for a type, a number, a name
-or an expression that stores nothing. Where it could be more (a statement, the thing that is stored to, a function
-that is given a pointer), everything is possible.
+Each ``#if`` that asks for something unknown is tried both ways. For each way the syntax tree is read, in which an
+unknown define is a name like any other: what is stored through, and first in an atomic, is followed back through
+pointer variables to parameters. Such a define stands for a type, a number, a name or an expression that stores
+nothing. Where it could be more (a statement, the thing that is stored to, a function that is given a pointer),
+everything is possible.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from pytriton.errors import CompileError, Report
-from pytriton.lang.preprocess.directives import preprocess
-from pytriton.lang.tokens import Kind, Token, scan
+from pytriton.lang.open_defines import stands_for_type, unknown_names
+from pytriton.lang.parse import syntax
+from pytriton.lang.parse.terminals import terminals
+from pytriton.lang.read import read
+from pytriton.lang.tokens import Kind, Token, scan, tokenize
 from pytriton.lang.tree.builtins import atomic_add_name, function_names
-from pytriton.lang.tree.types import TYPE_WORDS
+from pytriton.settings import Settings
 from pytriton.source import Source
 
 __all__ = ["Stores", "stores"]
@@ -30,39 +33,200 @@ __all__ = ["Stores", "stores"]
 MAX_CONDITIONS: Final = 6  # that are tried both ways, so 64 texts
 MAX_PARAMETERS: Final = 256  # where a text stores to is anybody's guess: at all these positions
 
-_TYPES: Final = frozenset(word for words in TYPE_WORDS for word in words)
-_QUALIFIERS: Final = frozenset("const restrict __restrict__ volatile static __constant__ signed".split())
-_CONTROL: Final = frozenset("if else for while do return break continue typedef enum".split())
-_FUNCTIONS: Final = frozenset({*function_names(), "calloc"})
-_KNOWN: Final = _TYPES | _QUALIFIERS | _CONTROL | _FUNCTIONS | {"newaxis", "INFINITY", "__attribute__"}
-_ASSIGNMENTS: Final = frozenset("= += -= *= /= %= &= |= ^= <<= >>=".split())
-_OPENING: Final = {"(": ")", "[": "]", "{": "}"}
+_FUNCTIONS: Final = frozenset(function_names())
 
 
-@dataclass(frozen=True)
-class Stores:
+class Stores(NamedTuple):
     """Positions of parameters: those that are stored to for certain, and those that may be."""
 
     sure: frozenset[int]
     may: frozenset[int]
 
 
+ANYTHING: Final = Stores(frozenset(), frozenset(range(MAX_PARAMETERS)))
+
+
+class _Unclear(Exception):
+    """It may store to anything."""
+
+
 def stores(
-    source: Source, kernel: str | None, known: Mapping[str, object], unknown: Set[str], more: bool
+    source: Source, settings: Settings, known: Mapping[str, object], unknown: Set[str], more: bool
 ) -> Stores:
     """What a kernel of a text stores to. ``unknown``: names that are given; ``more``: others may be given, too."""
-    ways = list(_ways(source, known, unknown, more))
-    if not ways:
-        return _anything()
-    results = [_of_one_way(Source(text, source.name), kernel, known) for text in ways]
+    try:
+        ways = [Source(text, source.name) for text in _ways(source, known, unknown, more)]
+        results = [_of_one_way(way, settings, known, unknown) for way in ways]
+    except (CompileError, _Unclear):
+        return ANYTHING
+    if not results:
+        return ANYTHING
     return Stores(
         frozenset.intersection(*(result.sure for result in results)),
         frozenset.union(*(result.may for result in results)),
     )
 
 
-def _anything() -> Stores:
-    return Stores(frozenset(), frozenset(range(MAX_PARAMETERS)))
+# One way through the text.
+
+
+def _of_one_way(source: Source, settings: Settings, known: Mapping[str, object], unknown: Set[str]) -> Stores:
+    """The stores of a text, all of whose conditions are decided; raises CompileError and _Unclear."""
+    file = read(source, {**_fillers(source, unknown), **known}, Report(), settings.include_dirs).tree
+    functions = [item for item in file.items if isinstance(item, syntax.Function)]
+    kernels = [item for item in functions if settings.kernel in (None, _name(item.declarator))]
+    if not kernels:
+        raise _Unclear
+    parameters = [declarator for _, declarator in kernels[0].declarator.parameters or ()]
+    buffers = [node for item in file.items if item not in functions for node in _nodes(item)]
+    pointers = [*parameters, *(node for node in buffers if isinstance(node, syntax.Declarator))]
+    walk = _Walk({_name(declarator) for declarator in pointers if declarator.stars})
+    for node in _nodes(kernels[0].body):
+        walk.visit(node)
+    origins = [walk.origins(names) for names in walk.stored]
+    at = {_name(declarator): position for position, declarator in enumerate(parameters)}
+    return Stores(
+        frozenset(at[name] for names in origins if len(names) == 1 for name in names if name in at),
+        frozenset(at[name] for names in origins for name in names if name in at),
+    )
+
+
+def _fillers(source: Source, unknown: Set[str]) -> dict[str, str]:
+    """What unknown defines must be for the text to have a syntax: a type, or nothing beside an operand."""
+    tokens = _code(source)
+    unknown = unknown | unknown_names(tokens)
+    fillers: dict[str, str] = {}
+    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        name = token.text
+        if name not in unknown:
+            continue
+        if stands_for_type(name, source.text):
+            fillers[name] = "float"
+        elif _is_operand(before) or (before.text in _WITHIN and _is_operand(after)):
+            fillers.setdefault(name, "")  # "x HOLE" and "= HOLE x"
+    return fillers
+
+
+def _code(source: Source) -> list[Token]:
+    """The tokens outside of directives."""
+    code: list[Token] = []
+    directive = False
+    for token in tokenize(source, Report()):
+        directive = token.text == "#" if token.newline else directive
+        code += [] if directive else [token]
+    return code
+
+
+def _is_operand(token: Token) -> bool:
+    return token.kind in (Kind.IDENT, Kind.CONSTEXPR, Kind.NUMBER) and token.text not in terminals()
+
+
+_WITHIN: Final = frozenset("( , = + - * / % & | ^ < > ? :".split())  # an expression goes on after them
+
+
+def _name(declarator: syntax.Declarator) -> str:
+    return declarator.name.text if declarator.name else ""
+
+
+def _nodes(node: Any) -> Iterator[Any]:
+    """A node of the syntax tree, and all below it."""
+    if isinstance(node, tuple):
+        for item in node:
+            yield from _nodes(item)
+    elif type(node).__module__ == syntax.__name__:
+        yield node
+        for name in type(node).__match_args__:
+            yield from _nodes(getattr(node, name))
+
+
+@dataclass
+class _Walk:
+    """One body. ``given``: the pointers among the parameters, and the constant buffers; ``leads``: what pointers
+    are made of; ``stored``: what the pointer of each store is made of.
+    """
+
+    given: set[str]
+    leads: dict[str, set[str]] = field(default_factory=dict)
+    stored: list[set[str]] = field(default_factory=list)
+
+    def visit(self, node: Any) -> None:
+        match node:
+            case syntax.ExpressionStatement(expression=syntax.Name()):
+                raise _Unclear  # a define that may be any statement
+            case syntax.Declarator() if node.stars and node.initializer is not None:
+                self.lead(_name(node), node.initializer)
+            case syntax.Assign(target=syntax.Name(id=name), value=value):
+                if node.operator == "=":
+                    self.lead(name, value)
+            case syntax.Assign(target=target):
+                self.store(target)
+            case syntax.Prefix(operator="++" | "--", operand=target) | syntax.Postfix(operand=target):
+                if not isinstance(target, syntax.Name):
+                    self.store(target)
+            case syntax.Call():
+                self.call(node)
+
+    def lead(self, name: str, value: syntax.Expr) -> None:
+        self.leads.setdefault(name, set()).update(_bases(value))
+
+    def store(self, target: syntax.Expr) -> None:
+        match target:
+            case syntax.Prefix(operator="*", operand=pointer) | syntax.MaskedDeref(pointer=pointer):
+                self.stored.append(_bases(pointer))
+            case _:
+                raise _Unclear
+
+    def call(self, node: syntax.Call) -> None:
+        callee = node.callee
+        if isinstance(callee, syntax.Call):  # atomic_add(TYPE, TM, TN)(p, v, m)
+            callee = callee.callee
+        elif node.arguments and isinstance(node.arguments[0], syntax.TypeName):
+            return  # the inner one
+        name = callee.id if isinstance(callee, syntax.Name) else ""
+        bases = [_bases(argument) for argument in node.arguments]
+        if atomic_add_name(name) or name in ("atomic_cas", "atomic_xchg"):
+            self.stored.append(bases[0] if bases else set())
+        elif name not in _FUNCTIONS and any(
+            base in self.given or base in self.leads for base in set().union(*bases)
+        ):
+            raise _Unclear  # an unknown define may be an atomic
+
+    def origins(self, names: Set[str]) -> set[str]:
+        """The parameters and buffers that pointers may come from; raises _Unclear if there are none."""
+        reached, left, origins = set[str](), set(names), set[str]()
+        while left:
+            name = left.pop()
+            reached.add(name)
+            left |= self.leads.get(name, set()) - reached
+            if name in self.given:
+                origins.add(name)
+        if not origins:
+            raise _Unclear
+        return origins
+
+
+def _bases(node: Any) -> set[str]:
+    """The names that a pointer may be made of: not what is loaded, called, asked or indexed on the way."""
+    match node:
+        case syntax.Name(id=name):
+            return {name}
+        case syntax.Prefix(operator="*") | syntax.MaskedDeref():
+            return set()
+        case syntax.Subscript(operand=operand) | syntax.Cast(operand=operand):
+            return _bases(operand)
+        case syntax.Select(yes=yes, no=no):
+            return _bases(yes) | _bases(no)
+        case syntax.Call(arguments=arguments):
+            return set[str]().union(*map(_bases, arguments))
+        case syntax.Assign(value=value):
+            return _bases(value)
+        case syntax.Binary(left=left, right=right):
+            return _bases(left) | _bases(right)
+        case (
+            syntax.Prefix(operand=operand) | syntax.Postfix(operand=operand) | syntax.Bitcast(operand=operand)
+        ):
+            return _bases(operand)
+    return set()
 
 
 # The arms of #if.
@@ -141,297 +305,3 @@ def _is_unknown(
                 return True
             left |= macros.get(word, set()) - reached
     return False
-
-
-# One way through the text.
-
-
-class _Unclear(Exception):
-    """It may store to anything."""
-
-
-def _of_one_way(source: Source, kernel: str | None, known: Mapping[str, object]) -> Stores:
-    try:
-        tokens = preprocess(source, known, report := Report()).tokens
-        report.check()
-    except CompileError:
-        return _anything()
-    head, body, before = _kernel(tokens, kernel)
-    parameters = [_parameter(part) for part in head]
-    pointers = {name for name, pointer in parameters if pointer} | _buffers(before)
-    walk = _Walk(dict(parameters), pointers)
-    try:
-        if any(not name for name, _ in parameters):
-            raise _Unclear
-        walk.block(body)
-        roots = [walk.followed(names) for names in walk.stored]
-    except _Unclear:
-        return _anything()
-    positions = {name: at for at, (name, _) in enumerate(parameters)}
-    may = frozenset(positions[name] for root in roots for name in root if name in positions)
-    sure = frozenset(
-        positions[name] for root in roots if len(root) == 1 for name in root if name in positions
-    )
-    return Stores(sure, may)
-
-
-def _kernel(
-    tokens: Sequence[Token], kernel: str | None
-) -> tuple[list[list[Token]], list[Token], list[Token]]:
-    """The parameters of a kernel (the first, or the one named), its body, and what stands ahead of it."""
-    at = 0
-    while at < len(tokens):
-        if tokens[at].text == "{":  # of an enum
-            at = _close(tokens, at)
-        elif tokens[at].text == "(":
-            end = _close(tokens, at)
-            after = tokens[end + 1].text if end + 1 < len(tokens) else ""
-            if after == "{" and at and tokens[at - 1].text != "__attribute__":
-                last = _close(tokens, end + 1)
-                if kernel is None or tokens[at - 1].text == kernel:
-                    return _split(tokens[at + 1 : end], ","), list(tokens[end + 2 : last]), list(tokens[:at])
-                end = last
-            at = end
-        at += 1
-    return [], [], []
-
-
-def _buffers(before: Sequence[Token]) -> set[str]:
-    """The constant buffers: ``char __constant__* table = calloc(64);``."""
-    return {
-        buffer.text
-        for buffer, equals, call in zip(before, before[1:], before[2:], strict=False)
-        if equals.text == "=" and call.text == "calloc"
-    }
-
-
-def _parameter(part: Sequence[Token]) -> tuple[str, bool]:
-    """Name, and whether it is a pointer; no name for what is no declaration."""
-    words: list[str] = []
-    at = 0
-    while at < len(part):
-        if part[at].text == "__attribute__":
-            at = _close(part, at + 1)
-        elif part[at].text not in _QUALIFIERS:
-            words.append(part[at].text)
-        at += 1
-    return (words[-1], "*" in words) if len(words) > 1 and words[-1].isidentifier() else ("", False)
-
-
-def _close(tokens: Sequence[Token], at: int) -> int:
-    """Where the bracket at ``at`` is closed; the end of the tokens if it is not."""
-    depth = 0
-    for end in range(at, len(tokens)):
-        depth += (tokens[end].text in _OPENING) - (tokens[end].text in _OPENING.values())
-        if depth == 0:
-            return end
-    return len(tokens)
-
-
-def _split(tokens: Sequence[Token], *separators: str) -> list[list[Token]]:
-    """The parts between separators that stand in no brackets; nothing for no tokens."""
-    parts: list[list[Token]] = [[]] if tokens else []
-    depth = 0
-    for token in tokens:
-        depth += (token.text in _OPENING) - (token.text in _OPENING.values())
-        if depth == 0 and token.text in separators:
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return parts
-
-
-@dataclass
-class _Walk:
-    """One body. ``names``: what is declared, and whether it is a pointer; ``given``: the pointers among the
-    parameters, and the constant buffers; ``leads``: what pointers are made of; ``stored``: what the pointer of each
-    store is made of.
-    """
-
-    names: dict[str, bool]
-    given: set[str]
-    leads: dict[str, set[str]] = field(default_factory=dict)
-    stored: list[set[str]] = field(default_factory=list)
-
-    def followed(self, names: Set[str]) -> set[str]:
-        """The parameters and buffers that pointers may come from; raises _Unclear if there are none."""
-        reached, left, origins = set[str](), set(names), set[str]()
-        while left:
-            name = left.pop()
-            reached.add(name)
-            left |= self.leads.get(name, set()) - reached
-            if name in self.given:
-                origins.add(name)
-        if not origins:
-            raise _Unclear
-        return origins
-
-    def block(self, tokens: Sequence[Token]) -> None:
-        start = at = 0
-        while at <= len(tokens):
-            text = tokens[at].text if at < len(tokens) else ";"
-            if text in ("(", "["):
-                at = _close(tokens, at)
-            elif text in (";", "{", "}"):
-                self.statement(tokens[start:at])
-                start = at + 1
-            at += 1
-
-    def statement(self, tokens: Sequence[Token]) -> None:
-        while tokens and tokens[0].text in ("else", "do", "return"):
-            tokens = tokens[1:]
-        if not tokens:
-            return
-        first = tokens[0].text
-        if first in ("if", "while", "for"):
-            end = _close(tokens, 1)
-            parts = _split(tokens[2:end], ";")
-            for part in parts[: first == "for"]:
-                self.statement(part)
-            for part in parts[first == "for" :]:
-                self.expression(part)
-            self.statement(tokens[end + 1 :])
-        elif _is_word(tokens[0]) and len(tokens) > 1 and (_is_word(tokens[1]) or tokens[1].text == "*"):
-            self.declaration(tokens)
-        else:
-            hole = self.is_hole(tokens[0])
-            if hole or (first == "(" and any(map(self.is_hole, tokens[1:2]))):
-                raise _Unclear
-            for part in _split(tokens, ","):
-                self.expression(part)
-
-    def declaration(self, tokens: Sequence[Token]) -> None:
-        hole = self.is_hole(tokens[0])
-        for part in _split(tokens, ","):
-            equals = next((at for at, token in enumerate(part) if token.text == "="), len(part))
-            left = list(itertools.takewhile(lambda token: token.text != "[", part[:equals]))
-            name = next((token.text for token in reversed(left) if _is_word(token)), "")
-            pointer = any(token.text == "*" for token in left)
-            if not name or (hole and self.names.get(name)):  # HOLE *p = 1; where p is known: no type?
-                raise _Unclear
-            self.names[name] = pointer
-            self.expression(part[equals + 1 :])
-            if pointer:
-                self.leads.setdefault(name, set()).update(self.bases(part[equals + 1 :]))
-
-    def expression(self, tokens: Sequence[Token]) -> None:
-        """The stores in an expression, and what it assigns to pointers."""
-        for at, token in enumerate(tokens):
-            if token.text in _ASSIGNMENTS:
-                self.assignment(_left_of(tokens, at), token.text, _right_of(tokens, at))
-            elif token.text in ("++", "--") and any(
-                neighbour.text in ("*", ")", "(")
-                for neighbour in (*tokens[at - 1 : at], *tokens[at + 1 : at + 2])
-            ):
-                raise _Unclear
-            elif _is_word(token) and tokens[at + 1 : at + 2] and tokens[at + 1].text == "(":
-                self.call(token, tokens, at + 1)
-
-    def assignment(self, left: Sequence[Token], operator: str, right: Sequence[Token]) -> None:
-        while len(left) > 1 and left[0].text == "(" and _close(left, 0) == len(left) - 1:
-            left = left[1:-1]
-        if left and left[0].text == "*":
-            start = 1
-            if [token.text for token in left[1:3]] == ["?", "("]:
-                start = _close(left, 2) + 1
-            self.stored.append(self.bases(left[start:]))
-        elif len(left) == 1 and left[0].text in self.names:
-            if operator == "=" and self.names[left[0].text]:
-                self.leads.setdefault(left[0].text, set()).update(self.bases(right))
-        else:
-            raise _Unclear
-
-    def call(self, name: Token, tokens: Sequence[Token], opening: int) -> None:
-        close = _close(tokens, opening)
-        if tokens[close + 1 : close + 2] and tokens[close + 1].text == "(" and atomic_add_name(name.text):
-            opening, close = close + 1, _close(tokens, close + 1)  # atomic_add(TYPE, TM, TN)(p, v, m)
-        arguments = _split(tokens[opening + 1 : close], ",")
-        if atomic_add_name(name.text) or name.text in ("atomic_cas", "atomic_xchg"):
-            self.stored.append(self.bases(arguments[0] if arguments else []))
-        elif name.text not in _FUNCTIONS | _CONTROL and any(
-            self.names.get(base) or base in self.given
-            for argument in arguments
-            for base in self.bases(argument)
-        ):
-            raise _Unclear  # an unknown define may be an atomic
-
-    def bases(self, tokens: Sequence[Token]) -> set[str]:
-        """The names that a pointer may be made of: not what is loaded, asked or indexed on the way."""
-        names: set[str] = set()
-        at = 0
-        while at < len(tokens):
-            token = tokens[at]
-            if token.text == "*" and _is_prefix(tokens, at):
-                at = self._after_operand(tokens, at + 1)
-                continue
-            if token.text == "[":
-                at = _close(tokens, at)
-            elif _is_word(token):
-                if self.is_hole(token) and any(
-                    _is_operand(neighbour)
-                    for neighbour in (*tokens[max(at - 1, 0) : at], *tokens[at + 1 : at + 2])
-                ):
-                    raise _Unclear
-                names.add(token.text)
-            at += 1
-        return names
-
-    def _after_operand(self, tokens: Sequence[Token], at: int) -> int:
-        """Where the operand of a load ends: ``*p``, ``*?(m)(p + i)``, ``**p``."""
-        if [token.text for token in tokens[at : at + 2]] == ["?", "("]:
-            at = _close(tokens, at + 1) + 1
-        while at < len(tokens) and tokens[at].text == "*":
-            at += 1
-        if at < len(tokens):
-            at = _close(tokens, at) if tokens[at].text == "(" else at
-        return at + 1
-
-    def is_hole(self, token: Token) -> bool:
-        """Whether a name is an unknown define."""
-        text = token.text
-        return (
-            _is_word(token)
-            and token.kind is not Kind.CONSTEXPR
-            and text not in self.names
-            and text not in self.given
-            and text not in _KNOWN
-            and not atomic_add_name(text)
-        )
-
-
-def _is_word(token: Token) -> bool:
-    return token.kind in (Kind.IDENT, Kind.CONSTEXPR)
-
-
-def _is_operand(token: Token) -> bool:
-    return _is_word(token) or token.kind is Kind.NUMBER
-
-
-def _is_prefix(tokens: Sequence[Token], at: int) -> bool:
-    """Whether the ``*`` there loads: it follows no operand."""
-    if at == 0:
-        return True
-    before = tokens[at - 1]
-    return not (_is_operand(before) or before.text in (")", "]"))
-
-
-def _left_of(tokens: Sequence[Token], at: int) -> Sequence[Token]:
-    """What an assignment assigns to: back to an open bracket, a comma or another assignment."""
-    depth = 0
-    for start in range(at - 1, -1, -1):
-        text = tokens[start].text
-        depth += (text in _OPENING.values()) - (text in _OPENING)
-        if depth < 0 or (depth == 0 and (text == "," or text in _ASSIGNMENTS)):
-            return tokens[start + 1 : at]
-    return tokens[:at]
-
-
-def _right_of(tokens: Sequence[Token], at: int) -> Sequence[Token]:
-    """What is assigned: up to a closing bracket or a comma."""
-    depth = 0
-    for end in range(at + 1, len(tokens)):
-        text = tokens[end].text
-        depth += (text in _OPENING) - (text in _OPENING.values())
-        if depth < 0 or (depth == 0 and text == ","):
-            return tokens[at + 1 : end]
-    return tokens[at + 1 :]

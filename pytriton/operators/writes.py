@@ -1,8 +1,8 @@
 """Which arguments a call of a kernel writes, as far as it can be known before the call.
 
 A translation knows it exactly, and where all defines show in the call's text, it is asked: for every point, if some
-define is a list. Where a define's value does not show, the tokens of the text are read with it left open
-(``stores.py``). What is then still undecided stays so: the schema of an operator is no place for guesses.
+define is a list. Where a define's value does not show, the text is checked with it left open (``stores.py``). What
+is then still undecided stays so: the schema of an operator is no place for guesses.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def written_positions(
         unknown, known = unknown | (known.keys() - shown.keys()), dict(shown)
     swept = {name for name in known if any(config.defines.get(name) != known[name] for config in configs)}
     known = {name: value for name, value in known.items() if name not in swept}
-    by_tokens = stores(text.source, text.settings.kernel, known, unknown | swept, more)
-    if by_tokens.sure == by_tokens.may:
-        return by_tokens.sure
+    by_text = stores(text.source, text.settings, known, unknown | swept, more or first is None)
+    if by_text.sure == by_text.may:
+        return by_text.sure
     by_translation = None if first is None else _exact(kernel, configs)
     if by_translation is None:
-        raise Undecided(by_tokens)
+        raise Undecided(by_text)
     return by_translation
 
 

@@ -26,8 +26,10 @@ from pytriton.passes.memory.barriers import barriers
 from pytriton.passes.memory.qualifiers import check_qualifiers
 from pytriton.passes.speed.descriptors import descriptors
 from pytriton.passes.speed.exp2 import exp2
+from pytriton.passes.speed.fast_math import fast_math
 from pytriton.passes.speed.guard import guard
 from pytriton.passes.speed.observe import observe
+from pytriton.passes.speed.packing import packed
 from pytriton.passes.speed.peel import peel
 from pytriton.passes.speed.rematerialise import rematerialise
 from pytriton.passes.speed.stages import stages
@@ -58,10 +60,12 @@ PASSES: tuple[Pass, ...] = (
     Pass(counted, "counting loops as ranges"),
     Pass(unreached, "loops and branches that never run, dropped"),
     Pass(prefetch, "loads that a loop makes ahead, back at the top of its body"),
+    Pass(packed, "operands read from copies whose rows are aligned, as tuning tries"),
     Pass(upward, "ranges that count down, with nobody looking, count up"),
     Pass(barriers, "order between the threads of a program that meet in memory"),
     # What makes kernels faster
     Pass(accumulate, "c += a @ b as one product that accumulates"),
+    Pass(fast_math, "arithmetic that rounds otherwise, if the user allows it"),
     Pass(exp2, "exp beside a product as exp2"),
     Pass(peel, "the last iteration of a loop, where masks fail in that one only"),
     Pass(rematerialise, "masks computed again where holding them costs registers"),

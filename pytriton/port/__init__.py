@@ -9,6 +9,6 @@ proof.py        each define set: the same program (prove.py) or the same bytes (
 package/        kernels -> what is written: modules, the launcher module, edited Python files, tests
 report/         kernels -> a page with old and new side by side, or JSON
 notes.py        what a person should know of a text, with positions
-parallel.py     the same work on many texts, on all processors; progress.py shows it
+parallel.py     the same work on many texts, on all processors
 explain.py      ``python -m pytriton explain``: the page of a diagnostic; about.py is ``info``
 """

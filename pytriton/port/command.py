@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from pytriton.errors import counted
 from pytriton.port.notes import remarks, shown_path
 from pytriton.port.package.comparison import comparisons
 from pytriton.port.package.gather import ProvedText, found_texts, provable, proved_texts
@@ -27,12 +28,12 @@ from pytriton.port.package.output import (
     write_new,
 )
 from pytriton.port.package.package import Package, is_ported, port_alone, port_package
-from pytriton.port.progress import Progress
 from pytriton.port.read.scan import files, root_of
 from pytriton.port.report.align import count, own_text
 from pytriton.port.report.entries import entries
 from pytriton.port.report.report import write_report
 from pytriton.port.run.observations import ProgramError, observe
+from pytriton.progress import bar
 
 __all__ = ["add_port", "port"]
 
@@ -80,17 +81,15 @@ def port(options: argparse.Namespace) -> int:
     if is_package and is_ported(root):
         print(f"{root.name}: is ported already")
         return 0
-    progress = Progress()
     try:
         paths = list(files(options.paths, options.out))
-        progress(f"running {options.run}" if options.run else f"reading {len(paths)} files")
         seen = observe(options.run, options.paths) if options.run else []
     except FileNotFoundError as error:
         return _usage(f"{error}: no such file or directory")
     except ProgramError as error:
         return _usage(str(error))
     texts = found_texts(paths, root_of(options.paths), seen, options.run or "")
-    proved = _proved(texts, root, options, progress)
+    proved = _proved(texts, root, options)
     ported = [text for text, _ in proved]
     package = port_package(root, ported) if is_package else port_alone(root, ported)
     for problem in package.problems:
@@ -143,9 +142,7 @@ def _given(pairs: Sequence[str]) -> dict[str, Any]:
     return defines
 
 
-def _proved(
-    texts: Sequence[Any], root: Path, options: argparse.Namespace, progress: Progress
-) -> list[ProvedText]:
+def _proved(texts: Sequence[Any], root: Path, options: argparse.Namespace) -> list[ProvedText]:
     """The texts, ported and proved; a line is printed for each kernel as soon as it is done."""
     stream = sys.stderr if options.diff else sys.stdout
     names = [shown_path(found.path, root) for found, _ in texts]
@@ -153,12 +150,18 @@ def _proved(
     if texts and not provable():
         print("Triton is not installed: the kernels are not proved", file=stream)
     following = proved_texts(texts, _given(options.defines))
-    for number, name in enumerate(names, 1):
-        progress(f"porting {name} ({number} of {len(names)})")
+    shown = bar("porting", len(names))
+    for name in names:
+        if shown is not None:
+            shown.set_postfix_str(name)
         done.append(next(following))
-        progress("")
+        if shown is not None:
+            shown.update()
+            shown.clear()
         for line in _lines(done[-1], name, root):
-            print(line, file=stream)
+            print(line, file=stream, flush=True)
+    if shown is not None:
+        shown.close()
     return done
 
 
@@ -167,7 +170,7 @@ def _lines(proved: ProvedText, name: str, root: Path) -> list[str]:
     lines: list[str] = []
     for kernel in proved.text.kernels:
         old, new = count(own_text(kernel)), count(kernel.text)
-        head = f"{name}: {kernel.function}: {old} lines -> {new}"
+        head = f"{name}: {kernel.function}: {counted(old, 'line')} -> {new}"
         proof = next((one for one in proved.proofs if one.kernel is kernel), None)
         lines.append(f"{head}; {proof.summary()}" if proof else head)
         lines += [f"    {note}" for note in remarks(proved.text, kernel, root)]
@@ -203,9 +206,9 @@ def _output(root: Path, package: Package, options: argparse.Namespace, is_packag
                 write_new(folder, files_wanted, root)
         status |= options.check and count > 0
         done = "would be written" if options.check else "written"
-        print(f"{folder}: {_counted(package, folder is folders[0][0])}{count} files {done}")
+        print(f"{folder}: {_counted(package, folder is folders[0][0])}{counted(count, 'file')} {done}")
     return status
 
 
 def _counted(package: Package, kernels: bool) -> str:
-    return f"{len(package.placed)} kernels, " if kernels else ""
+    return f"{counted(len(package.placed), 'kernel')}, " if kernels else ""

@@ -54,6 +54,9 @@ _BELOW: Final = {
 }
 
 
+_FILES: Final = {"FILE", "OUT", "DIR", "PATH", "SCRIPT"}  # arguments that are files or folders
+
+
 def with_examples(commands: Any) -> None:
     """Give each command of an argparse object its examples and its exit status."""
     for name, command in commands.choices.items():
@@ -76,5 +79,10 @@ def complete(parser: argparse.ArgumentParser, shell: str) -> int:
     except ModuleNotFoundError:
         print("pytriton completion: error: it needs shtab: pip install shtab", file=sys.stderr)
         return 2
+    (commands,) = (action.choices for action in parser._actions if isinstance(action.choices, dict))
+    for command in commands.values():
+        for action in command._actions:
+            if action.metavar in _FILES or action.dest in _FILES:
+                action.complete = shtab.FILE
     print(shtab.complete(parser, shell))
     return 0

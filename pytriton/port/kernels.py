@@ -16,7 +16,7 @@ import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final, Literal
 
 from pytriton.errors import CompileError
@@ -28,6 +28,7 @@ from pytriton.fold.read import Unfoldable
 from pytriton.fold.variants import Variant, number
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation
+from pytriton.port.jobs.operands import operands
 from pytriton.port.jobs.probe import drop_doubts
 from pytriton.port.jobs.translations import Defines, Translations, covering, normal, products
 from pytriton.port.jobs.wider import TYPES, completed, flipped, paired, retyped
@@ -270,7 +271,8 @@ class _Folds:
         stuck: set[str] = set()  # flags that were tried with all texts
         for _ in range(MAX_WIDENINGS):
             before = len(added)
-            added += self._try(self._proposed(completed), same=True)
+            added += self._try(self._proposed(partial(completed, operands={})), same=True)
+            added += self._try(self._proposed(partial(completed, operands=self._operands)), same=False)
             for flag, flips in flipped(self._known, self._defines()).items():
                 if flag not in stuck:
                     added += self._try(flips, same=True, whole=True)
@@ -281,6 +283,12 @@ class _Folds:
             if len(added) == before or len(self.members) > 1:
                 break
         return added
+
+    @cached_property
+    def _operands(self) -> Mapping[str, frozenset[str]]:
+        parameters = {p.name: p for variant in self.variants for p in variant.translation.parameters}
+        pointers = [name for name, p in parameters.items() if isinstance(p.type, PointerType)]
+        return operands(self._text, pointers)
 
     @property
     def _known(self) -> FoldKnown:
@@ -322,7 +330,7 @@ def _is_same(one: Folded, other: Folded) -> bool:
 
 def _without_types(text: str) -> str:
     bare = _OF_TYPES.sub("", _NOTE.sub(r"\1", text))
-    return re.sub(r"\s+", "", bare).replace(",)", ")")
+    return re.sub(r"[\s()]+", "", bare).replace(",", "")
 
 
 # ---------------------------------------------------------------- define sets

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pytriton.errors import Diagnostic, Report
+from pytriton.errors import Diagnostic, Report, counted
 from pytriton.lang.tokens import tokenize
 from pytriton.port.kernels import Failure, PortedKernel
 from pytriton.port.ported import PortedText
@@ -88,7 +88,7 @@ def remarks(text: PortedText, kernel: PortedKernel, root: Path) -> list[Note]:
     firsts = {failure.error.diagnostics[0].message: failure for failure in reversed(kernel.failures)}
     for message, count in counts.items():
         first = firsts[message].error.diagnostics[0]
-        said = f"{count} define sets cannot be translated: {message}"
+        said = f"{counted(count, 'define set')} cannot be translated: {message}"
         notes.append(Note(_of_diagnostic(text, first, root), said, first.code))
     lost = [comment for comment in comments(text.source.text) if not _stands_in(comment, text)]
     if lost:

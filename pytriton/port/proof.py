@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pytriton.errors import CompileError
+from pytriton.errors import CompileError, counted
 from pytriton.fold.join import RULES
 from pytriton.fold.variants import Variant, number
 from pytriton.port.equivalence import Case, compare, load_ported
@@ -72,13 +72,15 @@ class ProvedKernel:
         counts = Counter(origin for one in known for origin in one.origins)
         found = ", ".join(f"{counts[origin]} {origin}" for origin in ORIGINS if counts[origin])
         tried = "" if self.tried == len(known) else f"{self.tried} tried, "
-        said = f"{len(known)} define set{'s' * (len(known) != 1)} ({found}), {tried}{self.by_ttir} proved by TTIR"
+        said = f"{counted(len(known), 'define set')} ({found}), {tried}{self.by_ttir} proved by TTIR"
         if self.differing:
             said += f", {len(self.differing) - len(self.unequal)} by bytes on random memory"
         if self.unequal:
             said += f", {len(self.unequal)} differ"
         if self.unseen:
-            said += f"; {self.unseen - len(self.strange)} of {self.unseen} unseen sizes proved by TTIR"
+            said += (
+                f"; {self.unseen - len(self.strange)} of {counted(self.unseen, 'unseen size')} proved by TTIR"
+            )
         return said
 
 

@@ -36,7 +36,7 @@ from pytriton.runtime.locks import Lock
 from pytriton.runtime.options.call import called
 from pytriton.runtime.options.defines import Config, configs_of, defines_of
 from pytriton.runtime.options.definition import Definition, PlanSettings
-from pytriton.runtime.options.eras import Given, by_era, device_of
+from pytriton.runtime.options.eras import Given, by_era, device_of, indices_of
 from pytriton.runtime.options.heuristics import Heuristic, Heuristics
 from pytriton.runtime.options.source_text import KernelText, read_source
 from pytriton.runtime.options.typos import tell_of_typos
@@ -74,10 +74,10 @@ class Kernel:
     def __call__(self, /, *arguments: Any, **given: Any) -> int | None:
         """Launch the kernel once, on the device of the tensors and its current stream.
 
-        ``arguments`` stand in the order of the kernel's parameters; without ``grid=`` the last one is the
-        grid. ``defines=``, ``num_warps=`` and ``num_stages=`` win over those of the constructor; other keywords
-        are defines. With ``bench=n`` the best time of a launch is given back in nanoseconds. Raises LaunchError
-        for wrong use, CompileError for a text that cannot be translated, TuneError if a sweep leaves nothing.
+        ``arguments`` come in the order of the kernel's parameters; without ``grid=`` the last one is the grid.
+        ``defines=``, ``num_warps=`` and ``num_stages=`` win over the constructor's; other keywords are defines.
+        ``bench=n`` returns the best time of a launch, in nanoseconds. Raises LaunchError for wrong arguments,
+        CompileError if the text cannot be translated, TuneError if no point of a sweep works.
         """
         __tracebackhide__ = True
         try:
@@ -146,9 +146,9 @@ class Kernel:
     ) -> Trace:
         """Run one program of a launch on the CPU: every variable after every statement, as NumPy arrays.
 
-        Arguments, grid and defines are those of a call; a list of defines takes its first point that can be. The
-        program runs on copies of the tensors, GPU tensors too, so nothing changes. ``print(trace)`` shows the
-        values below the lines of the source. Raises LaunchError for wrong use, as a call does.
+        Arguments, grid and defines are those of a call; of a sweep the first possible point is taken. The program
+        runs on copies of the tensors, also of GPU tensors, so nothing changes. ``print(trace)`` shows the values
+        below the lines of the source. Raises LaunchError for wrong arguments.
         """
         launch = self._examined(arguments, grid, defines, more_defines)
         x, y, z = (*program, 0, 0, 0)[:3] if len(program) <= 3 else (-1, 0, 0)
@@ -228,7 +228,7 @@ class Kernel:
 
     @property
     def launcher_source(self) -> str:
-        """The generated Python through which calls go on a GPU, for the defines of the last call.
+        """The generated Python that launches the kernel on a GPU, for the defines of the last call.
 
         Before any call that is the one for tensors, with the constructor's defines.
         """
@@ -237,7 +237,7 @@ class Kernel:
 
     @property
     def best_config(self) -> Config | None:
-        """What the last sweep chose; the only config where there is no sweep; None before any call."""
+        """What the last sweep chose; the only config if there is no sweep; None before any call."""
         return self._last.best_config if self._last else None
 
     @property
@@ -398,24 +398,22 @@ def kernel(
     heuristics: Mapping[str, Heuristic] | None = None,
     tune_budget: float | None = None,
     tune: str | None = None,
+    tune_devices: Iterable[Any] = (),
     precision: str | Iterable[str] = "ieee",
+    fast_math: bool | Iterable[bool] = False,
     strict_promises: bool = False,
     check: bool | str | None = None,
     **unknown: Any,
 ) -> Kernel:
-    """A kernel of a Triton-C text, checked now as far as the defines allow.
+    """Make a kernel from a Triton-C text, and check it as far as its defines are known.
 
-    ``src`` is text, bytes, or a path (an ``os.PathLike``). After it may stand, by position, 2020's
-    ``defines, num_warps``, 2021's ``device, defines, num_warps, autotune_configs, autotune_key``, or 2019's
-    list of output names. A list in ``defines``, ``num_warps``, ``num_stages`` or ``precision`` is a sweep, and so
-    are ``autotune_configs`` and ``autotune_vals``. ``autotune_key`` names parameters whose values call for new
-    tuning, ``tune_budget`` limits it in seconds; ``tune='full'`` tries pytriton's own points without a sweep.
-    ``precision`` of ``float @ float``: ``ieee, tf32, tf32x3, bf16x3`` or ``bf16x6``. ``heuristics`` computes
-    defines from a call's arguments. ``kernel`` picks one of several. With ``strict_promises`` a launch that breaks
-    a ``__multipleof`` or ``__aligned`` is refused; else it runs without relying on it, with a warning.
-    ``check``: accesses outside the memory of the arguments are reported instead of made; ``None`` checks on the CPU
-    alone, ``True`` and ``False`` decide for GPUs, too, and ``"strict"`` raises for loads as for stores.
-    Raises CompileError for a text that cannot be translated, LaunchError for wrong arguments.
+    ``src`` is the text, its bytes, or a path (``os.PathLike``). After it, the positional arguments of the
+    constructors of 2019 to 2021 are accepted. A list in ``defines``, ``num_warps``, ``num_stages``, ``precision``
+    or ``fast_math`` is a sweep, and so are ``autotune_configs`` and ``autotune_vals``: the first call on a GPU
+    measures the points and keeps the fastest, again for new values of the parameters in ``autotune_key``, and for
+    ``tune_budget`` seconds at most. The page docs/options.md has all options and their defaults.
+
+    Raises CompileError if the text cannot be translated, LaunchError if an option is wrong.
     """
     _refuse_unknown(unknown)
     given = by_era(
@@ -427,14 +425,12 @@ def kernel(
         autotune_key=(autotune_key,) if isinstance(autotune_key, str) else tuple(autotune_key or ()),
         outputs=tuple(outputs),
     )
-    folders = tuple(os.fspath(folder) for folder in include_dirs)
+    folders, tuning = tuple([os.fspath(each) for each in include_dirs]), (tune_budget, tune, tune_devices)
     definition = Definition(
         KernelText(read_source(src, name), Settings(kernel, folders, strict_literals)),
-        defines_of(given.defines),
-        given.num_warps,
-        num_stages,
+        *(defines_of(given.defines), given.num_warps, num_stages),
         configs_of(given.autotune_configs),
-        _settings(given, tune_budget, tune, precision, strict_promises, check_of(check)),
+        _settings(given, tuning, (precision, fast_math), strict_promises, check_of(check)),
         given.outputs,
         Heuristics(heuristics or {}),
     )
@@ -458,19 +454,22 @@ OPTIONS: Final = [name for name, p in signature(kernel).parameters.items() if p.
 
 def _settings(
     given: Given,
-    budget: float | None,
-    tune: str | None,
-    precision: str | Iterable[str],
+    tuning: tuple[float | None, str | None, Iterable[Any]],
+    arithmetic: tuple[str | Iterable[str], bool | Iterable[bool]],
     strict: bool,
     check: Check,
 ) -> PlanSettings:
-    precisions = precision if isinstance(precision, str) else tuple(precision)
-    device = device_of(given.device)
+    precision, fast_math = (
+        tuple(axis) if isinstance(axis, Iterable) and not isinstance(axis, str) else axis
+        for axis in arithmetic
+    )
+    (budget, tune, devices), device = tuning, device_of(given.device)
     if tune not in (None, "full"):
         raise refusal(f"tune is {tune!r}", "TC517", "give 'full', or leave it out")
     return PlanSettings(
-        *(given.autotune_key, budget, device, tune == "full", precisions, strict),
+        *(given.autotune_key, budget, device, tune == "full", precision, fast_math, strict),
         legacy=from_legacy(),
+        tune_devices=indices_of(devices),
         check=check,
     )
 

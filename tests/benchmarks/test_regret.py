@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
 import pytriton
 from benchmarks.questions import QUESTIONS, Question
-from benchmarks.regret import Answer, Sweep, means, one_by_one, oracle
-from tests.runtime.tune.test_race import Stopwatch, exactly
+from benchmarks.regret import Answer, Sweep, cells, logged, means, oracle
+from tests.runtime.tune.test_race import Stopwatch
 
 
 def test_there_are_enough() -> None:
@@ -38,22 +39,16 @@ def test_the_oracle_knows_the_best_and_a_bad_choice() -> None:
         assert behind[point] == pytest.approx(math.log(ratio), abs=6 * error + 0.004)
 
 
-def test_the_rule_before_compares_phases() -> None:
-    """What is wrong with it: times from a hot chip, for near ties, against the others' from a cold one."""
-    assert one_by_one(range(3), exactly(3.0, 1.0, 2.0)) == 1
-    calls: list[int] = []
-
-    def heating(point: int, count: int) -> list[float]:
-        calls.append(point)
-        return [(1.0, 1.01, 1.07)[point] * (1 if len(calls) <= 6 else 1.1)] * count
-
-    assert one_by_one(range(3), heating) == 2
-
-
-def test_means() -> None:
-    found = Answer("a", [Sweep(1.0, 0.2, None, [])], 4.0, regrets=[1.0, 1.02])
-    assert means([found]).splitlines() == [
-        "regrets: 1.0100 (asked 1.005), worst 1.0200 (asked 1.02), 2 choices of 1 questions",
+def test_means(tmp_path: Path) -> None:
+    """Of the rows that were printed, in this run or in earlier ones."""
+    found = Answer("softmax-1024", [Sweep(1.0, 0.2, None, [])], 4.0, regrets=[1.0, 1.02], again=[1.01])
+    other = Answer("softmax-8192", [Sweep(1.0, 0.2, None, [])], regrets=[1.0])
+    assert "0.25 of 4.0 s" in found.row()
+    assert means([cells(found.row())]).splitlines() == [
+        "regret of sweeps: 1.0100 (asked 1.005), worst 1.0200 (asked 1.02), 2 choices of 1 questions",
+        "regret of races again: 1.0100 (asked 1.005), worst 1.0100 (asked 1.02), 1 choices of 1 questions",
         "time of a cold sweep, of triton.autotune's: 0.25, worst 0.25 (asked 0.4)",
     ]
-    assert "0.25 of 4.0 s" in found.row()
+    log = tmp_path / "log"
+    log.write_text(f"| question | points |\n|---|---|\n{found.row()}\nto go on: --from x\n{other.row()}\n")
+    assert logged([log]) == [cells(found.row()), cells(other.row())]

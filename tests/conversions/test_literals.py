@@ -27,7 +27,7 @@ from tests.conversions.c_types import (
     convert,
     rounded,
 )
-from tests.conversions.probes import Input, Part, Probe, check, check_together
+from tests.conversions.probes import Input, Part, Probe, check, check_together, thinned
 from tests.conversions.samples import FEW
 
 SIZE = 16
@@ -146,7 +146,7 @@ def test_block_with_define(device: str, kind: CType, every: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_scalar_with_literal(device: str, kind: CType) -> None:
+def test_scalar_with_literal(device: str, kind: CType, every: int) -> None:
     """A parameter beside some literals, and a scalar that was loaded beside others."""
     values = [value for value in FEW[kind] if value == value][-1:]
     parameter, loaded = [], []
@@ -154,20 +154,22 @@ def test_scalar_with_literal(device: str, kind: CType) -> None:
         parameter += operations(kind, values, literal)
     for literal in MORE_INTEGER_LITERALS[2::4] + WEAK_LITERALS[2:3]:
         loaded += operations(kind, values, literal)
-    check(device, "", [], parameter, parameters=[(f"{kind} x", values[0])])
-    check(device, f"{kind} x = *(X + r);", [Input("X", kind, values)], loaded)
+    parts = [
+        Part("", [], parameter, [(f"{kind} x", values[0])], f"{kind} parameter"),
+        Part(f"{kind} x = *(X + r);", [Input("X", kind, values)], loaded, label=f"{kind} loaded"),
+    ]
+    check_together(device, parts, every)
 
 
 CONSTANTS = INTEGER_LITERALS + MORE_INTEGER_LITERALS + FLOAT_LITERALS
 
 
 @pytest.mark.parametrize("left", [pytest.param(literal, id=literal.text) for literal in CONSTANTS])
-def test_literal_with_literal(device: str, left: Literal) -> None:
+def test_literal_with_literal(device: str, left: Literal, every: int) -> None:
     """Constant expressions: folded or not, they have C's types and wrap at C's widths."""
     assert left.kind is not None
     probes = []
-    first = CONSTANTS.index(left)
-    for right in CONSTANTS[first % 4 :: 4]:
+    for right in thinned(CONSTANTS, every, left.text):
         assert right.kind is not None
         for operator in operators_for(left.kind, right.kind):
             result, kind = binary(operator, left.value, left.kind, right.value, right.kind)

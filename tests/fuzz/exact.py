@@ -1,4 +1,4 @@
-"""Kernels that leave known numbers: the classes of programs of issue 13 that are about single expressions.
+"""Kernels that leave known numbers: the classes of programs that are about single expressions.
 
 - ``constants``: constants of every type in every operator, where C has them: values, sizes, ``#if``, enumerators,
   ``static const``, defines given as numbers and as texts;

@@ -2,7 +2,7 @@
 
 Operands are constants (literals, enumerators, defines, ``static const``) and scalar parameters, of every type, in
 every operator. Nothing unspecified is computed but in an arm that is not taken, or where the result is thrown away.
-A ``weak`` number is an unsuffixed floating literal that has met no type yet (language.md, section 4).
+A ``weak`` number is an unsuffixed floating literal that has met no type yet (docs/language.md, Operators).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The generator's own idea of C's types, from language.md sections 2 and 4: what type each expression has.
+"""The generator's own idea of C's types, from the description of the language: what type each expression has.
 
 Deliberately not imported from the checker: where the two disagree, a generated declaration converts where none
 should be needed, and ``audit`` (kernels.py) sees it.

@@ -1,7 +1,7 @@
 """Loops over memory, as real kernels have them: what the loop passes, the masks and the barriers are for.
 
 - ``prefetch``: operands loaded before the loop and at its end, the last of those loads dead and out of bounds, in
-  every shape of issue 3, item 8 (masks carried, one operand of two, increments loaded or prefetched themselves,
+  every shape (masks carried, one operand of two, increments loaded or prefetched themselves,
   indices computed anew, work behind each load, second names, pointers that advance after the load ...);
 - ``walk``: loads and stores of one stretch of memory in turn, steps as long as the block, shorter, longer, back;
 - ``sweep``: blocks over n elements, the last one masked, with every way to write that mask;

@@ -18,6 +18,7 @@ _PREFETCHED = (
     "tests/passes/loops/test_prefetch.py",
     "tests/passes/loops/test_prefetch_kept.py",
     "tests/passes/speed/test_peel.py",
+    "tests/passes/speed/test_diagonal.py",
     "tests/passes/loops/test_counted.py",
 )
 _ORDERED = ("tests/oracle/test_threads.py", "tests/passes/memory/test_overlap.py")
@@ -50,6 +51,7 @@ _FILES = {
     "pytriton/passes/loops/slices.py": _PREFETCHED,
     "pytriton/passes/speed/peel.py": _PREFETCHED,
     "pytriton/passes/speed/descriptors.py": ("tests/passes/speed/test_descriptors.py",),
+    "pytriton/passes/speed/fast_math.py": ("tests/passes/speed/test_fast_math.py",),
     "pytriton/passes/speed/exp2.py": ("tests/passes/speed/test_exp2.py",),
     "pytriton/passes/memory/provenance.py": ("tests/passes/memory/test_provenance.py", *_ORDERED),
     "pytriton/passes/speed/swizzle.py": ("tests/passes/speed/test_swizzle.py",),

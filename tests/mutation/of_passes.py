@@ -65,7 +65,7 @@ PASSES = (
     Mutant(
         "break-goes-on",
         _pass("lower/jumps"),
-        "what follows a break in its turn still runs",
+        "what follows a break in its iteration still runs",
         "result.append(_set(running, False, statement.span, statement.comments))\n"
         "                result += [_set(flag, False, statement.span) for flag in clears]\n                break",
         "result.append(_set(running, False, statement.span, statement.comments))\n"
@@ -74,7 +74,7 @@ PASSES = (
     Mutant(
         "continue-goes-on",
         _pass("lower/jumps"),
-        "continue does not clear the flag that the rest of the turn asks",
+        "continue does not clear the flag that the rest of the iteration tests",
         "result += [_set(flag, False, statement.span) for flag in clears]\n"
         "                break\n            case If()",
         "break\n            case If()",
@@ -89,7 +89,7 @@ PASSES = (
     Mutant(
         "do-while-asks-first",
         _pass("lower/jumps"),
-        "do ... while asks before its first turn",
+        "do ... while tests before its first iteration",
         "start, condition = (condition if first else start), None",
         "start, condition = condition, None",
     ),
@@ -247,7 +247,7 @@ SCALARS = (
     Mutant(
         "known-in-every-turn",
         _pass("lower/unreached"),
-        "what holds before a loop counts as known in all its turns",
+        "what holds before a loop counts as known in all its iterations",
         "self._assume(loop, loop.body + step, known)\n",
         "\n",
     ),
@@ -261,16 +261,30 @@ SCALARS = (
     Mutant(
         "split-always-whole",
         _pass("speed/peel"),
-        "the last turn of a product's loop loses its masks where it is not whole",
+        "the last iteration of a product's loop loses its masks although it is not whole",
         "if _multiple(iteration.count, known) % step == 0 and step & (step - 1) == 0:",
         "if True:",
     ),
     Mutant(
         "split-without-rest",
         _pass("speed/peel"),
-        "the last turn of a product's loop is left out",
+        "the last iteration of a product's loop is left out",
         'left = Binary(span, BOOL, "<", cut, loop.stop)',
         'left = Binary(span, BOOL, ">", cut, loop.stop)',
+    ),
+    Mutant(
+        "diagonal-twice-as-long",
+        _pass("speed/peel"),
+        "a causal mask is taken to fail in the last iteration where it fails in the last two",
+        "0 < behind.low == behind.high <= min(diagonal.size, step)",
+        "0 < behind.low == behind.high <= 2 * step",
+    ),
+    Mutant(
+        "any-scale-moves",
+        _pass("speed/fast_math"),
+        "a scale that may be negative moves out of a maximum, and no launch is asked",
+        "self.relied_upon.add(scale.symbol.name)",
+        "pass",
     ),
     Mutant(
         "multiple-of-the-larger",
@@ -327,7 +341,7 @@ MEMORY = (
     Mutant(
         "steps-one-short",
         _pass("memory/overlap"),
-        "turns that share one element count as apart",
+        "iterations that share one element count as apart",
         "if step <= reach and (",
         "if step < reach and (",
     ),
@@ -386,7 +400,7 @@ MOVES = (
     Mutant(
         "next-turn-forgotten",
         _pass("analysis/liveness"),
-        "what only the next turn reads counts as dead",
+        "what only the next iteration reads counts as dead",
         "return symbol in self.again or (self.outer is not None and symbol in self.outer)",
         "return self.outer is not None and symbol in self.outer",
     ),
@@ -400,7 +414,7 @@ MOVES = (
     Mutant(
         "moves-past-readers",
         _pass("loops/slices"),
-        "a statement moves to the next turn past those that read it",
+        "a statement moves to the next iteration past those that read it",
         "needed = line.sets & (near.reads | near.sets)",
         "needed = line.sets & near.sets",
     ),
@@ -414,7 +428,7 @@ MOVES = (
     Mutant(
         "if-runs-once-more",
         _pass("loops/rotate"),
-        "an `if` around loads goes with the prefetch, so they run in the last turn too",
+        "an `if` around loads goes with the prefetch, so they run in the last iteration too",
         "return not divides and Load not in inside(statement).kinds",
         "return True",
     ),

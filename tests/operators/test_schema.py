@@ -16,6 +16,7 @@ from pytriton.errors import LaunchError
 from pytriton.operators.flow import effects_of
 from pytriton.operators.stores import stores
 from pytriton.operators.writes import Undecided, written_positions
+from pytriton.settings import Settings
 from pytriton.source import Source
 from tests.operators.kernels import AXPY, axpy, copy, unary
 
@@ -186,22 +187,24 @@ class TestKernels:
     def test_types(self) -> None:
         assert written_positions(pytriton.kernel(AXPY.replace("float *", "TYPE *")), {}) == {0}
 
-    def test_tokens(self) -> None:
-        assert written_positions(copy, {}) == {0}
+    def test_unknown_defines(self) -> None:
+        assert written_positions(copy, {}, frozenset({"TYPE", "TILE", "HOLE"})) == {0}
         assert written_positions(unary, {}) == {0}
 
-    def test_tokens_of_atomics(self) -> None:
-        text = "__global__ void f(TYPE* a, TYPE* b) { TYPE* p = b + 1; atomic_add(p, HOLE *a); }"
+    def test_atomics(self) -> None:
+        text = "__global__ void f(TYPE* a, TYPE* b) { TYPE* p = b + 1; atomic_add(p, *a + HOLE); }"
         assert written_positions(pytriton.kernel(text), {}) == {1}
 
-    def test_tokens_of_a_macro(self) -> None:
-        text = "#define STORE(p, v) *p = v\n__global__ void f(T* a, T* b __readonly, T* c) { STORE(a, U b); }"
+    def test_a_macro(self) -> None:
+        text = (
+            "#define STORE(p, v) *p = v\n__global__ void f(T* a, T* b __readonly, T* c) { STORE(a, U(*b)); }"
+        )
         assert written_positions(pytriton.kernel(text), {}) == {0}
 
     @pytest.mark.parametrize("words", ["T* a __readonly", "const T* a", "T __constant__* a"])
     def test_words_are_not_believed(self, words: str) -> None:
         """Old texts store through pointers that they call readonly."""
-        text = f"__global__ void f({words}, T* b __writeonly) {{ T* p = a + 1; *p = HOLE *b; }}"
+        text = f"__global__ void f({words}, T* b __writeonly) {{ T* p = a + 1; *p = HOLE * *b; }}"
         assert written_positions(pytriton.kernel(text), {}) == {0}
 
 
@@ -254,6 +257,10 @@ UNSURE = {
     "a statement": (
         "__global__ void f(float* a, float* b) { {}; }",
         {"*a = 1": {0}, "*b = 1": {1}, "": set()},
+    ),
+    "a statement after a condition": (
+        "__global__ void f(float* a, float* b) { if (*b > 0) {}; }",
+        {"*a = 1": {0}, "*b = 1": {1}},
     ),
     "a function of a pointer": (
         "__global__ void f(int* a, int* b) { int x = {}(a, 1); *b = x; }",
@@ -308,8 +315,8 @@ class TestMissingDefines:
             written_positions(kernel, {})
 
     def test_against_the_translator(self) -> None:
-        """What the tokens say of a text whose defines are hidden is what the translator says of it with them; and
-        there are few texts of which they cannot say it."""
+        """What is said of a text whose defines are hidden is what the translator says of it with them; and there
+        are few texts of which nothing can be said."""
         doubted = []
         cases = [path.parent for path in GOLDENS.glob("*/kernel.c")]
         for case in cases:
@@ -321,7 +328,7 @@ class TestMissingDefines:
                 at for at, one in enumerate(made.parameters) if one.name in made.writes and not one.buffer
             }
             for unknown, more in ((frozenset(defines), False), (frozenset[str](), True)):
-                found = stores(Source(text, "k"), name, {}, unknown, more)
+                found = stores(Source(text, "k"), Settings(name), {}, unknown, more)
                 assert found.sure <= wanted <= found.may, case.name
                 doubted += [case.name] * (found.sure != found.may)
         assert len(set(doubted)) < 0.03 * len(cases), doubted

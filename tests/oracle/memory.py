@@ -89,7 +89,7 @@ class Memory:
         """The elements at these addresses, flat.
 
         Those outside every buffer are bad, not an error yet: the classic loop loads past the end and throws
-        the value away (language.md, section 5).
+        the value away (docs/language.md, Statements).
         """
         addresses = np.asarray(addresses, np.int64).reshape(-1)
         width = size_of(element)

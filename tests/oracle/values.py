@@ -135,7 +135,7 @@ def rounded(data: Array, type_: ScalarType) -> Array:
 
 
 def converted(value: Value, have: ElementType, want: ElementType) -> Value:
-    """C's conversion of elements (language.md section 4 and C11 6.3.1)."""
+    """C's conversion of elements (C11 6.3.1)."""
     if have == want:
         return value
     if isinstance(have, PointerType) or isinstance(want, PointerType):

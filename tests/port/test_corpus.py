@@ -53,7 +53,7 @@ def ported(folder: Path, path: Path, *more: str) -> dict[str, Any]:
     return data
 
 
-SLOW = ("examples", "sparse2020", "sparse2021", "lean2019", "ops2021")
+SLOW = ("examples", "tutorials2020", "sparse2020", "sparse2021", "lean2019", "ops2021")
 PATHS = [pytest.param(path, marks=[pytest.mark.slow] * (path.name in SLOW), id=path.name) for path in KERNELS]
 
 

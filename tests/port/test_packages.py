@@ -71,7 +71,8 @@ def test_own_tests_pass_without_pytriton(name: str, tmp_path: Path) -> None:
     assert len((package / "_triton.py").read_text().splitlines()) <= MAX_LAUNCHER.get(name, 300)
 
 
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL)
 def test_printed_modules_are_formatted_and_unchanged_files_the_same(name: str, tmp_path: Path) -> None:
     package = ported(name, tmp_path, run=name in ("contract2020", "layers2021"))
     printed = [package / "_triton.py", *(package / "kernels").glob("*.py")]

@@ -19,7 +19,14 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 HALF: dict[str, Any] = {"TYPE": "half"}
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
+# torch.compile has a C++ compiler at work in these; tests/operators/test_examples.py runs what they define.
+COMPILED = ("dot_op", "linear_layer")
+MAIN = [
+    pytest.param(path, marks=[pytest.mark.slow] * (path.stem in COMPILED), id=path.stem) for path in EXAMPLES
+]
+
+
+@pytest.mark.parametrize("path", MAIN)
 def test_main(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """As a script; every number that it calls an error, or prints in a table of them, is small."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)

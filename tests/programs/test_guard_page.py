@@ -1,4 +1,4 @@
-"""The dead load at the end of the classic loop must not happen (language.md, section 5).
+"""The dead load at the end of the classic loop must not happen (docs/language.md, Statements).
 
 Operands end against a page that may not be read, in a process of its own: guarded.py says how.
 """

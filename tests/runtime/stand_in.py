@@ -1,23 +1,24 @@
 """A GPU for machines that have none, up to the last step: Triton's real launcher, over a driver that only listens.
 
-``driver_stub.c`` is built as libcuda.so.1, and Triton's own C code is built and linked against it, so that all four
-versions of Triton run their real argument parsing. CPU tensors play the tensors of a GPU: their ``get_device()`` is
--1, so the device that is current has that number. Nothing is computed; a test asks what was launched.
+``driver_stub.c`` is built as libcuda.so.1, ``hip_stub.c`` as libamdhip64.so, and Triton's own C code is built and
+linked against one of them, so that all four versions of Triton run their real argument parsing. CPU tensors play
+the tensors of a GPU: their ``get_device()`` is -1, so the device that is current has that number. Nothing is
+computed; a test asks what was launched.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import os
 import shutil
 import subprocess
 import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -110,39 +111,53 @@ class StandIn:
         raise AssertionError(f"no kernel has the handle {launched.function}")
 
 
+class Vendor(NamedTuple):
+    """``library`` is what Triton opens, ``driver`` its class in ``triton.backends``."""
+
+    folder: str
+    stub: str
+    library: str
+    driver: str
+    target: GPUTarget
+
+
+CUDA = Vendor("nvidia", "driver_stub.c", "libcuda.so.1", "CudaDriver", GPUTarget("cuda", 90, 32))
+HIP = Vendor("amd", "hip_stub.c", "libamdhip64.so", "HIPDriver", GPUTarget("hip", "gfx942", 64))
+
+
 @cache
-def _library() -> ctypes.CDLL | None:
+def _library(vendor: Vendor, folder: Path) -> ctypes.CDLL | None:
     """The driver, built once; None where there is no C compiler or no Python.h."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None or not Path(sysconfig.get_paths()["include"], "Python.h").exists():
         return None
-    headers = Path(triton.__file__).parent / "backends" / "nvidia" / "include"
-    folder = Path(os.environ["TRITON_LIBCUDA_PATH"])
-    options = ["-shared", "-fPIC", "-O1", f"-I{headers}", "-Wl,-soname,libcuda.so.1"]
-    built = folder / "libcuda.so.1"
-    subprocess.run([compiler, *options, "-o", built, HERE / "driver_stub.c"], check=True, timeout=PATIENCE)
+    headers = Path(triton.__file__).parent / "backends" / vendor.folder / "include"
+    options = ["-shared", "-fPIC", "-O1", "-Wl,-Bsymbolic", f"-I{headers}", f"-Wl,-soname,{vendor.library}"]
+    built = folder / vendor.library
+    subprocess.run([compiler, *options, "-o", built, HERE / vendor.stub], check=True, timeout=PATIENCE)
     return ctypes.CDLL(str(built), ctypes.RTLD_GLOBAL)
 
 
 @cache
-def _cuda_driver() -> Any:
-    from triton.backends.nvidia.driver import CudaDriver
-
-    return CudaDriver()
+def _driver(vendor: Vendor) -> Any:
+    return getattr(import_module(f"triton.backends.{vendor.folder}.driver"), vendor.driver)()
 
 
 @contextlib.contextmanager
-def standing_in(patch: pytest.MonkeyPatch, folder: Path, devices: int) -> Iterator[StandIn]:
+def standing_in(
+    patch: pytest.MonkeyPatch, folder: Path, devices: int, vendor: Vendor = CUDA
+) -> Iterator[StandIn]:
     """Let CPU tensors pass for tensors of a GPU, one of so many. What is built, once, lies in ``folder``."""
     if torch.cuda.is_available():
         pytest.skip("there is a GPU: its driver is loaded, and nothing can stand in for it")
     patch.setenv("TRITON_LIBCUDA_PATH", str(folder))
-    library = _library()
+    patch.setenv("TRITON_LIBHIP_PATH", str(folder / HIP.library))
+    library = _library(vendor, folder)
     if library is None:
         pytest.skip("no C compiler")
     made = StandIn(library)
-    active = _cuda_driver()
-    active.get_current_target = lambda: GPUTarget("cuda", 90, 32)
+    active = _driver(vendor)
+    active.get_current_target = lambda: vendor.target
     active.get_current_device = lambda: DEVICE
     active.get_current_stream = lambda device: made.stream
     for module in (candidate, tuner, plan):

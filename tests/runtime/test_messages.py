@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import torch
 import triton
 
 import pytriton
+from pytriton.__main__ import main
 
 ADD = """
 __global__ void add(float* z, float* x, float* y, int n) {
@@ -84,6 +86,27 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: pytriton.kernel(ADD, "cuda", 4, {"TILE": 32}),
         f"defines is 4, which is no dict [TC515]\n{ORDERS}",
     ),
+    "the device between": (
+        lambda: pytriton.kernel(ADD, {"TILE": 32}, "cuda", 4),
+        f"pytriton.kernel takes 2 arguments after the source (defines, num_warps), not 3 [TC515]\n{ORDERS}",
+    ),
+    "no text": (
+        lambda: pytriton.translate(3),  # type: ignore[arg-type]
+        "the source is of type int, which is no text [TC515]\nhelp: give a str, bytes, or a pathlib.Path",
+    ),
+    "no dict": (
+        lambda: pytriton.translate(ADD, ["TILE"]),  # type: ignore[arg-type]
+        "defines is ['TILE'], which is no dict [TC515]\nhelp: give defines={'TM': 64}",
+    ),
+    "a grid function without a return": (
+        lambda: add()(z, x, y, N, grid=lambda opt: None),
+        "add: the grid is None: does its function return nothing? [TC511]\n"
+        "help: give a function of the options, or 1 to 3 integers; round up with pytriton.cdiv(a, b)",
+    ),
+    "a define of the grid misspelt": (
+        lambda: add()(z, x, y, N, grid=lambda opt: (N // opt.TILES,)),
+        "the options have no define 'TILES' [TC514]\nhelp: did you mean 'TILE'?",
+    ),
     "a sparse tensor": (
         lambda: add()(z.to_sparse(), x, y, N, grid=grid),
         "add: argument 1 'z' (float* z) is a sparse_coo tensor [TC510]\n"
@@ -108,6 +131,7 @@ def test_the_name_of_a_file(tmp_path: Path) -> None:
         with pytest.raises(pytriton.ParseError, match="this is the name of a file, not a text") as caught:
             take(str(file))
         assert str(caught.value).endswith(f"help: give pathlib.Path('{file}')")
+    assert pytriton.gradient(file, defines={"TILE": 32}).steps
     assert pytriton.translate(file, {"TILE": 32}).text == pytriton.translate(ADD, {"TILE": 32}).text
 
 
@@ -151,11 +175,60 @@ def test_as_text() -> None:
     assert str(translation.warnings[0]) == translation.warnings[0].render()
 
 
+class TestRoundedDownGrids:
+    """A floor where a ceiling was meant leaves the end of the output; what may be meant is left alone."""
+
+    FILL = (
+        "void fill(float* z, int n) { int i[16] = get_program_id(0) * 16 + 0 ... 16; *?(i < n)(z + i) = 1; }"
+    )
+
+    def said(self, kernel: pytriton.Kernel, *arguments: Any, grid: int) -> list[str]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            kernel(*arguments, grid=grid)
+        return [str(warning.message) for warning in caught if "TC556" in str(warning.message)]
+
+    def test_is_told_of_once(self) -> None:
+        kernel = pytriton.kernel(self.FILL, name="fill.c")
+        bare = pytriton.kernel(self.FILL.replace("?(i < n)", ""))
+        assert self.said(kernel, torch.zeros(40), 40, grid=2) == [
+            "fill.c:1:77: warning: no program stores to the end of 'z': the last 8 of its 40 elements are left as "
+            f"before [TC556]\n    1 | {self.FILL}\n      | {'^'.rjust(77)}{'~' * 15}\n"
+            "note: a grid of (2, 1, 1) with blocks of 16 covers 32 elements\n"
+            "help: round the grid up, pytriton.cdiv(40, 16)"
+        ]
+        assert not self.said(kernel, torch.zeros(40), 40, grid=2)
+        (said,) = self.said(bare, torch.zeros(33), 33, grid=2)
+        assert "the last of its 33 elements is left as before" in said
+        assert said.endswith("and mask the block that is then not full: *?(i < n)(p + i)")
+
+    @pytest.mark.parametrize(
+        ("size", "n", "grid"),
+        [(40, 40, 3), (32, 32, 2), (40, 32, 2), (64, 64, 2), (10, 10, 1)],
+        ids=["round up", "nothing left", "n is what is done", "a whole block is left", "one program"],
+    )
+    def test_silent(self, size: int, n: int, grid: int) -> None:
+        assert not self.said(pytriton.kernel(self.FILL), torch.zeros(size), n, grid=grid)
+
+    def test_silent_for_views(self) -> None:
+        assert not self.said(pytriton.kernel(self.FILL), torch.zeros(80)[::2], 40, grid=2)
+
+
 class TestCommandLine:
-    def run(self, *arguments: str, cwd: Path | None = None) -> tuple[int, str, str]:
-        command = [sys.executable, "-m", "pytriton", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
-        return done.returncode, done.stdout, done.stderr
+    @pytest.fixture(autouse=True)
+    def _here(
+        self, capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.captured = capfd
+        monkeypatch.chdir(tmp_path)
+
+    def run(self, *arguments: str) -> tuple[int, str, str]:
+        try:
+            status = main(arguments)
+        except SystemExit as done:  # argparse
+            status = int(done.code or 0)
+        out, error = self.captured.readouterr()
+        return status, out, error
 
     def test_nothing(self) -> None:
         status, out, _ = self.run()
@@ -180,22 +253,25 @@ class TestCommandLine:
     def test_translate(self, tmp_path: Path) -> None:
         (tmp_path / "add.c").write_text(ADD)
         (tmp_path / "add.py").write_text("import triton\n")
-        assert self.run("translate", "add.py", cwd=tmp_path) == (
-            *(2, ""),
-            "add.py: error: this is Python; 'pytriton port add.py' ports the texts in it\n",
-        )
-        status, _, error = self.run("translate", "add.c", cwd=tmp_path)
+        said = "add.py: error: this is Python; 'pytriton port add.py' ports the texts in it\n"
+        assert self.run("translate", "add.py") == (2, "", said)
+        status, _, error = self.run("translate", "add.c")
         assert status == 1
         assert error.endswith("help: give it with -D TILE=..., or declare it\n")
         for value in ("TILE=32", "TILE=32,64"):
-            status, out, _ = self.run("translate", "add.c", "-D", value, cwd=tmp_path)
+            status, out, _ = self.run("translate", "add.c", "-D", value)
             assert (status, out) == (0, pytriton.translate(ADD, {"TILE": 32}).text)
 
     def test_run_without_the_package(self, tmp_path: Path) -> None:
         (tmp_path / "script.py").write_text("print('done')\n")
-        status, out, error = self.run("run", "--legacy", "oldpkgs", "script.py", cwd=tmp_path)
+        status, out, error = self.run("run", "--legacy", "oldpkgs", "script.py")
         assert (status, out) == (0, "done\n")
         assert error == "pytriton run: warning: nothing imported 'oldpkgs' (--legacy oldpkgs)\n"
+        (tmp_path / "oldpkg.py").write_text("")
+        (tmp_path / "script.py").write_text("import oldpkg\n")
+        _, _, error = self.run("run", "--legacy", "oldpkgs", "script.py")
+        assert error.endswith("(--legacy oldpkgs); did you mean 'oldpkg'?\n")
+        del sys.modules["oldpkg"]
 
 
 def test_without_triton(tmp_path: Path) -> None:
@@ -205,10 +281,10 @@ def test_without_triton(tmp_path: Path) -> None:
         "import pytriton\n"
         "print(len(pytriton.translate('void one(float* x) { *x = 1; }').text) > 0)\n"
         "try: pytriton.kernel\n"
-        "except ImportError as error: print(error)\n"
+        "except ImportError as error: print(error, error.__context__)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == (
         "True\npytriton.kernel needs triton, which is not installed; pytriton.translate needs neither torch nor "
-        "triton (Triton exists for Linux: https://triton-lang.org)\n"
+        "triton (Triton exists for Linux: https://triton-lang.org) None\n"
     )

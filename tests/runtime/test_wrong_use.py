@@ -154,7 +154,7 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
         (given(grid=()), "TC511", "which has 0 entries"),
         (given(grid=1.5), "TC511", "its entries must be integers"),
         (given(grid="5"), "TC511", "its entries must be integers"),
-        (given(grid=lambda opt: None), "TC511", "its entries must be integers"),
+        (given(grid=lambda opt: None), "TC511", "does its function return nothing?"),
     ],
     "a define that the grid asks for and nobody gave": [
         (given(grid=lambda opt: opt.OTHER), "TC514", "the options have no define 'OTHER'"),

@@ -199,6 +199,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_spawned_workers(tmp_path: Path) -> None:
     """They import the program anew, and get its kernels as pickles."""
     done = run(SPAWNED % ADD, tmp_path)

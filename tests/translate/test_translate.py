@@ -6,6 +6,7 @@ compile for each target, and which must compute what ``case.toml`` says::
 
     defines = { TM = 16, TYPE = "half" }   # as given to pytriton.kernel
     warnings = ["TC323"]                   # codes expected, none if absent
+    fast_math = true                       # as given to pytriton.kernel; so are kernel, strict_literals
     not_on = ["hip:gfx942 3.6"]            # targets, perhaps of one Triton, whose compiler fails on it
     [run]
     grid = [2]
@@ -60,12 +61,18 @@ def text(case: str) -> bytes:
 def translated(case: str) -> pytriton.Translation:
     """The translation of a case."""
     data = load(case)
-    return pytriton.translate(
+    return kernel_of(case).translation(data.get("defines"))
+
+
+def kernel_of(case: str) -> pytriton.Kernel:
+    """The kernel object of a case."""
+    data = load(case)
+    return pytriton.kernel(
         text(case),
-        data.get("defines", {}),
-        kernel=data.get("kernel"),
         name="kernel.c",
+        kernel=data.get("kernel"),
         strict_literals=data.get("strict_literals", False),
+        fast_math=data.get("fast_math", False),
     )
 
 
@@ -96,12 +103,7 @@ def test_formatted() -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_compiles(case: str, compile_targets: tuple[str, ...]) -> None:
     data = load(case)
-    kernel = pytriton.kernel(
-        text(case),
-        name="kernel.c",
-        kernel=data.get("kernel"),
-        strict_literals=data.get("strict_literals", False),
-    )
+    kernel = kernel_of(case)
     for target in compile_targets:
         if {target, f"{target} {TRITON}"} & set(data.get("not_on", ())):
             continue
@@ -200,12 +202,7 @@ def compute(case: str, data: dict[str, Any], run: dict[str, Any], device: str) -
     passed = {
         name: moved(value) if isinstance(value, torch.Tensor) else value for name, value in arguments.items()
     }
-    kernel = pytriton.kernel(
-        text(case),
-        name="kernel.c",
-        kernel=data.get("kernel"),
-        strict_literals=data.get("strict_literals", False),
-    )
+    kernel = kernel_of(case)
     kernel(*passed.values(), grid=tuple(run["grid"]), defines=data.get("defines", {}))
     equal(case, run, passed, expected)
 

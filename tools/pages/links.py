@@ -23,7 +23,6 @@ PAGES = {
     "CONTRIBUTING.md": "docs/inside/contributing.md",
     "CHANGELOG.md": "docs/inside/changelog.md",
     "benchmarks/RESULTS.md": "docs/inside/results.md",
-    "benchmarks/NOTES.md": "docs/inside/notes.md",
 }
 LINK = re.compile(r"\[(?P<text>[^\]\n]*(?:\n[^\]\n]*)?)\]\((?P<path>(?!\w+:)[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
 STUB = re.compile(r"<!-- page: (\S+) -->\s*$")
@@ -70,7 +69,7 @@ def rewritten(page: str, text: str) -> str:
         target = PAGES.get(target, target)
         if (ROOT / target).is_dir() or not (ROOT / target).exists():
             return link["text"]
-        if target.endswith(".py") and not target.startswith("docs/"):
+        if target.endswith((".py", ".md")) and not target.startswith("docs/"):
             return f"{{download}}`{link['text'].strip('`')} <{relpath(target, PurePosixPath(page).parent)}>`"
         return f"[{link['text']}]({relpath(target, PurePosixPath(page).parent)}{link['anchor'] or ''})"
 

@@ -9,6 +9,7 @@ branch of ``?:``, right of ``&&`` and ``||``) there is no place for one: express
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 
@@ -205,7 +206,8 @@ def _refuse_target(target: syntax.Expr, context: Context) -> None:
         case _ if isinstance(first, syntax.Call) and context.check_expression(first, context).type == ERROR:
             return  # `elif (c) *p = x`: the call was reported
         case syntax.Binary(operator="*") if (end := _unfinished(target)) is not None:
-            context.report.error("TC202", f"expected ';' after '{end.text}'", end)
+            word = re.search(r"[\w.]+$|.$", end.source.text[: end.end])
+            context.report.error("TC202", f"expected ';' after '{word[0] if word else end.text}'", end)
             return
         case syntax.Binary(operator="+" | "-" as sign) if isinstance(first, syntax.MaskedDeref):
             help_ = f"a mask binds tighter than '{sign}': write '*?(mask)(p {sign} i) = x'"

@@ -1,4 +1,4 @@
-"""Calls of built-in functions (language.md, section 6).
+"""Calls of built-in functions (docs/language.md, Built-in functions).
 
 A call always means the built-in, whatever variables are named. Types follow builtins.py; the atomics of all
 eras become one ``Atomic`` node, and the values of a ``printf`` get the types that its format names.

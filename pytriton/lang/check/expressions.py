@@ -2,7 +2,7 @@
 
 Input: an expression as parsed and the names in scope. Output: its typed form, in which every conversion is
 explicit. After an error the expression has the type ``ERROR`` and whatever uses it is silent, so that one
-mistake gives one message. Loads inside ``?:`` are masked here (language.md, section 4).
+mistake gives one message. Loads inside ``?:`` are masked here (docs/language.md, Operators).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The mask of a branch of ``?:``, or of the right of ``&&``, brought to each load in it (language.md, section 4).
+"""The mask of a branch of ``?:``, or of the right of ``&&``, brought to each load in it (docs/language.md).
 
 Input: a branch as checked, and where its value is wanted. Output: the branch with every load masked, so that none
 touches memory for an element that is not wanted. A mask goes down through an operator that works element by element

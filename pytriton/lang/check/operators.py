@@ -1,4 +1,4 @@
-"""What the operators mean: typed operands -> typed expression (language.md, section 4).
+"""What the operators mean: typed operands -> typed expression (docs/language.md, Operators).
 
 Input: operands that are checked. Output: the operator applied, with C's conversions made explicit and the
 shapes broadcast; or, after an error, an expression of type ``ERROR``. Nothing here looks at syntax.

@@ -1,4 +1,4 @@
-"""``x[...]``: new axes, reductions and permutations (language.md, section 4).
+"""``x[...]``: new axes, reductions and permutations (docs/language.md, Operators).
 
 A subscript is read item by item against the axes of its operand: ``:`` keeps one, ``+``, ``max`` and ``min``
 reduce the one at their place, ``newaxis`` uses none. ``^k`` items name all axes in a new order.

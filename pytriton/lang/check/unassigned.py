@@ -1,4 +1,4 @@
-"""A warning for each variable that is read where nothing can have been assigned to it (language.md, section 5).
+"""A warning for each variable that is read where nothing can have been assigned to it (docs/language.md).
 
 Input: the body of a kernel as checked. A read counts only if no assignment reaches it on any path, so that
 there is no false alarm: an ``if`` assigns what either branch does, a loop what any iteration of it does.

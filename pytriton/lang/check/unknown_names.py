@@ -46,6 +46,7 @@ _OTHER_FUNCTIONS: Final = {
     "arange": "write '0 ... TM'",
     "calloc": "a buffer is declared outside of kernels",
     "assert": "'_Static_assert(condition, \"why\")' tests a constant; test values in Python",
+    "static_assert": "write '_Static_assert(condition, \"why\")'",
     "atomicAdd": "write 'atomic_add(p, x)'",
     "atomicCAS": "write 'atomic_cas(p, old, new)'",
     "atomicExch": "write 'atomic_xchg(p, x)'",

@@ -49,6 +49,7 @@ _MEMBERS: Final = {
     "gridDim": "write 'get_num_programs(axis)'",
     "blockDim": "a program works on whole blocks, as in 'int rm[TM] = 0 ... TM'",
     "threadIdx": "a program works on whole blocks, as in 'int rm[TM] = 0 ... TM'",
+    "triton": "this looks like today's Triton, which is Python and needs no translation",
     "tl": "built-in functions have no prefix: 'get_program_id(0)', '*p', 'exp(x)'",
 }
 

@@ -1,4 +1,4 @@
-"""The built-in functions of Triton-C (language.md, section 6).
+"""The built-in functions of Triton-C (docs/language.md, Built-in functions).
 
 ``ELEMENTWISE`` maps each accepted spelling to a canonical function with its number of arguments and the rule
 for its type: ``real`` functions compute in double for double and in float for everything else, ``common``

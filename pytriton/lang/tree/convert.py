@@ -1,4 +1,4 @@
-"""C's conversions on the typed tree, and the value of constant expressions (language.md, section 4).
+"""C's conversions on the typed tree, and the value of constant expressions (docs/language.md, Conversions).
 
 Everything here is a pure function from typed expressions to typed expressions. A conversion that changes
 nothing returns its operand; one of a literal gives a literal.

@@ -1,4 +1,4 @@
-"""The types of Triton-C, and C's conversions between them (language.md, sections 2 and 4).
+"""The types of Triton-C, and C's conversions between them (docs/language.md, Types).
 
 A type is a ``ScalarType``, a ``PointerType`` or a ``BlockType`` of either. ``ERROR`` stands for the type of an
 expression that was already complained about; whatever meets it is silent. Two block types are equal when

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from pytriton.frozen import dataclass
+from collections.abc import Mapping
 
-__all__ = ["Described", "Edge", "Tiles", "Traits"]
+from pytriton.frozen import dataclass
+from pytriton.lang.tree.typed import Expr, Symbol
+
+__all__ = ["Box", "Described", "Edge", "Packing", "Side", "Tiles", "Traits"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +50,50 @@ class Described:
     feeds: bool = False
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """One axis of a ``Box``: ``indices``, each times ``stride`` elements (a parameter, or 1), of which those are
+    reached that are at least 0 and below ``bound`` (a parameter, a number, or None where there is none). A loop
+    that moves along this axis counts from 0 to the bound in steps of ``step``."""
+
+    indices: Expr
+    stride: str | int
+    bound: str | int | None
+    step: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Box:
+    """The memory of one parameter that a kernel reaches: through blocks of two axes alone, and within bounds."""
+
+    base: str
+    element_bytes: int
+    rows: Side
+    columns: Side
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Packing:
+    """What a kernel ``reads`` from packed copies, all that it ``writes``, and what the indices are made of: the
+    ``values`` of variables that never change, and ``fixed`` parameters."""
+
+    reads: tuple[Box, ...]
+    writes: tuple[Box, ...]
+    values: Mapping[Symbol, Expr]
+    fixed: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What a kernel lets tuning try, what it needs of a GPU, and what its descriptors need of a launch."""
+    """What a kernel lets tuning try, what it needs of a GPU, and what its code needs of a launch."""
 
     swizzles: bool = False  # its program ids may be taken in groups
+    grows: bool = False  # a loop of it may run the longer the further a program is along axis 0
     pipelined: bool = False  # a loop of it loads for a matrix product, and is a ``range``
     streams: bool = False  # a loop of it loads for something else, and may do so ahead of its stores
     strays: bool = False  # it writes through pointers that it loaded, or made from numbers
     doubles: bool = False  # it computes with double, which is exact: no product is fused into a sum
     tiles: Tiles = Tiles()
     described: tuple[Described, ...] = ()  # where it has descriptors: what must hold of a launch
+    packing: Packing | None = None  # if operands of its products can be copied before a launch
+    positive: tuple[str, ...] = ()  # parameters that must be positive in a launch (speed/fast_math.py)

@@ -1,4 +1,4 @@
-"""Barriers where one thread of a program may meet memory that another thread of it wrote (language.md, section 8).
+"""Barriers where one thread of a program may meet memory that another thread of it wrote (docs/language.md).
 
 A Triton-C program is one thread over blocks; Triton spreads its blocks over many. Nothing orders an access after
 an earlier one made by other threads, so a barrier goes before a statement when

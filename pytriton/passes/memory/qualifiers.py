@@ -1,7 +1,7 @@
 """``__readonly``, ``const`` and ``__writeonly``: what the author believed, held against what the kernel does.
 
 Real text is often wrong there, so nothing relies on these words: ``reads`` and ``writes`` come from the loads and
-stores. A word that is false draws a warning (language.md, sections 3 and 9).
+stores. A word that is false draws a warning (docs/language.md, Kernels and parameters).
 """
 
 from __future__ import annotations

@@ -42,11 +42,9 @@ from pytriton.lang.tree.typed import (
     Binary,
     Body,
     Call,
-    Cast,
     Comments,
     Declare,
     Dot,
-    Expand,
     Expr,
     If,
     KernelDef,
@@ -65,7 +63,6 @@ from pytriton.lang.tree.types import (
     FLOAT,
     HALF,
     INT,
-    LONG,
     BlockType,
     PointerType,
     ScalarType,
@@ -88,7 +85,8 @@ from pytriton.lang.tree.walk import (
 from pytriton.passes.analysis.affine import Affine, affine_of
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.dead import remove, remove_unread
-from pytriton.passes.analysis.queries import never_set, nodes, set_once
+from pytriton.passes.analysis.pointers import TilePointers, terms
+from pytriton.passes.analysis.queries import nodes
 from pytriton.passes.analysis.traits import Described, Edge
 from pytriton.passes.memory.provenance import Provenance
 
@@ -232,8 +230,7 @@ class _Search:
 
     def __init__(self, kernel: KernelDef) -> None:
         once = assigned_once(kernel.body)
-        self._fixed = never_set(kernel)
-        self._values = set_once(kernel.body)
+        self._pointers = TilePointers(kernel)
         self._counters = {loop.symbol for loop in once if isinstance(loop, RangeLoop)}
         self._assignments = Counter(
             statement.symbol
@@ -280,7 +277,7 @@ class _Search:
         value = constant(expr)
         if isinstance(value, int):
             return value
-        return expr.symbol.name if isinstance(expr, Name) and expr.symbol in self._fixed else None
+        return expr.symbol.name if isinstance(expr, Name) and expr.symbol in self._pointers.fixed else None
 
     def _is_loaded(self, symbol: Symbol, body: Body, place: int) -> bool:
         """Whether all of an iteration's loads through the pointers come before they are moved, at ``place``."""
@@ -296,20 +293,16 @@ class _Search:
     def _tiling(
         self, loop: RangeLoop, pointers: Declare, moved: Expr, step: int, stop: str | int
     ) -> _Tiling | None:
-        type_ = pointers.symbol.type
-        shape, terms = shape_of(type_), _terms(pointers.value)
-        if len(shape) != 2 or max(shape) > _MAX_TILE or len(terms) != 3:
+        tile = None if pointers.value is None else self._pointers.tile_of(pointers.value)
+        shape = shape_of(pointers.symbol.type)
+        if tile is None or max(shape) > _MAX_TILE:
             return None
-        base, *indices = terms
-        axes = dict(index for term in indices if (index := self._index(term)) is not None)
-        if not isinstance(base, Name) or base.symbol not in self._fixed or set(axes) != {0, 1}:
-            return None
-        (rows, stride), (columns, contiguous) = axes[0], axes[1]
-        if stride is None or contiguous is not None or base.type != element_of(type_):
+        stride, rows, columns = tile.rows.stride, tile.rows.indices, tile.columns.indices
+        if stride is None or tile.columns.stride is not None:
             return None
         row_edge, column_edge = self._edge(rows, shape[0]), self._edge(columns, shape[1])
-        along = self._moved(pointers.symbol, moved, step, stride)
-        width = _bytes(base.type)
+        along = self._pointers.moved_along(tile, pointers.symbol, moved, step)
+        width = _bytes(tile.base.type)
         if row_edge is None or column_edge is None or along is None or not width:
             return None
         (row, row_start), (column, column_start) = row_edge, column_edge
@@ -320,51 +313,8 @@ class _Search:
         counter = Name(loop.span, INT, loop.symbol)
         corner = (row_start, counter) if along else (counter, column_start)
         down = not along
-        described = Described(base.symbol.name, stride.name, width, row, column, stop, step, down)
-        return _Tiling(loop, pointers, base.symbol, stride, corner, described)
-
-    def _moved(self, pointers: Symbol, value: Expr, step: int, stride: Symbol) -> int | None:
-        """Along which axis an iteration moves the pointers, by as much as the loop counts."""
-        match value:
-            case Binary(operator="+", left=Name(symbol=symbol), right=by) if symbol is pointers:
-                if constant(by) == step:
-                    return 1
-                match by:
-                    case Binary(operator="*", left=left, right=right):
-                        for factor, other in ((left, right), (right, left)):
-                            if constant(factor) == step and self._parameter(other) is stride:
-                                return 0
-        return None
-
-    def _index(self, term: Expr) -> tuple[int, tuple[Expr, Symbol | None]] | None:
-        """Along which axis a block of indices counts: the indices themselves, and the parameter they are times."""
-        axis, stride = None, None
-        while True:
-            match term:
-                case Expand(operand=operand, axes=(False, True) | (True, False) as axes) if axis is None:
-                    term, axis = operand, int(axes[0])
-                case Cast(operand=operand) if _element(term) == LONG and _element(operand) == INT:
-                    term = operand
-                case Binary(operator="*", left=left, right=right):
-                    if constant(left) == 1 or constant(right) == 1:
-                        term = right if constant(left) == 1 else left
-                        continue
-                    factor, other = (left, right) if not shape_of(left.type) else (right, left)
-                    if stride is not None or (stride := self._parameter(factor)) is None:
-                        return None
-                    term = other
-                case Name(symbol=symbol) if _is_product(self._values.get(symbol)):
-                    term = self._values[symbol]
-                case _:
-                    return None if axis is None else (axis, (term, stride))
-
-    def _parameter(self, factor: Expr) -> Symbol | None:
-        """The integer parameter that a factor is, if the kernel never sets it."""
-        while isinstance(factor, Cast) and _element(factor) == LONG:
-            factor = factor.operand
-        if isinstance(factor, Name) and factor.symbol in self._fixed and factor.type in (INT, LONG):
-            return factor.symbol
-        return None
+        described = Described(tile.base.name, stride.name, width, row, column, stop, step, down)
+        return _Tiling(loop, pointers, tile.base, stride, corner, described)
 
     def _edge(self, indices: Expr, size: int) -> tuple[Edge, Expr] | None:
         """``start + first ... first + size``: the edge, and the start as an expression."""
@@ -375,7 +325,7 @@ class _Search:
         if total.low < 0 or min(x, y, z) < 0:
             return None
         begin: Expr | None = None
-        for term in _terms(self._value(indices)):
+        for term in terms(self._value(indices)):
             if isinstance(term, Range):
                 term = term.start
             if shape_of(term.type):
@@ -386,8 +336,8 @@ class _Search:
 
     def _value(self, expr: Expr) -> Expr:
         """The expression, or what the variable is that it names."""
-        while isinstance(expr, Name) and expr.symbol in self._values:
-            expr = self._values[expr.symbol]
+        while isinstance(expr, Name) and expr.symbol in self._pointers.values:
+            expr = self._pointers.values[expr.symbol]
         return expr
 
     def _tile_term(self, expr: Expr) -> Affine | None:
@@ -397,24 +347,13 @@ class _Search:
                 return Affine.symbol(_number(axis))
             case Range(start=start):
                 return Affine.symbol(_ELEMENT).plus(Affine.constant(_number(start)))
-            case Name(symbol=variable) if variable in self._values:
-                return affine_of(self._values[variable], self._tile_term)
+            case Name(symbol=variable) if variable in self._pointers.values:
+                return affine_of(self._pointers.values[variable], self._tile_term)
         return None
 
 
 def _element(expr: Expr) -> object:
     return element_of(expr.type)  # type: ignore[arg-type]
-
-
-def _is_product(expr: Expr | None) -> bool:
-    return isinstance(expr, Expand | Cast) or (isinstance(expr, Binary) and expr.operator == "*")
-
-
-def _terms(expr: Expr | None) -> list[Expr]:
-    """What a sum adds up, in its order."""
-    if isinstance(expr, Binary) and expr.operator == "+":
-        return [*_terms(expr.left), *_terms(expr.right)]
-    return [] if expr is None else [expr]
 
 
 def _number(expr: Expr) -> int:

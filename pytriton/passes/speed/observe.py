@@ -14,7 +14,7 @@ from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.queries import nodes
 from pytriton.passes.memory.provenance import Provenance
 from pytriton.passes.speed.stages import can_stream
-from pytriton.passes.speed.swizzle import can_swizzle
+from pytriton.passes.speed.swizzle import can_swizzle, grows
 from pytriton.passes.speed.tiles import largest_tiles
 
 __all__ = ["observe"]
@@ -25,6 +25,7 @@ def observe(kernel: KernelDef, context: Context) -> KernelDef:
     context.traits = replace(
         context.traits,
         swizzles=can_swizzle(kernel),
+        grows=can_swizzle(kernel) and grows(kernel),
         pipelined=any(map(_is_pipelined, statements(kernel.body))),
         streams=can_stream(kernel, Provenance(kernel)),
         doubles=any(scalar_of(operation.type) == DOUBLE for operation in nodes(kernel.body, Binary)),

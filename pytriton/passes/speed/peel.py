@@ -17,8 +17,12 @@ is no ``if``.
 A condition goes where it follows from the iteration being full: its sides are sums of the loop's variable, its
 bound, numbers and ranges, and differ by what numbers decide (linear.py).
 
-Gain: attention on an H200 with Triton 3.6, 346 TFLOP/s for 322 at head size 64, 342 for 313 at 128
-(benchmarks/NOTES.md).
+A causal mask, ``n + rn <= rm`` with ``rm = pm * TM + 0 ... TM``, fails on the diagonal alone. Where the bound is
+``min(N, (pm + 1) * TM)``, and TM is at most TN, that is the last iteration of the loop. So there the last one is
+apart whether it is full or not (``_Diagonal``): ``whole = (max(N, 1) - 1) / TN * TN``.
+
+Gain: attention on an H200 with Triton 3.6, 346 TFLOP/s for 322 at head size 64, 342 for 313 at 128; of the diagonal
+354 for 276 and 397 for 377 (benchmarks/NOTES.md).
 Switch: its row in ``PASSES``.
 Try without it: with the first Triton that peels loops under masks by itself; 3.6 does not, newer ones are not
 measured yet.
@@ -26,7 +30,7 @@ measured yet.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -75,7 +79,14 @@ from pytriton.lang.tree.walk import (
 from pytriton.passes.analysis.affine import Affine, affine_of, affine_of_element
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.linear import decides, is_true
-from pytriton.passes.analysis.queries import larger_than, multiplies, negated, set_once, unless_changed
+from pytriton.passes.analysis.queries import (
+    larger_than,
+    multiplies,
+    negated,
+    never_set,
+    set_once,
+    unless_changed,
+)
 
 __all__ = ["peel"]
 
@@ -95,6 +106,15 @@ def peel(kernel: KernelDef, _: Context) -> KernelDef:
 class _Peel:
     def __init__(self, kernel: KernelDef) -> None:
         self.kernel = kernel
+        self.values: dict[Symbol, Expr] = {}  # what variables were set to last
+
+    @cached_property
+    def diagonals(self) -> tuple[_Diagonal, ...]:
+        """The variables that may be the rows of a causal mask."""
+        once = set_once(self.kernel.body)
+        fixed = never_set(self.kernel) | once.keys()
+        found = (_diagonal(symbol, value, fixed) for symbol, value in once.items())
+        return tuple(diagonal for diagonal in found if diagonal)
 
     @cached_property
     def ranges(self) -> dict[Symbol, Affine]:
@@ -112,12 +132,18 @@ class _Peel:
         for statement in body:
             multiples.passed.append(statement)
             inner = bodies(statement)
+            for symbol in inside(statement).sets if inner else ():
+                self.values.pop(symbol, None)
             if isinstance(statement, RangeLoop) and (peeled := self._loop(statement, multiples)):
                 result += peeled
             elif inner:
                 result.append(with_bodies(statement, partial(self.body, outer=multiples)))
             else:
                 result.append(statement)
+                if isinstance(statement, Declare | Assign) and statement.value is not None:
+                    self.values[statement.symbol] = statement.value
+            for symbol in inside(statement).sets if inner else ():
+                self.values.pop(symbol, None)
         return unless_changed(body, result)
 
     def _loop(self, loop: RangeLoop, multiples: _Multiples) -> Body:
@@ -129,17 +155,39 @@ class _Peel:
             return ()
         if not any(map(decides, expressions(loop.body))):
             return ()
-        body = _Unmasked(iteration, self.ranges | iteration.sums).body(loop.body)
+        diagonal = self._ends_on(iteration)
+        unmasked = _Unmasked(iteration, self.ranges | iteration.sums, diagonal)
+        body = unmasked.body(loop.body)
         if body is loop.body:
             return ()
         step, known = iteration.step, multiples.now()
+        if unmasked.by_diagonal:
+            return self._with_last(loop, body, iteration, loop.step, always=True)
         if _multiple(iteration.count, known) % step == 0 and step & (step - 1) == 0:
             return (replace(loop, body=body),)
         size = loop.step if iteration.up else negated(loop.step)
         return self._with_last(loop, body, iteration, size)
 
-    def _with_last(self, loop: RangeLoop, body: Body, iteration: _FullIteration, size: Expr) -> Body:
-        """The full iterations, and the last one where some of the bound is left."""
+    def _ends_on(self, iteration: _FullIteration) -> _Diagonal | None:
+        """The rows that a loop's last iteration reaches, if its bound says so."""
+        bound = self.values.get(iteration.count.symbol) if isinstance(iteration.count, Name) else None
+        if not isinstance(bound, Call) or bound.function != "min" or not iteration.up:
+            return None
+        ends = [affine_of(argument, _variable) for argument in bound.arguments]
+        step = iteration.step
+        for diagonal in self.diagonals:
+            for end in ends:
+                if end is None or step & (step - 1):
+                    continue
+                behind = end.plus(diagonal.first, -1)
+                if not behind.terms and 0 < behind.low == behind.high <= min(diagonal.size, step):
+                    return diagonal
+        return None
+
+    def _with_last(
+        self, loop: RangeLoop, body: Body, iteration: _FullIteration, size: Expr, always: bool = False
+    ) -> Body:
+        """The full iterations, and the last one where some of the bound is left; ``always``: the last one apart."""
         span = loop.span
 
         def calculate(left: Expr, operator: str, right: Expr) -> Expr:
@@ -148,7 +196,9 @@ class _Peel:
         symbol = Symbol("whole" if iteration.up else "rest", INT, span)
         cut = Name(span, INT, symbol)
         if iteration.up:
-            value = calculate(calculate(loop.stop, "/", size), "*", size)
+            one = Literal(span, INT, 1)
+            before = calculate(Call(span, INT, "max", (loop.stop, one)), "-", one) if always else loop.stop
+            value = calculate(calculate(before, "/", size), "*", size)
             left = Binary(span, BOOL, "<", cut, loop.stop)
         else:
             value = calculate(loop.start, "%", size)
@@ -218,6 +268,41 @@ def _full_iteration(loop: RangeLoop) -> _FullIteration | None:
     return _FullIteration(loop.symbol, up, abs(step), bound, gap)
 
 
+@dataclass(frozen=True, slots=True)
+class _Diagonal:
+    """A variable that is ``first`` plus 0 to ``size`` (exclusive), a power of two of which ``first`` is a multiple.
+
+    So none of its elements wraps around. A loop up to ``min(N, first + size)`` in steps of at least ``size`` has in
+    all its iterations but the last ``n + step <= first``: so has ``n + rn`` that is at most every element.
+    """
+
+    rows: Symbol
+    first: Affine
+    size: int
+
+    def gap(self, iteration: _FullIteration) -> Affine:
+        """What is at least 0 in an iteration that is not the last: from its end to the first of the rows."""
+        step = Affine.constant(-iteration.step)
+        return Affine.symbol(self.rows).plus(Affine.symbol(iteration.variable), -1).plus(step)
+
+
+def _diagonal(symbol: Symbol, value: Expr, fixed: Set[Symbol]) -> _Diagonal | None:
+    if element_of(value.type) != INT or larger_than(value, _MAX_NODES) or not names(value) <= fixed:  # type: ignore[arg-type]
+        return None
+    total = affine_of_element(value, _variable)
+    if total is None or not total.terms:
+        return None
+    size = total.high - total.low + 1
+    if size < 2 or size & (size - 1) or any(count % size for count in (total.low, *total.terms.values())):
+        return None
+    return _Diagonal(symbol, Affine(total.terms, total.low, total.low), size)
+
+
+def _variable(part: Expr) -> Affine | None:
+    """A scalar variable as a symbol."""
+    return Affine.symbol(part.symbol) if isinstance(part, Name) and not shape_of(part.type) else None
+
+
 class _Multiples:
     """Of which power of two each variable is a multiple, after the statements passed; worked out when asked."""
 
@@ -269,12 +354,19 @@ class _Unmasked:
     """Rewrites the body of a loop for its full iterations.
 
     ``sums``: of the variables that are ranges, or computed from those, the loop's variable and its bound;
-    ``true``: variables of the body that hold nothing but true.
+    ``diagonal``: the rows that all iterations but the last end before, of which the least stands for each;
+    ``by_diagonal``: whether that was needed; ``true``: variables of the body that hold nothing but true.
     """
 
     iteration: _FullIteration
     sums: dict[Symbol, Affine]
+    diagonal: _Diagonal | None = None
+    by_diagonal: bool = False
     true: set[Symbol] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        if self.diagonal:
+            self.sums = {**self.sums, self.diagonal.rows: Affine.symbol(self.diagonal.rows)}
 
     def body(self, body: Body) -> Body:
         """The statements without conditions that hold, and without the variables that held them."""
@@ -345,8 +437,17 @@ class _Unmasked:
             return False
         if low_sum.low < 0 or any(count < 0 for count in low_sum.terms.values()):
             return False
-        gap = high_sum.plus(low_sum, -1).plus(self.iteration.gap, -1)
-        return not gap.terms and gap.low >= (0 if claim.operator in ("<=", ">=") else 1)
+        over = high_sum.plus(low_sum, -1)
+        least = 0 if claim.operator in ("<=", ">=") else 1
+        gap = over.plus(self.iteration.gap, -1)
+        if not gap.terms and gap.low >= least:
+            return True
+        if self.diagonal is None:
+            return False
+        gap = over.plus(self.diagonal.gap(self.iteration), -1)
+        holds = not gap.terms and gap.low >= least
+        self.by_diagonal |= holds
+        return holds
 
     def _sum(self, expr: Expr) -> Affine | None:
         """An integer of the body by the loop's variable and its bound; None where it needs anything else."""

@@ -1,10 +1,19 @@
 """Program ids in groups, for the level-2 cache: a point that tuning may add to a sweep of its own accord.
 
-Programs start in the order of axis 0. A wave of them then reads a few columns of tiles and all rows; in groups of
-``group`` along axis 0 it reads a patch of both, which is less. The new ids are a bijection of the launch grid, and
-nothing orders the programs of a launch, so this is exact for every kernel; only the time differs.
+Programs start in the order of axis 0. A wave of them then reads a few columns of tiles and all rows; in
+groups of ``group`` along axis 0 it reads a patch of both, which is less. The new ids are a bijection of the
+launch grid, and nothing orders the programs of a launch, so this is exact for every kernel; only the time
+differs.
 
-Gain: half products of 8192 on an H200 with Triton 3.6, 631 TFLOP/s for 577 to 626; at 4096 it costs a little.
+A negative group has another purpose: where a loop runs the longer the further a program is along axis 0, as
+under a causal mask, the last programs are the longest, and at the end most of the GPU waits for a few. So of each
+``-group`` columns along axis 1 the programs start from the end of axis 0:
+
+    pid_0 = tl.num_programs(0) - 1 - inside // high
+    pid_1 = first + inside % high
+
+Gain: half products of 8192 on an H200 with Triton 3.6, 631 TFLOP/s for 577 to 626; at 4096 it costs a little;
+causal attention 431 for 397 (benchmarks/NOTES.md).
 Switch: ``Settings.swizzle``, which tuning sets for its best few points (runtime/sweep/variants.py).
 Try without it: tuning measures both every time.
 """
@@ -23,15 +32,16 @@ from pytriton.lang.tree.typed import (
     KernelDef,
     Literal,
     Name,
+    RangeLoop,
     Symbol,
 )
 from pytriton.lang.tree.types import INT
-from pytriton.lang.tree.walk import map_expressions, with_children
+from pytriton.lang.tree.walk import map_expressions, names, statements, walk, with_children
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.queries import nodes
+from pytriton.passes.analysis.queries import assignments, nodes
 from pytriton.source import Span
 
-__all__ = ["can_swizzle", "swizzle"]
+__all__ = ["can_swizzle", "grows", "swizzle"]
 
 
 def can_swizzle(kernel: KernelDef) -> bool:
@@ -56,9 +66,29 @@ def swizzle(kernel: KernelDef, context: Context) -> KernelDef:
     return replace(kernel, body=(*start, *map_expressions(kernel.body, changed)))
 
 
+def grows(kernel: KernelDef) -> bool:
+    """Whether it has a loop whose end depends on the place along axis 0."""
+    sources: dict[Symbol, set[Symbol]] = {}
+    places: set[Symbol] = set()
+    for symbol, value in assignments(kernel.body):
+        sources.setdefault(symbol, set()).update(names(value))
+        calls = (node for node in walk(value) if isinstance(node, Call) and node.function == "program_id")
+        places |= {symbol for call in calls if constant(call.arguments[0]) == 0}
+    ends = [names(loop.stop) for loop in statements(kernel.body) if isinstance(loop, RangeLoop)]
+    seen: set[Symbol] = set()
+    pending = list(set().union(*ends))
+    while pending:
+        symbol = pending.pop()
+        if symbol not in seen:
+            seen.add(symbol)
+            pending += sources.get(symbol, ())
+    return not seen.isdisjoint(places)
+
+
 def _start(span: Span, group: int) -> tuple[Body, Symbol, Symbol]:
     """The statements that compute the new ids, and their variables."""
     body: list[Declare] = []
+    grouped = 0 if group > 0 else 1  # the axis
 
     def ask(function: str, axis: int) -> Expr:
         return Call(span, INT, function, (Literal(span, INT, axis),))
@@ -74,16 +104,22 @@ def _start(span: Span, group: int) -> tuple[Body, Symbol, Symbol]:
     def use(symbol: Symbol) -> Expr:
         return Name(span, INT, symbol)
 
-    size = Literal(span, INT, group)
+    size = Literal(span, INT, abs(group))
     line = calculate(ask("program_id", 1), "*", ask("num_programs", 0))
     place = let("pid", calculate(line, "+", ask("program_id", 0)))
-    group_size = let("whole", calculate(size, "*", ask("num_programs", 1)))
+    group_size = let("whole", calculate(size, "*", ask("num_programs", 1 - grouped)))
     first = let("first", calculate(calculate(use(place), "/", use(group_size)), "*", size))
-    left = calculate(ask("num_programs", 0), "-", use(first))
+    left = calculate(ask("num_programs", grouped), "-", use(first))
     high = let("high", Call(span, INT, "min", (left, size)))
     inside = let("inside", calculate(use(place), "%", use(group_size)))
-    row = let("pid_0", calculate(use(first), "+", calculate(use(inside), "%", use(high))))
-    column = let("pid_1", calculate(use(inside), "/", use(high)))
-    comment = f"programs in groups of {group}, for the level-2 cache"
+    within = calculate(use(first), "+", calculate(use(inside), "%", use(high)))
+    along = calculate(use(inside), "/", use(high))
+    if grouped == 0:
+        row, column = let("pid_0", within), let("pid_1", along)
+        comment = f"programs in groups of {group}, for the level-2 cache"
+    else:
+        last = calculate(ask("num_programs", 0), "-", Literal(span, INT, 1))
+        row, column = let("pid_0", calculate(last, "-", along)), let("pid_1", within)
+        comment = "the longest programs first"
     body[0] = replace(body[0], comments=Comments((comment,)))
     return tuple(body), row, column

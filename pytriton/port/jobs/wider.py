@@ -87,11 +87,13 @@ def flipped(known: Known, sets: Sequence[Defines]) -> dict[str, list[dict[str, A
     return proposed
 
 
-def completed(known: Known, sets: Sequence[Defines]) -> list[dict[str, Any]]:
-    """Each layout of one operand with each of another, where some are missing."""
+def completed(
+    known: Known, sets: Sequence[Defines], operands: Mapping[str, frozenset[str]]
+) -> list[dict[str, Any]]:
+    """Each layout of one operand with each of another, where some are missing. ``operands``: operands.py."""
     proposed = []
     flags = known.modes
-    for row in known.completed(sets):
+    for row in known.completed(sets, operands):
         mode = {name: row[name] for name in flags}
         base = next((d for d in sets if {name: known.facts_of(d)[name] for name in flags} == mode), None)
         if base is None:

@@ -18,11 +18,11 @@ __all__ = ["NAMES", "PASSED", "TESTING", "launcher"]
 
 # What is asked of triton: names of ours, names that today's Triton has, and names of triton.testing.
 NAMES: Final = frozenset(
-    """Kernel bench_registry cdiv_sum config ctx_registry empty function kernel read shape synchronize testing
+    """Kernel bench_registry cdiv cdiv_sum config ctx_registry empty function kernel read shape synchronize testing
     utils""".split()
 )
 PASSED: Final = frozenset(
-    "Config __version__ autotune cdiv heuristics jit language next_power_of_2 runtime".split()
+    "Config __version__ autotune heuristics jit language next_power_of_2 runtime".split()
 )
 TESTING: Final = frozenset("Benchmark allclose do_bench mask_tensor perf_report sparsify_tensor".split())
 
@@ -53,13 +53,12 @@ def launcher(folder: str, uses: Uses, kernels: Sequence[PortedKernel], reads: bo
     return render("port_launcher.py.j2", imports=list(_imports(body)), **parts)
 
 
-_MODULES: Final = ("csv", "ctypes", "functools", "itertools", "sys")
+_MODULES: Final = ("csv", "ctypes", "functools", "itertools", "sys", "timeit")
 _FROM: Final = {
     "collections": ("namedtuple",),
-    "contextlib": ("nullcontext", "suppress"),
+    "contextlib": ("suppress",),
     "dataclasses": ("dataclass", "field"),
     "pathlib": ("Path",),
-    "time": ("perf_counter_ns",),
     "types": ("SimpleNamespace",),
 }
 

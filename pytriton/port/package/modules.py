@@ -8,6 +8,7 @@ Invariant: functions and sources of a module have different names.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -104,14 +105,15 @@ def _source(opened: str, ported: PortedKernel, closed: str, indent: int) -> Iter
     truths = [name for name in flags if name not in ported.switches]
     if truths:
         yield from _named("truths", truths, inner)
-    yield from _condition("serves=", serving.condition, inner)
     if serving.tables:
         yield f"{pad}values={{"
         for one in serving.tables:
             yield from _table(one, inner + 4)
         yield f"{pad}}},"
-    else:
-        yield f"{pad}values={{}},"
+    if serving.condition.numbers:
+        yield from _named("numbers", serving.condition.numbers, inner)
+    if serving.condition.terms:
+        yield from _condition("serves=", serving.condition, inner)
     retuned = [parameter.identifier for parameter in ported.parameters if parameter.retune]
     if retuned:
         yield from _named("key", retuned, inner)
@@ -126,7 +128,7 @@ def _named(name: str, values: Iterable[str], indent: int) -> list[str]:
 
 
 def _change(change: Change, indent: int) -> Iterator[str]:
-    """``(lambda DX, DW: DX or DW, {"BIAS": None}),``."""
+    """``(lambda DX=None, DW=None, **_: DX or DW, {"BIAS": None}),``."""
     pad = " " * indent
     types = [f'"{name}": {_literal(type_)}' for name, type_ in change.types.items()]
     head, line = list(_condition("", change.condition, 0)), f"{{{', '.join(types)}}}"
@@ -140,13 +142,15 @@ def _change(change: Change, indent: int) -> Iterator[str]:
 
 
 def _condition(name: str, one: Condition, indent: int) -> Iterator[str]:
-    names = [*one.numbers, *(f"{other}=None" if one.numbers or name else other for other in one.others)]
-    head = f"{' ' * indent}{name}lambda {', '.join(names)}: ".replace("lambda :", "lambda:")
-    line = f"{head}{' and '.join(one.terms) or 'True'},"
+    asked = set(re.findall(r"\w+", " ".join(one.terms)))
+    names = [number for number in one.numbers if number in asked]
+    names += [f"{other}=None" for other in one.others]
+    head = f"{' ' * indent}{name}lambda {', '.join([*names, '**_'])}: "
+    line = f"{head}{' and '.join(one.terms)},"
     if len(line) <= WIDTH:
         yield line
         return
-    separated = [one.terms[0], *(f"and {term}" for term in one.terms[1:])] if one.terms else ["True"]
+    separated = [one.terms[0], *(f"and {term}" for term in one.terms[1:])]
     yield from _packed(f"{head}(", separated, "),", indent, " ")
 
 

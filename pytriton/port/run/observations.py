@@ -65,7 +65,7 @@ def observe(program: str, paths: Sequence[Path]) -> list[Observation]:
         command = [sys.executable, "-m", "pytriton.port.run.recorder", str(file), *legacy, *words]
         here = str(Path(__file__).resolve().parents[3])
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*filter(None, searched), here])}
-        done = subprocess.run(command, stdout=sys.stderr, env=environment)
+        done = subprocess.run(command, stdout=2, env=environment)  # what it prints is no result of ours
         if done.returncode != 0 or not file.exists():
             raise ProgramError(f"{program}: the program ended with status {done.returncode}")
         return [observation(load) for load in json.loads(file.read_text(encoding="utf-8"))]

@@ -13,6 +13,7 @@ from typing import Final
 
 import torch
 
+from pytriton.errors import counted
 from pytriton.runtime.checks.violation import Outside
 
 __all__ = ["cure_of"]
@@ -73,7 +74,9 @@ def _too_few_locks(outside: Outside) -> str | None:
     if outside.index < 0 or outside.tensor.numel() >= programs:
         return None
     name = outside.extent.parameter.name  # type: ignore[union-attr]
-    return f"'{name}' has {outside.tensor.numel()} elements for {programs} programs: make it larger"
+    return (
+        f"'{name}' has {counted(outside.tensor.numel(), 'element')} for {programs} programs: make it larger"
+    )
 
 
 # Rules for offsets.
@@ -159,7 +162,7 @@ def _smaller_than_another(outside: Outside) -> str | None:
         if (exact or (large and other.tensor.ndim == tensor.ndim == 1)) and outside.highest >= tensor.numel():
             whose = other.parameter.name
             return (
-                f"'{name}' has {tensor.numel()} elements, and '{whose}' has {other.tensor.numel()}: "
+                f"'{name}' has {counted(tensor.numel(), 'element')}, and '{whose}' has {other.tensor.numel()}: "
                 f"pass a tensor of shape {tuple(other.tensor.shape)}"
             )
     return None

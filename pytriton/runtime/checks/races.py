@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from pytriton.errors import Diagnostic, LaunchError
+from pytriton.errors import Diagnostic, LaunchError, counted
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.memory import Extent, Memory
 from pytriton.runtime.errors import warn
@@ -104,7 +104,7 @@ def _of_race(race: Race, memory: Memory, grid: Program) -> Diagnostic:
         where += f", element {list(race.element)} of the block {list(race.site.shape)}"
     more = len(race.addresses) - 1
     if more:
-        where += f"; {more} more element{'s' * (more > 1)}, in {len(race.programs)} programs"
+        where += f"; {counted(more, 'more element')}, in {counted(len(race.programs), 'program')}"
     notes: list[str | tuple[str, object]] = [where]
     if race.other_site.span != race.site.span:
         notes.append((f"program {race.other} does it here", race.other_site.span))
@@ -132,7 +132,7 @@ def _of_double(double: Double, memory: Memory, grid: Program) -> Diagnostic:
     notes = [f"in program {double.program} of a grid of {grid}"]
     more = double.count - 1
     if more:
-        notes[0] += f"; {more} more element{'s' * (more > 1)}"
+        notes[0] += f"; {counted(more, 'more element')}"
     if not double.differs:
         message = f"elements {first} and {second} of a block both store {double.values[0]} to {place}"
         return Diagnostic("note", "TC554", message, double.site.span, tuple(notes))

@@ -13,7 +13,7 @@ from typing import Final
 
 import torch
 
-from pytriton.errors import Diagnostic, LaunchError
+from pytriton.errors import Diagnostic, LaunchError, counted
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.cures import cure_of
 from pytriton.runtime.checks.memory import Extent, Memory
@@ -97,7 +97,7 @@ def _place(outside: Outside) -> str:
         text += f", element {list(violation.element)} of the block {list(violation.site.shape)}"
     more = violation.count - 1
     if more:
-        text += f"; {more} more element{'s' * (more > 1)}"
+        text += f"; {counted(more, 'more element')}"
         if violation.programs != 1:
             text += f", in {violation.programs or 'several'} programs"
     return text
@@ -110,7 +110,7 @@ def _tensor(outside: Outside) -> list[str]:
         return []
     tensor, name = extent.tensor, extent.parameter.name
     if extent.parameter.buffer:
-        return [f"'{name}' is a constant buffer of {extent.parameter.buffer} bytes"]
+        return [f"'{name}' is a constant buffer of {counted(extent.parameter.buffer, 'byte')}"]
     first, last = outside.reachable
     dtype = str(tensor.dtype).removeprefix("torch.")
     text = f"'{name}' is a tensor of {dtype}, shape {tuple(tensor.shape)}, strides {tuple(tensor.stride())}"

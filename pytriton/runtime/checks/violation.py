@@ -7,6 +7,7 @@ from functools import cached_property
 
 import torch
 
+from pytriton.errors import counted
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.memory import Extent, Memory
 
@@ -101,4 +102,4 @@ class Outside:
             if self.index < first
             else (self.index - last, "past the end")
         )
-        return f"{count} element{'s' * (count != 1)} {side}"
+        return f"{counted(count, 'element')} {side}"

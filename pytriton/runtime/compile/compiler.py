@@ -109,10 +109,11 @@ def _compiled(ast_source: Any, target: Any, options: Mapping[str, object]) -> An
 
 
 def _options(translation: Translation, config: Config) -> Mapping[str, object]:
-    """Fusing a * b + c is allowed, as in C; double is exact. Given explicitly, as Triton's default will change."""
+    """Fusing a * b + c is allowed, as in C; double is exact, unless the user wants it fast. Given explicitly, as
+    Triton's default will change."""
     options: dict[str, object] = {
         "num_warps": config.num_warps,
-        "enable_fp_fusion": not translation.traits.doubles,
+        "enable_fp_fusion": config.fast_math or not translation.traits.doubles,
     }
     if config.num_stages is not None:
         options["num_stages"] = config.num_stages

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy
@@ -27,10 +27,11 @@ _NOWHERE: Final[Range] = (1, 0)
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """One launch: the memory that it may reach, and by site what was found to be outside."""
+    """One launch: the memory that it may reach, and by site what was found outside and the highest address."""
 
     memory: Memory
     found: dict[int, Violation]
+    last: dict[int, int] = field(default_factory=dict)
 
 
 class CheckedAccesses:
@@ -112,7 +113,10 @@ class CheckedAccesses:
         """None if all elements that the mask lets through are inside; else which of these are, as truth values."""
         addresses = pointer.handle.data
         low, last = self._bounds[number]
-        lowest, highest = addresses.min(), addresses.max()
+        lowest, highest = int(addresses.min()), int(addresses.max())
+        assert self._launched is not None
+        if highest > self._launched.last.get(number, 0):
+            self._launched.last[number] = highest
         if low <= lowest and highest <= last:
             return None
         wanted = numpy.ones(addresses.shape, bool)

@@ -9,18 +9,21 @@ absent tensor is a null pointer, all as on a GPU. It needs no environment variab
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, Final
 
 import numpy
 import triton.language as tl
-from triton.runtime.interpreter import ASTTransformer, InterpretedFunction, TensorHandle
+from triton.runtime.interpreter import ASTTransformer, InterpretedFunction, InterpreterBuilder, TensorHandle
 from triton.runtime.jit import JITFunction
 
 from pytriton.lang.tree.formats import Printed
 from pytriton.lang.tree.types import INT, PointerType, ScalarType
 from pytriton.pipeline import Parameter
+from pytriton.progress import bar
 from pytriton.runtime.compile.exclusion import interpreting
 from pytriton.runtime.compile.load import LoadedModule
 from pytriton.runtime.errors import warn_once
@@ -74,7 +77,8 @@ class Interpreted:
         warn_once(_NOTICE)
         mends = {**_ALL_MENDS, **(order or {})}
         hangs = waiting(self._function.rewrite().__code__)
-        with interpreting(), mended(mends), mended(hangs), numpy.errstate(all="ignore"):
+        shown = _progress(self._function.fn.__name__, grid)
+        with interpreting(), mended(mends), mended(hangs), shown, numpy.errstate(all="ignore"):
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
             self._make_ones_constants(values, wrapped)
             if self._accesses is None or launched is None:
@@ -91,6 +95,25 @@ class Interpreted:
             annotations.pop(name, None)
             if values[place] == 1:
                 annotations[name], wrapped[place] = tl.constexpr, 1
+
+
+@contextmanager
+def _progress(kernel: str, grid: tuple[int, int, int]) -> Iterator[None]:
+    """A bar that counts the programs of a grid which takes more than two seconds."""
+    shown = bar(f"{kernel} on the CPU", math.prod(grid), after=2.0)
+    if shown is None:
+        yield
+        return
+
+    def counting(given: Any) -> Any:
+        def set_grid_idx(builder: InterpreterBuilder, *place: int) -> None:
+            given(builder, *place)
+            shown.update()
+
+        return set_grid_idx
+
+    with mended({(InterpreterBuilder, "set_grid_idx"): counting}), shown:
+        yield
 
 
 class _Assigned(ASTTransformer):  # type: ignore[misc]

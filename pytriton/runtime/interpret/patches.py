@@ -162,4 +162,8 @@ def _elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 # Functions that exist only as machine code; NumPy has the same.
-LIBDEVICE: Final = SimpleNamespace(tanh=_elementwise(numpy.tanh), pow=_elementwise(numpy.power))
+LIBDEVICE: Final = SimpleNamespace(
+    tanh=_elementwise(numpy.tanh),
+    pow=_elementwise(numpy.power),
+    fast_dividef=_elementwise(numpy.divide),
+)

@@ -21,6 +21,7 @@ from typing import Any, Final, NoReturn
 import numpy
 import torch
 
+from pytriton.errors import counted
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.runtime.errors import refusal
@@ -110,8 +111,7 @@ class Binder:
         """Raise LaunchError for a number of arguments. ``grid``: what may be an argument, taken for the grid."""
         wanted = len(self.parameters)
         declarations = ", ".join(parameter.declaration for parameter in self.parameters)
-        plural = "" if wanted == 1 else "s"
-        message = f"{self.kernel}: it takes {wanted} argument{plural}, not {given}"
+        message = f"{self.kernel}: it takes {counted(wanted, 'argument')}, not {given}"
         if given == wanted - 1 and isinstance(grid, (int, float, torch.Tensor)):
             shown = f"a {type(grid).__name__}" if isinstance(grid, torch.Tensor) else repr(grid)
             message += f"\nnote: without grid= the last argument is the grid: {shown} was taken for it"

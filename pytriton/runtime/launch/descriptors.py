@@ -28,6 +28,8 @@ __all__ = ["Fits", "describes", "fits_of"]
 _HOPPER: Final = 90
 MAX_INT: Final = 2**31 - 1
 _BYTES: Final = 16  # what addresses and the distances of rows must be multiples of
+_SMALLEST: Final = 2.0**-126  # of a scale: no subnormal float
+_LARGEST: Final = 2.0**127  # and times log2(e) no infinity
 MAX_PROGRAMS: Final = 1 << 16  # of one launch: each takes some hundred bytes of memory
 
 
@@ -79,10 +81,15 @@ class Fits:
     """Whether a launch with this grid and these values reads what the text says."""
 
     tiles: tuple[Tile, ...]
+    positive: tuple[int, ...] = ()  # the positions of values that have to be
 
     def __call__(self, grid: Grid, values: Sequence[Any]) -> bool:
         x, y, z = grid
-        return x * y * z <= MAX_PROGRAMS and all(tile.suits(grid, values) for tile in self.tiles)
+        return (
+            (not self.tiles or x * y * z <= MAX_PROGRAMS)
+            and all(tile.suits(grid, values) for tile in self.tiles)
+            and all(_SMALLEST <= values[at] <= _LARGEST for at in self.positive)
+        )
 
     @property
     def packed(self) -> bytes:
@@ -98,10 +105,12 @@ class Fits:
 
 def fits_of(translation: Translation) -> Fits | None:
     """What must hold of a launch; None if all suit."""
-    if not translation.traits.described:
+    traits = translation.traits
+    if not traits.described and not traits.positive:
         return None
     places = {parameter.name: at for at, parameter in enumerate(translation.parameters)}
-    return Fits(tuple(_tile(described, places) for described in translation.traits.described))
+    tiles = tuple(_tile(described, places) for described in traits.described)
+    return Fits(tiles, tuple(places[name] for name in traits.positive))
 
 
 def _tile(described: Described, places: Mapping[str, int]) -> Tile:

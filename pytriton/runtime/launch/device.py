@@ -54,6 +54,7 @@ MOST_PROGRAMS: Final = (
     2**31 - 1
 )  # Triton multiplies the axes as 32-bit numbers, and launches nothing if that wraps
 
+_GRIDS: Final = "give a function of the options, or 1 to 3 integers; round up with pytriton.cdiv(a, b)"
 _TRITON_VERSION: Final = tuple(int(part) for part in triton.__version__.split(".")[:2])
 
 
@@ -78,15 +79,15 @@ def sizes_of(grid: Any, options: Options, kernel: str) -> Grid | None:
     ``grid`` is a callable of the options, or a tuple, list or integer of 1 to 3 entries.
     """
     sizes = _asked(grid, options, kernel) if callable(grid) else grid
+    if sizes is None:
+        raise refusal(f"{kernel}: the grid is None: does its function return nothing?", "TC511", _GRIDS)
     if not isinstance(sizes, (tuple, list)):
         sizes = (sizes,)
     try:
         entries = [operator.index(size) for size in sizes]
     except TypeError:
         raise refusal(
-            f"{kernel}: the grid is {_shown(sizes)}, but its entries must be integers",
-            "TC511",
-            "give a function of the options, or 1 to 3 integers; round up with pytriton.cdiv(a, b)",
+            f"{kernel}: the grid is {_shown(sizes)}, but its entries must be integers", "TC511", _GRIDS
         ) from None
     if not 1 <= len(entries) <= 3:
         raise refusal(
@@ -241,17 +242,26 @@ class Direct:
             return launch
 
         def guarded(*given: Any) -> object:
-            grid = given[:3]
-            values = given[13 : 13 + self.count] if self.style == "flat" else given[15]
+            grid, values = self.asked(given, self.count)
             return launch(*given) if fits(grid, values) else otherwise(grid, values)
 
         return guarded
+
+    def asked(self, given: Sequence[Any], count: int) -> tuple[Grid, Sequence[Any]]:
+        """The grid and the ``count`` values of a launch, from all that the C function is given."""
+        x, y, z = given[:3]
+        return (x, y, z), given[13 : 13 + count] if self.style == "flat" else given[15]
 
     @property
     def needs(self) -> tuple[int, bytes, Callable[..., object] | None] | None:
         """What the launcher in C sees to: memory, what a launch must fit, and who serves one that does not."""
         packed = b"" if self.fits is None else self.fits.packed
         return (self.scratch, packed, self.otherwise) if self.scratch or packed else None
+
+    @property
+    def asks_in_python(self) -> bool:
+        """Whether a launch must fit what the launcher in C cannot ask: scales."""
+        return self.fits is not None and bool(self.fits.positive)
 
 
 def direct_of(compiled: Any, constexprs: int) -> Direct | None:

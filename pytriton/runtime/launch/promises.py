@@ -1,7 +1,7 @@
 """What a kernel object does about a promise that a launch breaks.
 
 ``__multipleof(n)`` and ``__aligned(n)`` are promises of the author that old programs break all the time, and were
-right (language.md, section 3). So a launch that breaks one runs the translation without it (``Plan.without``), and
+right (docs/language.md). So a launch that breaks one runs the translation without it (``Plan.without``), and
 the kernel object warns of each parameter once; or, if it is strict, refuses the launch.
 """
 

@@ -20,7 +20,7 @@ import numpy
 import torch
 import triton
 
-from pytriton.errors import LaunchError
+from pytriton.errors import LaunchError, closest
 from pytriton.runtime.errors import headline, refusal
 
 __all__ = [
@@ -69,6 +69,8 @@ def define_of(name: str, value: object) -> Define:
 
 def defines_of(given: Mapping[str, object] | None) -> dict[str, Define | tuple[Define, ...]]:
     """A user's dictionary with checked values; a list becomes a tuple (a sweep of one is a scalar)."""
+    if not isinstance(given, Mapping | None):
+        raise refusal(f"defines is {given!r}, which is no dict", "TC515", "give defines={'TM': 64}")
     checked: dict[str, Define | tuple[Define, ...]] = {}
     for name, value in (given or {}).items():
         if not isinstance(name, str):
@@ -136,9 +138,10 @@ class Options:
         try:
             return self.defines[name]
         except KeyError:
-            known = ", ".join(sorted(self.defines)) or "none at all"
+            near, known = closest(name, self.defines), ", ".join(sorted(self.defines)) or "none at all"
             message = f"the options have no define '{name}'"
-            raise UnknownDefineError(headline(message, "TC514", f"there are {known}")) from None
+            help_ = f"did you mean '{near}'?" if near else f"there are {known}"
+            raise UnknownDefineError(headline(message, "TC514", help_)) from None
 
     d = D = __getitem__
 
@@ -160,17 +163,20 @@ class Options:
 class Config:
     """One point of a sweep. Equal configs give the same code: 1, True, 1.0 and '1' are all different.
 
-    ``precision`` is that of ``float @ float``; ``swizzle`` the size of the groups in which tuning takes the
+    ``precision`` is that of ``float @ float``; ``fast_math`` allows other arithmetic to round otherwise than the
+    text says; ``swizzle`` is the size of the groups in which tuning takes the
     program ids of its own accord, 0 for their order; with ``descriptors`` tiles are loaded through tensor
-    descriptors where that is exact. None of them shows in ``Options``.
+    descriptors, with ``packed`` from copies of operands, where that is exact. None of them shows in ``Options``.
     """
 
     defines: Mapping[str, Define] = field(default_factory=dict)
     num_warps: int = DEFAULT_NUM_WARPS
     num_stages: int | None = None
     precision: str = "ieee"
+    fast_math: bool = False
     swizzle: int = 0
     descriptors: bool = False
+    packed: bool = False
 
     def __post_init__(self) -> None:
         plain = {name: define_of(name, value) for name, value in self.defines.items()}
@@ -178,11 +184,14 @@ class Config:
         object.__setattr__(self, "num_warps", _warps(self.num_warps))
         object.__setattr__(self, "num_stages", _stages(self.num_stages))
         object.__setattr__(self, "precision", _precision(self.precision))
+        object.__setattr__(self, "fast_math", _truth(self.fast_math))
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
         defines = tuple(sorted((name, repr(value)) for name, value in self.defines.items()))
-        return defines, self.num_warps, self.num_stages, self.precision, self.swizzle, self.descriptors
+        arithmetic = self.precision, self.fast_math
+        variant = self.swizzle, self.descriptors, self.packed
+        return defines, self.num_warps, self.num_stages, *arithmetic, *variant
 
     def __eq__(self, other: object) -> bool:
         return self._key == other._key if isinstance(other, Config) else NotImplemented
@@ -197,8 +206,10 @@ class Config:
         defines = ", ".join(f"{name}={value!r}" for name, value in self.defines.items())
         tail = "" if self.num_stages is None else f", num_stages={self.num_stages}"
         tail += "" if self.precision == "ieee" else f", precision={self.precision!r}"
+        tail += ", fast_math=True" if self.fast_math else ""
         tail += f", swizzle={self.swizzle}" if self.swizzle else ""
         tail += ", descriptors=True" if self.descriptors else ""
+        tail += ", packed=True" if self.packed else ""
         return f"Config({defines + ', ' if defines else ''}num_warps={self.num_warps}{tail})"
 
 
@@ -269,6 +280,12 @@ def _precision(value: object) -> str:
     )
 
 
+def _truth(value: object) -> bool:
+    if isinstance(value, (bool, numpy.bool_)):
+        return bool(value)
+    raise refusal(f"fast_math is {value!r}", "TC517", "give True or False, or a list of both")
+
+
 def configs_of(given: Iterable[object]) -> tuple[Config, ...]:
     """``autotune_configs`` / ``autotune_vals``: config objects, or ``({'BLOCK': '1024'}, 4)`` tuples."""
     points: list[Config] = []
@@ -301,6 +318,7 @@ def product(
     num_stages: object,
     points: Sequence[Config] = (),
     precision: object = "ieee",
+    fast_math: object = False,
 ) -> tuple[Config, ...]:
     """All configs of a sweep, first values first, the last list running fastest.
 
@@ -312,13 +330,13 @@ def product(
     for point in points or (Config(),):
         warps = _axis(point.num_warps if num_warps is None else num_warps)
         stages = _axis(point.num_stages if num_stages is None else num_stages)
-        kinds = _axis(precision)
-        if not warps or not stages or not kinds:
-            message = "num_warps, num_stages or precision is an empty list"
+        kinds, speeds = _axis(precision), _axis(fast_math)
+        if not (warps and stages and kinds and speeds):
+            message = "num_warps, num_stages, precision or fast_math is an empty list"
             raise refusal(message, "TC517", "give it a value")
-        for *values, warp, stage, kind in _combinations(axes, warps, stages, kinds):
+        for *values, warp, stage, kind, fast in _combinations(axes, warps, stages, kinds, speeds):
             merged = {**point.defines, **dict(zip(defines, values, strict=True))}
-            settings = {"num_warps": warp, "num_stages": stage, "precision": kind}
+            settings = {"num_warps": warp, "num_stages": stage, "precision": kind, "fast_math": fast}
             seen[replace(point, defines=merged, **settings)] = None
     return tuple(seen)
 

@@ -25,9 +25,11 @@ class PlanSettings:
     device: torch.device | None = None  # of a call that passes addresses only
     tune_fully: bool = False  # try pytriton's own points where the user has no sweep, too
     precision: object = "ieee"  # of float @ float; a list is one more axis of the sweep
+    fast_math: object = False  # a list is one more, too
     strict_promises: bool = False  # refuse launches that break one
     only_named_key: bool = False  # as under torch.compile, where integers alone call for no new tuning
     legacy: bool = False  # made inside a legacy package: launches are no changes for autograd
+    tune_devices: tuple[int, ...] = ()  # other GPUs that time a part of the points
     check: Check = None  # whether launches are checked for accesses outside: checks/mode.py
 
 
@@ -52,5 +54,5 @@ class Definition:
             num_warps = self.num_warps
         if num_stages is None:
             num_stages = self.num_stages
-        precision = self.settings.precision
-        return product({**self.defines, **defines}, num_warps, num_stages, self.points, precision)
+        arithmetic = self.settings.precision, self.settings.fast_math
+        return product({**self.defines, **defines}, num_warps, num_stages, self.points, *arithmetic)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from pytriton.errors import Report
+from pytriton.errors import LaunchError, Report, not_a_text
 from pytriton.lang.tokens import decode
 from pytriton.pipeline import Translation, translate_as
-from pytriton.runtime.errors import caller, refusal
+from pytriton.runtime.errors import caller
 from pytriton.runtime.options.defines import Config
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -34,13 +34,16 @@ class KernelText:
         on_cpu: bool = False,
         traced: bool = False,
     ) -> Translation:
-        """One module for a config; raises CompileError. ``checked``: with memory checks, without descriptors."""
+        """One module for a config; raises CompileError. ``checked``: with memory checks, without descriptors and
+        copies of operands."""
         settings = replace(
             self.settings,
             precision=config.precision,
+            fast_math=config.fast_math,
             swizzle=0 if checked else config.swizzle,  # program ids are told to the user as they come
             num_stages=config.num_stages,
             descriptors=config.descriptors and not checked,
+            packed=config.packed and not checked,
             checked=checked,
             part=part,
             on_cpu=on_cpu,
@@ -66,11 +69,7 @@ def read_source(given: object, name: str | None) -> Source:
         return replace(decode(given, name or "<kernel>", Report()), origin=origin)
     if isinstance(given, str):
         return Source(given, name or "<kernel>", origin)
-    raise refusal(
-        f"the source is of type {type(given).__name__}, which is no text",
-        "TC515",
-        "give a str, bytes, or a pathlib.Path",
-    )
+    raise LaunchError(not_a_text(given))
 
 
 def _shown_caller() -> str:

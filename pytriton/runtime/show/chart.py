@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.show.named import labels
+from pytriton.runtime.show.named import UNNAMED, labels
 
 __all__ = ["chart"]
 
@@ -24,7 +24,8 @@ def chart(name: str, best: Config | None, timings: Mapping[Config, float | str],
     measured = sorted((time, point) for point, time in timings.items() if not isinstance(time, str))
     if axes is None:
         axes = pyplot.subplots(figsize=(7, 1 + 0.3 * max(len(measured), 2)), layout="constrained")[1]
-    axes.set_title(name, loc="left")
+    if name != UNNAMED:
+        axes.set_title(name, loc="left")
     if not measured:
         axes.text(
             0.5, 0.5, "no sweep was timed (on a CPU the first point is taken)", ha="center", va="center"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import fields
+from typing import Final
 
 from pytriton.runtime.options.defines import Config
 
-__all__ = ["labels"]
+__all__ = ["UNNAMED", "labels"]
+
+UNNAMED: Final = "<kernel>"  # what a text is called that has no name
 
 
 def labels(points: Iterable[Config]) -> dict[Config, str]:

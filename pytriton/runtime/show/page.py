@@ -12,7 +12,7 @@ from typing import Final
 
 from pytriton.errors import CompileError
 from pytriton.runtime.options.defines import Config
-from pytriton.runtime.show.named import labels
+from pytriton.runtime.show.named import UNNAMED, labels
 
 __all__ = ["page"]
 
@@ -30,9 +30,10 @@ def page(
 ) -> str:
     """The HTML. ``translated`` is the Python, or why there is none (defines that come with a call)."""
     title, new = ("becomes", translated) if isinstance(translated, str) else ("not yet", str(translated))
+    old = "Triton-C" if name == UNNAMED else f"{name}, Triton-C"
     return (
         '<div style="display:flex;flex-wrap:wrap;gap:0 1em">'
-        f"{_text(f'{name}, Triton-C', source, _OLD)}{_text(title, new, _NEW)}</div>{_times(best, timings)}"
+        f"{_text(old, source, _OLD)}{_text(title, new, _NEW)}</div>{_times(best, timings)}"
     )
 
 
@@ -64,7 +65,8 @@ def _times(best: Config | None, timings: Mapping[Config, float | str]) -> str:
     left_out = [f"{len(measured) - MAX_BARS} slower"] if len(measured) > MAX_BARS else []
     dropped = len(timings) - len(measured)
     left_out += [f"{dropped} dropped (kernel.timings says why)"] if dropped else []
-    more = f"<div>{escape(', '.join(left_out))}</div>" if left_out else ""
+    notes = escape(", ".join(left_out))
+    more = f'<div style="font-size:85%">{notes}</div>' if notes else ""
     return f'<table style="margin-top:.8em;font-size:85%">{"".join(rows)}</table>{more}'
 
 

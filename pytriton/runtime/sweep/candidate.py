@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 from triton.runtime.errors import InterpreterError
@@ -23,7 +23,7 @@ from pytriton.runtime.compile.failures import Generated
 from pytriton.runtime.compile.load import load
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.interpret.traced import Trace
-from pytriton.runtime.launch.arguments import Binder
+from pytriton.runtime.launch.arguments import BY_16, Binder
 from pytriton.runtime.launch.descriptors import fits_of
 from pytriton.runtime.launch.device import MOST_PROGRAMS, DeviceKernel, Direct, Grid, refuse_count
 from pytriton.runtime.locks import Lock, renew_in_children
@@ -32,6 +32,7 @@ from pytriton.runtime.options.source_text import KernelText
 from pytriton.runtime.sweep.checked import Checked
 from pytriton.runtime.sweep.compiled import compiled_on
 from pytriton.runtime.sweep.examine import raced, traced
+from pytriton.runtime.sweep.packing import Copies, copying
 
 __all__ = ["CPU", "Candidate"]
 
@@ -49,6 +50,8 @@ class Candidate:
         self.options = Options(config)
         self.translation = text.translate(config)
         self._fits = fits_of(self.translation)
+        packing = self.translation.traits.packing if config.packed else None
+        self._copies = None if packing is None else Copies(self.translation, packing, _copier)
         self.binder = binder_for(self.translation)
         self._text = text
         self._lock = Lock()
@@ -77,18 +80,28 @@ class Candidate:
         they are to be checked; raises LaunchError for a store outside."""
         if device == CPU and math.prod(grid) > MOST_PROGRAMS:
             refuse_count(self.translation.kernel, grid)
-        if memory is not None:
+        holds = self._fits is None or self._fits(grid, values)
+        if not holds or (memory is not None and self._copies is not None):
+            self._plain.launch(device, grid, values, specialization, memory)
+        elif memory is not None:
             plain = partial(self.launch, device, grid, values, specialization)
             self._checked.run(device, grid, values, specialization, memory, plain)
-        elif not self.suits(grid, values):
+        elif self._copies is None:
+            self._run(device, grid, specialization, values)
+        elif not self._copies.launch(device, grid, values, partial(self._run, device, grid, specialization)):
             self._plain.launch(device, grid, values, specialization)
-        elif device == CPU:
+
+    def _run(self, device: int, grid: Grid, specialization: tuple[int, ...], values: Sequence[Any]) -> None:
+        if device == CPU:
             self._interpret(grid, values)
         else:
             self.kernel_on(device, specialization)(grid, values)
 
     def suits(self, grid: Grid, values: Sequence[Any]) -> bool:
-        """Whether its descriptors, if it has any, reach what the text says in such a launch."""
+        """Whether its code holds for such a launch: descriptors and copies reach what the text says, scales are
+        positive."""
+        if self._copies is not None and self._copies.of(grid, values) is None:
+            return False
         return self._fits is None or self._fits(grid, values)
 
     @cached_property
@@ -106,11 +119,22 @@ class Candidate:
 
     @cached_property
     def _plain(self) -> Candidate:
-        """The same point without descriptors, for launches that those do not suit."""
-        return Candidate(self._text, replace(self.config, descriptors=False), lambda _: self.binder)
+        """The same point for launches that its code does not suit: without descriptors and copies, else without
+        fast_math."""
+        fast = self.config.fast_math and (self.config.descriptors or self.config.packed)
+        config = replace(self.config, descriptors=False, packed=False, fast_math=fast)
+        return Candidate(self._text, config, lambda _: self.binder)
+
+    def _compiled_for(self, specialization: tuple[int, ...]) -> tuple[int, ...]:
+        """For which specialization its code is compiled: copies are aligned."""
+        if self._copies is None:
+            return specialization
+        copied = self._copies.positions
+        return tuple([BY_16 if at in copied else kind for at, kind in enumerate(specialization)])
 
     def kernel_on(self, device: int, specialization: tuple[int, ...]) -> DeviceKernel:
         """The compiled kernel; raises UnsupportedError or LaunchError where there can be none."""
+        specialization = self._compiled_for(specialization)
         kernel = self._kernels.get((device, specialization))
         if kernel is not None:
             return kernel
@@ -123,9 +147,13 @@ class Candidate:
 
     def direct_on(self, device: int, specialization: tuple[int, ...]) -> Direct | None:
         """The C function of a kernel that was launched there; None where there is no calling it directly."""
-        kernel = self._kernels.get((device, specialization))
-        if kernel is None or kernel.direct is None or self._fits is None:
-            return None if kernel is None else kernel.direct
+        kernel = self._kernels.get((device, self._compiled_for(specialization)))
+        if kernel is None or kernel.direct is None:
+            return None
+        if self._copies is not None:
+            return self._direct_with_copies(kernel.direct, device, specialization)
+        if self._fits is None:
+            return kernel.direct
 
         def otherwise(grid: Grid, values: Sequence[Any]) -> None:
             self._plain.launch(device, grid, values, specialization)
@@ -133,9 +161,21 @@ class Candidate:
         count = len(self.translation.parameters)
         return replace(kernel.direct, fits=self._fits, otherwise=otherwise, count=count)
 
+    def _direct_with_copies(self, direct: Direct, device: int, specialization: tuple[int, ...]) -> Direct:
+        """The same for a kernel that runs on copies."""
+        self._plain.kernel_on(device, specialization)  # where a graph is captured nothing may be loaded
+        count = len(self.translation.parameters)
+
+        def launched(*given: Any) -> None:
+            grid, values = direct.asked(given, count)
+            self.launch(device, grid, values, specialization)
+
+        return replace(direct, launch=launched)
+
     def compile_for(self, specialization: tuple[int, ...], target: Any) -> Any:
         """Triton's ``CompiledKernel`` for a target; raises UnsupportedError."""
-        return compile_kernel(self.translation, specialization, self.config, target, self._text.source)
+        kinds = self._compiled_for(specialization)
+        return compile_kernel(self.translation, kinds, self.config, target, self._text.source)
 
     def shared_memory(self, device: int) -> int | None:
         """Bytes that a kernel needs which was compiled for a device; None where none was."""
@@ -165,3 +205,9 @@ class Candidate:
             made = self._for_cpu
             module = load(made.function, made.text)
             raise Generated(made, module.path, self._text.source).stopped(error) from error
+
+
+@cache
+def _copier(width: int) -> Candidate:
+    """The kernel that copies elements of so many bytes, one for all."""
+    return Candidate(*copying(width), lambda made: Binder(made.kernel, made.parameters))

@@ -23,6 +23,7 @@ from pytriton.pipeline import Translation
 from pytriton.runtime.checks.blocks import known_blocks
 from pytriton.runtime.checks.memory import Memory
 from pytriton.runtime.checks.report import tell, tell_of_overlaps
+from pytriton.runtime.checks.short_grid import tell_of_short_grid
 from pytriton.runtime.checks.table import bounds, filled, forgotten, found_in, inspectable
 from pytriton.runtime.checks.violation import Violation
 from pytriton.runtime.compile.failures import Generated
@@ -97,13 +98,15 @@ class Checked:
         made = self._for_cpu
         tell_of_overlaps(made, memory)
         found: dict[int, Violation] = {}
+        launched = Launched(memory, found)
         try:
-            self._interpreted.run(grid, values, Launched(memory, found))
+            self._interpreted.run(grid, values, launched)
         except InterpreterError as error:
             tell(found, memory, grid)  # the cause, if there was one
             path = load(made.function, made.text).path
             raise Generated(made, path, self._text.source).stopped(error, memory) from error
         tell(found, memory, grid)
+        tell_of_short_grid(made.sites, launched.last, memory, grid)
 
     @cached_property
     def _for_cpu(self) -> Translation:

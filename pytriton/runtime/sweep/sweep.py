@@ -76,7 +76,8 @@ class Sweep:
 
     def shared_memory(self, device: int) -> dict[Config, int]:
         """Bytes of shared memory of those points that were compiled for a device."""
-        needs = {config: candidate.shared_memory(device) for config, candidate in self._candidates.items()}
+        every = list(self._candidates.items())  # other threads may add some
+        needs = {config: candidate.shared_memory(device) for config, candidate in every}
         return {config: shared for config, shared in needs.items() if shared is not None}
 
     def reasons(self) -> dict[Config, float | str]:

@@ -1,9 +1,11 @@
-"""Points that tuning adds to a user's sweep of its own accord (python-api.md, section 1).
+"""Points that tuning adds to a user's sweep of its own accord.
 
 What a text leaves open and what changes no result: how many stages a loop is pipelined in, the order in which the
-programs of a launch start, and whether tiles are loaded through tensor descriptors. They never show in ``opt``.
+programs of a launch start, whether tiles are loaded through tensor descriptors, and whether operands are copied
+first. They never show in ``opt``.
 
-They are tried one after the other. First stages, on the best six of the user's points: how many are good depends
+Copies are tried of all of the user's points, where rows are ragged, as other tiles are good then. The rest is tried
+one after the other. First stages, on the best six of the user's points: how many are good depends
 on the tile, and a point that is 10 % behind with Triton's three may be the best with five. Then orders and
 descriptors, on the best three of all these.
 """
@@ -18,7 +20,10 @@ from typing import Final, TypeVar
 from pytriton.pipeline import Translation
 from pytriton.runtime.options.defines import Config
 
-__all__ = ["BEST_FEW", "HOPELESS", "STAGED", "fastest", "ordered", "own_points", "staged", "users_point"]
+__all__ = [
+    *("BEST_FEW", "HOPELESS", "STAGED"),
+    *("copied", "fastest", "ordered", "own_points", "staged", "users_point"),
+]
 
 _T = TypeVar("_T")
 
@@ -28,6 +33,12 @@ HOPELESS: Final = 1.3  # times the best: no variant makes up for that
 _STAGES: Final = (2, 4, 5)  # Triton's default is 3, where it pipelines a loop of its own accord
 _STREAM_STAGES: Final = (3, 4)  # and none where it does not: a loop without a product
 _GROUP: Final = 8  # programs along axis 0 that start together
+_LONGEST_FIRST: Final = -16  # programs along axis 1 that do so where those at the end of axis 0 come first
+
+
+def copied(config: Config, translation: Translation) -> list[Config]:
+    """The same point on copies of its operands (sweep/packing.py says for which launches)."""
+    return [replace(config, packed=True)] if translation.traits.packing is not None else []
 
 
 def staged(config: Config, translation: Translation) -> list[Config]:
@@ -42,18 +53,21 @@ def ordered(config: Config, translation: Translation, describes: bool) -> list[C
 
     ``describes``: whether the GPU has them (launch/descriptors.py says which).
     """
-    groups = (0, _GROUP) if translation.traits.swizzles else (0,)
+    traits = translation.traits
+    groups = (0, *([_GROUP] if traits.swizzles else []), *([_LONGEST_FIRST] if traits.grows else []))
     points = [replace(config, swizzle=group) for group in groups[1:]]
-    if describes and translation.traits.pipelined:
+    if describes and traits.pipelined and not config.packed:
         points += [replace(config, swizzle=group, descriptors=True) for group in groups]
     return points
 
 
 def own_points(config: Config, translation: Translation, describes: bool = False) -> list[Config]:
     """All that may be tried of one point of the user's sweep, less the point itself."""
-    variants = staged(config, translation)
-    orders = [point for base in (config, *variants) for point in ordered(base, translation, describes)]
-    return [*variants, *orders]
+    copies = copied(config, translation)
+    variants = [point for base in (config, *copies) for point in staged(base, translation)]
+    bases = (config, *copies, *variants)
+    orders = [point for base in bases for point in ordered(base, translation, describes)]
+    return [*copies, *variants, *orders]
 
 
 def fastest(times: Mapping[_T, float], count: int, within: float = math.inf) -> Sequence[_T]:
@@ -64,5 +78,5 @@ def fastest(times: Mapping[_T, float], count: int, within: float = math.inf) -> 
 
 def users_point(config: Config, users: Sequence[Config]) -> Config:
     """The point of the user's sweep of which one of these is a variant."""
-    plain = replace(config, swizzle=0, descriptors=False)
+    plain = replace(config, swizzle=0, descriptors=False, packed=False)
     return plain if plain in users else replace(plain, num_stages=None)

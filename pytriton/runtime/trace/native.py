@@ -65,8 +65,8 @@ def native_modules(plan: Plan, kinds: Sequence[Kind]) -> list[Translation] | Non
         translations = [pin_types(candidate.translation) for candidate in plan.every_candidate()]
     except CompileError:
         return None
-    if any(module.traits.described for module in translations):
-        return None  # that holds for some launches, and needs memory
+    if any(module.traits.described or module.traits.positive for module in translations):
+        return None  # that holds for some launches
     if len(translations) > 1 and any(module.traits.strays for module in translations):
         return None
     return translations if len({(module.function, module.text) for module in translations}) == 1 else None

@@ -4,7 +4,7 @@ Each launch runs once as soon as it is compiled, beside the compilation of the n
 else than the others is out (``cross_check.py``). When all are compiled they race (``race.py``). Nothing else runs
 then: a thread that waits for Python's lock between two events would be taken for a slow kernel. A turn is timed
 with events on the GPU, the level-2 cache cleared before each launch. What the kernel writes is put back before each
-launch, outside the timed stretch, and once more at the end. One sweep is measured at a time.
+launch, outside the timed stretch, and once more at the end. One sweep is measured at a time on a GPU.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
 
 import torch
@@ -36,7 +37,11 @@ _LATE: Final = "over the budget"
 _ONLY: Final = "the only one left: not measured"
 _MAX_LAUNCHES: Final = 100  # of ``bench``
 
-_measuring: Final = Lock()
+
+@cache
+def _measuring(device: int) -> Lock:
+    """Held while a sweep is measured on a GPU."""
+    return Lock()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +103,7 @@ def time_all(
     each round, and the time of the best. ``users`` says which launches are points of the user's, by which the
     others are judged.
     """
-    with _measuring, torch.cuda.device(device):
+    with _measuring(device), torch.cuda.device(device):
         try:
             launched, measured = _first_launches(launches, saved, over, users)
             if len(launched) + len(measured.results) == 1:

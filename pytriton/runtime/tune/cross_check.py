@@ -20,6 +20,7 @@ from typing import Final, Generic, TypeVar
 
 import torch
 
+from pytriton.errors import counted
 from pytriton.runtime.tune.snapshot import Memory, Saved
 
 __all__ = ["disagreeing", "may_compare"]
@@ -112,7 +113,11 @@ def _difference(saved: Saved, written: Sequence[torch.Tensor]) -> str:
     for memory, other in zip(saved.memories, written, strict=True):
         count = _count_of_others(memory, other)
         if count:
-            return f"{count} elements of '{memory.name}'" if memory.name else f"{count} elements"
+            return (
+                f"{counted(count, 'element')} of '{memory.name}'"
+                if memory.name
+                else counted(count, "element")
+            )
     return ""
 
 

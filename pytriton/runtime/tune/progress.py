@@ -1,7 +1,8 @@
-"""What a user sees of tuning: ``[7/18] TM=128 TN=64 ... 0.412 ms best 0.398 ms`` on stderr.
+"""What a user sees of tuning, on stderr: ``dot: 39%|███▉      | 7/18 [00:05<00:08, TM=128 ... 0.412 ms]``.
 
-On a terminal one line is written over and over; at the end of a sweep, and elsewhere only there (in a log file),
-stands one line of Python that pins the winner. ``PYTRITON_PROGRESS=1`` asks for a line a point, ``0`` for silence.
+A bar shows that on terminals and in notebooks (pytriton/progress.py). At the end of a sweep, and elsewhere only
+there (in a log file), stands one line of Python that pins the winner. ``PYTRITON_PROGRESS=1`` asks for a line a
+point, ``0`` for silence.
 """
 
 from __future__ import annotations
@@ -11,17 +12,15 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
+from pytriton.progress import PROGRESS_VARIABLE, bar
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.tune.record import Question
 
 __all__ = ["Progress", "pinning"]
 
-PROGRESS_VARIABLE: Final = "PYTRITON_PROGRESS"
-
 _WIDTH: Final = 100  # characters of a point; what is longer is cut
-_CLEAR: Final = "\r\x1b[K"  # back to the start of the line, which is emptied
 
 
 class Progress:
@@ -33,7 +32,7 @@ class Progress:
         asked = os.environ.get(PROGRESS_VARIABLE, "")
         self._silent = asked == "0" or self._stream is None
         self._every = asked == "1"
-        self._live = not self._silent and not self._every and _rewrites_lines(self._stream)
+        self._bar: Any = None if self._every else bar(kernel, 0, self._stream)
         self._varied = _varied(points)
         self._total = 0
         self._done = 0
@@ -43,13 +42,14 @@ class Progress:
     def expect(self, count: int) -> None:
         """So many more points will come."""
         self._total += count
-        if self._live and count:
-            self._write(f"{_CLEAR}compiling {count} points of {self._kernel} ...")
+        if self._bar is not None and count:
+            self._bar.total = self._total
+            self._bar.set_postfix_str(f"compiling {count}")
 
     def racing(self, left: int, best: float) -> None:
         """A round is over, and so many points are left."""
-        if self._live:
-            self._write(f"{_CLEAR}timing {self._kernel}: {left} points are left, best {best:.3f} ms")
+        if self._bar is not None:
+            self._bar.set_postfix_str(f"timing {left}, best {best:.3f} ms")
 
     def tell(self, point: Config, time_or_reason: float | str, finalist: bool = False) -> None:
         """A point was measured (milliseconds), or dropped for a reason."""
@@ -60,9 +60,12 @@ class Progress:
         else:
             shown = time_or_reason
         best = f" best {self._best:.3f} ms" if self._best < float("inf") else ""
-        line = f"[{self._done}/{self._total}] {self._named(point)} ... {shown}{best}"
-        if self._live or self._every:
-            self._write(f"{_CLEAR}{line[:_WIDTH]}" if self._live else f"{line}\n")
+        line = f"{self._named(point)} ... {shown}{best}"
+        if self._bar is not None:
+            self._bar.set_postfix_str(line[:_WIDTH], refresh=False)
+            self._bar.update()
+        elif self._every:
+            self._write(f"[{self._done}/{self._total}] {line}\n")
 
     def end(
         self, finalists: Sequence[Config], times: Mapping[Config, float], question: Question | None
@@ -78,12 +81,14 @@ class Progress:
         if question is not None:
             values = "".join(f", {name}={value}" for name, value in question.arguments.items())
             summary += f", {question.device}{values}"
-        self._write(f"{_CLEAR if self._live else ''}{pinning(best)}  # {summary}\n")
+        if self._bar is not None:
+            self._bar.close()
+        self._write(f"{pinning(best)}  # {summary}\n")
 
     def _named(self, point: Config) -> str:
         """The settings by which the points differ, and those that tuning adds of its own accord."""
         shown = {name: value for name, value in _settings(point).items() if name in self._varied}
-        shown |= {name: value for name, value in _extras(point).items() if name != "precision"}
+        shown |= {name: value for name, value in _extras(point).items() if name not in _OUTER}
         return " ".join(f"{name}={value}" for name, value in shown.items()) or "the only point"
 
     def _write(self, text: str) -> None:
@@ -96,22 +101,19 @@ class Progress:
             self._silent = True
 
 
-def _rewrites_lines(stream: TextIO) -> bool:
-    """Whether a line can be written over: on a terminal, and in a notebook, whose stream says it is none."""
-    return stream.isatty() or type(stream).__module__.startswith("ipykernel.")
+_OUTER: Final = ("precision", "fast_math")  # axes that stand beside the defines
 
 
 def pinning(config: Config) -> str:
     """Python that makes a kernel with this one point."""
     defines = dict(config.defines)
     extras = _extras(config)
-    if not set(extras) - {"num_stages", "precision"}:
+    if not set(extras) - {"num_stages", *_OUTER}:
         more = "".join(f", {name}={value!r}" for name, value in extras.items())
         return f"pytriton.kernel(src, defines={defines!r}, num_warps={config.num_warps}{more})"
-    precision = extras.pop("precision", None)
+    outer = "".join(f", {name}={extras.pop(name)!r}" for name in _OUTER if name in extras)
     inner = "".join(f", {name}={value!r}" for name, value in extras.items())
     point = f"pytriton.config({defines!r}, {config.num_warps}{inner})"
-    outer = "" if precision is None else f", precision={precision!r}"
     return f"pytriton.kernel(src, autotune_configs=[{point}]{outer})"
 
 

@@ -117,7 +117,7 @@ def ask(
 
 def _settings(point: Config) -> dict[str, str]:
     defines = {name: repr(value) for name, value in point.defines.items()}
-    words = ("num_warps", "num_stages", "precision")
+    words = ("num_warps", "num_stages", "precision", *(["fast_math"] if point.fast_math else []))
     return {**defines, **{name: repr(getattr(point, name)) for name in words}}
 
 

@@ -35,8 +35,18 @@ from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import PlanSettings
 from pytriton.runtime.sweep.candidate import CPU, Candidate
 from pytriton.runtime.sweep.sweep import Sweep
-from pytriton.runtime.sweep.variants import BEST_FEW, HOPELESS, STAGED, fastest, ordered, own_points, staged
+from pytriton.runtime.sweep.variants import (
+    BEST_FEW,
+    HOPELESS,
+    STAGED,
+    copied,
+    fastest,
+    ordered,
+    own_points,
+    staged,
+)
 from pytriton.runtime.tune.benchmark import WRONG, Deadline, may_measure
+from pytriton.runtime.tune.elsewhere import calls_on
 from pytriton.runtime.tune.measure import Call, grid_of, measure
 from pytriton.runtime.tune.progress import Progress
 from pytriton.runtime.tune.race import MAX_ROUNDS, SCREENING
@@ -243,18 +253,22 @@ class Tuner:
         """Decide the sweep, and keep what was found. Raises TuneError where no candidate is left."""
         users, over = self._sweep.configs, Deadline(self._settings.tune_budget)
         progress = Progress(self._sweep.first.translation.kernel, users)
+        parameters = self._sweep.first.binder.own.parameters
+        calls = [call, *calls_on(self._settings.tune_devices, call, parameters)]
 
         def race(configs: Sequence[Config], rounds: int) -> None:
             """Their times and the finalists are in the record afterwards. Nothing happens where the finalists of an
             earlier race have nobody to beat, or no time."""
             if configs and not (record.finalists and (len(configs) == 1 or over())):
-                run = partial(self._heat, call, progress, over)
-                self._take(record, race_together(question, configs, rounds, run))
+                run, *others = [partial(self._heat, each, progress, over) for each in calls]
+                self._take(record, race_together(question, configs, rounds, run, others))
 
-        missing = [config for config in users if config not in record.found]
+        copies = self._on_copies(call)
+        missing = self._missing([*users, *copies], record)
         entrants = [*record.best(), *missing] or list(users)
         if len(users) == 1:
-            entrants += self._missing(self._own(self._sweep.first), record)
+            own = [point for point in self._own(self._sweep.first) if copies or not point.packed]
+            entrants += self._missing(own, record)
         elif any(map(self._own, self._sweep.translated())):
             for of_best in (self._other_stages, self._other_orders):
                 race(entrants, SCREENING)
@@ -341,10 +355,21 @@ class Tuner:
         """All of pytriton's own variants of a point."""
         return own_points(candidate.config, candidate.translation, describes())
 
+    def _on_copies(self, call: Call) -> list[Config]:
+        """The user's points on copies of operands, if those suit the call."""
+        first, grid = self._sweep.first, call.asked.get(self._sweep.first)
+        for point in copied(first.config, first.translation):
+            candidate = self._sweep.candidate(point)
+            if grid is not None and candidate.suits(grid, call.bind(candidate, call.arguments)[0]):
+                found = self._sweep.translated()
+                return [own for each in found for own in copied(each.config, each.translation)]
+        return []
+
     def _other_stages(self, record: Record) -> Iterator[Config]:
-        """The best of the user's points with other stages."""
+        """The best of the user's points with other stages, on copies too."""
         users = frozenset(self._sweep.configs)
-        times = {config: time for config, time in record.times().items() if config in users}
+        plain = {config: replace(config, packed=False) for config in record.times()}
+        times = {config: time for config, time in record.times().items() if plain[config] in users}
         for config in fastest(times, STAGED, HOPELESS):
             yield from staged(config, self._sweep.candidate(config).translation)
 

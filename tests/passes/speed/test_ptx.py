@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 import triton
 
+import pytriton
 from pytriton.runtime.compile.compiler import compile_kernel, parse_target
 from pytriton.runtime.compile.specialize import common_specialization
 from pytriton.runtime.launch.arguments import BY_16
@@ -163,6 +164,19 @@ class TestDot:
         assert count("HGMMA", told) == products
         assert stack(code, tmp_path) == 0
 
+    @pytest.mark.parametrize(("tiles", "warps", "copies"), [((128, 256, 64), 8, 36), ((128, 128, 32), 4, 24)])
+    def test_ragged_rows_by_copies(self, tiles: tuple[int, int, int], warps: int, copies: int) -> None:
+        """Sizes and strides that nothing divides: 16 bytes at a time from copies, 2 bytes without."""
+        defines = {"TYPE": "half", "GROUP": 8, **dict(zip(("TM", "TN", "TK"), tiles, strict=True))}
+        told, plain = (
+            _compiled("matmul_grouped", Config(defines, warps, 3, packed=packed), None, False).asm["ptx"]
+            for packed in (True, False)
+        )
+        assert count(r"cp\.async\.cg\.shared\.global .*0x10", told) == copies
+        assert count(r"ld\.global", told) == count(r"cp\.async\.c[ag]", plain) == 0
+        assert count(r"wgmma\.mma_async", told) == 4
+        assert count(r"ld\.global\.b16", plain) >= 128
+
     @pytest.mark.parametrize("target", ["cuda:80", "cuda:90", "cuda:100", "hip:gfx942"])
     def test_descriptors_compile_everywhere(self, target: str) -> None:
         """Where they are not offered, too: a user may name them."""
@@ -210,6 +224,17 @@ class TestAttention:
         assert count(r"wgmma\.mma_async", iteration) > 0
         assert count(r"selp\.f32", iteration) <= 4  # of the largest score of a row, not of each score
 
+    @pytest.mark.parametrize(("d", "tile", "warps"), [(64, 64, 4), (128, 64, 4), (128, 128, 8)])
+    def test_causal(self, d: int, tile: int, warps: int, tmp_path: Path) -> None:
+        """The same under a causal mask, which only the last iteration asks."""
+        defines = {**ATTENTION, "D": d, "TM": tile, "TN": tile, "CAUSAL": 1}
+        ptx, code = compiled("attention", defines, warps, 3)
+        assert stack(code, tmp_path) == 0
+        iteration = loop(ptx)
+        assert count(r"wgmma\.mma_async", iteration) > 0
+        assert count(r"selp\.f32", iteration) <= 4
+        assert count(r"selp\.f32", ptx) >= tile * tile // (32 * warps)
+
     @pytest.mark.parametrize(("d", "warps"), [(64, 4), (64, 8), (128, 8)])
     def test_no_mask_is_kept_over_the_loop(self, d: int, warps: int) -> None:
         """Of rows, a predicate for each load of queries: 4 or 8 in a thread that has 7 (speed/rematerialise.py)."""
@@ -217,6 +242,64 @@ class TestAttention:
         before, after = ptx.split(loop(ptx))
         kept = set(re.findall(r"setp\S*\s+(%p\d+)", before)) & set(re.findall(r"%p\d+\b", after))
         assert kept == set()
+
+
+class TestFastMath:
+    """``fast_math=True``, lever by lever, beside the exact code (speed/fast_math.py)."""
+
+    @pytest.mark.parametrize(("d", "warps"), [(64, 4), (64, 8), (128, 8)])
+    def test_scores(self, d: int, warps: int, tmp_path: Path) -> None:
+        """For each score one multiply-add is left; two multiplications are gone."""
+        exact, _ = compiled("attention", {**ATTENTION, "D": d}, warps, 3)
+        fast, code = compiled("attention", {**ATTENTION, "D": d}, warps, 3, fast_math=True)
+        scores = 128 * 64 // (32 * warps)
+        rows = scores // 16  # of which a thread has scores
+        instructions = ("mul", "sub", "fma", "ex2", "max", "selp")
+        before, after = ({name: self.floats(name, ptx) for name in instructions} for ptx in (exact, fast))
+        assert before["ex2"] == after["ex2"] == scores + rows
+        assert before["fma"] == after["fma"] == scores + rows
+        assert before["mul"] - after["mul"] == 2 * scores
+        assert (before["selp"], after["selp"]) == (rows, 0)
+        assert after["max"] - before["max"] == rows
+        assert before["sub"] == after["sub"] == rows
+        assert stack(code, tmp_path) == 0
+
+    def floats(self, name: str, ptx: str) -> int:
+        """Instructions of that name in the loop, on float."""
+        return count(rf"\b{name}\.(?:ftz\.|rn\.|approx\.)*f32", loop(ptx))
+
+    @pytest.mark.parametrize(
+        ("formula", "exact", "fast"),
+        [
+            ("x / sum[:, newaxis]", {"div.full": 4}, {"div.full": 1}),
+            ("x / s", {"div.full": 4}, {"div.full": 1}),
+            ("x / y", {"div.full": 4}, {"div.approx": 4}),
+            ("x / sqrt(y)", {"div.full": 4, "sqrt.approx": 4}, {"rsqrt.approx": 4}),
+            ("exp(x)", {"ex2.approx": 4}, {"ex2.approx.ftz": 4}),
+            ("max(x, y)", {"selp.f32": 4}, {"max.f32": 4}),
+        ],
+    )
+    def test_formulas(self, formula: str, exact: dict[str, int], fast: dict[str, int]) -> None:
+        text = f"""
+void f(float *X, float *Y, float *Z __noalias, float s) {{
+  int at[16, 32] = (0 ... 16)[:, newaxis] * 32 + (0 ... 32)[newaxis, :];
+  float x[16, 32] = *(X + at), y[16, 32] = *(Y + at);
+  float sum[16] = y[:, +];
+  *(Z + at) = {formula};
+}}"""
+        for is_fast, wanted in ((False, exact), (True, fast)):
+            ptx = pytriton.kernel(text, fast_math=is_fast).asm("ptx", "cuda:90")
+            for name, number in wanted.items():
+                assert count(rf"\b{re.escape(name)}(?=[.\s])", ptx) == number, name
+            if is_fast:
+                gone = exact.keys() - fast.keys() - {"ex2.approx"}
+                assert not any(count(rf"\b{re.escape(name)}", ptx) for name in gone)
+
+    def test_double_is_contracted(self) -> None:
+        text = "void f(double *X, double *Y, double s) { double y = *X * s; y += *Y; *Y = y; }"
+        for is_fast in (False, True):
+            ptx = pytriton.kernel(text, fast_math=is_fast).asm("ptx", "cuda:90")
+            assert count(r"fma\.rn\.f64", ptx) == is_fast
 
 
 def test_masks_of_a_table_are_gone(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ void places(int *Y, int w) {
 """
 
 
-@pytest.mark.parametrize("group", [1, 3, 8])
+@pytest.mark.parametrize("group", [1, 3, 8, -1, -3, -16])
 @pytest.mark.parametrize("grid", [(1, 1), (5, 3), (8, 2), (17, 4, 2), (2, 9), (20, 1), (1, 20)])
 def test_every_program_once(grid: tuple[int, ...], group: int) -> None:
     y = torch.zeros(2000, dtype=torch.int32)
@@ -53,6 +53,36 @@ def test_text() -> None:
         "    i = pid_0\n"
         "    j = pid_1\n"
     )
+
+
+def test_the_longest_first() -> None:
+    start = translate(PLACES, swizzle=-16).text.split("):\n")[1].split("    tl.atomic_add")[0]
+    assert start == (
+        "    # the longest programs first\n"
+        "    pid = tl.program_id(1) * tl.num_programs(0) + tl.program_id(0)\n"
+        "    whole = 16 * tl.num_programs(0)\n"
+        "    first = pid // whole * 16\n"
+        "    high = tl.minimum(tl.num_programs(1) - first, 16)\n"
+        "    inside = pid % whole\n"
+        "    pid_0 = tl.num_programs(0) - 1 - inside // high\n"
+        "    pid_1 = first + inside % high\n"
+        "    i = pid_0\n"
+        "    j = pid_1\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("end", "grows"),
+    [("n", False), ("i", True), ("min(n, (i + 1) * 8)", True), ("j", False), ("get_num_programs(0)", False)],
+)
+def test_which_loops_grow(end: str, grows: bool) -> None:
+    text = f"""
+    void f(int *Y, int n) {{
+      int i = get_program_id(0), j = get_program_id(1);
+      int end = {end};
+      for (int k = 0; k < end; k += 1) *(Y + k + i + j) = k;
+    }}"""
+    assert translate(text).traits.grows is grows
 
 
 def test_only_where_both_axes_are_known() -> None:

@@ -68,26 +68,38 @@ def _compiled(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda self, *args, grid, warmup, **options: compiled(self, args, options),
     )
     launcher = next(module for name, module in sys.modules.items() if name.endswith("._triton"))
-    add, call = launcher.Launch.add, launcher.Launch.__call__
+    launch, source = launcher.Launch, launcher.Source
+    make, call, point_of = launch.__init__, launch.__call__, source.point
+    tried: list[tuple[dict[str, Any], Any]] = []
 
-    def checked_add(self: Any, values: dict[str, Any]) -> None:
-        before = len(self.points)
-        add(self, values)
-        if len(self.points) == before:
-            refused.append(repr(values))
+    def noted(self: Any, defines: dict[str, Any]) -> Any:
+        tried.append((defines, point_of(self, defines)))
+        return tried[-1][1]
 
-    def every_point(self: Any, given: Any, grid: Any, bench: int) -> Any:
-        for point in self.points.values():
-            self.point, self.source, self.types = point, point.source, point.types
+    def made(self: Any, *given: Any) -> None:
+        tried.clear()
+        try:
+            make(self, *given)
+        finally:
+            self.every = [point for _, point in tried if point is not None]
+            served = [point.options.defines for point in self.every]
+            refused.extend(repr(defines) for defines, _ in tried if defines not in served)
+
+    def every_point(self: Any, given: Any, *more: Any) -> Any:
+        for point in self.every:
+            self.point = point
+            self.absent = [at for at, type_ in enumerate(point.types.values()) if type_ is None]
+            self.takers = [launcher.taker(*item, point.options) for item in point.types.items()]
             try:
-                made = call(self, given, grid, bench)
+                result = call(self, [*given], *more)
             except Exception as error:
                 refused.append(f"{point.source.function.__name__}: {point.options}: {error}")
                 raise
-        return made
+        return result
 
-    monkeypatch.setattr(launcher.Launch, "add", checked_add)
-    monkeypatch.setattr(launcher.Launch, "__call__", every_point)
+    monkeypatch.setattr(source, "point", noted)
+    monkeypatch.setattr(launch, "__init__", made)
+    monkeypatch.setattr(launch, "__call__", every_point)
     monkeypatch.setattr(torch.testing, "assert_close", lambda *given, **named: None)
     monkeypatch.setattr(torch, "equal", lambda *given: True)
 

@@ -52,7 +52,7 @@ def test_sizes(grid: Any, wanted: Any) -> None:
             "of the options, or 1 to 3 integers; round up with pytriton.cdiv(a, b)",
         ),
         ("ab", "dot: the grid is ('ab',), but its entries must be integers [TC511]\n"),
-        (lambda opt: None, "dot: the grid is (None,), but its entries must be integers [TC511]\n"),
+        (lambda opt: None, "dot: the grid is None: does its function return nothing? [TC511]\n"),
         ((), "dot: the grid is (), which has 0 entries [TC511]\nhelp: a grid has 1 to 3"),
         ((1, 2, 3, 4), "dot: the grid is (1, 2, 3, 4), which has 4 entries [TC511]\n"),
         (-1, "dot: the grid is (-1,), but axis 0 takes 0 to 2147483647 [TC512]"),

@@ -104,7 +104,8 @@ class TestConstructorRefusals:
 
     def test_too_many(self) -> None:
         assert refused(ADD, {}, 4, 5) == (
-            "pytriton.kernel takes 2 arguments after the source (defines, num_warps), not 3 [TC515]"
+            "pytriton.kernel takes 2 arguments after the source (defines, num_warps), not 3 [TC515]\n"
+            "help: the order is kernel(src, defines, num_warps) or kernel(src, device, defines, num_warps)"
         )
 
     def test_twice(self) -> None:

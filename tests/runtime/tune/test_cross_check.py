@@ -66,7 +66,7 @@ def test_one_element(declared: str, at: int) -> None:
 
     functions = [plus(1), plus(1), plus(1)]
     functions[at] = other
-    assert wrong(torch.zeros(N, dtype=dtype), declared, *functions) == {f"c{at}": "1 elements of 'z'"}
+    assert wrong(torch.zeros(N, dtype=dtype), declared, *functions) == {f"c{at}": "1 element of 'z'"}
 
 
 def test_of_two_the_first_is_right() -> None:
@@ -134,7 +134,7 @@ class TestFloats:
             memory.fill_(1)[3] = value
 
         assert wrong(torch.zeros(N), "float* z", some, some) == {}
-        assert wrong(torch.zeros(N), "float* z", some, lambda z: z.fill_(1)) == {"c1": "1 elements of 'z'"}
+        assert wrong(torch.zeros(N), "float* z", some, lambda z: z.fill_(1)) == {"c1": "1 element of 'z'"}
 
     def test_nan_with_another_payload(self) -> None:
         bits = [torch.tensor([code] * 4, dtype=torch.int32).view(torch.float32) for code in (0x7FC00000, -1)]

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 
 import pytriton
 from pytriton.runtime.options.defines import Config, product
@@ -73,15 +74,29 @@ def test_a_cheaper_one_than_the_fastest(first: int, second: int, said: str) -> N
 
 
 def test_a_terminal() -> None:
-    """One line, written over and over; only the last stays."""
+    """A bar, written over and over; only the last line stays."""
+    pytest.importorskip("tqdm")
     text = shown(Terminal())
     assert text.count("\n") == 1
-    parts = text.split("\r\x1b[K")[1:]
-    assert parts[0] == "compiling 4 points of dot ..."
-    assert parts[1] == "[1/4] TM=64 num_warps=4 ... 0.500 ms best 0.500 ms"
-    assert parts[3] == "timing dot: 2 points are left, best 0.250 ms"
-    assert parts[-1].startswith("pytriton.kernel(src, ")
-    assert all(len(part) <= 100 for part in parts[:-1])
+    *parts, last = text.split("\r")
+    assert any("dot:" in part and "0/4" in part and "compiling 4" in part for part in parts)
+    assert any("timing 2, best 0.250 ms" in part for part in parts)
+    assert last.startswith("pytriton.kernel(src, ")
+
+
+def test_a_grid_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bar that counts programs, once two seconds are over."""
+    tqdm = pytest.importorskip("tqdm")
+    text = "void fill(float* z) { *(z + get_program_id(0)) = 1; }"
+    counts = set()
+    monkeypatch.setattr(
+        tqdm.tqdm, "close", lambda self: counts.add((self.desc, self.n, self.total, self.delay))
+    )
+    monkeypatch.setattr("sys.stderr", Terminal())
+    pytriton.kernel(text)(torch.zeros(12), grid=(4, 3))
+    monkeypatch.setattr("sys.stderr", io.StringIO())
+    pytriton.kernel(text.replace("fill", "unseen"))(torch.zeros(12), grid=(4, 3))
+    assert counts == {("fill on the CPU", 12, 12, 2.0)}
 
 
 def test_silence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,8 +142,6 @@ def test_the_line_pins(config: Config) -> None:
 
 
 def test_a_dtype_is_python_too() -> None:
-    import torch
-
     config = Config({"TILE": 16, "TYPE": torch.float16})
     made = eval(pinning(config), {"pytriton": pytriton, "src": TEXT, "torch": torch})
     assert made._definition.configs({}, None, None) == (config,)

@@ -222,12 +222,12 @@ def test_a_config_that_computes_something_else(by: Pass, monkeypatch: pytest.Mon
     kernel = pytriton.kernel(WRONG, "cuda", TILES)
     x, y = torch.randn(N, device="cuda"), torch.full((N,), 7.0, device="cuda")
     with pytest.warns(
-        RuntimeWarning, match=r"TILE=256, num_warps=4\) is dropped: .* 1 elements of 'Y' \[TC603\]"
+        RuntimeWarning, match=r"TILE=256, num_warps=4\) is dropped: .* 1 element of 'Y' \[TC603\]"
     ):
         kernel(by(y), by(x), N, grid=grid)
     assert torch.equal(y, x)
     reasons = {config.defines["TILE"]: why for config, why in kernel.timings.items() if isinstance(why, str)}
-    assert reasons == {256: "computes something else than the others: 1 elements of 'Y' [TC603]"}
+    assert reasons == {256: "computes something else than the others: 1 element of 'Y' [TC603]"}
     assert sum(isinstance(time, float) for time in kernel.timings.values()) == 3
 
 

@@ -1,0 +1,343 @@
+"""What ``fast_math=True`` allows: the same formulas, rounded otherwise than the text says, for less work.
+
+``exp(a - b)`` as one fused multiply-add in front of ``exp2``, where ``b`` is the same for a row of ``a``, and any
+other ``exp`` as ``exp2``, which takes results below 2^-126 for 0. Where a loop subtracts a variable like that, the
+largest score so far as a rule, the variable is kept in units of log2(e):
+
+    scale_log2 = scale * 1.4426950408889634
+    ...
+        m_new = tl.maximum(m, tl.max(s, axis=1) * scale_log2)
+        alpha = tl.exp2(m - m_new)
+        p = tl.exp2(s * scale_log2 - m_new[:, None])
+
+A positive scale out of a ``[max]``. Scores are scaled, masked with infinities, and then only looked at for the
+largest in each row and in exponentials. The largest is as well scaled afterwards, so the scale moves on into that
+multiply-add. A scale that is a parameter is positive in most launches; each is asked, and any other runs the exact
+code (``Traits.positive``; runtime/launch/descriptors.py).
+
+``x / sqrt(y)`` as ``x * rsqrt(y)``; ``x / y`` as ``x * (1 / y)`` where ``y`` is the same for a row, and else as the
+hardware's approximate division, which gives 0 for ``y`` above 2^126. ``max`` and ``min`` of floats as the
+hardware's, which leave a NaN out. Beside double, ``a * b + c`` in one rounding (runtime/compile/compiler.py);
+without double that is always so.
+
+Gain: attention on an H200 with Triton 3.6, 504 TFLOP/s for 471 at head size 128, 425 for 379 at 64
+(benchmarks/NOTES.md).
+Switch: ``Settings.fast_math``, which the user sets.
+Try without it: never, as it is the user's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Set
+from dataclasses import replace
+from math import prod
+
+from pytriton.lang.tree.convert import constant, scalar_of
+from pytriton.lang.tree.typed import (
+    Assign,
+    Binary,
+    Body,
+    Broadcast,
+    Call,
+    Declare,
+    Expand,
+    Expr,
+    For,
+    KernelDef,
+    Literal,
+    Name,
+    RangeLoop,
+    Reduce,
+    Select,
+    Statement,
+    Symbol,
+    While,
+)
+from pytriton.lang.tree.types import FLOAT, shape_of
+from pytriton.lang.tree.walk import (
+    bodies,
+    inside,
+    map_bodies,
+    map_body,
+    map_expressions,
+    names,
+    statements,
+    with_children,
+    with_expressions,
+)
+from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.queries import assignments, never_set, nodes
+
+__all__ = ["fast_math"]
+
+_LOG2_E = 1.4426950408889634
+
+
+def fast_math(kernel: KernelDef, context: Context) -> KernelDef:
+    """The kernel with such arithmetic, if it is allowed; what must be positive in a launch is in the traits."""
+    if not context.settings.fast_math:
+        return kernel
+    scales = _Scales(never_set(kernel))
+    body = map_bodies(kernel.body, scales.moved)
+    body = map_body(body, _Powers(body).statement)
+    body = _calculated_once(map_expressions(body, _fast), never_set(kernel))
+    context.traits = replace(context.traits, positive=tuple(sorted(scales.relied_upon)))
+    return kernel if body is kernel.body else replace(kernel, body=body)
+
+
+# ---------------------------------------------------------------- scales of scores
+
+
+class _Kept(Exception):
+    """Scores are used in a way that keeps their scale where it is."""
+
+
+class _Scales:
+    """Moves scales out of the statements that apply them; ``relied_upon`` are the parameters among them."""
+
+    def __init__(self, fixed: set[Symbol]) -> None:
+        self._fixed = fixed
+        self.relied_upon: set[str] = set()
+
+    def moved(self, body: Body) -> Body:
+        """The block with each scale that can move where the scores are used, not where they are made."""
+        for place, statement in enumerate(body):
+            match statement:
+                case Declare(symbol=symbol, value=Binary(operator="*", left=scores, right=scale) as value):
+                    if shape_of(scores.type) != shape_of(value.type):
+                        scores, scale = scale, scores
+                    if not self._is_positive(scale) or shape_of(scores.type) != shape_of(symbol.type):
+                        continue
+                    try:
+                        uses = tuple(_scaled_later(use, symbol, scale) for use in body[place + 1 :])
+                    except _Kept:
+                        continue
+                    if isinstance(scale, Name):
+                        self.relied_upon.add(scale.symbol.name)
+                    body = (*body[:place], replace(statement, value=scores), *uses)
+        return body
+
+    def _is_positive(self, scale: Expr) -> bool:
+        """Whether it is a positive number, or a parameter of which each launch can be asked."""
+        if scale.type != FLOAT:
+            return False
+        value = constant(scale)
+        if value is not None:
+            return 0 < value < math.inf
+        return isinstance(scale, Name) and scale.symbol in self._fixed
+
+
+def _scaled_later(statement: Statement, scores: Symbol, scale: Expr) -> Statement:
+    """A statement that finds scores without their scale; raises ``_Kept`` where it does more than it may."""
+    known = inside(statement)
+    if scores not in known.reads | known.sets:
+        return statement
+    if bodies(statement):
+        raise _Kept
+    match statement:
+        case Assign(symbol=symbol, value=Select() as masked) if symbol is scores:
+            if scores in names(masked.condition) or not _masks(masked, scores):
+                raise _Kept
+            return statement
+        case Declare(symbol=symbol) | Assign(symbol=symbol) if symbol is scores:
+            raise _Kept
+    return with_expressions(statement, lambda expr: _with_scale(expr, scores, scale))
+
+
+def _masks(masked: Select, scores: Symbol) -> bool:
+    """Whether a choice is between scores and an infinity, which scales to itself."""
+    for kept, other in ((masked.yes, masked.no), (masked.no, masked.yes)):
+        value = constant(other.operand if isinstance(other, Broadcast) else other)
+        if isinstance(kept, Name) and kept.symbol is scores and value is not None and math.isinf(value):
+            return True
+    return False
+
+
+def _with_scale(expr: Expr, scores: Symbol, scale: Expr) -> Expr:
+    if scores not in names(expr):
+        return expr
+    match expr:
+        case Reduce(operator="max" | "min", operand=Name()):
+            return Binary(expr.span, expr.type, "*", expr, scale)
+        case Call(function="exp", arguments=(Binary(operator="-", left=Name() as left) as power,)):
+            if left.symbol is scores:
+                scaled = Binary(left.span, left.type, "*", left, scale)
+                right = _with_scale(power.right, scores, scale)
+                return replace(expr, arguments=(replace(power, left=scaled, right=right),))
+        case Name():
+            raise _Kept
+    return with_children(expr, lambda child: _with_scale(child, scores, scale))
+
+
+# ---------------------------------------------------------------- powers of e as powers of 2
+
+
+class _Powers:
+    """Writes exponentials as powers of 2, and the variables that they subtract in units of log2(e).
+
+    Those are what a loop subtracts from each score of a row, as a rule the largest one so far, and what such a
+    variable is copied or compared with. Elsewhere they are times log(2).
+    """
+
+    def __init__(self, body: Body) -> None:
+        self._scaled: set[Symbol] = set()
+        for loop in statements(body):
+            if isinstance(loop, RangeLoop | For | While):
+                self._scaled.update(*map(_subtracted, nodes(loop.body, Call)))
+        links = [{symbol, *_compared(value)} for symbol, value in assignments(body)]
+        while any(self._scaled & link and not link <= self._scaled for link in links):
+            self._scaled.update(*(link for link in links if self._scaled & link))
+
+    def statement(self, statement: Statement) -> Statement:
+        if isinstance(statement, Declare | Assign) and statement.symbol in self._scaled and statement.value:
+            return replace(statement, value=self._in_log2(statement.value))
+        return with_expressions(statement, self._plain)
+
+    def _plain(self, expr: Expr) -> Expr:
+        """An expression that means what it did."""
+        match expr:
+            case Name(symbol=symbol) if symbol in self._scaled:
+                return _times(expr, math.log(2))
+            case Call(function="exp", arguments=(power,)) if _is_float(expr):
+                return replace(expr, function="exp2", arguments=(self._in_log2(power),))
+        return with_children(expr, self._plain)
+
+    def _in_log2(self, expr: Expr) -> Expr:
+        """An expression times log2(e): a difference as one multiply-add, where a row shares what is subtracted."""
+        match expr:
+            case Name(symbol=symbol) if symbol in self._scaled:
+                return expr
+            case Expand(operand=operand) | Broadcast(operand=operand):
+                return _on(expr, self._in_log2(operand))
+            case Call(function="max" | "min"):
+                return with_children(expr, self._in_log2)
+            case Binary(operator="-", right=right):
+                if _is_shared(right, expr) or not names(expr).isdisjoint(self._scaled):
+                    return with_children(expr, self._in_log2)
+        value = constant(expr)
+        return expr if value is not None and math.isinf(value) else _times(self._plain(expr), _LOG2_E)
+
+
+def _subtracted(call: Call) -> set[Symbol]:
+    """The variable that an exponential subtracts from all of a row."""
+    if call.function != "exp" or not _is_float(call):
+        return set()
+    match call.arguments[0]:
+        case Binary(operator="-", right=right) as power if _is_shared(right, power):
+            while isinstance(right, Expand | Broadcast):
+                right = right.operand
+            return {right.symbol} if isinstance(right, Name) and not right.symbol.parameter else set()
+    return set()
+
+
+def _compared(expr: Expr) -> set[Symbol]:
+    """The variables that a value is the largest or least of."""
+    match expr:
+        case Name(symbol=symbol) if not symbol.parameter:
+            return {symbol}
+        case Call(function="max" | "min", arguments=arguments):
+            return set().union(*map(_compared, arguments))
+    return set()
+
+
+def _calculated_once(body: Body, fixed: set[Symbol]) -> Body:
+    """The statements after those that multiply parameters by log2(e), which several of them need."""
+    factors = [node.left.symbol for node in nodes(body, Binary) if _is_log2_of(node, fixed)]  # type: ignore[union-attr]
+    named = {
+        symbol: Symbol(f"{symbol.name}_log2", FLOAT, symbol.span)
+        for symbol, count in Counter(factors).items()
+        if count > 1
+    }
+    made: dict[Symbol, Declare] = {}
+
+    def change(expr: Expr) -> Expr:
+        if isinstance(expr, Binary) and _is_log2_of(expr, named.keys()):
+            symbol = named[expr.left.symbol]  # type: ignore[union-attr]
+            made.setdefault(symbol, Declare(expr.span, symbol, expr))
+            return Name(expr.span, FLOAT, symbol)
+        return with_children(expr, change)
+
+    changed = map_expressions(body, change)
+    return (*made.values(), *changed)
+
+
+def _is_log2_of(expr: Binary, parameters: Set[Symbol]) -> bool:
+    match expr:
+        case Binary(operator="*", left=Name(symbol=symbol), right=Literal(value=value)):
+            return symbol in parameters and symbol.type == FLOAT and value == _LOG2_E
+    return False
+
+
+# ---------------------------------------------------------------- quotients
+
+
+def _fast(expr: Expr) -> Expr:
+    expr = with_children(expr, _fast)
+    match expr:
+        case Binary(operator="/") if _is_float(expr):
+            return _quotient(expr)
+        case Call(function="max" | "min" as function) if _is_float(expr):
+            return replace(expr, function=f"{function}imum")
+    return expr
+
+
+def _times(expr: Expr, number: float) -> Expr:
+    """The product with a number, worked out where there are fewest elements."""
+    match expr:
+        case Literal(value=value):
+            return replace(expr, value=value * number)
+        case Expand(operand=operand) | Broadcast(operand=operand):
+            return _on(expr, _times(operand, number))
+        case Binary(operator="*", left=left, right=right) if _is_shared(right, left):
+            return replace(expr, right=_times(right, number))
+        case Binary(operator="*", left=left, right=right) if _is_shared(left, right):
+            return replace(expr, left=_times(left, number))
+    return Binary(expr.span, expr.type, "*", expr, Literal(expr.span, FLOAT, number, weak=True))
+
+
+def _quotient(expr: Binary) -> Expr:
+    """A division in fewer instructions."""
+    left, right = expr.left, expr.right
+    match right:
+        case Call(function="sqrt"):
+            return _product(expr, replace(right, function="rsqrt"))
+        case Expand(operand=Call(function="sqrt") as root) | Broadcast(operand=Call(function="sqrt") as root):
+            return _product(expr, _on(right, replace(root, function="rsqrt")))
+    if _is_shared(right, left):
+        return replace(expr, operator="*", right=_reciprocal(right))
+    if shape_of(expr.type) and shape_of(left.type) == shape_of(right.type):
+        return Call(expr.span, expr.type, "divide", (left, right))
+    return expr
+
+
+def _product(quotient: Binary, reciprocal: Expr) -> Expr:
+    """What a reciprocal makes of a quotient."""
+    if constant(quotient.left) == 1 and shape_of(quotient.type) == shape_of(reciprocal.type):
+        return reciprocal
+    return replace(quotient, operator="*", right=reciprocal)
+
+
+def _reciprocal(expr: Expr) -> Expr:
+    match expr:
+        case Expand(operand=operand) | Broadcast(operand=operand):
+            return _on(expr, _reciprocal(operand))
+    return Binary(expr.span, expr.type, "/", Literal(expr.span, FLOAT, 1.0, weak=True), expr)
+
+
+def _on(spread: Expand | Broadcast, operand: Expr) -> Expr:
+    """The same axes over another operand."""
+    return replace(spread, operand=operand)
+
+
+def _is_shared(expr: Expr, beside: Expr) -> bool:
+    """Whether an operand has fewer elements than what it meets."""
+    while isinstance(expr, Expand | Broadcast):
+        expr = expr.operand
+    return prod(shape_of(expr.type)) < prod(shape_of(beside.type))
+
+
+def _is_float(expr: Expr) -> bool:
+    """Whether an operation gives float, or a block of it."""
+    return scalar_of(expr.type) == FLOAT

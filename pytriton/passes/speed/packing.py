@@ -1,0 +1,416 @@
+"""Operands read from packed copies, whose rows are aligned and end in zeros: a point that tuning may add.
+
+Input: a kernel with ranges for loops. Output: the same for operands that the launcher has copied; where there is
+none, the same object. A matrix of 4099 columns has rows that begin anywhere, so nobody loads it in vectors. The
+launcher copies it (runtime/sweep/packing.py), which takes a tenth of the time of a large product, and
+
+    for k in range(K, 0, -TK):
+        b = tl.load(pb, mask=(rk[:, None] < k) & (rn[None, :] < N), other=0.0)
+        pb += TK * stride_bk
+
+becomes
+
+    pitch_b = (N + 63) // 64 * 64
+    for k in range(0, K, TK):
+        b = tl.load(pb, mask=rn[None, :] < pitch_b, other=0.0)
+        pb += TK * pitch_b
+
+which loads the same values: where the mask was false there are zeros in the copy, as far as the loop goes and as
+far as a row does. So the copy needs no mask along the axis of the loop, and the other mask changes once in 64
+elements.
+
+What is proved here: a parameter is named once, in a block of pointers that is affine in both axes; a loop that
+always runs moves it by as much as it counts, and loads through it in each iteration, under a mask that is nothing
+but the bounds of both axes, with zero elsewhere. Whatever the kernel writes lies in such a block, too. A launch is
+asked for the rest: that indices are not negative, that nothing wraps, that it writes nothing that is copied.
+
+Gain: benchmarks/NOTES.md, "Ragged sizes". Switch: ``Settings.packed``, which tuning sets (sweep/variants.py).
+Try without it: tuning measures both every time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from pytriton.frozen import dataclass, replace
+from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.typed import (
+    Assign,
+    Atomic,
+    Binary,
+    Body,
+    Broadcast,
+    Comments,
+    Declare,
+    Dot,
+    Expand,
+    Expr,
+    KernelDef,
+    Literal,
+    Load,
+    Name,
+    RangeLoop,
+    Statement,
+    Store,
+    Symbol,
+)
+from pytriton.lang.tree.types import BOOL, INT, BlockType, PointerType, ScalarType, element_of, shape_of
+from pytriton.lang.tree.walk import (
+    expressions,
+    kinds,
+    kinds_in,
+    map_expressions,
+    map_statements,
+    names,
+    statements,
+    walk,
+    with_children,
+)
+from pytriton.passes.analysis.affine import Affine, affine_of, mirrored
+from pytriton.passes.analysis.context import Context
+from pytriton.passes.analysis.dead import remove_unread
+from pytriton.passes.analysis.pointers import Axis, Tile, TilePointers
+from pytriton.passes.analysis.queries import negated, nodes
+from pytriton.passes.analysis.traits import Box, Packing, Side
+
+__all__ = ["ROW", "packed"]
+
+ROW = 64  # elements; rows of a copy are multiples: 16 bytes at least, and 128 of half
+
+Bounds = Mapping[int, Expr]  # axis -> what indices along it are below
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Operand:
+    """A block of pointers that can point into a copy."""
+
+    loop: RangeLoop
+    pointers: Declare
+    tile: Tile
+    along: int  # the axis that the loop moves it along
+    bounds: Bounds
+    pitch: Symbol
+
+
+def packed(kernel: KernelDef, context: Context) -> KernelDef:
+    """The kernel with such operands in copies, if they are asked for; what can be copied is told in the traits."""
+    operands, writes = _Search(kernel).found() if _may_pack(kernel) else ((), ())
+    if not operands:
+        return kernel
+    reads = tuple(_box(operand) for operand in operands)
+    pointers = TilePointers(kernel)
+    fixed = frozenset(symbol.name for symbol in pointers.fixed)
+    packing = Packing(reads, writes, pointers.values, fixed)
+    context.traits = replace(context.traits, packing=packing)
+    return _with_copies(kernel, operands) if context.settings.packed else kernel
+
+
+def _may_pack(kernel: KernelDef) -> bool:
+    """What is asked first, as it costs nothing."""
+    inside = kinds_in(kernel.body)
+    return Dot in inside and Atomic not in inside and any(load.mask for load in nodes(kernel.body, Load))
+
+
+def _box(operand: _Operand) -> Box:
+    element = operand.tile.base.type.element  # type: ignore[union-attr]
+    step = abs(_number(operand.loop.step))
+    sides = [
+        _side(axis, operand.bounds.get(at), step if at == operand.along else 0)
+        for at, axis in enumerate(operand.tile.axes)
+    ]
+    return Box(operand.tile.base.name, element.bits // 8, *sides)  # type: ignore[union-attr]
+
+
+def _side(axis: Axis, bound: Expr | None, step: int = 0) -> Side:
+    limit = None if bound is None else bound.symbol.name if isinstance(bound, Name) else _number(bound)
+    return Side(axis.indices, 1 if axis.stride is None else axis.stride.name, limit, step)
+
+
+def _number(expr: Expr) -> int:
+    value = constant(expr)
+    assert isinstance(value, int)
+    return value
+
+
+# ---------------------------------------------------------------- what can be packed
+
+
+class _Search:
+    """Looks for operands that can be packed, and for what the kernel writes."""
+
+    def __init__(self, kernel: KernelDef) -> None:
+        self._kernel = kernel
+        self._pointers = TilePointers(kernel)
+        self._uses = Counter(name.symbol for name in nodes(kernel.body, Name))
+        self._assignments = Counter(
+            statement.symbol
+            for statement in statements(kernel.body)
+            if isinstance(statement, Declare | Assign)
+        )
+
+    def found(self) -> tuple[Sequence[_Operand], tuple[Box, ...]]:
+        """The operands, and all that is written; no operands where that is not known."""
+        operands = [*self._operands()]
+        writes = [
+            self._written(statement)
+            for statement in statements(self._kernel.body)
+            if isinstance(statement, Store)
+        ]
+        known = tuple(box for box in writes if box is not None)
+        return (operands, known) if operands and len(known) == len(writes) else ((), ())
+
+    def _operands(self) -> Iterator[_Operand]:
+        declared: dict[Symbol, Declare] = {}
+        for statement in self._kernel.body:
+            if isinstance(statement, Declare) and isinstance(element_of(statement.symbol.type), PointerType):
+                declared[statement.symbol] = statement
+            elif isinstance(statement, RangeLoop) and (limit := self._limit(statement)) is not None:
+                for place, inner in enumerate(statement.body):
+                    if isinstance(inner, Assign) and inner.symbol in declared:
+                        operand = self._operand(statement, declared[inner.symbol], inner.value, place, limit)
+                        if operand is not None:
+                            yield operand
+
+    def _limit(self, loop: RangeLoop) -> Expr | None:
+        """How far a loop counts from 0, or from which number down to 0."""
+        step = constant(loop.step)
+        if not isinstance(step, int) or not step or step & (abs(step) - 1) or loop.symbol.type != INT:
+            return None
+        if self._assignments[loop.symbol] or Dot not in kinds_in(loop.body):
+            return None
+        zero, limit = (loop.start, loop.stop) if step > 0 else (loop.stop, loop.start)
+        return limit if constant(zero) == 0 and self._is_bound(limit) else None
+
+    def _is_bound(self, expr: Expr) -> bool:
+        """Whether a launcher can know it."""
+        if isinstance(expr, Name):
+            return expr.symbol in self._pointers.fixed and expr.type == INT
+        return expr.type == INT and isinstance(constant(expr), int)
+
+    def _operand(
+        self, loop: RangeLoop, pointers: Declare, moved: Expr, place: int, limit: Expr
+    ) -> _Operand | None:
+        symbol, step = pointers.symbol, abs(_number(loop.step))
+        tile = None if pointers.value is None else self._pointers.tile_of(pointers.value)
+        if tile is None or not _copied(tile.base.type) or self._uses[tile.base] != 1:
+            return None
+        along = self._pointers.moved_along(tile, symbol, moved, step)
+        loads = [
+            load
+            for expr in expressions(loop.body[:place], deep=False)
+            for load in walk(expr)
+            if isinstance(load, Load) and isinstance(load.pointer, Name) and load.pointer.symbol is symbol
+        ]
+        if along is None or not loads:
+            return None
+        if self._uses[symbol] != len(loads) + 1 or self._assignments[symbol] != 2:
+            return None
+        bounds = [self._bounds_of(load, tile, along, loop) for load in loads]
+        first = bounds[0]
+        if first is None or any(each is None or not _alike(each, first) for each in bounds):
+            return None
+        if set(first) != {0, 1} or not _equal(first[along], limit):
+            return None
+        pitch = Symbol(f"pitch_{tile.base.name.lower()}", INT, pointers.span)
+        return _Operand(loop, pointers, tile, along, first, pitch)
+
+    def _bounds_of(self, load: Load, tile: Tile, along: int, loop: RangeLoop) -> Bounds | None:
+        """The bounds that the mask of a load is; None where it is anything else, or not zero elsewhere."""
+        if load.mask is None or not _is_zero(load.other):
+            return None
+        counter = Affine.symbol(loop.symbol)
+        count = counter if _number(loop.step) > 0 else self._sum(loop.start, None).plus(counter, -1)  # type: ignore[union-attr]
+        return self._bounds(load.mask, tile, {along: count})
+
+    def _bounds(self, mask: Expr, tile: Tile, counts: Mapping[int, Affine]) -> Bounds | None:
+        """A mask that is nothing but upper bounds of both axes, of each at most one."""
+        found: dict[int, Expr] = {}
+        for comparison in self._conjuncts(mask, None):
+            bound = None if comparison is None else self._bound(*comparison, tile, counts)
+            if bound is None or bound[0] in found:
+                return None
+            found[bound[0]] = bound[1]
+        return found
+
+    def _conjuncts(self, mask: Expr, axis: int | None) -> Iterator[tuple[Binary, int | None] | None]:
+        """The comparisons that a mask is the conjunction of, and the axis that each is spread along, if it is; None
+        for what is no comparison."""
+        match mask:
+            case Name(symbol=symbol) if symbol in self._pointers.values:
+                yield from self._conjuncts(self._pointers.values[symbol], axis)
+            case Broadcast(operand=operand) if len(shape_of(operand.type)) in (0, len(shape_of(mask.type))):
+                yield from self._conjuncts(operand, axis)
+            case Expand(operand=operand, axes=(False, True) | (True, False) as axes) if axis is None:
+                yield from self._conjuncts(operand, int(axes[0]))
+            case Binary(operator="&&", left=left, right=right):
+                yield from self._conjuncts(left, axis)
+                yield from self._conjuncts(right, axis)
+            case Binary(operator="<" | ">"):
+                yield (mask if mask.operator == "<" else mirrored(mask)), axis
+            case _:
+                yield None
+
+    def _bound(
+        self, claim: Binary, axis: int | None, tile: Tile, counts: Mapping[int, Affine]
+    ) -> tuple[int, Expr] | None:
+        """The axis whose indices a comparison bounds, and by what.
+
+        An index is the tile's, and what the loop has counted so far: ``rk < k``, where k counts down from K, says
+        that ``rk + K - k`` is below K. Sides are sums of such terms and no number, so that they wrap nowhere.
+        """
+        if element_of(claim.left.type) != INT:  # type: ignore[arg-type]
+            return None
+        low, high = self._sum(claim.left, axis), self._sum(claim.right, axis)
+        if low is None or high is None or low.low or low.high:
+            return None
+        for at, side in enumerate(tile.axes):
+            if not isinstance(side.indices, Name) or element_of(side.indices.symbol.type) != INT:
+                continue
+            if low.terms.get((at, side.indices.symbol)) != 1:
+                continue
+            index = Affine.symbol((at, side.indices.symbol)).plus(counts.get(at, Affine({})))
+            rest = high.plus(low, -1).plus(index)
+            if not rest.terms and rest.low == rest.high:
+                return at, Literal(claim.span, INT, rest.low)
+            if [*rest.terms.values()] == [1] and not rest.low and not high.low:
+                (symbol,) = rest.terms
+                if isinstance(symbol, Symbol) and symbol in self._pointers.fixed and symbol.type == INT:
+                    return at, Name(claim.span, INT, symbol)
+        return None
+
+    def _sum(self, expr: Expr, axis: int | None) -> Affine | None:
+        """An integer as a sum of variables; blocks of one axis with the axis that they are spread along."""
+
+        def term(part: Expr, axis: int | None = axis) -> Affine | None:
+            match part:
+                case Name(symbol=symbol) if not shape_of(part.type):
+                    return Affine.symbol(symbol)
+                case Name(symbol=symbol) if len(shape_of(part.type)) == 1 and axis is not None:
+                    return Affine.symbol((axis, symbol))
+                case Expand(operand=operand, axes=(False, True) | (True, False) as axes) if axis is None:
+                    return affine_of(operand, lambda inner: term(inner, int(axes[0])))
+                case Broadcast(operand=operand) if not shape_of(operand.type):
+                    return affine_of(operand, lambda inner: term(inner, axis))
+            return None
+
+        return affine_of(expr, term)
+
+    def _written(self, store: Store) -> Box | None:
+        """Where a store may write; None if it is not known."""
+        pointer = store.pointer
+        if isinstance(pointer, Name):
+            pointer = self._pointers.values.get(pointer.symbol, pointer)
+        tile = self._pointers.tile_of(pointer)
+        if tile is None or not isinstance(tile.base.type, PointerType):
+            return None
+        element = tile.base.type.element
+        bounds = (self._bounds(store.mask, tile, {}) if store.mask is not None else None) or {}
+        sides = [_side(axis, bounds.get(at)) for at, axis in enumerate(tile.axes)]
+        return Box(tile.base.name, element.bits // 8, *sides) if isinstance(element, ScalarType) else None
+
+
+def _copied(type_: object) -> bool:
+    """Whether there are copies of such elements."""
+    element = type_.element if isinstance(type_, PointerType) else None
+    return isinstance(element, ScalarType) and element.bits in (8, 16, 32, 64)
+
+
+def _is_zero(other: Expr | None) -> bool:
+    """Whether what a load gives under a false mask is 0, not -0."""
+    while isinstance(other, Broadcast):
+        other = other.operand
+    value = 0 if other is None else constant(other)
+    return value is not None and value == 0 and math.copysign(1, value) == 1
+
+
+def _equal(left: Expr, right: Expr) -> bool:
+    """Whether two bounds are the same parameter or number."""
+    if isinstance(left, Name) or isinstance(right, Name):
+        return isinstance(left, Name) and isinstance(right, Name) and left.symbol is right.symbol
+    return constant(left) == constant(right)
+
+
+def _alike(left: Bounds, right: Bounds) -> bool:
+    return left.keys() == right.keys() and all(_equal(left[axis], right[axis]) for axis in left)
+
+
+# ---------------------------------------------------------------- the kernel that reads copies
+
+
+def _with_copies(kernel: KernelDef, operands: Sequence[_Operand]) -> KernelDef:
+    """The kernel with these operands read from their copies."""
+    declared = {operand.pointers: operand for operand in operands}
+    moved = {operand.pointers.symbol: operand for operand in operands}
+
+    def changed(statement: Statement) -> Body:
+        if isinstance(statement, Declare) and statement in declared:
+            return _declared(declared[statement])
+        if isinstance(statement, Assign) and statement.symbol in moved:
+            by = _moved_by(moved[statement.symbol])
+            assert isinstance(statement.value, Binary)
+            return (replace(statement, value=replace(statement.value, right=by)),)
+        return (statement,)
+
+    body = map_statements(kernel.body, changed)
+    body = map_expressions(body, lambda expr: _loaded(expr, moved))
+    return remove_unread(kernel, replace(kernel, body=body))
+
+
+def _declared(operand: _Operand) -> Body:
+    """The distance of the copy's rows, and the pointers into it."""
+    pointers, tile = operand.pointers, operand.tile
+    span, type_, above = pointers.span, pointers.symbol.type, pointers.comments.above
+    comment = f"{tile.base.name} is a copy here, with zeros where the bounds end; its rows lie so far apart"
+    size, number = Literal(span, INT, _multiple(operand)), Literal(span, INT, _multiple(operand) - 1)
+    raised = Binary(span, INT, "+", operand.bounds[1], number)
+    pitch = Binary(span, INT, "*", Binary(span, INT, "/", raised, size), size)
+    row, column = (_spread(tile.axes[at], at) for at in (0, 1))
+    rows = Binary(span, row.type, "*", row, Name(span, INT, operand.pitch))
+    element = element_of(type_)
+    first = Binary(
+        span, BlockType(element, shape_of(row.type)), "+", Name(span, tile.base.type, tile.base), rows
+    )
+    return (
+        Declare(span, operand.pitch, pitch, Comments((*above, comment))),
+        replace(
+            pointers,
+            value=Binary(span, type_, "+", first, column),
+            comments=Comments((), pointers.comments.beside),
+        ),
+    )
+
+
+def _multiple(operand: _Operand) -> int:
+    """What the columns of a copy are a multiple of: whole steps of the loop, if that goes along them."""
+    return max(ROW, abs(_number(operand.loop.step)) if operand.along else 0)
+
+
+def _moved_by(operand: _Operand) -> Expr:
+    """What an iteration adds to the pointers."""
+    loop, span = operand.loop, operand.pointers.span
+    size = loop.step if _number(loop.step) > 0 else negated(loop.step)
+    return size if operand.along else Binary(span, INT, "*", size, Name(span, INT, operand.pitch))
+
+
+def _spread(axis: Axis, at: int) -> Expr:
+    """The indices of an axis, as a block of two."""
+    (size,) = shape_of(axis.indices.type)
+    shape, axes = ((size, 1), (False, True)) if at == 0 else ((1, size), (True, False))
+    return Expand(axis.indices.span, BlockType(INT, shape), axis.indices, axes)
+
+
+def _loaded(expr: Expr, moved: Mapping[Symbol, _Operand]) -> Expr:
+    """A load from a copy: no mask along the axis of the loop, and whole rows."""
+    if Load not in kinds(expr) or names(expr).isdisjoint(moved):
+        return expr
+    match expr:
+        case Load(pointer=Name(symbol=symbol)) if symbol in moved:
+            operand = moved[symbol]
+            at = 1 - operand.along
+            indices = _spread(operand.tile.axes[at], at)
+            limit = Name(expr.span, INT, operand.pitch) if at else operand.bounds[0]
+            mask = Binary(expr.span, BlockType(BOOL, shape_of(indices.type)), "<", indices, limit)
+            return replace(expr, mask=mask)
+    return with_children(expr, lambda child: _loaded(child, moved))

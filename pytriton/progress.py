@@ -1,0 +1,34 @@
+"""How far something is that takes seconds: a bar of tqdm on terminals and in notebooks, nothing in a log file.
+
+tqdm is loaded for the first bar. ``PYTRITON_PROGRESS=0`` asks for none.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final, TextIO
+
+__all__ = ["PROGRESS_VARIABLE", "bar"]
+
+PROGRESS_VARIABLE: Final = "PYTRITON_PROGRESS"
+
+
+def bar(what: str, total: int, stream: TextIO | None = None, after: float = 0.0) -> Any:
+    """A tqdm bar, to be updated and closed, which appears after so many seconds; None where nobody would see it."""
+    stream = sys.stderr if stream is None else stream
+    if os.environ.get(PROGRESS_VARIABLE) == "0" or stream is None or not _is_watched(stream):
+        return None
+    if find_spec("tqdm") is None:
+        return None
+    made = import_module("tqdm.auto" if find_spec("ipywidgets") else "tqdm").tqdm
+    return made(desc=what, total=total, file=stream, delay=after, leave=False, dynamic_ncols=True)
+
+
+def _is_watched(stream: TextIO) -> bool:
+    """Whether somebody looks on: at a terminal, or in a notebook, whose stream says that it is none."""
+    if getattr(stream, "closed", False):
+        return False
+    return stream.isatty() or type(stream).__module__.startswith("ipykernel.")

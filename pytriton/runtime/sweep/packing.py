@@ -1,0 +1,219 @@
+"""Launches on packed copies of operands: which launches they suit, and the copies.
+
+passes/speed/packing.py has proved what a text can prove. The rest is asked of each launch, in Python's integers: no
+index is negative, no offset wraps, the copied memory does not meet what the launch writes, and some row does not
+begin or end at 16 bytes. Then the copies are made, in memory that torch gives for the stream of the launch, and the
+kernel runs on them. What does not suit runs the same point without copies, and so does a launch while a CUDA graph
+is captured, or without memory for them.
+
+The copying kernel is a text of ours, and runs wherever kernels run. It reads what the bounds admit, nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, Protocol
+
+import torch
+
+from pytriton.passes.analysis.intervals import Intervals
+from pytriton.passes.analysis.traits import Box, Packing, Side
+from pytriton.passes.speed.packing import ROW
+from pytriton.pipeline import Translation
+from pytriton.runtime.launch.arguments import Binder
+from pytriton.runtime.launch.device import LARGEST_GRID, Grid
+from pytriton.runtime.options.defines import Config
+from pytriton.runtime.options.source_text import KernelText
+from pytriton.source import Source
+
+__all__ = ["WORDS", "Copies", "copying"]
+
+_BYTES: Final = 16  # what fast loads take at a time
+_MAX_INT: Final = 2**31 - 1
+_TILE: Final = 64
+
+WORDS: Final = {
+    1: "char",
+    2: "short",
+    4: "int",
+    8: "long",
+}  # by their bytes: a copy does not ask what they mean
+
+_SOURCE: Final = """
+__global__ void pack(WORD *copy __noalias, WORD *from __noalias __readonly,
+                     int rows, int columns, int height, int pitch, long by_row, long by_column) {
+  int r[TILE] = get_program_id(1) * TILE + 0 ... TILE;
+  int c[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  bool inside[TILE, TILE] = r[:, newaxis] < rows && c[newaxis, :] < columns;
+  WORD *p[TILE, TILE] = from + r[:, newaxis] * by_row + c[newaxis, :] * by_column;
+  WORD x[TILE, TILE] = inside ? *p : 0;
+  WORD *q[TILE, TILE] = copy + r[:, newaxis] * pitch + c[newaxis, :];
+  *?(r[:, newaxis] < height && c[newaxis, :] < pitch) q = x;
+}
+"""
+
+
+def copying(width: int) -> tuple[KernelText, Config]:
+    """The kernel that copies elements of so many bytes."""
+    return KernelText(Source(_SOURCE, "pack.c")), Config({"WORD": WORDS[width], "TILE": _TILE})
+
+
+class _Copier(Protocol):
+    """A ``Candidate`` of that kernel."""
+
+    binder: Binder
+
+    def launch(
+        self, device: int, grid: Grid, values: Sequence[Any], specialization: tuple[int, ...]
+    ) -> None: ...
+
+
+class _Reach(NamedTuple):
+    """What a launch reaches of one parameter: ``rows`` and ``columns``, the distance of each in elements."""
+
+    position: int
+    width: int
+    rows: int
+    columns: int
+    by_row: int
+    by_column: int
+
+    @property
+    def bytes(self) -> int:
+        """From the first to the end of the last."""
+        return ((self.rows - 1) * self.by_row + (self.columns - 1) * self.by_column + 1) * self.width
+
+    @property
+    def is_ragged(self) -> bool:
+        """Whether some row does not begin or end at 16 bytes of the first."""
+        pairs = ((self.by_column, self.by_row, self.columns), (self.by_row, self.by_column, self.rows))
+        return not any(
+            near == 1 and far * self.width % _BYTES == 0 == extent * self.width % _BYTES
+            for near, far, extent in pairs
+        )
+
+
+class _Copy(NamedTuple):
+    """A copy of what is reached, of ``height`` rows that lie ``pitch`` elements apart."""
+
+    of: _Reach
+    height: int
+    pitch: int
+
+
+class Copies:
+    """The copies of one candidate's launches. ``copier`` is the kernel that copies elements of so many bytes."""
+
+    def __init__(self, translation: Translation, packing: Packing, copier: Callable[[int], _Copier]) -> None:
+        self._packing, self._copier = packing, copier
+        self._places = {parameter.name: at for at, parameter in enumerate(translation.parameters)}
+        self.positions = tuple(self._places[box.base] for box in packing.reads)
+        bases = {*self.positions, *(self._places[box.base] for box in packing.writes)}
+        self._numbers = tuple(at for at in range(len(translation.parameters)) if at not in bases)
+        self._sizes = lru_cache(64)(self._sizes_of)
+
+    def of(self, grid: Grid, values: Sequence[Any]) -> tuple[_Copy, ...] | None:
+        """The copies for a launch; None for one that copies do not suit, or that needs none."""
+        found = self._sizes(grid, tuple([values[at] for at in self._numbers]))
+        if found is None:
+            return None
+        copies, written = found
+        reads = [_range(copy.of, values) for copy in copies]
+        writes = [_range(reach, values) for reach in written]
+        apart = all(end <= other or past <= start for start, end in reads for other, past in writes)
+        ragged = any(copy.of.is_ragged or values[copy.of.position] % _BYTES for copy in copies)
+        return copies if apart and ragged and all(start > 0 for start, _ in reads) else None
+
+    def launch(
+        self, device: int, grid: Grid, values: Sequence[Any], run: Callable[[Sequence[Any]], object]
+    ) -> bool:
+        """``run`` with the addresses of copies; False where there can be none."""
+        copies = self.of(grid, values)
+        on_gpu = device >= 0
+        with torch.cuda.device(device) if on_gpu else nullcontext():
+            if copies is None or (on_gpu and torch.cuda.is_current_stream_capturing()):
+                return False
+            where = f"cuda:{device}" if on_gpu else "cpu"
+            sizes = [copy.height * copy.pitch * copy.of.width for copy in copies]
+            try:
+                memory = [torch.empty(size, dtype=torch.uint8, device=where) for size in sizes]
+            except torch.cuda.OutOfMemoryError:
+                return False
+            given = list(values)
+            for copy, scratch in zip(copies, memory, strict=True):
+                self._fill(device, copy, values[copy.of.position], scratch.data_ptr())
+                given[copy.of.position] = scratch.data_ptr()
+            run(given)
+        return True
+
+    def _fill(self, device: int, copy: _Copy, address: int, to: int) -> None:
+        of, copier = copy.of, self._copier(copy.of.width)
+        sizes = (of.rows, of.columns, copy.height, copy.pitch, of.by_row, of.by_column)
+        values, specialization, _ = copier.binder.bind((to, address, *sizes))
+        grid = (-(-copy.pitch // _TILE), -(-copy.height // _TILE), 1)
+        copier.launch(device, grid, values, specialization)
+
+    def _sizes_of(
+        self, grid: Grid, numbers: tuple[Any, ...]
+    ) -> tuple[tuple[_Copy, ...], tuple[_Reach, ...]] | None:
+        """What a launch copies and writes; None where that is not known, or something might wrap."""
+        given = dict(zip(self._numbers, numbers, strict=True))
+        parameters = {name: given[at] for name, at in self._places.items() if at in given}
+        fixed = {name: value for name, value in parameters.items() if name in self._packing.fixed}
+        intervals = Intervals(self._packing.values, fixed, grid)
+        written = [self._reach(box, intervals, parameters) for box in self._packing.writes]
+        copies = [self._copy(box, intervals, parameters) for box in self._packing.reads]
+        known, sure = [one for one in copies if one], [one for one in written if one]
+        return (
+            (tuple(known), tuple(sure)) if len(known) == len(copies) and len(sure) == len(written) else None
+        )
+
+    def _reach(self, box: Box, intervals: Intervals, parameters: Mapping[str, int]) -> _Reach | None:
+        counts = [_count(side, intervals, parameters) for side in (box.rows, box.columns)]
+        strides = [_number(side.stride, parameters) for side in (box.rows, box.columns)]
+        reach = _Reach(self._places[box.base], box.element_bytes, *counts, *strides)
+        fits = min(counts) > 0 <= min(strides) and reach.bytes // reach.width <= _MAX_INT
+        return reach if fits else None
+
+    def _copy(self, box: Box, intervals: Intervals, parameters: Mapping[str, int]) -> _Copy | None:
+        reach = self._reach(box, intervals, parameters)
+        if reach is None:
+            return None
+        rows, columns = box.rows, box.columns
+        height = reach.rows if not rows.step else _raised(reach.rows, rows.step)
+        pitch = _raised(_number(columns.bound, parameters), max(ROW, columns.step))
+        steps = rows.step * max(reach.by_row, pitch), columns.step * reach.by_column
+        limits = _number(rows.bound, parameters) + ROW + rows.step, height * pitch, *steps
+        fits = max(limits) <= _MAX_INT - ROW and -(-height // _TILE) <= LARGEST_GRID[1]
+        return _Copy(reach, height, pitch) if fits else None
+
+
+def _number(value: str | int | None, parameters: Mapping[str, int]) -> int:
+    """A number, or what a parameter is in a launch."""
+    assert value is not None
+    return parameters[value] if isinstance(value, str) else value
+
+
+def _count(side: Side, intervals: Intervals, parameters: Mapping[str, int]) -> int:
+    """How many indices, from 0 on, are reached along an axis; 0 if that is not known."""
+    interval = intervals.of(side.indices)
+    if interval is None or interval[0] < 0:
+        return 0
+    if side.bound is None:
+        return interval[1] + 1
+    bound = _number(side.bound, parameters)
+    if side.step:  # a step reaches no further than the next begins: so the copy ends with the last
+        return bound if interval[1] < side.step else 0
+    return min(bound, interval[1] + 1)
+
+
+def _raised(number: int, multiple: int) -> int:
+    return -(-number // multiple) * multiple
+
+
+def _range(reach: _Reach, values: Sequence[Any]) -> tuple[int, int]:
+    """From which address to which."""
+    start = values[reach.position]
+    return start, start + reach.bytes
