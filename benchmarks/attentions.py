@@ -18,6 +18,7 @@ import pytriton
 
 TILES: dict[str, Any] = {"TM": [64, 128], "TN": [64, 128]}
 SMALL: dict[str, Any] = {"TM": [32], "TN": [16]}
+WARPS, STAGES = [4, 8], [2, 3]
 HEADS, TOKENS = 16, 16384
 # Probabilities are rounded to half before they meet the values, and the result once more.
 ERROR = 2e-3
@@ -37,7 +38,6 @@ def _case(settings: Settings, d: int, n: int, causal: bool, fast: bool) -> Row:
     """With `fast` the same text, allowed to round as the hand-written kernel does."""
     heads = 2 if settings.smoke else HEADS * TOKENS // n
     tiles = SMALL if settings.smoke else TILES
-    warps, stages = [4, 8], [2, 3]
     q, k, v = torch.randn(3, heads, n, d, device=settings.device).half()
     out, by, exact = (torch.empty_like(q) for _ in range(3))
     scale = d**-0.5
@@ -50,14 +50,14 @@ def _case(settings: Settings, d: int, n: int, causal: bool, fast: bool) -> Row:
             *(q, k, v, out, n, n, scale, *strides),
             grid=lambda opt: (pytriton.cdiv(n, opt.TM), heads),
             defines=defines,
-            num_warps=warps,
-            num_stages=stages,
+            num_warps=WARPS,
+            num_stages=STAGES,
         )
 
     def hand(memory: torch.Tensor, folded: bool) -> Tuned:
         return Tuned(
             handwritten_attention.attention,
-            points(**tiles, D=d, CAUSAL=causal, FOLDED=folded, num_warps=warps, num_stages=stages),
+            points(**tiles, D=d, CAUSAL=causal, FOLDED=folded, num_warps=WARPS, num_stages=STAGES),
             lambda point: (n // point["TM"], heads),
             *(q, k, v, memory, n, scale, n * d, d),
         )

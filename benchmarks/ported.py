@@ -59,6 +59,17 @@ def ported(settings: Settings) -> Iterator[Row]:
         yield _row("ported softmax", case, new.softmax, old.softmax, (x,), want, 1e-6, amount, "GB/s")
 
 
+def _chosen(package: ModuleType) -> str:
+    """The point that the package's last product runs at."""
+    kernels = importlib.import_module(f"{package.__name__}.matmul")._matmul.kernels
+    if not kernels:
+        return ""
+    kernel = list(kernels.values())[-1]
+    if package is packages()[1]:
+        return str(kernel.best_config)
+    return str(next(iter(kernel.launches.values())).point.config)
+
+
 def _row(
     name: str,
     case: str,
@@ -71,7 +82,7 @@ def _row(
     unit: str,
 ) -> Row:
     contenders = [
-        Contender(OURS, lambda: new(*inputs)),
-        Contender("the old text", lambda: old(*inputs), TARGET),
+        Contender(OURS, lambda: new(*inputs), chosen=lambda: _chosen(packages()[0])),
+        Contender("the old text", lambda: old(*inputs), TARGET, chosen=lambda: _chosen(packages()[1])),
     ]
     return Row(name, case, contenders, want, tolerance, amount, unit)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shlex
 import sys
@@ -19,7 +20,7 @@ from pytriton.runtime.kernel import OPTIONS
 from tools.pages.drawings import DRAWINGS
 from tools.pages.links import rewritten
 from tools.pages.notebooks import as_markdown, cells_of
-from tools.picture import PICTURE, picture
+from tools.picture import PICTURE, SPEEDS, picture, speeds
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -118,6 +119,20 @@ def test_picture_is_current() -> None:
     """``python tools/picture.py`` draws it again, after a change of the translation or of the speeds."""
     assert PICTURE.read_text(encoding="utf-8") == picture()
     ET.fromstring(picture())
+
+
+def test_speeds_of_the_picture_come_from_the_benchmark() -> None:
+    rates = {"pytriton": 607.2, "hand-written": 604.9, "torch.mm": 609.4}
+    rows = [
+        {"program": "dot half", "case": f"{n}³, {way}", "rates": rates}
+        for n in (2048, 8192)
+        for way in ("a @ b", "^a @ b")
+    ]
+    found = json.loads(
+        speeds({"date": "2026-11-22", "gpu": "H200", "torch": "2.11", "triton": "3.6", "rows": rows})
+    )
+    assert found.keys() == json.loads(SPEEDS.read_text(encoding="utf-8")).keys()
+    assert found["rows"] == [["2048", 607, 605, 609], ["8192", 607, 605, 609]]
 
 
 def test_options_are_told() -> None:

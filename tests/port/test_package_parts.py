@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytriton.__main__ import main
-from pytriton.port.package.edits import edited
+from pytriton.port.package.edits import Name, edited
 from pytriton.port.package.imports import Uses
 from pytriton.port.package.launcher import NAMES, TESTING, launcher
 from pytriton.port.package.output import diff, uncommitted
@@ -72,6 +72,14 @@ def test_files_that_are_opened(before: str, after: str) -> None:
     assert shown(before, opened=True) == f"from . import _triton as triton\n{after}\n"
 
 
+def test_two_strings_on_one_line() -> None:
+    """Each is replaced by its own name."""
+    line = f"A, B = {'a' * 50!r}, {'b' * 50!r}\n"
+    strings = {(1, 7): Name("ONE", "kernels.x"), (1, 61): Name("TWO", "kernels.x")}
+    changed = edited(line.encode(), ".", strings, False).decode()
+    assert changed == "from .kernels.x import ONE, TWO\nA, B = ONE, TWO\n"
+
+
 KERNEL = "__global__ void {name}(float *X __noalias) {{ int i[TN] = 0 ... TN; *(X + i) = {value}; }}"
 
 
@@ -88,6 +96,7 @@ def package(tmp_path: Path) -> Path:
         f"FORMAT = '''{KERNEL}'''",
         f"REPLACED = '''{KERNEL.format(name='NAME', value=4)}'''.replace('NAME', name)",
         f"FILLED = f'''{KERNEL.replace('value', 'value + 1')}'''",
+        f"PERCENT = '''{KERNEL.format(name='%s', value='N %% %d + %d').replace('X', 'Z')}'''",
     ]
     (root / "texts.py").write_text("\n".join(lines) + "\n")
     return root
@@ -102,8 +111,9 @@ def test_labels(package: Path) -> None:
         one: "<one>",
         f"{one}\n\n{two}\n": "<one> <two>",
         f"#define A 1\n{two}": "#define A 1 <two>",
-        KERNEL.format(name="NAMED", value=4).replace("NAMED", "four"): "texts 1 $ four",
+        KERNEL.format(name="NAMED", value=4).replace("NAMED", "four"): "texts 3 $ four",
         KERNEL.format(name="f", value="x"): "texts $ f $ x",
+        KERNEL.format(name="g", value="N % 2 + 3").replace("X", "Z"): "texts 2 $ g $ 2 $ 3",
     }
     for text, label in labels.items():
         place = places.of_text(text)

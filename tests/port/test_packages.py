@@ -30,7 +30,7 @@ WRONG_ON_INTERPRETER = {
 }
 
 MAX_RATIO = 3  # lines of the modules of kernels, their tables included, for a line of Triton-C
-MAX_LAUNCHER = {"ops2021": 338}  # lines; it uses addresses, sweeps, texts in files, do_bench and perf_report
+MAX_LAUNCHER = 300  # lines
 
 ALL = sorted(path.name for path in PACKAGES.iterdir() if (path / "__init__.py").exists())
 EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in ALL]
@@ -68,7 +68,7 @@ def test_own_tests_pass_without_pytriton(name: str, tmp_path: Path) -> None:
     texts = [path for path in package.rglob("*") if path.suffix in (".c", ".tr")]
     assert texts == []
     assert not any("pytriton" in path.read_text() for path in package.rglob("*.py"))
-    assert len((package / "_triton.py").read_text().splitlines()) <= MAX_LAUNCHER.get(name, 300)
+    assert len((package / "_triton.py").read_text().splitlines()) <= MAX_LAUNCHER
 
 
 @pytest.mark.slow

@@ -58,4 +58,4 @@ def test_the_walk(tmp_path: Path) -> None:
             printed = done.stdout
             if shown:
                 assert printed == shown
-    assert ran == 18
+    assert ran == 26

@@ -37,17 +37,17 @@ class Name:
     template: Template | None = None
 
 
-def edited(data: bytes, dots: str, strings: Mapping[int, Name], opened: bool) -> bytes:
+def edited(data: bytes, dots: str, strings: Mapping[tuple[int, int], Name], opened: bool) -> bytes:
     """The file.
 
-    ``dots``: those of a relative import of the package. ``strings``: what stands for them, by their lines.
+    ``dots``: those of a relative import of the package. ``strings``: what stands for them, by line and column.
     ``opened``: texts in files were ported, so that files are opened by ``triton.read``.
     """
     file = _File(data)
     edits = [*_imports(file, dots)]
     names: dict[Name, None] = {}
     for node in _strings(file.tree):
-        name = strings.get(node.lineno)
+        name = strings.get((node.lineno, node.col_offset))
         if name is None:
             continue
         if name.template is not None:

@@ -73,7 +73,7 @@ class _Work:
     package: Package
     places: Places
     modules: dict[tuple[Path, int], _Module] = field(default_factory=dict)
-    names: dict[tuple[Path, int], Name] = field(default_factory=dict)  # what stands for strings
+    names: dict[tuple[Path, int, int], Name] = field(default_factory=dict)  # what stands for strings
     labels: dict[str, Name] = field(default_factory=dict)
     gone: dict[Path, None] = field(default_factory=dict)
 
@@ -157,7 +157,7 @@ def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
             say(Note(where, f"not ported: {same}"))
             continue
         if place.label is None:
-            work.names[place.owner, place.line] = name
+            work.names[place.owner, place.line, place.column] = name
             continue
         translation = functions[0].variants[0].translation
         if translation.kernel == translation.kernels[0]:
@@ -166,7 +166,7 @@ def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
             work.labels[label_of_file(place.files[0], [functions[0].kernel])] = name
     work.gone |= dict.fromkeys(place.files if kernels else ())
     for template in place.templates:
-        work.names[template.path, template.line] = Name("", "", template)
+        work.names[template.path, template.line, template.column] = Name("", "", template)
 
 
 def _by_kernel(kernels: Sequence[PortedKernel], of_file: bool) -> Iterator[tuple[PortedKernel, ...]]:
@@ -236,7 +236,7 @@ def _edit_files(work: _Work) -> None:
             work.package.problems.append(Note(work.shown(path), f"{name} is not in today's Triton"))
         uses.add(of_file)
         dots = "." * len(path.relative_to(work.root).parts)
-        names = {line: name for (file, line), name in work.names.items() if file == path}
+        names = {(line, at): name for (file, line, at), name in work.names.items() if file == path}
         changed = edited(data, dots, names, bool(work.gone))
         if changed != data:
             work.package.files[work.shown(path)] = changed

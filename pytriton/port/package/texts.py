@@ -29,6 +29,7 @@ __all__ = ["MIN_PART", "Place", "Places", "Template", "label_of_file", "text_of_
 
 _SEPARATOR: Final = " $ "  # no text has it
 _LABELS: Final = re.compile(r"(<[^<>]*>\s*)+")
+_IN_ORDER: Final = frozenset(("%s", "%d"))  # holes whose values are told by their order alone
 MIN_PART: Final = 40  # characters of a string that is taken for a part of a text
 
 
@@ -38,6 +39,7 @@ class Template:
 
     path: Path
     line: int
+    column: int
     pieces: tuple[str, ...]
     holes: tuple[str, ...]  # one fewer than pieces; equal ones have equal values
     label: str
@@ -51,14 +53,18 @@ class Template:
         at = len(first)
         for number, (hole, piece) in enumerate(zip(self.holes, self.pieces[1:], strict=True), 1):
             end = len(text) - len(last) if number == len(self.holes) else text.find(piece, at)
-            if end < at or values.setdefault(hole, text[at:end]) != text[at:end]:
+            key = f"{number} {hole}" if hole in _IN_ORDER else hole
+            if end < at or values.setdefault(key, text[at:end]) != text[at:end]:
                 return None
             at = end + len(piece)
-        return " ".join(_SEPARATOR.join([self.label, *(values[hole] for hole in self.shown)]).split())
+        shown = list(values.values()) if _IN_ORDER & {*self.holes} else [values[hole] for hole in self.shown]
+        return " ".join(_SEPARATOR.join([self.label, *shown]).split())
 
     @property
     def shown(self) -> list[str]:
         """The holes that a label has: not the sizes of buffers, whose contents say them."""
+        if _IN_ORDER & {*self.holes}:
+            return [*self.holes]
         before = zip(self.holes, self.pieces, strict=False)
         return [hole for hole, piece in before if not re.search(r"\bcalloc\s*\(\s*$", piece)]
 
@@ -82,6 +88,7 @@ class Place:
 
     owner: Path
     line: int = 0
+    column: int = 0
     label: str | None = None
     files: tuple[Path, ...] = ()
     templates: tuple[Template, ...] = ()
@@ -97,7 +104,7 @@ class Places:
     """The strings and files of a package."""
 
     root: Path
-    strings: dict[str, tuple[Path, int]] = field(default_factory=dict)
+    strings: dict[str, tuple[Path, int, int]] = field(default_factory=dict)
     files: dict[str, Path] = field(default_factory=dict)  # by their texts
     templates: list[Template] = field(default_factory=list)
     parts: list[Template] = field(default_factory=list)  # strings without holes
@@ -119,7 +126,7 @@ class Places:
         whole = text.strip()
         if whole in self.files:
             path = self.files[whole]
-            return Place(path, 0, label_of_file(path), (path,))
+            return Place(path, label=label_of_file(path), files=(path,))
         if whole in self.strings:
             return Place(*self.strings[whole])
         put_together = self._put_together(whole)
@@ -133,7 +140,7 @@ class Places:
             return put_together
         _, number, label = min(labels)  # the string that has most of the text
         template = filled[number][1]
-        return Place(template.path, template.line, label, (), (template,))
+        return Place(template.path, template.line, template.column, label, (), (template,))
 
     def _put_together(self, text: str) -> Place | None:
         """A text of several, one after another."""
@@ -153,7 +160,7 @@ class Places:
             return None
         paths = tuple(path for _, path in sorted(files))
         owner = paths[-1] if paths else parts[-1].path
-        return Place(owner, 0, " ".join(label.split()), paths, tuple(parts))
+        return Place(owner, label=" ".join(label.split()), files=paths, templates=tuple(parts))
 
     def _look_through(self, path: Path) -> None:
         tree = ast.parse(path.read_bytes())
@@ -165,22 +172,25 @@ class Places:
             if isinstance(node, ast.JoinedStr) and looks_like(_constant_parts(node)):
                 self.templates.append(_of_f_string(path, node, self._label(path)))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
-                self._look_at(path, node.lineno, node.value, replaced)
+                self._look_at(path, node, node.value, replaced)
 
-    def _look_at(self, path: Path, line: int, text: str, replaced: set[str]) -> None:
+    def _look_at(self, path: Path, node: ast.Constant, text: str, replaced: set[str]) -> None:
         """A string: a whole text, one with holes, or a part of one."""
-        if looks_like(text):
-            self.strings.setdefault(text.strip(), (path, line))
-            self.templates += _of_format(path, line, text, self._label(path))
+        line, column = node.lineno, node.col_offset
+        if looks_like(re.sub(r"%[sd]|\{\w*\}", "x", text)):
+            self.strings.setdefault(text.strip(), (path, line, column))
+            for split in (_fields(text), _conversions(text)):
+                if split is not None:
+                    self.templates.append(Template(path, line, column, *split, self._label(path)))
             words = [word for word in sorted(replaced) if word in text]
             if words:
                 pattern = "|".join(map(re.escape, words))
                 pieces = tuple(re.split(pattern, text))
                 holes = tuple(re.findall(pattern, text))
-                self.templates.append(Template(path, line, pieces, holes, self._label(path)))
+                self.templates.append(Template(path, line, column, pieces, holes, self._label(path)))
         if len(text.strip()) >= MIN_PART and "\n" in text:
             number = sum(part.path == path for part in self.parts) + 1
-            self.parts.append(Template(path, line, (text,), (), f"<{path.stem} {number}>"))
+            self.parts.append(Template(path, line, column, (text,), (), f"<{path.stem} {number}>"))
 
     def _label(self, path: Path) -> str:
         number = sum(template.path == path for template in self.templates)
@@ -219,7 +229,7 @@ def _of_f_string(path: Path, node: ast.JoinedStr, label: str) -> Template:
             pieces[-1] += str(part.value)
         elif not isinstance(before, ast.FormattedValue):
             pieces.append("")
-    return Template(path, node.lineno, tuple(pieces), holes, label)
+    return Template(path, node.lineno, node.col_offset, tuple(pieces), holes, label)
 
 
 def _holes(node: ast.JoinedStr) -> Iterator[list[ast.FormattedValue]]:
@@ -229,7 +239,25 @@ def _holes(node: ast.JoinedStr) -> Iterator[list[ast.FormattedValue]]:
             yield [value for value in values if isinstance(value, ast.FormattedValue)]
 
 
-def _of_format(path: Path, line: int, text: str, label: str) -> Iterator[Template]:
+Split = tuple[tuple[str, ...], tuple[str, ...]]  # texts, and what is between them
+
+
+def _conversions(text: str) -> Split | None:
+    """A string for ``%``, if it can be one: the ``%`` of C is doubled in it."""
+    parts = re.split(r"(%(?:\(\w+\)[sd]|[sd%]))", text)
+    pieces, holes = [""], []
+    for number, part in enumerate(parts):
+        if number % 2 and part != "%%":
+            holes.append(part)
+            pieces.append("")
+        elif "%" in part and part != "%%":
+            return None
+        else:
+            pieces[-1] += part.replace("%%", "%")
+    return (tuple(pieces), tuple(holes)) if holes else None
+
+
+def _fields(text: str) -> Split | None:
     """A string for ``.format``, if it can be one: the braces of C are doubled in it."""
     pieces, holes = [""], []
     try:
@@ -240,6 +268,7 @@ def _of_format(path: Path, line: int, text: str, label: str) -> Iterator[Templat
                 holes.append(f"{{{name}{after}}}")
                 pieces.append("")
     except ValueError:
-        return
-    if holes and not any(re.search(r"[^\w.\[\]{}!:<>]", hole) for hole in holes):
-        yield Template(path, line, tuple(pieces), tuple(holes), label)
+        return None
+    if not holes or any(re.search(r"[^\w.\[\]{}!:<>]", hole) for hole in holes):
+        return None
+    return tuple(pieces), tuple(holes)

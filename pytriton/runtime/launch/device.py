@@ -253,15 +253,11 @@ class Direct:
         return (x, y, z), given[13 : 13 + count] if self.style == "flat" else given[15]
 
     @property
-    def needs(self) -> tuple[int, bytes, Callable[..., object] | None] | None:
+    def needs(self) -> tuple[int, bytes, Callable[..., object] | None, tuple[int, ...]] | None:
         """What the launcher in C sees to: memory, what a launch must fit, and who serves one that does not."""
-        packed = b"" if self.fits is None else self.fits.packed
-        return (self.scratch, packed, self.otherwise) if self.scratch or packed else None
-
-    @property
-    def asks_in_python(self) -> bool:
-        """Whether a launch must fit what the launcher in C cannot ask: scales."""
-        return self.fits is not None and bool(self.fits.positive)
+        if self.fits is None:
+            return (self.scratch, b"", None, ()) if self.scratch else None
+        return self.scratch, self.fits.packed, self.otherwise, self.fits.positive
 
 
 def direct_of(compiled: Any, constexprs: int) -> Direct | None:

@@ -124,9 +124,7 @@ class Launcher:
         keyed = key[1 : 1 + len(self._keyed)]
         if direct.style == self._shape.style and keyed == tuple(specializations[at] for at in self._keyed):
             extra = self._shape.extra
-            if self._is_native and direct.asks_in_python:
-                self._records[key] = (options, direct.taking(extra), *direct.handles, None)
-            elif self._is_native:
+            if self._is_native:
                 self._records[key] = (options, direct.bare(extra), *direct.handles, direct.needs)
             else:
                 self._records[key] = (options, direct.taking(extra), *direct.handles)

@@ -97,10 +97,15 @@ class Candidate:
         else:
             self.kernel_on(device, specialization)(grid, values)
 
+    def copied(self, grid: Grid, values: Sequence[Any]) -> int:
+        """How many bytes of copies it makes for such a launch; 0 where it makes none."""
+        copies = None if self._copies is None else self._copies.of(grid, values)
+        return sum(copy.bytes for copy in copies or ())
+
     def suits(self, grid: Grid, values: Sequence[Any]) -> bool:
         """Whether its code holds for such a launch: descriptors and copies reach what the text says, scales are
         positive."""
-        if self._copies is not None and self._copies.of(grid, values) is None:
+        if self._copies is not None and not self.copied(grid, values):
             return False
         return self._fits is None or self._fits(grid, values)
 

@@ -102,6 +102,10 @@ class _Copy(NamedTuple):
     height: int
     pitch: int
 
+    @property
+    def bytes(self) -> int:
+        return self.height * self.pitch * self.of.width
+
 
 class Copies:
     """The copies of one candidate's launches. ``copier`` is the kernel that copies elements of so many bytes."""
@@ -136,9 +140,8 @@ class Copies:
             if copies is None or (on_gpu and torch.cuda.is_current_stream_capturing()):
                 return False
             where = f"cuda:{device}" if on_gpu else "cpu"
-            sizes = [copy.height * copy.pitch * copy.of.width for copy in copies]
             try:
-                memory = [torch.empty(size, dtype=torch.uint8, device=where) for size in sizes]
+                memory = [torch.empty(copy.bytes, dtype=torch.uint8, device=where) for copy in copies]
             except torch.cuda.OutOfMemoryError:
                 return False
             given = list(values)

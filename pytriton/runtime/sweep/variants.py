@@ -4,8 +4,8 @@ What a text leaves open and what changes no result: how many stages a loop is pi
 programs of a launch start, whether tiles are loaded through tensor descriptors, and whether operands are copied
 first. They never show in ``opt``.
 
-Copies are tried of all of the user's points, where rows are ragged, as other tiles are good then. The rest is tried
-one after the other. First stages, on the best six of the user's points: how many are good depends
+Copies are tried of all of the user's points, where rows are ragged and operands large: other tiles are good then.
+The rest is tried one after the other. First stages, on the best six of the user's points: how many are good depends
 on the tile, and a point that is 10 % behind with Triton's three may be the best with five. Then orders and
 descriptors, on the best three of all these.
 """
@@ -21,7 +21,7 @@ from pytriton.pipeline import Translation
 from pytriton.runtime.options.defines import Config
 
 __all__ = [
-    *("BEST_FEW", "HOPELESS", "STAGED"),
+    *("BEST_FEW", "HOPELESS", "LEAST_COPIED", "STAGED"),
     *("copied", "fastest", "ordered", "own_points", "staged", "users_point"),
 ]
 
@@ -29,6 +29,9 @@ _T = TypeVar("_T")
 
 STAGED: Final = 6  # so many of the user's points are tried with other stages
 BEST_FEW: Final = 3  # so many of these, and of what their stages made of them, in other orders
+LEAST_COPIED: Final = (
+    1 << 23
+)  # bytes: the host needs 60 us to launch copies, in which small products are done
 HOPELESS: Final = 1.3  # times the best: no variant makes up for that
 _STAGES: Final = (2, 4, 5)  # Triton's default is 3, where it pipelines a loop of its own accord
 _STREAM_STAGES: Final = (3, 4)  # and none where it does not: a loop without a product

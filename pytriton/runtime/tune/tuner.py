@@ -38,6 +38,7 @@ from pytriton.runtime.sweep.sweep import Sweep
 from pytriton.runtime.sweep.variants import (
     BEST_FEW,
     HOPELESS,
+    LEAST_COPIED,
     STAGED,
     copied,
     fastest,
@@ -356,11 +357,12 @@ class Tuner:
         return own_points(candidate.config, candidate.translation, describes())
 
     def _on_copies(self, call: Call) -> list[Config]:
-        """The user's points on copies of operands, if those suit the call."""
+        """The user's points on copies of operands, if those suit the call and are worth it."""
         first, grid = self._sweep.first, call.asked.get(self._sweep.first)
         for point in copied(first.config, first.translation):
             candidate = self._sweep.candidate(point)
-            if grid is not None and candidate.suits(grid, call.bind(candidate, call.arguments)[0]):
+            values = call.bind(candidate, call.arguments)[0]
+            if grid is not None and candidate.copied(grid, values) >= LEAST_COPIED:
                 found = self._sweep.translated()
                 return [own for each in found for own in copied(each.config, each.translation)]
         return []

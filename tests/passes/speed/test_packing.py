@@ -163,6 +163,8 @@ def test_what_is_copied(changes: tuple[tuple[str, str], ...]) -> None:
         ((("rm[:, newaxis] < M && rk", "rm[:, newaxis] < *C && rk"),), "B"),
         ((("rm[:, newaxis] < M && rk", "rm[:, newaxis] < M && rm[:, newaxis] != 3 && rk"),), "B"),
         ((("rm[:, newaxis] < M && rk", "rm[:, newaxis] + 1 < M && rk"),), "B"),
+        ((("rm[:, newaxis] < M && rk", "rm[:, newaxis] + 1 < 100 && rk"),), "B"),
+        ((("rm[:, newaxis] < M && rk", "rm[:, newaxis] < M && rm[:, newaxis] < N && rk"),), "B"),
         # the pointers go elsewhere, or are read elsewhere
         ((("pa += TK;", "pa += TK * lda;"),), "B"),
         ((("pa += TK;", "pa += 8;"),), "B"),
@@ -183,6 +185,10 @@ def test_what_is_copied(changes: tuple[tuple[str, str], ...]) -> None:
             "B",
         ),
         ((("int lda,", "int lda_,"), ("  int pm", "  int lda = lda_ * 2;\n  int pm")), "B"),
+        ((("pa += TK;", "pa += TK; TYPE z[TM, TK] = in_a ? *pa : 0; c += z @ b;"),), "B"),
+        ((("pa += TK;", "TYPE *p[TM, TK] = pa; c += *p @ b; pa += TK;"),), "B"),
+        # the loop counts to another number
+        ((*UP[:1], ("rk[newaxis, :] < k", "rk[newaxis, :] < N - k"), *UP[2:]), "B"),
         # the loop may not run, or is no such loop
         ((("  for (int k = K", "  if (M > 3) for (int k = K"),), ""),
         ((("k > 0; k -= TK", "k > 8; k -= TK"),), ""),

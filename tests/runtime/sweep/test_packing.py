@@ -157,6 +157,13 @@ class TestWhatSuits:
     def test_what_does_not(self, other: dict[str, int]) -> None:
         assert not suits(**other)
 
+    def test_how_much_is_copied(self) -> None:
+        """Rows of 128 and of 64 halfs, 67 and 80 of them; nothing where copies do not suit."""
+        candidate = plan_of(TEXT, DEFINES).first
+        assert candidate.copied((3, 3, 1), list(GOOD.values())) == 2 * (67 * 128 + 80 * 64)
+        assert candidate.copied((3, 3, 1), list({**GOOD, "A": GOOD["C"]}.values())) == 0
+        assert plan_of(TEXT, DEFINES, packed=False).first.copied((3, 3, 1), list(GOOD.values())) == 0
+
     def test_what_is_aligned_needs_no_copy(self) -> None:
         even = {"M": 64, "N": 48, "K": 64, "lda": 64, "ldb": 48}
         assert not suits(**even)
