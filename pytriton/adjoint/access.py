@@ -45,6 +45,7 @@ class Accesses:
         self._given, self._grid = values, tuple(grid)
         self._affine: dict[Symbol, Affine | None] = {}
         self._masks: dict[Symbol, tuple[Affine, ...]] = {}
+        self._least: dict[Symbol, tuple[Expr, ...]] = {}  # of what a variable is the least
         self._plain: set[Symbol] = set()  # conditions whose bounds say all
         self._certain = True  # no branch is around
         self._counts: dict[Loop, int | None] = {}
@@ -174,6 +175,8 @@ class Accesses:
                 case Define(symbol=symbol, value=value):
                     self._affine[symbol] = None if value is None else self._of(value)
                     self._masks[symbol] = () if value is None else self._bounds(value)
+                    if isinstance(value, Call) and value.function == "min":
+                        self._least[symbol] = value.arguments
                     self._keep(self._plain, symbol, value is not None and self._all(value))
                     self._note(value)
                 case Write(pointer=pointer, value=value, mask=mask):
@@ -357,7 +360,11 @@ class Accesses:
             case Binary(operator="<" | "<=" | ">" | ">=" as operator, left=left, right=right):
                 if not _whole(left) or not _whole(right):
                     return ()
-                return self._compared(operator, left, right, shape_of(expr.type))
+                ends = [right]
+                if operator in ("<", "<=") and isinstance(right, Name):
+                    ends += self._least.get(right.symbol, ())
+                shape = shape_of(expr.type)
+                return tuple(bound for end in ends for bound in self._compared(operator, left, end, shape))
             case _:
                 return ()
 

@@ -351,7 +351,7 @@ class Gradient:
         for (config, forward), grid in zip(self._forwards.items(), grids, strict=True):
             if grid is not None:
                 points[config] = Point(forward, Accesses(forward.items, whole, grid), grid)
-                check_stores(points[config])
+                check_stores(points[config], whole)
         if not points:
             return None
         if len(points) < len(grids):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytriton.adjoint.access import Accesses
@@ -10,6 +10,7 @@ from pytriton.adjoint.derive import Derived, every_loop
 from pytriton.adjoint.forward import Forward
 from pytriton.adjoint.loops import loops_of
 from pytriton.adjoint.plan import Pass
+from pytriton.operators.enumerated import stored_once
 from pytriton.runtime.errors import refusal
 
 __all__ = ["Point", "Sizes", "check_stores", "dense_of", "reach_of", "states_of"]
@@ -85,12 +86,14 @@ def reach_of(points: Sequence[Point]) -> dict[str, int]:
     return {name: max(sizes) for name, sizes in known.items() if sizes and len(sizes) == len(found[name])}
 
 
-def check_stores(point: Point) -> None:
+def check_stores(point: Point, values: Mapping[str, int]) -> None:
     """Raise LaunchError where an element of an output may be stored twice."""
     for symbol in point.forward.outputs:
         for write, touched in point.accesses.writes.items():
             stored = not write.atomic and symbol in point.forward.flow.roots(write.pointer)
-            if stored and not point.accesses.once(touched):
+            if not stored or point.accesses.once(touched):
+                continue
+            if not stored_once(point.forward, write, values, point.grid):
                 raise refusal(
                     f"that '{symbol.name}' is stored at most once at each element cannot be shown for this "
                     f"launch (grid {point.grid})\n{write.statement.span.text.strip()}",

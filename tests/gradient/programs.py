@@ -481,9 +481,9 @@ _SHARED = [
   *?(r < n) (y + row * n + r) = v * v * get_num_programs(0);
 }
 """,
-        {"x": (2, 3, 23), "b": (3,), "y": (2, 3, 23)},
-        {"n": 23},
-        (6, 3, 2),
+        {"x": (2, 2, 11), "b": (2,), "y": (2, 2, 11)},
+        {"n": 11},
+        (3, 2, 2),
         defines={"B": 4},
         summed=("b",),
         rule="an input that the programs along two axes read",
@@ -767,9 +767,9 @@ _LOOPS += [
   *(z + row) = m + log(l);
 }
 """,
-        {"x": (3, 11), "v": (11,), "y": (3,), "z": (3,)},
-        {"n": 11},
-        (3,),
+        {"x": (2, 7), "v": (7,), "y": (2,), "z": (2,)},
+        {"n": 7},
+        (2,),
         outputs=("y", "z"),
         defines={"B": 4},
         atomic=("v",),

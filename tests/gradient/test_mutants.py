@@ -323,7 +323,7 @@ MUTANTS = {
     ),
 }
 
-SAMPLE = ("programs do not count",)
+SAMPLE = ("a sum forgets its left operand",)
 NOT_HERE = {  # what notices them instead
     "equal elements all get everything": "test_precision.py: test_equal_elements_share",
     "masks before the local derivative": "test_masks",

@@ -182,6 +182,40 @@ def test_wrong_launches() -> None:
             derived(y, x, 16, 1, grid=2, d_outputs=flowing)
 
 
+@pytest.mark.parametrize(
+    ("before", "index", "right"),
+    [
+        ("", "r / 8 * 8 + (7 - r % 8)", True),
+        ("", "r / 2 * 2 + (r % 2 == 0)", True),
+        ("", "r / 2", False),
+        ("", "r % 15", False),
+        ("if (r[max] > 4) n = 4;", "r % n + r / n * n", False),  # what n is then, only the kernel knows
+        ("n = 4;", "r % n * 4 + r / n", True),
+    ],
+)
+def test_all_addresses_are_looked_at(before: str, index: str, right: bool) -> None:
+    """Where indices come from divisions."""
+    text = f"""__global__ void f(float *y, float *x, int n) {{
+  int r[8] = get_program_id(0) * 8 + 0 ... 8;
+  {before}
+  *(y + {index}) = 2 * *(x + r);
+}}
+"""
+    derived = pytriton.gradient(text)
+    x, y, flowing = torch.rand(16), torch.zeros(16), torch.rand(16)
+    if not right:
+        with pytest.raises(pytriton.LaunchError, match="TC750"):
+            derived(y, x, 16, grid=2, d_outputs={"y": flowing})
+        return
+    leaf, kernel = torch.eye(16), pytriton.kernel(text)
+    rows = []
+    for row in leaf:
+        kernel(y, row, 16, grid=2)
+        rows.append(y.clone())
+    made = derived(y, x, 16, grid=2, d_outputs={"y": flowing})["x"]
+    torch.testing.assert_close(made, torch.stack(rows) @ flowing)
+
+
 def test_states_of_loops_have_a_limit() -> None:
     """What loops carry is kept for each iteration, as long as inputs and outputs are as large."""
     text = """__global__ void f(float *y, float *x, int n) {
