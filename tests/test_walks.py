@@ -37,6 +37,7 @@ def matches(shown: str, printed: str) -> bool:
     return re.fullmatch(pattern.replace(r"\.\.\.", ".*"), printed) is not None
 
 
+@pytest.mark.slow  # many processes, each of which imports torch
 @pytest.mark.parametrize("page", WALKS, ids=lambda path: path.stem)
 def test_walk(page: Path, tmp_path: Path) -> None:
     environment = shell(tmp_path / "bin")

@@ -15,8 +15,8 @@ def device(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(params=["some", pytest.param("all", marks=pytest.mark.slow)])
 def every(request: pytest.FixtureRequest) -> int:
-    """Of what two types do with each other, one in how many is looked at: a sixth, and with ``--slow`` all."""
-    return {"some": 6, "all": 1}[request.param]
+    """Of what two types do with each other, one in how many is looked at: an eighth, and with ``--slow`` all."""
+    return {"some": 8, "all": 1}[request.param]
 
 
 @pytest.fixture(autouse=True)

@@ -28,7 +28,13 @@ from tests.legacy.modules import PACKAGES
 
 CASES = Path(__file__).parent / "cases"
 # Many define sets each: seconds of translating and proving.
-LARGE = ("convolution_and_gradients", "layouts_as_text", "product_of_any_layout", "softmax_of_six_flags")
+LARGE = (
+    "convolution_and_gradients",
+    "layouts_as_text",
+    "product_of_any_layout",
+    "softmax_of_six_flags",
+    "sparse_products",
+)
 NAMES = [
     pytest.param(path.name, marks=[pytest.mark.slow] * (path.name in LARGE), id=path.name)
     for path in sorted(CASES.iterdir())

@@ -32,7 +32,7 @@ def _agree(case: Case) -> None:
 @pytest.mark.parametrize(
     "start",
     [
-        pytest.param(start, marks=[] if 4 * start < FIXED else pytest.mark.slow)
+        pytest.param(start, marks=[] if 8 * start < FIXED else pytest.mark.slow)
         for start in range(0, FIXED, BATCH)
     ],
 )

@@ -54,7 +54,7 @@ def mutated(text: str, source: random.Random, edits: int) -> str:
     return "".join(tokens)
 
 
-@settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(index=st.integers(0, len(TEXTS) - 1), seed=st.integers(0, 2**32), edits=st.integers(1, 8))
 @example(index=0, seed=0, edits=1)
 def test_mutated_kernels(index: int, seed: int, edits: int) -> None:
@@ -63,7 +63,7 @@ def test_mutated_kernels(index: int, seed: int, edits: int) -> None:
     attempt(text, GIVEN[index])
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.sampled_from(PIECES), max_size=40))
 def test_pieces_at_random(pieces: list[str]) -> None:
     attempt(" ".join(pieces), {"TM": 16, "TYPE": "float"})

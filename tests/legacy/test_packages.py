@@ -24,14 +24,8 @@ ROOT = Path(__file__).parents[2]
 OWN_TESTS = PACKAGES.with_name("packages_tests")
 
 
-# All of them with ``--slow``.
-QUICK = ("lean2019",)
-
-
 @each_device
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in NAMES]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) for name in NAMES])
 def test_own_tests_pass(device: str, name: str) -> None:
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(PACKAGES), *given])}

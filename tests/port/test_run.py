@@ -49,7 +49,10 @@ def package(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("words", ["pytest", "python -m pytest", "-m pytest"])
+@pytest.mark.parametrize(
+    "words",
+    ["pytest", *(pytest.param(words, marks=pytest.mark.slow) for words in ("python -m pytest", "-m pytest"))],
+)
 def test_tests_are_run_as_one_types_them(package: Path, words: str) -> None:
     options = "-q -p no:cacheprovider -p no:xdist"
     seen = observe(f"{words} {options} {package.parent / 'test_doubling.py'}", [package])

@@ -89,7 +89,9 @@ class Case:
 
 @BY_MODE
 @BY_TRANSPOSITION
-@pytest.mark.parametrize("per_segment", [pytest.param(1, marks=pytest.mark.slow), 2, 100])
+@pytest.mark.parametrize(
+    "per_segment", [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(100, marks=pytest.mark.slow)]
+)
 def test_exact(mode: str, at: bool, bt: bool, per_segment: int) -> None:
     """Blocks of 16, a free size of 24: a segment for each block, for two, for the whole row."""
     layout = layout_of(2, 3, 4)

@@ -88,7 +88,7 @@ def check(
 
 
 @BY_TYPE
-@pytest.mark.parametrize("given", ["", "r", "k", "a", "rka"])
+@pytest.mark.parametrize("given", ["", *(pytest.param(one, marks=pytest.mark.slow) for one in "rka"), "rka"])
 def test_masks(given: str, dtype: torch.dtype) -> None:
     """Rows of up to three blocks of 16: a block of 48 numbers."""
     check("cpu", dtype, (2, 2, 3), 16, given)

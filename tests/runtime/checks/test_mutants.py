@@ -32,7 +32,7 @@ from tests.runtime.checks.oracle import Arena, watched
 from tests.runtime.checks.recording import QUICK, Recorded, recorded
 
 MIN_MUTANTS = 300  # that reach outside
-EVERY = 9  # of the mutants of quick programs, one in so many is in a usual run
+EVERY = 15  # of the mutants of quick programs, one in so many is in a usual run
 EVERY_OF_ALL = 5  # of those of all programs, in a slow one
 MAX_STATEMENT_LINES = 8
 

@@ -86,6 +86,7 @@ def shared_alike(reports: list[dict[str, Any]]) -> None:
         )
 
 
+@pytest.mark.slow
 def test_late_rank_and_a_sweep_that_is_shared(tmp_path: Path) -> None:
     one, other = run("late shared", 2, tmp_path)
     assert one["records"] == one["local"] == other["late"]
