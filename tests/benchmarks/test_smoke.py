@@ -19,6 +19,7 @@ from tests.work import PATIENCE
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_every_row_is_right_on_the_cpu(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     done = subprocess.run(

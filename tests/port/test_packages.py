@@ -20,7 +20,6 @@ from pytriton.__main__ import main
 ROOT = Path(__file__).parents[2]
 PACKAGES = ROOT / "tests" / "legacy" / "packages"
 TESTS = ROOT / "tests" / "legacy" / "packages_tests"
-QUICK = ("lean2019",)
 
 # What Triton's own interpreter computes wrongly, and why; a GPU and pytriton's interpreter do it right.
 WRONG_ON_INTERPRETER = {
@@ -33,7 +32,6 @@ MAX_RATIO = 3  # lines of the modules of kernels, their tables included, for a l
 MAX_LAUNCHER = 300  # lines
 
 ALL = sorted(path.name for path in PACKAGES.iterdir() if (path / "__init__.py").exists())
-EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in ALL]
 
 
 def ported(name: str, out: Path, run: bool = True) -> Path:
@@ -56,7 +54,8 @@ def own_tests(name: str, out: Path, *options: str) -> subprocess.CompletedProces
     return subprocess.run(command, cwd=TESTS, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL)
 def test_own_tests_pass_without_pytriton(name: str, tmp_path: Path) -> None:
     package = ported(name, tmp_path)
     wrong = {} if torch.cuda.is_available() else WRONG_ON_INTERPRETER.get(name, {})

@@ -214,7 +214,7 @@ def test_nothing_is_executed(tmp_path: Path) -> None:
         "x = '%999999999d' % 3\n",
         "x = f'{3:999999999d}'\n",
         "while True:\n  x = 1\n",
-        "def f(n):\n  return f(n + 1) + f(n)\nf(1)\n",
+        pytest.param("def f(n):\n  return f(n + 1) + f(n)\nf(1)\n", marks=pytest.mark.slow),
         "x = y\n" + "x = x + x\n" * 200,
         "x = [list(range(250)) for a in range(1000) for b in range(1000)]\n",
         "".join(f"if a{i}:\n  b{i} = 1\n" for i in range(200)),
