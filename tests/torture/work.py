@@ -65,11 +65,12 @@ def question(n: int) -> record.Question:
 def tune(luck: random.Random, faulty: bool) -> None:
     """What is recalled must be what some tuner found; then some points are measured and kept."""
     n = luck.randrange(3)
-    known = record.recall(question(n), POINTS)
-    for point, found in known.items():
+    known = record.recall(question(n), POINTS, POINTS)
+    for point, found in known.found.items():
         assert found == record.Found(time_of(point, n), "code"), f"a wrong time: {point} {found}"
     some = luck.sample(POINTS, 4)
-    record.keep(question(n), {point: record.Found(time_of(point, n), "code") for point in some})
+    found_now = {point: record.Found(time_of(point, n), "code") for point in some}
+    record.keep(question(n), found_now, POINTS, some[:2])
 
 
 def choose(luck: random.Random, faulty: bool) -> None:
