@@ -32,9 +32,9 @@ from pytriton.lang.tree.types import FLOAT, element_of
 from pytriton.lang.tree.walk import kinds, kinds_in, map_body, map_expressions, with_children
 from pytriton.passes.analysis.context import Context
 
-__all__ = ["exp2"]
+__all__ = ["LOG2_E", "exp2"]
 
-_LOG2_E = 1.4426950408889634
+LOG2_E = 1.4426950408889634
 
 
 def exp2(kernel: KernelDef, _: Context) -> KernelDef:
@@ -55,5 +55,5 @@ def _expr(expr: Expr) -> Expr:
     if not isinstance(expr, Call) or expr.function != "exp" or element_of(expr.type) != FLOAT:  # type: ignore[arg-type]
         return expr
     (argument,) = expr.arguments
-    factor = Literal(expr.span, FLOAT, _LOG2_E, weak=True)
+    factor = Literal(expr.span, FLOAT, LOG2_E, weak=True)
     return replace(expr, function="exp2", arguments=(Binary(expr.span, expr.type, "*", argument, factor),))

@@ -69,10 +69,9 @@ from pytriton.lang.tree.walk import (
 )
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.queries import assignments, never_set, nodes
+from pytriton.passes.speed.exp2 import LOG2_E
 
 __all__ = ["fast_math"]
-
-_LOG2_E = 1.4426950408889634
 
 
 def fast_math(kernel: KernelDef, context: Context) -> KernelDef:
@@ -217,7 +216,7 @@ class _Powers:
                 if _is_shared(right, expr) or not names(expr).isdisjoint(self._scaled):
                     return with_children(expr, self._in_log2)
         value = constant(expr)
-        return expr if value is not None and math.isinf(value) else _times(self._plain(expr), _LOG2_E)
+        return expr if value is not None and math.isinf(value) else _times(self._plain(expr), LOG2_E)
 
 
 def _subtracted(call: Call) -> set[Symbol]:
@@ -266,7 +265,7 @@ def _calculated_once(body: Body, fixed: set[Symbol]) -> Body:
 def _is_log2_of(expr: Binary, parameters: Set[Symbol]) -> bool:
     match expr:
         case Binary(operator="*", left=Name(symbol=symbol), right=Literal(value=value)):
-            return symbol in parameters and symbol.type == FLOAT and value == _LOG2_E
+            return symbol in parameters and symbol.type == FLOAT and value == LOG2_E
     return False
 
 
