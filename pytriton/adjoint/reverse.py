@@ -145,8 +145,7 @@ class Reversed(Again):
             load = f.select(mask, load, _ZERO)
         load = replace(load, element=element.element, shape=shape)
         narrow = element.element in (HALF, BFLOAT16)
-        word = str(element.element) if narrow else self._words[root]
-        raw = self.new(f"d{root.name.lower()}", word, "", shape)
+        raw = self.new(f"d{root.name.lower()}", self._spell.type_word(root, write.statement), "", shape)
         raw.raw = narrow
         self._emit(Declare(raw, load))
         value = self._name(raw, element.element)

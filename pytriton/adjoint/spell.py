@@ -78,9 +78,12 @@ class Speller:
         self._strict = strict
 
     def type_word(self, symbol: Symbol, statement: Statement) -> str:
-        """``ACC`` of ``ACC x[TN] = ...``, as it was written if that means the same in another text."""
+        """``ACC`` of ``ACC x[TN] = ...`` and of a parameter ``ACC *X``, as it was written if that means the same
+        in another text.
+        """
         element = element_of(symbol.type)
         text = statement.span.text if isinstance(statement, Declare) else ""
+        text = symbol.declaration if symbol.parameter else text
         written = re.match(r"([A-Za-z_][\w ]*?)\s*\**\s*$", text.partition(symbol.name)[0])
         words = written[1].split() if written else []
         if words and all(word in _WORDS or word in self._types for word in words):

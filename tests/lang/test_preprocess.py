@@ -233,6 +233,10 @@ class TestMacros:
     def test_line_continuation(self) -> None:
         assert expand("#define A 1 \\\n + 2\nA") == "1 + 2"
 
+    def test_the_blank_of_what_became_nothing_stays(self) -> None:
+        text = "#define S(a) #a\n#define T(a) S(a)\n#define E\n#define F(a) x a(b)\n#define G(a) T([a])\n"
+        assert expand(text + "T(F()) T(F(E)) G(E x) G( x) G(x E)") == '"x (b)" "x (b)" "[ x]" "[x]" "[x ]"'
+
     def test_stringizing_keeps_one_blank(self) -> None:
         assert expand("#define s(x) #x\ns(  a  /**/ b\n+c(d) )") == '"a b +c(d)"'
 

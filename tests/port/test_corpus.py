@@ -16,15 +16,14 @@ from pytriton.__main__ import main
 ROOT = Path(__file__).parent.parent.parent
 PACKAGES = ROOT / "tests" / "legacy" / "packages"
 
-SPARSE = {"sdd_kernel", "dsd_kernel", "dds_kernel", "softmax_fwd", "softmax_bwd"}
+SPARSE = {"matmul_kernel", "softmax_fwd", "softmax_bwd"}
 KERNELS = {
     PACKAGES / "lean2019": {"dot", "fwdbatchnorm", "bwdbatchnorm", "addbias"},
     PACKAGES / "tutorials2020": {"plus", "product", "conv", "transpose"},
     PACKAGES / "sparse2020": SPARSE | {"to_dense"},
     PACKAGES / "sparse2021": SPARSE | {"to_sparse"},
     PACKAGES / "ops2021": {"product", "scale_columns", "forward", "backward"},
-    ROOT / "examples": {f"{mode}_{at}{bt}" for mode in ("sdd", "dsd") for at in "nt" for bt in "nt"}
-    | {"dds_tn", "permute", "attention", "conv2d", "add", "finish"},
+    ROOT / "examples": {"blocksparse_matmul_kernel", "matmul", "permute", "attention", "conv2d", "add", "finish"},
 }
 
 USE = """\

@@ -35,7 +35,7 @@ __all__ = ["Expander", "PresumedLines", "TokenStream"]
 
 
 MAX_TOKENS: Final = 60_000  # that macros may produce in one text, uses counted too
-MAX_SCANNED: Final = 1_000_000  # argument tokens read while looking for commas and the closing ')'
+MAX_SCANNED: Final = 500_000  # argument tokens read while looking for commas and the closing ')'
 MAX_CALL_DEPTH: Final = 64  # macro calls inside arguments of macro calls
 MAX_CHAIN: Final = 200  # replacements of replacements
 
@@ -151,17 +151,16 @@ class Expander:
             hidden = use.hidden | {macro.name}
         else:
             hidden = (use.hidden & call.close.hidden) | {macro.name}
-        body = Substitution(self, macro, use, call.arguments if call else {}, span, hidden).run()
+        substitution = Substitution(self, macro, use, call.arguments if call else {}, span, hidden)
+        body = substitution.run()
         comments = use.comments + call.comments if call else use.comments
+        if pending and (substitution.spaced or (use.spaced and not body)) and not pending[-1].spaced:
+            pending[-1] = replace(pending[-1], spaced=True)
         if body:
             body[0] = replace(body[0], newline=use.newline, spaced=use.spaced, comments=comments)
             body.reverse()
             pending.extend(body)
-        elif pending:
-            after = pending[-1]
-            if use.spaced and not after.spaced:
-                pending[-1] = with_comments(after, after.comments, spaced=True)
-        if not body:
+        else:
             self.leftover.extend(comments)
 
     def _dynamic(self, macro: Macro, use: Token) -> Token:
@@ -221,6 +220,8 @@ class Expander:
                     continue
             elif token.kind is Kind.END:
                 self._unterminated(macro, use)
+            if (token.spaced or token.newline) and not arguments[-1]:
+                token = replace(token, spaced=False, newline=False)  # C11 6.10.3.2: no blank before an argument counts
             arguments[-1].append(token)
         if self._scanned > MAX_SCANNED:
             self._too_many(use)
@@ -254,7 +255,7 @@ class Expander:
         if name is not None and name.text == "(":
             name = pending.pop() if pending else None
             closed = bool(pending) and pending.pop().text == ")"
-        if name is None or name.kind is not Kind.IDENT or not closed:
+        if name is None or name.kind is not Kind.IDENT or not name.text or not closed:
             help_ = "write 'defined NAME' or 'defined(NAME)'"
             self.report.error("TC125", "'defined' wants a macro name", token.span, help=help_)
             return Token(Kind.NUMBER, "0", token.span, spaced=True)
@@ -267,14 +268,17 @@ class Expander:
     # What `Substitution` needs of the expander.
 
     def expanded_argument(self, tokens: list[Token], macro: Macro, use: Token) -> list[Token]:
-        """An argument, expanded as if it were the whole text."""
+        """An argument, expanded as if it were the whole text; a blank at its end is a token without text."""
         self._depth += 1
         if self._depth > MAX_CALL_DEPTH:
             self._too_deep(macro, use)
         try:
-            return self._rescan(tokens[::-1], None)
+            expanded = self._rescan([Token(Kind.IDENT, "", use.span), *reversed(tokens)], None)
         finally:
             self._depth -= 1
+        if expanded and not expanded[-1].text and not expanded[-1].spaced:
+            expanded.pop()
+        return expanded
 
     def spelling(self, token: Token) -> list[Token]:
         """A ``CONSTEXPR`` as the tokens of its number, any other token as itself."""

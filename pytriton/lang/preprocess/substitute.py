@@ -1,8 +1,9 @@
 """One use of a macro: its body with the arguments put in (C11 6.10.3.1 to 6.10.3.3).
 
 This is Prosser's ``subst``. An argument goes in expanded; as an operand of ``#`` or ``##`` it goes
-in as it was written. An operand of ``##`` without a token is a *placemarker*, a token without text:
-it pastes as nothing and is taken out at the end. Of GNU C there is ``, ## __VA_ARGS__``, which
+in as it was written. An argument without a token is a *placemarker*, a token without text: it pastes
+as nothing and is taken out at the end, when what follows gets the blank before it, which ``#`` shows.
+Of GNU C there is ``, ## __VA_ARGS__``, which
 drops the comma if nothing follows."""
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Expanding(Protocol):
     report: Report
 
     def expanded_argument(self, tokens: list[Token], macro: Macro, use: Token) -> list[Token]:
-        """An argument, expanded as if it were the whole text."""
+        """An argument, expanded as if it were the whole text; a blank at its end is a token without text."""
 
     def spelling(self, token: Token) -> list[Token]:
         """A ``CONSTEXPR`` as the tokens of its number, any other token as itself."""
@@ -36,7 +37,10 @@ class Expanding(Protocol):
 
 
 class Substitution:
-    """Builds the replacement of one use. ``span`` and ``hidden`` are those of every new token."""
+    """Builds the replacement of one use. ``span`` and ``hidden`` are those of every new token.
+
+    ``spaced``, after ``run``: the replacement ends in a blank, which belongs before what follows the use.
+    """
 
     def __init__(
         self,
@@ -53,6 +57,7 @@ class Substitution:
         self.arguments = arguments
         self.span = span
         self.hidden = hidden
+        self.spaced = False
         self._expanded: dict[str, list[Token]] = {}
         self._chains: dict[int, Expansion | None] = {}
         self._out: list[Token] = []
@@ -70,7 +75,16 @@ class Substitution:
                 tokens, at = self._operand(at, written)
                 self.expander.charge(1, self.use)
                 self._out.extend(tokens)
-        return [token for token in self._out if token.text]
+        return self._out if all(token.text for token in self._out) else self._without_placemarkers()
+
+    def _without_placemarkers(self) -> list[Token]:
+        tokens: list[Token] = []
+        for token in self._out:
+            self.spaced |= token.spaced
+            if token.text:
+                tokens.append(token if token.spaced == self.spaced else replace(token, spaced=True))
+                self.spaced = False
+        return tokens
 
     def _operand(self, at: int, written: bool) -> tuple[list[Token], int]:
         """The tokens that body token ``at`` stands for, and the place after it."""
@@ -83,7 +97,7 @@ class Substitution:
         argument = self._argument(token.text, written)
         self.expander.charge(len(argument), self.use)
         if not argument:
-            return [self._placemarker()] if written else [], at + 1
+            return [self._placemarker(token.spaced)], at + 1
         return [self._argued(inner, token, index == 0) for index, inner in enumerate(argument)], at + 1
 
     def _argument(self, name: str, written: bool) -> list[Token]:
@@ -98,8 +112,8 @@ class Substitution:
     def _new(self, kind: Kind, text: str, spaced: bool, hidden: frozenset[str]) -> Token:
         return Token(kind, text, self.span, spaced=spaced, hidden=hidden)
 
-    def _placemarker(self) -> Token:
-        return self._new(Kind.IDENT, "", False, self.hidden)
+    def _placemarker(self, spaced: bool) -> Token:
+        return self._new(Kind.IDENT, "", spaced, self.hidden)
 
     def _argued(self, token: Token, parameter: Token, first: bool) -> Token:
         """A token of an argument: it keeps its place, and comes through this macro now."""
@@ -109,7 +123,7 @@ class Substitution:
             token.text,
             Span(span.source, span.start, span.end, self._chain(span.expansion)),
             token.newline,
-            parameter.spaced if first else token.spaced,
+            token.spaced or (first and parameter.spaced),
             token.value,
             token.comments,
             token.hidden | self.hidden if token.hidden else self.hidden,
@@ -157,7 +171,7 @@ class Substitution:
             if right.text:
                 self._out += [left, *self._operand(at + 1, written=False)[0]]
             else:
-                self._out.append(self._placemarker())
+                self._out.append(self._placemarker(left.spaced))
             return after
         lefts, rights = self.expander.spelling(left), self.expander.spelling(right)
         self._out += lefts[:-1]

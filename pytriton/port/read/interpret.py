@@ -2,7 +2,7 @@
 
 Nothing is executed. Module code is followed from top to bottom, then every function on its own with unknown
 parameters (defaults count), calls of the project's own functions inside them with what is known of their
-arguments. Loops over known lists are unrolled; others are followed once. All that is found goes to
+arguments; a function that another one makes and nobody calls is followed where that one ends. Loops over known lists are unrolled; others are followed once. All that is found goes to
 ``launches``, once a way through the code.
 """
 
@@ -59,6 +59,7 @@ class Interpreter(Caller):
         self.choices = choices
         self.launches: list[Launch] = []
         self.depth = 0
+        self.uncalled: dict[ast.AST, Function] = {}  # made by functions, to be given to whom we do not know
         self.modules: dict[Path, Frame] = {}
 
     # Modules
@@ -153,7 +154,9 @@ class Interpreter(Caller):
     do_continue = do_break
 
     def do_functiondef(self, node: ast.FunctionDef, frame: Frame) -> None:
-        frame.names[node.name] = Function(node, frame)
+        frame.names[node.name] = function = Function(node, frame)
+        if self.depth:
+            self.uncalled[node] = function
 
     do_asyncfunctiondef = do_functiondef
 
@@ -269,6 +272,7 @@ class Interpreter(Caller):
         if self.depth >= MAX_DEPTH:
             return unknown
         node = function.node
+        self.uncalled.pop(node, None)
         frame = Frame({}, function.around, getattr(node, "name", "lambda"), function.around.module)
         bound = _bound(node, function.owner)
         if bound and arguments is not None:
@@ -481,3 +485,5 @@ def _enter(run: Interpreter, frame: Frame, entry: tuple[str, ...]) -> None:
             entered = Function(method.node, method.around, owner)
     if isinstance(entered, Function):
         run.call_function(entered, None, {}, leaf("_"))
+        while run.uncalled:
+            run.call_function(next(iter(run.uncalled.values())), None, {}, leaf("_"))
