@@ -21,6 +21,7 @@ from typing import Final, NamedTuple
 from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, show
 from pytriton.fold.conditions import MIN_INNER, Conditions, negated
 from pytriton.fold.evaluate import next_power_of_2, value_of
+from pytriton.fold.join import ELEMENT
 from pytriton.fold.read import Statement
 from pytriton.fold.tables import Table, completed, tables
 from pytriton.fold.variants import Defines, Variants, number
@@ -359,9 +360,12 @@ def _without_names(node: Node, padded: Mapping[str, str]) -> Node:
 
 
 def _decided(node: Node, values: Mapping[str, object]) -> object:
+    """None of what asks for the type of elements: that is among the fixed values."""
+    if ELEMENT in show(node):
+        return None
     try:
         return bool(value_of(node, values))
-    except (ValueError, TypeError):  # it asks for the type of elements, which is among the fixed values
+    except (ValueError, TypeError):
         return None
 
 

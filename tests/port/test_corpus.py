@@ -23,7 +23,15 @@ KERNELS = {
     PACKAGES / "sparse2020": SPARSE | {"to_dense"},
     PACKAGES / "sparse2021": SPARSE | {"to_sparse"},
     PACKAGES / "ops2021": {"product", "scale_columns", "forward", "backward"},
-    ROOT / "examples": {"blocksparse_matmul_kernel", "matmul", "permute", "attention", "conv2d", "add", "finish"},
+    ROOT / "examples": {
+        "blocksparse_matmul_kernel",
+        "matmul",
+        "permute",
+        "attention",
+        "conv2d",
+        "add",
+        "finish",
+    },
 }
 
 USE = """\

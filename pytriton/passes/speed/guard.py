@@ -18,7 +18,7 @@ warp. (Of operands with rows that wide, it is needed before.) So it hit the larg
 
 Gain: ``^a @ ^b`` on an H200 with Triton 3.6 reaches 0.986, 0.923 and 0.996 of ``torch.mm`` at 2048, 4096 and 8192
 for 0.907, 0.941 and 0.977; ``a @ ^b`` gains nothing (benchmarks/NOTES.md).
-Switch: its row in ``PASSES``.
+Switch: its row in ``PASSES``. ``portable`` code, as ``port`` writes it, does without.
 Try without it: with Triton 3.7, which sets the zeros before the branch, as 3.8 and 3.9 do.
 """
 
@@ -50,8 +50,10 @@ _WARP = 32 * 16  # bytes that a warp reads or writes at a time
 _COMMENT = "under a test, so that ptxas overlaps the products of consecutive iterations"
 
 
-def guard(kernel: KernelDef, _: Context) -> KernelDef:
+def guard(kernel: KernelDef, context: Context) -> KernelDef:
     """``for k in range(0, K, TK)`` under ``if K > 0`` where that helps; anything else as it is."""
+    if context.settings.portable:
+        return kernel
     stores = (store.value.type for store in statements(kernel.body) if isinstance(store, Store))
     stored = {shape_of(type_) for type_ in stores if _row(type_) == _WARP}
     if not stored or any(_row(load.type) == _WARP for load in nodes(kernel.body, Load)):

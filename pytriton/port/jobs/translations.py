@@ -97,7 +97,7 @@ class Translations:
 
     def _translated(self, defines: Defines) -> Translation:
         while True:
-            settings = replace(self._settings, without_promises=tuple(self._promised))
+            settings = replace(self._settings, without_promises=tuple(self._promised), portable=True)
             translation = translate_as(self._source, defines, settings)
             promised = {p.name for p in translation.parameters if p.multiple_of > 1 or p.aligned > 1}
             if promised <= self._promised:

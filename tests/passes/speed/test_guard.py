@@ -6,6 +6,9 @@ import pytest
 import torch
 
 import pytriton
+from pytriton.pipeline import translate_as
+from pytriton.settings import Settings
+from pytriton.source import Source
 
 # C = A @ B^T
 TEXT = """
@@ -75,6 +78,13 @@ def test_other_tiles_stay(out: str, tn: int) -> None:
 
 def test_known_bounds_stay() -> None:
     assert COMMENT not in text_of(loop="0; k < 64; k += TK")
+
+
+def test_portable_code_does_without() -> None:
+    defines = {"OUT": "half", "TM": 16, "TN": 256, "TK": 16, "LOOP": UP}
+    for portable in (False, True):
+        text = translate_as(Source(TEXT), defines, Settings(portable=portable)).text
+        assert (COMMENT in text) != portable
 
 
 @pytest.mark.parametrize("loop", [UP, DOWN])

@@ -51,6 +51,7 @@ CALL = "k(z, x, n, grid=(4,), defines=d)\n"
         ("k = triton.kernel(SRC, ['Z'])\nk(z, x, n, (4,), TILE=[32, 64], TYPE='half', AT=0)", {"TILE": (32, 64), "AT": 0}),
         ("def f(x):\n  k = triton.kernel(SRC)\n  k(x, x, x.numel(), grid=(1,), defines={'TYPE': x.dtype, 'TILE': 8, 'AT': 1})", {"TYPE": "?x.dtype", "TILE": 8}),
         ("def f(x, t=128):\n  k = triton.kernel(SRC)\n  k(x, x, 1, grid=(1,), defines={'TILE': t, 'AT': 1, 'TYPE': 'float'})", {"TILE": 128}),
+        ("k = triton.kernel(SRC)\ndef f(x):\n  d = {'TILE': 32}\n  def g():\n    k(x, x, 1, grid=(1,), defines=d)\n  return g", {"TILE": 32}),
         ("for t in (16,):\n  d = {'TILE': t}\nk = triton.kernel(SRC)\n" + CALL, {"TILE": 16}),
         ("class A:\n  d = {'TILE': 4}\n  k = triton.kernel(SRC)\n  @staticmethod\n  def f(x):\n    A.k(x, x, 1, grid=(1,), defines=A.d)", {"TILE": 4}),
         ("class A:\n  def __init__(self):\n    self.k = triton.kernel(SRC)\n  def f(self, x):\n    self.k(x, x, 1, grid=(1,), defines={'TILE': 4})", {"TILE": 4}),
