@@ -2,8 +2,8 @@
 
 Nothing is executed. Module code is followed from top to bottom, then every function on its own with unknown
 parameters (defaults count), calls of the project's own functions inside them with what is known of their
-arguments; a function that another one makes and nobody calls is followed where that one ends. Loops over known lists are unrolled; others are followed once. All that is found goes to
-``launches``, once a way through the code.
+arguments; a function that another one makes and nobody calls is followed where that one ends. Loops over known
+lists are unrolled; others are followed once. All that is found goes to ``launches``, once a way through the code.
 """
 
 from __future__ import annotations
