@@ -22,6 +22,7 @@ from pytriton.lang.tree.typed import (
     Binary,
     Broadcast,
     Cast,
+    Comments,
     Constexpr,
     Expand,
     Expr,
@@ -81,7 +82,7 @@ def _rotate_value(loop: Loop, each: Carried, block: list[Item], whole: list[Item
         return
     loop.carried.remove(each)
     loop.body.remove(tail)
-    loop.body.insert(0, Define(each.inside, value, first.statement))
+    loop.body.insert(0, Define(each.inside, value, replace(first.statement, comments=Comments())))
     block.remove(first)
 
 
