@@ -4,11 +4,8 @@ typed tree -> graph (versions, loops, branches) -> adjoint statements -> text
 
 access.py    which elements a launch touches: is each read, or stored, once?
 affine.py    offsets in numbers: do they differ, are they all from 0 on?
-formula.py   expressions of Triton-C as text that knows its type
+text/        formulas that know their type, lines, names and layout, the ``#if`` of the forward
 graph.py     typed tree -> single assignment: every variable has one definition
-spell.py     typed expressions and declarations -> formulas, in the user's words
-program.py   what is printed: statements with names still open; dead ones dropped, copies joined
-print.py     names and layout
 rules.py     the local derivatives, one rule a node of the typed tree
 reverse.py   statements, loops and branches in reverse
 again.py     the statements of the forward, written again

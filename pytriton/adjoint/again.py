@@ -11,13 +11,13 @@ import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytriton.adjoint import formula as f
 from pytriton.adjoint.active import Flow
-from pytriton.adjoint.formula import Formula
 from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, refuse
 from pytriton.adjoint.loops import in_iteration
-from pytriton.adjoint.program import Choose, Declare, Line, Put, Repeat, Update, Variable, live, read_by
-from pytriton.adjoint.spell import Speller
+from pytriton.adjoint.text import formula as f
+from pytriton.adjoint.text.formula import Formula
+from pytriton.adjoint.text.program import Choose, Declare, Line, Put, Repeat, Update, Variable, live, read_by
+from pytriton.adjoint.text.spell import Speller
 from pytriton.frozen import replace
 from pytriton.lang.tree.typed import (
     Cast,

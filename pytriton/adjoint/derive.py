@@ -15,16 +15,17 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from pytriton.adjoint import formula as f
 from pytriton.adjoint.access import Accesses
 from pytriton.adjoint.active import Flow, every
-from pytriton.adjoint.formula import Formula
 from pytriton.adjoint.forward import Forward, forward_of
 from pytriton.adjoint.graph import Item, Loop
 from pytriton.adjoint.plan import Pass, added, cost, planned
-from pytriton.adjoint.print import printed
-from pytriton.adjoint.program import Declare, Line, Repeat, Variable, live, read_by, renamed, tidy
 from pytriton.adjoint.reverse import NotShared, Reversed
+from pytriton.adjoint.text import formula as f
+from pytriton.adjoint.text.arms import with_arms
+from pytriton.adjoint.text.formula import Formula
+from pytriton.adjoint.text.print import printed
+from pytriton.adjoint.text.program import Declare, Line, Repeat, Variable, live, read_by, renamed, tidy
 from pytriton.adjoint.walk import Turned, turned
 from pytriton.errors import CompileError, Report
 from pytriton.frozen import dataclass, replace
@@ -45,6 +46,7 @@ __all__ = [
     "derivable",
     "derived_text",
     "every_loop",
+    "kept_text",
     "usual",
 ]
 
@@ -186,7 +188,22 @@ def derived_text(
     source = decode(data, name, Report())
     forward = derivable(source, single, Settings(kernel, folders, strict_literals), inputs, outputs)
     told = tuple(str(error).replace(": error: ", ": warning: ", 1) for error in forward.refused.values())
-    return usual(forward)[1].text, told
+    return kept_text(forward, source, inputs, outputs), told
+
+
+def kept_text(
+    forward: Forward,
+    source: Source,
+    inputs: Collection[str] | None = None,
+    outputs: Collection[str] | None = None,
+) -> str:
+    """The text for ordinary launches, with the ``#if`` of the source where all arms derive."""
+
+    def derive(text: str) -> str:
+        other = Source(text, source.name, source.origin)
+        return usual(derivable(other, forward.defines, forward.settings, inputs, outputs))[1].text
+
+    return with_arms(source.text, forward.defines, usual(forward)[1].text, derive)
 
 
 def _derived(forward: Forward, passes: tuple[Pass, ...]) -> Backward:

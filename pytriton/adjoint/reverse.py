@@ -17,15 +17,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pytriton.adjoint import formula as f
 from pytriton.adjoint.active import every, is_floating
 from pytriton.adjoint.again import Again, Kept, Level, States
-from pytriton.adjoint.formula import Formula
 from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, Write, defined_in, refuse
 from pytriton.adjoint.loops import is_sum
 from pytriton.adjoint.plan import Way
-from pytriton.adjoint.program import Choose, Declare, Line, Put, Repeat, Update, Variable
 from pytriton.adjoint.rules import Seed, adjoint_type, back, settled
+from pytriton.adjoint.text import formula as f
+from pytriton.adjoint.text.formula import Formula
+from pytriton.adjoint.text.program import Choose, Declare, Line, Put, Repeat, Update, Variable
 from pytriton.frozen import replace
 from pytriton.lang.tree.typed import (
     Binary,

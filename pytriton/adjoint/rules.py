@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from pytriton.adjoint import formula as f
 from pytriton.adjoint.active import Flow
-from pytriton.adjoint.formula import Formula
 from pytriton.adjoint.graph import refuse
+from pytriton.adjoint.text import formula as f
+from pytriton.adjoint.text.formula import Formula
 from pytriton.frozen import dataclass, replace
 from pytriton.lang.tree.typed import (
     Binary,

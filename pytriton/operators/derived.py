@@ -16,7 +16,7 @@ from typing import Any, Final
 import torch
 
 from pytriton.adjoint.access import Accesses
-from pytriton.adjoint.derive import SUM_BLOCK, Backward, Derived, backward, derivable, usual
+from pytriton.adjoint.derive import SUM_BLOCK, Backward, Derived, backward, derivable, kept_text, usual
 from pytriton.adjoint.forward import Forward
 from pytriton.adjoint.graph import refuse
 from pytriton.adjoint.plan import Pass
@@ -118,6 +118,8 @@ class Gradient:
                 "derive a kernel without heuristics, with these defines given",
             )
         self._kernel = of
+        self._chosen = inputs, outputs
+        self._text: str | None = None
         self._constexpr = defines_of(defines)
         self.configs = definition.configs(self._constexpr, num_warps, num_stages)
         text = definition.text
@@ -147,7 +149,9 @@ class Gradient:
     @property
     def source(self) -> str:
         """The text of the backward, for launches that read what they can once."""
-        return self._usual.text
+        if self._text is None:
+            self._text = kept_text(self._forward, self._definition.text.source, *self._chosen)
+        return self._text
 
     @property
     def steps(self) -> tuple[Step, ...]:

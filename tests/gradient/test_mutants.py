@@ -175,7 +175,7 @@ MUTANTS = {
         ["online"],
     ),
     "states are never kept": (
-        "program",
+        "text/program",
         "if saves is not None and saves not in needed:",
         "if saves is not None:",
         ["online", "carried_last"],
@@ -194,8 +194,8 @@ MUTANTS = {
     ),
     "what an iteration makes of a state is added to it": (
         "reverse",
-        "ends.append(Update(variable.number, value))",
-        "ends.append(Update(variable.number, value, adds=True))",
+        "ends.append(Update(variable.number, value, about=inner.about))",
+        "ends.append(Update(variable.number, value, adds=True, about=inner.about))",
         ["carried_scaled"],
     ),
     "what a state began with is forgotten": (
@@ -296,7 +296,7 @@ MUTANTS = {
         ["not_cancelled"],
     ),
     "factors of a transposed product in order": (
-        "formula",
+        "text/formula",
         'product = binary("@", permuted(right, order), permuted(left, order))',
         'product = binary("@", permuted(left, order), permuted(right, order))',
         ["tiles"],
@@ -309,14 +309,19 @@ MUTANTS = {
         ["rows_and_columns", "scalars"],
     ),
     "copies joined though they are read": (
-        "program",
+        "text/program",
         "alike and source not in read_by(lines[at + 1 :])",
         "alike",
         ["row_sum"],
     ),
-    "ends of iterations out of order": ("program", "and not _moves_past(loop, end, declared.value)", "", []),
+    "ends of iterations out of order": (
+        "text/program",
+        "and not _moves_past(loop, end, declared.value)",
+        "",
+        [],
+    ),
     "live variables dropped": (
-        "program",
+        "text/program",
         "needed = needed | _names(pointer, value, mask)",
         "needed = needed | _names(pointer, mask)",
         ["exp"],
@@ -344,7 +349,7 @@ def loaded(module: str, old: str, new: str) -> Iterator[Callable[..., Any]]:
     class Finder:
         @staticmethod
         def find_spec(name: str, path_: Any = None, target: Any = None) -> Any:
-            if name != f"pytriton.adjoint.{module}":
+            if name != f"pytriton.adjoint.{module.replace('/', '.')}":
                 return None
             return importlib.util.spec_from_loader(name, Loader())
 

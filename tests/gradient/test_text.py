@@ -11,6 +11,11 @@ import pytest
 import torch
 
 import pytriton
+from pytriton.adjoint.derive import derivable, usual
+from pytriton.errors import Report
+from pytriton.lang.preprocess.directives import preprocess
+from pytriton.settings import Settings
+from pytriton.source import Source
 from tests.metamorphic.launches import PROGRAMS, launches
 
 sys.path.append(str(Path(__file__).parents[2] / "examples"))
@@ -91,3 +96,73 @@ def test_type_of_tensors(program: str) -> None:
 def _text(taken: Any, dtype: torch.dtype) -> str:
     kernel = pytriton.kernel(taken.text, kernel=taken.kernel, defines={**taken.defines, "TYPE": dtype})
     return pytriton.gradient(kernel).source
+
+
+FLAGS = """__global__ void f(float *y, float *x, int n) {
+  int r[8] = get_program_id(0) * 8 + 0 ... 8;
+  float v[8] = r < n ? *(x + r) : 0;
+#ifdef SQUARE
+  v = v * v;
+#endif
+#ifndef LINEAR  // a comment
+  v = sin(v);
+#else
+  v = 3 * v;
+#endif
+  *?(r < n) (y + r) = v;
+}
+"""
+
+
+def words(text: str, defines: dict[str, object]) -> list[str]:
+    """What is left of a text by its conditions, without comments."""
+    return [token.text for token in preprocess(Source(text), defines, Report()).tokens]
+
+
+def derived_plainly(defines: dict[str, object]) -> str:
+    source = Source(FLAGS)
+    return usual(derivable(source, defines, Settings(None, (), False)))[1].text
+
+
+@pytest.mark.parametrize("square", [True, False])
+@pytest.mark.parametrize("linear", [True, False])
+def test_flags(square: bool, linear: bool) -> None:
+    """One text for all values of flags, which says for each of them what is derived for it."""
+    defines = {name: 1 for name, given in (("SQUARE", square), ("LINEAR", linear)) if given}
+    text = pytriton.gradient(FLAGS, defines=defines).source
+    assert text == pytriton.gradient(FLAGS).source
+    assert "#ifdef SQUARE" in text
+    assert words(text, defines) == words(derived_plainly(defines), defines)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("3 * v", "(LINEAR + 2) * v"),  # a number, not a flag
+        ("#else", "#elif 1"),
+        ("__global__", "#define SQUARE\n__global__"),
+        ("3 * v", "bitcast<float>(v)"),  # has no derivative
+        ("#ifdef SQUARE", "#if SQUARE > 2"),
+        ("#ifdef SQUARE", "#if LINEAR"),  # which may be defined as 0
+    ],
+)
+def test_conditions_that_are_no_flags(old: str, new: str) -> None:
+    """Derived for the given defines alone."""
+    text = FLAGS.replace(old, new)
+    try:
+        derived = pytriton.gradient(text).source
+    except pytriton.CompileError:  # the arm of these defines
+        derived = ""
+    assert "#" not in derived
+    assert "sin" in text
+    if derived:
+        assert "3 *" not in derived
+
+
+def test_flags_that_are_numbers() -> None:
+    """``#if FLAG`` asks whether it is 0."""
+    text = FLAGS.replace("#ifdef SQUARE", "#if SQUARE")
+    for value in (0, 1):
+        derived = pytriton.gradient(text, defines={"SQUARE": value}).source
+        assert "#if SQUARE\n" in derived
+        assert ("2 *" in " ".join(words(derived, {"SQUARE": value}))) == bool(value)

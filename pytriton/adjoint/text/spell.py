@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from pytriton.adjoint import formula as f
-from pytriton.adjoint.formula import Formula
 from pytriton.adjoint.graph import refuse
+from pytriton.adjoint.text import formula as f
+from pytriton.adjoint.text.formula import Formula
 from pytriton.frozen import replace
 from pytriton.lang.tree.typed import (
     Binary,

@@ -1,0 +1,1 @@
+"""What is printed: formulas, lines, names, layout, and the #if of the forward."""
