@@ -330,16 +330,17 @@ class _Kernel:
         head = [grid]
         if self.turn is not None and self.turn.count in chosen:
             head.append(f"{chosen[self.turn.count]}: the programs of {forward} along axis {at.axis}")
+        twins = {of: chosen[twin] for twin, of in self.reversed.twin_of.items() if twin in chosen}
         for of, size in self.sizes.items():
-            name = chosen[self.reversed.twin(of)]
-            head.append(
-                f"{name} [programs, {chosen[size]}]: for each program its part of the gradient of {of.name}"
-            )
+            if of in twins:
+                head.append(
+                    f"{twins[of]} [programs, {chosen[size]}]: each program's part of the gradient of {of.name}"
+                )
         added = [
             self.forward.input_of(self.forward.loads[number]) for number, way in at.ways if way == "atomic"
         ]
-        if added:
-            names = ", ".join(chosen[self.reversed.twin(of)] for of in dict.fromkeys(added))
+        names = ", ".join(twins[of] for of in dict.fromkeys(added) if of in twins)
+        if names:
             head.append(f"{names}: added to; zeroed before the first kernel")
         for kept in self.reversed.kept:
             if kept.state in chosen:

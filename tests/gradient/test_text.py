@@ -66,10 +66,10 @@ def test_words_of_the_user() -> None:
 
 
 def well_written(text: str) -> bool:
-    """No blank line twice, no statement announced twice, a grid for each kernel."""
+    """No blank line twice, no statement announced twice in a block, a grid for each kernel."""
     lines = text.splitlines()
-    told = [line.strip() for line in lines if "// adjoint of: " in line]
-    repeated = any(first == second for first, second in pairwise(told))
+    told = [line for line in lines if "// adjoint of: " in line or line.startswith("#")]
+    repeated = any(first == second and first[0] != "#" for first, second in pairwise(told))
     grids = sum(line.startswith("// grid: ") for line in lines)
     return "\n\n\n" not in text and not repeated and grids == text.count("__global__")
 
@@ -166,3 +166,16 @@ def test_flags_that_are_numbers() -> None:
         derived = pytriton.gradient(text, defines={"SQUARE": value}).source
         assert "#if SQUARE\n" in derived
         assert ("2 *" in " ".join(words(derived, {"SQUARE": value}))) == bool(value)
+
+
+def test_gradients_that_are_zero() -> None:
+    """An input that is only compared has no parameter, and nothing is said of it."""
+    text = """__global__ void f(float *y, float *x, float *w, int *at) {
+  int r[8] = (0 ... 8) / 2;
+  *(y + (0 ... 8)) = *(w + *(at + r)) == 0 ? *(x + *(at + r)) : 1;
+}
+"""
+    derived = pytriton.gradient(text).source
+    assert "// d_x: added to; zeroed before the first kernel\n" in derived
+    assert "d_w" not in derived
+    assert "int r[8] = (0 ... 8) / 2;" in derived

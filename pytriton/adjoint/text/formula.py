@@ -115,7 +115,9 @@ def number(text: str, element: ScalarType = INT) -> Formula:
 
 
 def _inside(formula: Formula, binds: int) -> str:
-    return formula.text if formula.binds >= binds else f"({formula.text})"
+    """With parentheses where needed, and around ``0 ... TN`` in a product, as people write it."""
+    bare = formula.binds >= binds and not (formula.binds == PRECEDENCE["..."] and binds > ADDITIVE)
+    return formula.text if bare else f"({formula.text})"
 
 
 def _shape(*formulas: Formula) -> tuple[int, ...]:
