@@ -102,6 +102,72 @@ FORWARD_TILES: dict[str, Any] = {"TM": [128], "TN": [128, 256], "TK": [64]}
 BACKWARD_TILES: dict[str, Any] = {"TM": [64, 128], "TN": [64, 128], "TK": [128, 256]}
 
 
+def convolutions(settings: Settings) -> Iterator[Row]:
+    """The derived backward of a convolution, against torch's; reported, without a target."""
+    for images, channels, size, filters in settings.sizes(
+        [(32, 128, 56, 256), (32, 512, 14, 512)], [(32, 128, 56, 256)], [(1, 3, 7, 4)]
+    ):
+        x = torch.randn(images, channels, size, size, device=settings.device).half()
+        weight = torch.randn(filters, channels, 3, 3, device=settings.device).half()
+        tiles = conv2d.SMALL if settings.smoke else {"TM": [32, 64, 128], "TN": [32, 64], "TK": 32}
+        arguments, grid = conv2d.launch(x, weight, (1, 1), (1, 1), (1, 1), tiles["TK"])
+        defines = conv2d.defines(torch.half, channels * 9, 3, 3, tiles)
+        derived = pytriton.gradient(
+            pytriton.kernel(conv2d.SOURCE, num_warps=_warps(settings)), defines=defines
+        )
+
+        def forward(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.conv2d(x, weight, padding=1)
+
+        case = f"{images}x{channels}x{size}x{size} -> {filters}"
+        yield _against_torch(derived, arguments, grid, forward, ("convolution", case), "C")
+
+
+def attentions(settings: Settings) -> Iterator[Row]:
+    """The derived backward of attention, against torch's; reported, without a target."""
+    for n, d in settings.sizes([(2048, 64), (2048, 128)], [(2048, 64)], [(40, 16)]):
+        heads = 2 if settings.smoke else 32
+        q, k, v = torch.randn(3, heads, n, d, device=settings.device).half()
+        tiles = attention.SMALL if settings.smoke else {"TM": [32, 64], "TN": [32, 64]}
+        out = torch.empty_like(q)
+        arguments = (q, k, v, out, n, n, d**-0.5, *(stride for x in (q, k, v) for stride in x.stride()[:2]))
+        kernel = pytriton.kernel(attention.SOURCE, num_warps=_warps(settings))
+        derived = pytriton.gradient(kernel, defines=attention.defines(torch.half, d, False, tiles))
+
+        def grid(opt: Any, n: int = n, heads: int = heads) -> tuple[int, int]:
+            return pytriton.cdiv(n, opt.TM), heads
+
+        case = f"{heads} x {n} x {d} half"
+        forward = torch.nn.functional.scaled_dot_product_attention
+        yield _against_torch(derived, arguments, grid, forward, ("attention", case), "O")
+
+
+def _warps(settings: Settings) -> int | list[int]:
+    return 4 if settings.smoke else [4, 8]
+
+
+def _against_torch(
+    derived: Any, arguments: tuple[Any, ...], grid: Any, forward: Any, named: tuple[str, str], output: str
+) -> Row:
+    """The row of a derived backward, with torch's own in half beside it and in double for the errors."""
+    inputs = [arguments[derived.parameters.index(name)] for name in derived.inputs]
+    y = arguments[derived.parameters.index(output)]
+    y.copy_(forward(*inputs))
+    flow = torch.randn_like(y)
+
+    def by_torch(dtype: torch.dtype) -> Callable[[], tuple[torch.Tensor, ...]]:
+        leaves = [tensor.detach().to(dtype).requires_grad_() for tensor in inputs]
+        made = forward(*leaves)
+        return lambda: torch.autograd.grad(made, leaves, flow.to(dtype), retain_graph=True)
+
+    def ours() -> tuple[torch.Tensor, ...]:
+        return tuple(derived(*arguments, grid=grid, d_outputs={output: flow}).values())
+
+    contenders = [Contender(OURS, ours), Contender("torch", by_torch(torch.half))]
+    work = sum(tensor.nbytes for tensor in inputs) * 2 + flow.nbytes
+    return Row(*named, contenders, by_torch(torch.double)(), 2 * HALF_ERROR, work, "GB/s")
+
+
 def reported() -> Iterator[str]:
     """What else is derived, and what is refused: a line each."""
     sparse_defines = {"TYPE": "half", "NAME": "sdd", "SDD": 1, "BLOCK": 32, "TM": 32, "TN": 32, "TK": 16}
@@ -137,7 +203,12 @@ def _failed(result: dict[str, Any]) -> str:
     return "".join(f"   {name} failed: {why}" for name, why in result["failed"].items())
 
 
-BENCHMARKS = {"rows": rows_and_elements, "dot": products}
+BENCHMARKS = {
+    "rows": rows_and_elements,
+    "dot": products,
+    "convolution": convolutions,
+    "attention": attentions,
+}
 
 
 def main() -> int:
