@@ -23,6 +23,7 @@ from pytriton.lang.tree.typed import (
     Binary,
     Broadcast,
     Cast,
+    Comments,
     Constexpr,
     Expand,
     Expr,
@@ -82,7 +83,7 @@ def _rotate_value(loop: Loop, each: Carried, block: list[Item], whole: list[Item
     if used[each.after] or used[each.last] > 1 or used[first.symbol] > 1:  # by what is carried, each once
         return
     now: dict[Symbol, Expr] = {o.last: Name(tail.value.span, o.inside.type, o.inside) for o in others}
-    top: list[Item] = []
+    top: list[Define] = []
     for define in chain:
         symbol = define.symbol if define.symbol is each.inside else replace(define.symbol)
         assert define.value is not None
@@ -90,7 +91,8 @@ def _rotate_value(loop: Loop, each: Carried, block: list[Item], whole: list[Item
         now[define.symbol] = Name(tail.value.span, symbol.type, symbol)
     loop.carried.remove(each)
     loop.body.remove(tail)
-    loop.body[:0] = [*top[:-1], replace(top[-1], statement=first.statement)]
+    top[-1] = Define(each.inside, top[-1].value, replace(first.statement, comments=Comments()))
+    loop.body[:0] = top
     block.remove(first)
 
 

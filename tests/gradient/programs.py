@@ -912,7 +912,7 @@ _LOOPS += [
         rule="loads made ahead",
     ),
     Program(
-        "prefetched by a table",
+        "prefetched_by_table",
         """__global__ void f(T *x, int *steps, T *y, int n) {
   int r[8] = 0 ... 8;
   T *p[8] = x + r;
@@ -940,7 +940,7 @@ _LOOPS += [
         rule="loads made ahead, under masks that are carried, too",
     ),
     Program(
-        "first load under another mask",
+        "first_load_apart",
         """__global__ void f(T *x, T *y, int n) {
   int r[8] = 0 ... 8;
   T *p[8] = x + r;

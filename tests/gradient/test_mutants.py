@@ -166,13 +166,13 @@ MUTANTS = {
         "loops",
         "return last is not None and same(rebuild(last, at_start), first)",
         "return True",
-        ["first load under another mask"],
+        ["first_load_apart"],
     ),
     "what is loaded ahead is loaded where the loop begins": (
         "loops",
         "top.append(Define(symbol, rebuild(define.value, now), define.statement))",
         "top.append(Define(symbol, define.value, define.statement))",
-        ["prefetched by a table"],
+        ["prefetched_by_table"],
     ),
     "sums are found by their last step": (
         "loops",
