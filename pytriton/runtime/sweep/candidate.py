@@ -51,7 +51,7 @@ class Candidate:
         self.translation = text.translate(config)
         self._fits = fits_of(self.translation)
         packing = self.translation.traits.packing if config.packed else None
-        self._copies = None if packing is None else Copies(self.translation, packing, _copier)
+        self._copies = None if packing is None else Copies(packing, _copier)
         self.binder = binder_for(self.translation)
         self._text = text
         self._lock = Lock()
