@@ -14,14 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import torch
 
 from pytriton.passes.analysis.intervals import Evaluator, Interval, intervals
 from pytriton.passes.analysis.traits import Box, Packing, Side
 from pytriton.passes.speed.packing import ROW
-from pytriton.runtime.launch.arguments import Binder
 from pytriton.runtime.launch.device import LARGEST_GRID, Grid
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.source_text import KernelText
@@ -57,16 +56,6 @@ __global__ void pack(WORD *copy __noalias, WORD *from __noalias __readonly,
 def copying(width: int) -> tuple[KernelText, Config]:
     """The kernel that copies elements of so many bytes."""
     return KernelText(Source(_SOURCE, "pack.c")), Config({"WORD": WORDS[width], "TILE": _TILE})
-
-
-class _Copier(Protocol):
-    """A ``Candidate`` of that kernel."""
-
-    binder: Binder
-
-    def launch(
-        self, device: int, grid: Grid, values: Sequence[Any], specialization: tuple[int, ...]
-    ) -> None: ...
 
 
 class _Reach(NamedTuple):
@@ -107,9 +96,9 @@ class _Copy(NamedTuple):
 
 
 class Copies:
-    """The copies of one candidate's launches. ``copier`` is the kernel that copies elements of so many bytes."""
+    """The copies of one candidate's launches. ``copier`` gives the candidate that copies elements of a width."""
 
-    def __init__(self, packing: Packing, copier: Callable[[int], _Copier]) -> None:
+    def __init__(self, packing: Packing, copier: Callable[[int], Any]) -> None:
         self._packing, self._copier = packing, copier
         self.positions = tuple(box.base for box in packing.reads)
         self._sizes = lru_cache(64)(self._sizes_of)
