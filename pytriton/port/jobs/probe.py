@@ -37,7 +37,7 @@ def drop_doubts(known: Known, variants: Sequence[Variant], translate: Translate)
         before = known.answers(base.defines)
         for defines in _resized(base.defines, [name for name in names if name in base.defines]):
             after = known.answers(defines)
-            changed = {question for question in before if after.get(question) != before[question]}
+            changed = {question for question in after if after[question] != before.get(question)}
             if not changed & doubtful - turned or any(map(known.asked_by_text, changed)):
                 continue
             translation = translate(defines)
