@@ -175,6 +175,14 @@ class Known:
             if not isinstance(fact, str) and len(answers) > 1 and fact in self._matter
         ]
 
+    def one_sided(self) -> list[Fact]:
+        """Flags that every known set has, and questions about padded sizes that all answer alike."""
+        padded = set(self._padded)
+        asked = [*map(_is_power, sorted(padded)), *self._sizes]
+        asked = [node for node in asked if _names(node, self._padded) & padded]
+        flags = [flag for flag in self.free_flags if self._single[flag] == {True}]
+        return [*flags, *(node for node in asked if len(self._single.get(node, ())) == 1)]
+
     @cached_property
     def missing(self) -> tuple[tuple[tuple[Fact, object], tuple[Fact, object]], ...]:
         """Two facts, each of which is known, that no known set has together."""
@@ -228,11 +236,13 @@ class Known:
                 )
         return None
 
-    def refusal_of_answers(self, defines: Defines) -> str | None:
-        """Which fact of these, whatever the others are, no known set has."""
+    def refusal_of_answers(self, defines: Defines, but: Fact | None = None) -> str | None:
+        """Which fact of these, whatever the others are, no known set has; ``but`` for one."""
         values = {name: number(defines.get(name)) for name in self._names}
         for fact, answer in self.facts(values).items():
-            if answer is not None and fact not in self._texts and answer not in self._single.get(fact, ()):
+            if answer is None or fact in self._texts or fact == but:
+                continue
+            if answer not in self._single.get(fact, ()):
                 return self._unknown(fact, answer, values)
         return None
 

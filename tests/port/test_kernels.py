@@ -173,3 +173,27 @@ def test_a_define_that_is_false_is_given() -> None:
         translation = translations(defines)
         assert isinstance(translation, Translation)
         assert list(differences(kernel.folded, [Variant(defines, translation)])) == []
+
+
+SOFTMAX = """
+__global__ void softmax(float *Y __noalias, float *X, float scale, int n) {
+  int t[TN] = 0 ... TN;
+  bool ok[TN] = t < n;
+  float x[TN] = ok ? *(X + get_program_id(0) * n + t) : -F32_INFINITY;
+#ifdef SCALE
+  x = x * scale;
+#endif
+  float e[TN] = exp(x - x[max]);
+  *?(ok) (Y + get_program_id(0) * n + t) = e / e[+];
+}
+"""
+
+
+def test_sizes_and_flags_on_the_other_side_of_what_was_seen() -> None:
+    """Sizes that are no powers of two, and a flag that all have: a power of two and no flag are served as well."""
+    (kernel,) = port_kernel(
+        Source(SOFTMAX), "softmax", [DefineSet({"TN": n, "SCALE": True}) for n in (48, 80)]
+    )
+    assert "    if SCALE:\n        x *= scale\n" in kernel.text
+    for defines in ({"TN": 64}, {"TN": 2048, "SCALE": True}, {"TN": 3000}):
+        assert kernel.refusal(defines) is None

@@ -7,6 +7,7 @@ So it can serve more than what was read or observed. What is proposed here:
 * ``flipped``: for a flag, the known texts for which it was never given, or always.
 * ``paired``: any two facts that no known set has together (fold/known.py).
 * ``retyped``: other element types.
+* ``turned``: without a flag that all have; a size that is a power of two, or large, where none was.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from typing import Any, Final
 from pytriton.fold.known import Fact, Known
 from pytriton.fold.variants import number
 
-__all__ = ["TYPES", "completed", "flipped", "key_of", "paired", "retyped"]
+__all__ = ["TYPES", "completed", "flipped", "key_of", "paired", "retyped", "turned"]
 
 Defines = Mapping[str, Any]
 
 TYPES: Final = ("half", "float", "bfloat16", "double")
 MAX_BASES: Final = 3  # known sets that are changed to have two facts together
-MAX_RETYPED: Final = 12  # sets that another type is tried with
+MAX_RETYPED: Final = 40  # sets that another type is tried with
 MAX_PAIRED: Final = 300
 SIZES: Final = (
     16,
@@ -126,6 +127,15 @@ def paired(known: Known, sets: Sequence[Defines]) -> list[dict[str, Any]]:
     return fresh[:MAX_PAIRED]
 
 
+def turned(known: Known, sets: Sequence[Defines], fact: Fact) -> list[dict[str, Any]]:
+    """A define set with the other answer to a question; the sets without the flag that all have."""
+    if isinstance(fact, str):
+        bare = ({name: value for name, value in defines.items() if name != fact} for defines in sets)
+        return list({key_of(defines): defines for defines in bare}.values())
+    others = (other for d in sets for other in _with(d, fact, not known.facts_of(d).get(fact), known, sets))
+    return list(itertools.islice(others, 1))
+
+
 def _with(
     defines: Defines, fact: Fact, answer: object, known: Known, sets: Sequence[Defines]
 ) -> Iterator[dict[str, Any]]:
@@ -149,7 +159,7 @@ def _answering(defines: Defines, question: Fact, answer: object, known: Known) -
             continue
         other = {**defines, name: size}
         after = known.answers(other)
-        if after.get(question) == answer and known.refusal_of_answers(other) is None:
+        if after.get(question) == answer and known.refusal_of_answers(other, question) is None:
             changed = sum(after[asked] != before.get(asked) for asked in after)
             if best is None or changed < best[0]:
                 best = changed, other
