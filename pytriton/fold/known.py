@@ -163,6 +163,11 @@ class Known:
         return sorted(self._optional)
 
     @property
+    def harmless(self) -> set[str]:
+        """The numbers that some sets lack, and that change nothing where nothing needs them."""
+        return self._optional - self._asked_if_given
+
+    @property
     def texts(self) -> list[str]:
         """Texts and types."""
         return list(self._texts)
@@ -189,7 +194,7 @@ class Known:
         return tuple(self._missing())
 
     def _missing(self) -> Iterator[tuple[tuple[Fact, object], tuple[Fact, object]]]:
-        harmless = self._optional - self._asked_if_given  # where nothing needs them
+        harmless = self.harmless
         for (one, other), seen in self._pairs.items():
             if {one, other} <= {*self.modes, *self._texts}:
                 continue  # the tables say that

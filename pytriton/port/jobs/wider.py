@@ -28,23 +28,8 @@ TYPES: Final = ("half", "float", "bfloat16", "double")
 MAX_BASES: Final = 3  # known sets that are changed to have two facts together
 MAX_RETYPED: Final = 40  # sets that another type is tried with
 MAX_PAIRED: Final = 300
-SIZES: Final = (
-    16,
-    32,
-    64,
-    128,
-    256,
-    1024,
-    8,
-    4,
-    96,
-    48,
-    24,
-    768,
-    1,
-    2,
-    3,
-)  # that may turn the answer to a question
+# that may turn the answer to a question
+SIZES: Final = (16, 32, 64, 128, 256, 1024, 8, 4, 96, 48, 24, 768, 1, 2, 3, 0)
 
 
 def key_of(defines: Defines) -> tuple[tuple[str, str], ...]:
@@ -94,6 +79,7 @@ def completed(
     """Each layout of one operand with each of another, where some are missing. ``operands``: operands.py."""
     proposed = []
     flags = known.modes
+    harmless = {name: _given(name, sets) for name in known.harmless}  # some of the texts may need them
     for row in known.completed(sets, operands):
         mode = {name: row[name] for name in flags}
         base = next((d for d in sets if {name: known.facts_of(d)[name] for name in flags} == mode), None)
@@ -102,8 +88,12 @@ def completed(
         texts = {name: value for name, value in row.items() if name not in flags and value is not None}
         spelled = {name: _spelled(name, value, sets) for name, value in texts.items()}
         others = {name: value for name, value in base.items() if name not in row or name in flags}
-        proposed.append(others | spelled)
+        proposed.append(harmless | others | spelled)
     return proposed
+
+
+def _given(name: str, sets: Sequence[Defines]) -> object:
+    return next(defines[name] for defines in sets if name in defines)
 
 
 def _spelled(name: str, value: object, sets: Sequence[Defines]) -> object:
