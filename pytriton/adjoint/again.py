@@ -203,6 +203,10 @@ class Again:
             self._twins[symbol] = replace(symbol, name=f"d_{symbol.name}", type=type_)
         return self._twins[symbol]
 
+    def with_twin(self, symbol: Symbol) -> list[Symbol]:
+        """A variable, and the same pointer into the gradient if there is one."""
+        return [symbol, self.twin(symbol)] if self._has_twin(symbol) else [symbol]
+
     def _twinned(self, pointer: Expr) -> Expr:
         """The same pointer into the gradient; what its offset is loaded from stays."""
         if not isinstance(element_of(pointer.type), PointerType) or isinstance(pointer, Load):  # type: ignore[arg-type]
@@ -229,9 +233,9 @@ class Again:
         word = self._words.get(item.symbol) or self._word(item.symbol, item.statement)
         value = None if item.value is None else self._spell(item.value)
         lines = [(item.symbol, value)]
-        if self._has_twin(item.symbol) and item.value is not None:
+        if self._has_twin(item.symbol):
             twin = self.twin(item.symbol)
-            lines.append((twin, self._spell(self._twinned(item.value))))
+            lines.append((twin, None if item.value is None else self._spell(self._twinned(item.value))))
             alike = element_of(twin.type) == element_of(item.symbol.type)
             summed = self._root(Name(item.symbol.span, item.symbol.type, item.symbol)) in self.wide
             exact = self.wide_word(word, _pointed(item.symbol)) if summed else word
@@ -431,7 +435,7 @@ class States:
         changed = {line.number for line in lines if isinstance(line, Update)}
         read = read_by(live(lines, changed))
         for each in self._unknown:
-            if self.of.number_of(each.inside) in read:
+            if not read.isdisjoint(map(self.of.number_of, self.of.with_twin(each.inside))):
                 refuse(
                     "TC708",
                     f"the loop carries '{each.inside.name}', which is no sum of the same steps: what it is in an "

@@ -29,9 +29,8 @@ _T = TypeVar("_T")
 
 STAGED: Final = 6  # so many of the user's points are tried with other stages
 BEST_FEW: Final = 3  # so many of these, and of what their stages made of them, in other orders
-LEAST_COPIED: Final = (
-    1 << 23
-)  # bytes: the host needs 60 us to launch copies, in which small products are done
+# Bytes: the host needs 60 us to launch copies, in which small products are done.
+LEAST_COPIED: Final = 1 << 23
 HOPELESS: Final = 1.3  # times the best: no variant makes up for that
 _STAGES: Final = (2, 4, 5)  # Triton's default is 3, where it pipelines a loop of its own accord
 _STREAM_STAGES: Final = (3, 4)  # and none where it does not: a loop without a product

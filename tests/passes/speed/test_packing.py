@@ -70,7 +70,7 @@ def packed(*changes: tuple[str, str]) -> Translation:
 def copied(found: Translation) -> str:
     """The operands that can be copied."""
     packing = found.traits.packing
-    return "" if packing is None else "".join(box.base for box in packing.reads)
+    return "" if packing is None else "".join(found.parameters[box.base].name for box in packing.reads)
 
 
 def test_text() -> None:
