@@ -115,9 +115,7 @@ def number(text: str, element: ScalarType = INT) -> Formula:
 
 
 def _inside(formula: Formula, binds: int) -> str:
-    """With parentheses where needed, and around ``0 ... TN`` in a product, as people write it."""
-    bare = formula.binds >= binds and not (formula.binds == PRECEDENCE["..."] and binds > ADDITIVE)
-    return formula.text if bare else f"({formula.text})"
+    return formula.text if formula.binds >= binds else f"({formula.text})"
 
 
 def _shape(*formulas: Formula) -> tuple[int, ...]:
@@ -133,7 +131,9 @@ def _shape(*formulas: Formula) -> tuple[int, ...]:
 def binary(operator: str, left: Formula, right: Formula) -> Formula:
     """``left operator right``; the type is C's."""
     binds = PRECEDENCE[operator]
-    tighter = binds if operator in _ASSOCIATIVE else binds + 1
+    first, second = binds, binds if operator in _ASSOCIATIVE else binds + 1
+    if operator in ("*", "/", "%") and PRECEDENCE["..."] in (left.binds, right.binds):
+        first = second = UNARY  # (0 ... TN) / BLOCK, as people write it
     element: ElementType
     if operator in ("<", ">", "<=", ">=", "==", "!=", "&&", "||"):
         element = BOOL
@@ -141,7 +141,7 @@ def binary(operator: str, left: Formula, right: Formula) -> Formula:
         element = left.element
     else:
         element = common_scalar(left.scalar, right.scalar)
-    text = f"{_inside(left, binds)} {operator} {_inside(right, tighter)}"
+    text = f"{_inside(left, first)} {operator} {_inside(right, second)}"
     shape = (left.shape[0], *right.shape[1:]) if operator == "@" else _shape(left, right)
     return Formula(text, binds, element, shape, (operator, left, right))
 
