@@ -168,6 +168,18 @@ def test_flags_that_are_numbers() -> None:
         assert ("2 *" in " ".join(words(derived, {"SQUARE": value}))) == bool(value)
 
 
+def test_types_in_other_words() -> None:
+    """A pointer to const, and a type that the text defines itself."""
+    text = """#define REAL float
+__global__ void f(REAL *y, const float *x, const TYPE *w) {
+  REAL v = *x * *w;
+  *y = v;
+}
+"""
+    derived = pytriton.gradient(text, defines={"TYPE": "half"}).source
+    assert "f_backward(float *d_y, const float *x, float *d_x, const TYPE *w, " in derived
+
+
 def test_gradients_that_are_zero() -> None:
     """An input that is only compared has no parameter, and nothing is said of it."""
     text = """__global__ void f(float *y, float *x, float *w, int *at) {

@@ -82,6 +82,7 @@ class Speller:
         self._types = types
         self._strict = strict
         pointers = [symbol for symbol in parameters if isinstance(symbol.type, PointerType)]
+        self.stored: set[str] = set()
         self.stored = {self.type_word(symbol, Remark(symbol.span)) for symbol in pointers} & types.keys()
 
     def word(self, element: ElementType) -> str:
