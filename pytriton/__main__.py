@@ -22,6 +22,7 @@ from pytriton.port.about import about
 from pytriton.port.command import add_port, port
 from pytriton.port.explain import add_explain, explain
 from pytriton.port.help import add_completion, complete, with_examples
+from pytriton.port.jobs.derived import derived_kernels
 from pytriton.port.jobs.printed import printed_text
 
 
@@ -62,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_text(command)
     command = commands.add_parser(
         "gradient",
-        help="print the backward of one kernel as Triton-C",
+        help="print the backward of one kernel as Triton-C; of a folder, which kernels have one",
     )
     _add_text(command)
     command.add_argument("--outputs", metavar="Y,Z", help="what is differentiated, else all floating outputs")
@@ -107,6 +108,10 @@ def _add_text(command: argparse.ArgumentParser) -> None:
 def _translate(options: argparse.Namespace) -> int:
     try:
         given = given_options(options.defines)
+        if options.command == "gradient" and options.file.is_dir():
+            for line in derived_kernels(options.file, given):
+                print(line, flush=True)
+            return 0
         data, name = _read(options.file, options.kernel, given)
     except CompileError as error:
         print(_with_options(str(error)), file=sys.stderr)

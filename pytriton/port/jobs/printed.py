@@ -23,9 +23,9 @@ from pytriton.port.read.extract import extract
 from pytriton.settings import Settings
 from pytriton.source import Source
 
-__all__ = ["PrintedText", "printed_text"]
+__all__ = ["DECLARED", "PrintedText", "defines_of_job", "printed_text"]
 
-_DECLARED: Final = re.compile(r"\bvoid\s+(\w+)\s*\(")
+DECLARED: Final = re.compile(r"\bvoid\s+(\w+)\s*\(")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def printed_text(path: Path, kernel: str | None, given: Mapping[str, Any]) -> Pr
     Raises OSError where the file cannot be read, and LookupError, with a message, where it has no such text.
     """
     jobs = [gather(found, given) for found in extract(path, path.parent)]
-    declared = [(job, tuple(_DECLARED.findall(job.text))) for job in jobs]
+    declared = [(job, tuple(DECLARED.findall(job.text))) for job in jobs]
     chosen = [pair for pair in declared if kernel in pair[1]] if kernel else declared
     if not chosen:
         known = sorted({name for _, names in declared for name in names})
@@ -64,17 +64,18 @@ def printed_text(path: Path, kernel: str | None, given: Mapping[str, Any]) -> Pr
             f"no kernel '{kernel}' here, only {', '.join(known)}" if known else "no Triton-C in it"
         )
     job, kernels = next((pair for pair in chosen if any(use.line for use in pair[0].uses)), chosen[0])
-    defines, guessed = _defines(job, kernel)
+    defines, guessed = defines_of_job(job, kernel)
     others = [name for _, names in declared for name in names if name not in kernels]
     kernels = tuple(str(defines.get(name, name)) for name in kernels)
     place = f"{path}:{job.found.text.line_at(0)}"
     return PrintedText(job.text, place, kernels, {**defines, **given}, guessed, tuple(dict.fromkeys(others)))
 
 
-def _defines(job: Job, kernel: str | None) -> tuple[dict[str, Any], tuple[str, ...]]:
+def defines_of_job(job: Job, kernel: str | None) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The defines of the first launch, and which of them are only tried."""
-    use = job.uses[0]
-    translations = Translations(Source(job.text), Settings(kernel or use.kernel, strict_literals=use.strict))
+    use = next((use for use in job.uses if use.kernel == kernel), job.uses[0])
+    named = use.kernel if kernel is None or kernel in {*use.fixed, *use.swept, *use.open} else kernel
+    translations = Translations(Source(job.text), Settings(named, strict_literals=use.strict))
 
     def translator(values: Mapping[str, Any], _: str | None, __: bool) -> Translation | CompileError:
         return translations(translations.mentioned(values))
