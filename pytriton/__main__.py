@@ -20,9 +20,9 @@ from pytriton.legacy.command import add_arguments, run
 from pytriton.pipeline import translate
 from pytriton.port.about import about
 from pytriton.port.command import add_port, port
+from pytriton.port.derived import derived_kernels
 from pytriton.port.explain import add_explain, explain
 from pytriton.port.help import add_completion, complete, with_examples
-from pytriton.port.jobs.derived import derived_kernels
 from pytriton.port.jobs.printed import printed_text
 
 

@@ -1,7 +1,7 @@
 """A folder -> a line for each kernel in its files: what its backward derives, or the code that refuses it.
 
-The defines are those of the first launch that the Python shows, as ``printed.py`` finds them. Launches have rules
-of their own (TC750 and on): a line says what can be said of a text.
+The defines are those of the first launch that the Python shows, as ``jobs/printed.py`` finds them. Launches have
+rules of their own (TC750 and on): a line says what can be said of a text.
 """
 
 from __future__ import annotations
