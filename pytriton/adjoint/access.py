@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from pytriton.adjoint.affine import Affine, Key, Touched, dense, distinct, reach, shorten, within
+from pytriton.adjoint.affine import Key, Touched, dense, distinct, moved, reach, shorten, within
 from pytriton.adjoint.graph import Branch, Define, Item, Loop, Write
+from pytriton.frozen import replace
 from pytriton.lang.tree.typed import (
     Binary,
     Broadcast,
@@ -34,6 +35,7 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import INT, PointerType, ScalarType, element_of, shape_of
 from pytriton.lang.tree.walk import walk
+from pytriton.passes.analysis.affine import Affine
 
 __all__ = ["Accesses"]
 
@@ -70,7 +72,7 @@ class Accesses:
         if any(count <= 0 for count in ranges.values()):
             return True
         keys = [key for key, count in ranges.items() if count > 1]
-        steps = {key: touched.offset.steps.get(key, 0) for key in keys}
+        steps = {key: touched.offset.terms.get(key, 0) for key in keys}
         if not all(steps.values()):
             return False
         return distinct(steps, ranges, touched.bounds)
@@ -79,7 +81,7 @@ class Accesses:
         """The axes of programs on which it does not depend where is touched."""
         if touched.offset is None:
             return frozenset()
-        used = {key[1] for key in touched.offset.steps if key[0] in ("program", "quotient", "rest")}
+        used = {key[1] for key in touched.offset.terms if key[0] in ("program", "quotient", "rest")}
         return frozenset(range(len(self._grid))) - used
 
     def dense(self, touched: Touched, without: Collection[int] = ()) -> int | None:
@@ -87,28 +89,28 @@ class Accesses:
         programs along these axes.
         """
         ranges = self._ranges(touched, without)
-        if ranges is None or touched.offset is None or touched.offset.constant or not touched.exact:
+        if ranges is None or touched.offset is None or touched.offset.low or not touched.exact:
             return None
         if any(count <= 0 for count in ranges.values()):
             return None
-        if any(key not in ranges for bound in touched.bounds for key in bound.steps):
+        if any(key not in ranges for bound in touched.bounds for key in bound.terms):
             return None
         ranges = {key: count for key, count in ranges.items() if count > 1}
         bounds = [within(bound, ranges) for bound in touched.bounds]
-        return dense(touched.offset.steps, ranges, [bound for bound in bounds if bound is not None])
+        return dense(touched.offset.terms, ranges, [bound for bound in bounds if bound is not None])
 
     def reach(self, touched: Touched) -> int | None:
         """n, if only elements of 0 to n - 1 are touched; None where that is not known."""
         ranges = self._ranges(touched)
-        if ranges is None or touched.offset is None or touched.offset.constant < 0:
+        if ranges is None or touched.offset is None or touched.offset.low < 0:
             return None
         for bound in touched.bounds:
             shorten(ranges, bound)
         if any(count <= 0 for count in ranges.values()):
             return 0
-        steps = {key: step for key, step in touched.offset.steps.items() if ranges.get(key, 1) > 1}
+        steps = {key: step for key, step in touched.offset.terms.items() if ranges.get(key, 1) > 1}
         largest = reach(steps, ranges, touched.bounds)
-        return None if largest is None else touched.offset.constant + largest + 1
+        return None if largest is None else touched.offset.low + largest + 1
 
     def at_most(self, loop: Loop) -> int | None:
         """How often a loop runs at most; None where that is not known."""
@@ -117,7 +119,7 @@ class Accesses:
     def count(self, loop: Loop) -> int | None:
         """How often a loop runs, in every program; None where that is not known."""
         tests = self._tests.get(loop, ())
-        fixed = len(tests) == 1 and set(tests[0].steps) == {("iteration", loop)}
+        fixed = len(tests) == 1 and set(tests[0].terms) == {("iteration", loop)}
         return self._counts[loop] if fixed and loop in self._whole_tests else None
 
     def _ranges(self, touched: Touched, without: Collection[int] = ()) -> dict[Key, int] | None:
@@ -129,9 +131,9 @@ class Accesses:
             ranges["axis", axis] = size
         for axis, count in enumerate(self._grid):
             split = {
-                key[2] for key in touched.offset.steps if key[:2] in (("quotient", axis), ("rest", axis))
+                key[2] for key in touched.offset.terms if key[:2] in (("quotient", axis), ("rest", axis))
             }
-            if len(split) == 1 and ("program", axis) not in touched.offset.steps:
+            if len(split) == 1 and ("program", axis) not in touched.offset.terms:
                 (divisor,) = split
                 ranges["quotient", axis, divisor] = -(-count // divisor)
                 ranges["rest", axis, divisor] = min(count, divisor)
@@ -160,9 +162,9 @@ class Accesses:
         def form(affine: Affine) -> object:
             steps = [
                 (("iteration", places.get(key[1])) if key[0] == "iteration" else key, step)
-                for key, step in affine.steps.items()
+                for key, step in affine.terms.items()
             ]
-            return affine.constant, frozenset(steps)
+            return affine.low, frozenset(steps)
 
         assert touched.offset is not None
         return form(touched.offset), touched.shape, frozenset(map(form, touched.bounds))
@@ -199,7 +201,7 @@ class Accesses:
         starts = {each.inside: self._of(each.before) for each in loop.carried}
         for each in loop.carried:  # once to see what an iteration adds
             start = starts[each.inside]
-            marked = None if start is None else start.plus(Affine(0, {("carried", each.inside): 1}))
+            marked = None if start is None else start.plus(Affine.symbol(("carried", each.inside)))
             self._affine[each.inside], self._masks[each.inside] = marked, ()
         self._loops, outer = (*self._loops, loop), self._loops
         self._counts[loop], self._tests[loop] = None, ()
@@ -210,14 +212,14 @@ class Accesses:
             step = None
             if start is not None and last is not None and marked is not None:
                 added = last.plus(marked, -1)
-                step = added.constant if not added.steps else None
+                step = added.low if not added.terms else None
             if start is None or step is None:
                 starts[each.inside] = None
             else:
-                steps: dict[Key, int] = dict(start.steps)
+                steps: dict[Key, int] = dict(start.terms)
                 if step:
                     steps["iteration", loop] = step
-                starts[each.inside] = Affine(start.constant, steps)
+                starts[each.inside] = replace(start, terms=steps)
         self._affine.update(starts)
         self._test(loop)
         self._follow(loop.body)
@@ -233,10 +235,10 @@ class Accesses:
         self._tests[loop] = self._bounds(loop.condition)
         self._keep(self._whole_tests, loop, self._all(loop.condition))
         for bound in self._tests[loop]:  # start + step * iteration <= 0
-            step = bound.steps.get(("iteration", loop), 0)
-            rest = {key: value for key, value in bound.steps.items() if key != ("iteration", loop)}
+            step = bound.terms.get(("iteration", loop), 0)
+            rest = {key: value for key, value in bound.terms.items() if key != ("iteration", loop)}
             if step > 0 and all(key[0] == "program" for key in rest):
-                least = bound.constant + sum(
+                least = bound.low + sum(
                     min(0, value * (self._grid[key[1]] - 1)) for key, value in rest.items()
                 )
                 count = max(0, -least // step + 1)
@@ -270,16 +272,16 @@ class Accesses:
         """An integer, or a pointer as its distance from the parameter; None where it is not affine."""
         match expr:
             case Literal(value=int() as value) | Constexpr(value=int() as value):
-                return Affine(int(value))
+                return Affine.constant(int(value))
             case Name(symbol=symbol):
                 return self._named(symbol)
             case Range(start=start):
                 first = self._of(start)
-                return None if first is None else first.plus(Affine(0, {("axis", 0): 1}))
+                return None if first is None else first.plus(Affine.symbol(("axis", 0)))
             case Call(function="program_id", arguments=(Literal(value=int() as axis),)):
-                return Affine(0, {("program", axis): 1})
+                return Affine.symbol(("program", axis))
             case Call(function="num_programs", arguments=(Literal(value=int() as axis),)):
-                return Affine(self._grid[axis])
+                return Affine.constant(self._grid[axis])
             case Unary(operator="-", operand=operand):
                 inner = self._of(operand)
                 return None if inner is None else inner.times(-1)
@@ -294,11 +296,11 @@ class Accesses:
         if symbol in self._affine:
             return self._affine[symbol]
         if isinstance(symbol.value, int):
-            return Affine(symbol.value)
+            return Affine.constant(symbol.value)
         if symbol.parameter and isinstance(symbol.type, PointerType):
-            return Affine()
+            return Affine.constant(0)
         value = self._given.get(symbol.name) if symbol.parameter else None
-        return None if value is None else Affine(value)
+        return None if value is None else Affine.constant(value)
 
     def _shaped(self, expr: Expr) -> Affine | None:
         """As in the operand, with the axes elsewhere."""
@@ -306,7 +308,7 @@ class Accesses:
             return None
         inner = self._of(expr.operand)
         axes = _moves(expr)
-        return None if inner is None or axes is None else inner.moved(axes)
+        return None if inner is None or axes is None else moved(inner, axes)
 
     def _binary(self, expr: Binary) -> Affine | None:
         left, right = self._of(expr.left), self._of(expr.right)
@@ -320,24 +322,24 @@ class Accesses:
                 return left.plus(right)
             case "-" if not isinstance(element_of(expr.right.type), PointerType):  # type: ignore[arg-type]
                 return left.plus(right, -1)
-            case "*" if not right.steps:
-                return left.times(right.constant)
-            case "*" if not left.steps:
-                return right.times(left.constant)
-            case "<<" if not right.steps and 0 <= right.constant < 63:
-                return left.times(1 << right.constant)
-            case "/" | "%" if not right.steps and right.constant > 0:
-                return self._divided(expr.operator, left, right.constant)
+            case "*" if not right.terms:
+                return left.times(right.low)
+            case "*" if not left.terms:
+                return right.times(left.low)
+            case "<<" if not right.terms and 0 <= right.low < 63:
+                return left.times(1 << right.low)
+            case "/" | "%" if not right.terms and right.low > 0:
+                return self._divided(expr.operator, left, right.low)
             case _:
                 return None
 
     def _divided(self, operator: str, left: Affine, divisor: int) -> Affine | None:
-        if not left.steps and left.constant >= 0:
-            return Affine(left.constant // divisor if operator == "/" else left.constant % divisor)
-        if left.constant == 0 and len(left.steps) == 1:
-            ((key, step),) = left.steps.items()
+        if not left.terms and left.low >= 0:
+            return Affine.constant(left.low // divisor if operator == "/" else left.low % divisor)
+        if left.low == 0 and len(left.terms) == 1:
+            ((key, step),) = left.terms.items()
             if key[0] == "program" and step == 1:
-                return Affine(0, {("quotient" if operator == "/" else "rest", key[1], divisor): 1})
+                return Affine.symbol(("quotient" if operator == "/" else "rest", key[1], divisor))
         return None
 
     # ------------------------------------------------------------ masks
@@ -352,7 +354,7 @@ class Accesses:
             case Expand() | Permute() | Broadcast():
                 axes = _moves(expr)
                 return (
-                    () if axes is None else tuple(bound.moved(axes) for bound in self._bounds(expr.operand))
+                    () if axes is None else tuple(moved(bound, axes) for bound in self._bounds(expr.operand))
                 )
             case Binary(operator="&&" | "&", left=left, right=right):
                 shape = shape_of(expr.type)
@@ -394,7 +396,7 @@ class Accesses:
             _lined_up(second, shape_of(right.type), shape),
         )
         difference = first.plus(second, -1) if operator in ("<", "<=") else second.plus(first, -1)
-        return (difference.plus(Affine(1)) if operator in ("<", ">") else difference,)
+        return (difference.plus(Affine.constant(1)) if operator in ("<", ">") else difference,)
 
     def _aligned(self, expr: Expr, shape: tuple[int, ...]) -> tuple[Affine, ...]:
         """The bounds of a mask in the axes of a larger shape."""
@@ -426,7 +428,7 @@ def _keeps(expr: Cast) -> bool:
 def _lined_up(affine: Affine, shape: tuple[int, ...], target: tuple[int, ...]) -> Affine:
     """Axes as they stand after broadcasting."""
     lead = len(target) - len(shape)
-    return affine.moved({axis: lead + axis if size > 1 else None for axis, size in enumerate(shape)})
+    return moved(affine, {axis: lead + axis if size > 1 else None for axis, size in enumerate(shape)})
 
 
 def _moves(expr: Expand | Permute | Broadcast | Reshape) -> dict[int, int | None] | None:

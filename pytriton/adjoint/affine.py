@@ -7,47 +7,19 @@ They are just 0 to n - 1 where each step is the number of all sums before it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from pytriton.adjoint.graph import Loop
+from pytriton.frozen import dataclass, replace
+from pytriton.passes.analysis.affine import Affine
 
-__all__ = ["Affine", "Key", "Touched", "dense", "distinct", "reach", "shorten", "within"]
+__all__ = ["Key", "Touched", "dense", "distinct", "moved", "reach", "shorten", "within"]
 
 # ("axis", 0), ("program", 1), ("iteration", loop), ("quotient" or "rest", axis, divisor)
 Key = tuple[Any, ...]
 
 
-@dataclass(frozen=True)
-class Affine:
-    """``constant + sum of steps``; axes count in the shape of the expression."""
-
-    constant: int = 0
-    steps: Mapping[Key, int] = field(default_factory=dict)
-
-    def plus(self, other: Affine, sign: int = 1) -> Affine:
-        steps = dict(self.steps)
-        for key, step in other.steps.items():
-            steps[key] = steps.get(key, 0) + sign * step
-        return Affine(self.constant + sign * other.constant, {k: s for k, s in steps.items() if s})
-
-    def times(self, factor: int) -> Affine:
-        return Affine(self.constant * factor, {k: s * factor for k, s in self.steps.items() if s * factor})
-
-    def moved(self, axes: Mapping[int, int | None]) -> Affine:
-        """Axes numbered anew; what goes to None has size 1."""
-        steps: dict[Key, int] = {}
-        for key, step in self.steps.items():
-            if key[0] == "axis":
-                to = axes[key[1]]
-                if to is not None:
-                    steps["axis", to] = step
-            else:
-                steps[key] = step
-        return Affine(self.constant, steps)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Touched:
     """One access: where, under which conditions (each affine is at most 0), in which loops. ``exact``: whether
     these conditions are all that there are.
@@ -60,14 +32,24 @@ class Touched:
     exact: bool
 
 
+def moved(affine: Affine, axes: Mapping[int, int | None]) -> Affine:
+    """Axes numbered anew; what goes to None has size 1."""
+    terms = {key: step for key, step in affine.terms.items() if key[0] != "axis"}
+    for key, step in affine.terms.items():
+        to = axes[key[1]] if key[0] == "axis" else None
+        if to is not None:
+            terms["axis", to] = step
+    return replace(affine, terms=terms)
+
+
 def shorten(ranges: dict[Key, int], bound: Affine) -> None:
     """Ranges as a bound allows them: what is beyond is not touched."""
-    if not bound.steps.keys() <= ranges.keys():
+    if not bound.terms.keys() <= ranges.keys():
         return
-    least = {key: min(0, step * (ranges[key] - 1)) for key, step in bound.steps.items()}
-    for key, step in bound.steps.items():
+    least = {key: min(0, step * (ranges[key] - 1)) for key, step in bound.terms.items()}
+    for key, step in bound.terms.items():
         if step > 0:
-            rest = bound.constant + sum(least.values()) - least[key]
+            rest = bound.low + sum(least.values()) - least[key]
             ranges[key] = min(ranges[key], max(0, -rest // step + 1))
 
 
@@ -98,9 +80,9 @@ def _extents(steps: Mapping[Key, int], ranges: Mapping[Key, int], bounds: Sequen
 
 def within(bound: Affine, ranges: Mapping[Key, int]) -> Affine | None:
     """A bound as far as it limits these ranges; None where all is inside."""
-    steps = {key: step for key, step in bound.steps.items() if key in ranges}
-    largest = bound.constant + sum(max(0, step * (ranges[key] - 1)) for key, step in steps.items())
-    return Affine(bound.constant, steps) if largest > 0 else None
+    steps = {key: step for key, step in bound.terms.items() if key in ranges}
+    largest = bound.low + sum(max(0, step * (ranges[key] - 1)) for key, step in steps.items())
+    return replace(bound, terms=steps) if largest > 0 else None
 
 
 def dense(steps: Mapping[Key, int], ranges: Mapping[Key, int], bounds: list[Affine]) -> int | None:
@@ -112,10 +94,10 @@ def dense(steps: Mapping[Key, int], ranges: Mapping[Key, int], bounds: list[Affi
         run.append(key)
         extent *= ranges[key]
         for bound in list(bounds):
-            at = len(run) - len(bound.steps)
-            unit = steps[run[at]] if bound.steps and at >= 0 else 0
-            if unit and bound.steps == {each: steps[each] // unit for each in run[at:]}:
-                extent = min(extent, unit * max(0, 1 - bound.constant))
+            at = len(run) - len(bound.terms)
+            unit = steps[run[at]] if bound.terms and at >= 0 else 0
+            if unit and bound.terms == {each: steps[each] // unit for each in run[at:]}:
+                extent = min(extent, unit * max(0, 1 - bound.low))
                 bounds.remove(bound)
                 run = []
                 break
@@ -124,11 +106,11 @@ def dense(steps: Mapping[Key, int], ranges: Mapping[Key, int], bounds: list[Affi
 
 def _limited(bound: Affine, steps: Mapping[Key, int], ranges: Mapping[Key, int]) -> int | None:
     """The range of a sum that is a multiple of what a bound bounds."""
-    inside = {key: step for key, step in bound.steps.items() if ranges.get(key, 2) > 1}
+    inside = {key: step for key, step in bound.terms.items() if ranges.get(key, 2) > 1}
     if inside.keys() != steps.keys():
         return None
     factors = {steps[key] / inside[key] for key in steps}
     if len(factors) != 1 or (factor := factors.pop()) <= 0 or factor != int(factor):
         return None
     least = sum(min(0, step * (ranges[key] - 1)) for key, step in steps.items())
-    return max(0, int(factor) * -bound.constant - least)
+    return max(0, int(factor) * -bound.low - least)
