@@ -3,7 +3,7 @@
 The package is `tests/legacy/packages/ops2021`. `python -m pytriton port` writes it anew into a temporary folder;
 the ported one runs under another name and without pytriton, the old one with `import triton` meaning pytriton. Both
 tune over the points of the package, and over other stages and programs in groups for the best of them: the same
-points (tests/port/test_launcher.py). The time of a row is that of the whole operator: what its launcher costs counts.
+points (tests/port/test_launcher.py). The time of a row is that of the whole operator, its launcher included.
 """
 
 from __future__ import annotations
