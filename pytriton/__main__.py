@@ -22,6 +22,7 @@ from pytriton.port.about import about
 from pytriton.port.command import add_port, port
 from pytriton.port.explain import add_explain, explain
 from pytriton.port.help import add_completion, complete, with_examples
+from pytriton.port.jobs.printed import printed_text
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -77,7 +78,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_text(command: argparse.ArgumentParser) -> None:
     """The options of a command that reads a Triton-C text and prints another one."""
-    command.add_argument("file", type=Path, metavar="FILE", help="a Triton-C text; - reads stdin")
+    command.add_argument(
+        "file", type=Path, metavar="FILE", help="a Triton-C text, or Python that has one; - reads stdin"
+    )
     command.add_argument(
         "-D",
         dest="defines",
@@ -102,18 +105,16 @@ def _add_text(command: argparse.ArgumentParser) -> None:
 
 
 def _translate(options: argparse.Namespace) -> int:
-    if options.file.suffix == ".py":
-        print(
-            f"{options.file}: error: this is Python; 'pytriton port {options.file}' ports the texts in it",
-            file=sys.stderr,
-        )
-        return 2
     try:
-        data = sys.stdin.buffer.read() if str(options.file) == "-" else options.file.read_bytes()
-    except OSError as error:
-        print(f"{options.file}: error: {error.strerror}", file=sys.stderr)
+        given = given_options(options.defines)
+        data, name = _read(options.file, options.kernel, given)
+    except CompileError as error:
+        print(_with_options(str(error)), file=sys.stderr)
+        return 1
+    except (OSError, LookupError) as error:
+        why = error.strerror if isinstance(error, OSError) else error.args[0]
+        print(f"{options.file}: error: {why}", file=sys.stderr)
         return 2
-    name = "<stdin>" if str(options.file) == "-" else str(options.file)
     settings: dict[str, Any] = {
         "kernel": options.kernel,
         "name": name,
@@ -121,7 +122,6 @@ def _translate(options: argparse.Namespace) -> int:
         "strict_literals": options.strict_literals,
     }
     try:
-        given = given_options(options.defines)
         if options.command == "gradient":
             chosen: dict[str, Any] = {key: _names(getattr(options, key)) for key in ("outputs", "inputs")}
             text, warnings = derived_text(data, given, **settings, **chosen)
@@ -142,6 +142,18 @@ def _translate(options: argparse.Namespace) -> int:
         print(f"{options.out}: error: {error.strerror}", file=sys.stderr)
         return 2
     return 0
+
+
+def _read(file: Path, kernel: str | None, given: dict[str, Any]) -> tuple[bytes, str]:
+    """A text and its name. Of a Python file: the text that it launches; its defines are added to the given ones."""
+    if str(file) == "-":
+        return sys.stdin.buffer.read(), "<stdin>"
+    if file.suffix != ".py":
+        return file.read_bytes(), str(file)
+    found = printed_text(file, kernel, given)
+    print(found.note, file=sys.stderr)
+    given |= found.defines
+    return found.text.encode(), f"<kernel> ({found.place})"
 
 
 def _names(given: str | None) -> tuple[str, ...] | None:

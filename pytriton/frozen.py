@@ -6,7 +6,7 @@ fills a frozen record through ``object.__setattr__``, which looks up each field 
 the setters of the slots (``set_0(self, value_0); set_1(self, value_1)``), and its code is compiled once for all
 classes with that many fields; each class gets that code with the names of its own parameters and setters. All else
 is as in the standard library: ``fields``, ``replace``, ``match``, ``repr``, pickling, and no attribute can be set.
-There are no default factories, no ``__post_init__`` and no inherited fields. Type checkers see the library's own.
+There are no default factories and no ``__post_init__``. Type checkers see the library's own.
 """
 
 from __future__ import annotations
@@ -23,17 +23,19 @@ __all__ = ["dataclass", "replace"]
 
 
 def _record_class(cls: type, eq: bool) -> type:
-    """The class with slots for its annotations, which are its fields; ``eq``: equal where all fields are."""
+    """The class with slots for its annotations, which are its fields after inherited ones; ``eq``: equal where all
+    fields are."""
     members = {name: value for name, value in cls.__dict__.items() if name not in ("__dict__", "__weakref__")}
-    fields: dict[str, dataclasses.Field[Any]] = {}
-    for name, type_ in get_annotations(cls).items():
+    fields: dict[str, dataclasses.Field[Any]] = dict(getattr(cls, "__dataclass_fields__", {}))
+    own = get_annotations(cls)
+    for name, type_ in own.items():
         default = members.pop(name, dataclasses.MISSING)
         field: Any = default if isinstance(default, dataclasses.Field) else dataclasses.field(default=default)
         assert field.default_factory is dataclasses.MISSING
         field.name, field.type, field._field_type, field.kw_only = name, type_, _FIELD, False
         fields[name] = field
     names = tuple(fields)
-    members.update(_METHODS, __slots__=names, __match_args__=names, __dataclass_fields__=fields)
+    members.update(_METHODS, __slots__=tuple(own), __match_args__=names, __dataclass_fields__=fields)
     if eq:
         members.update(_comparisons(names))
     record: Any = type(cls)(cls.__name__, cls.__bases__, members)

@@ -31,29 +31,11 @@ from pytriton.lang.tree.types import (
 
 __all__ = ["call", "prints"]
 
+_SAME: Final = "exp log sqrt sin cos erf rsqrt sigmoid log2 exp2 floor ceil abs fma maximum minimum".split()
 _FUNCTIONS: Final = {
-    "exp": "tl.exp",
-    "log": "tl.log",
-    "sqrt": "tl.sqrt",
-    "sin": "tl.sin",
-    "cos": "tl.cos",
-    "erf": "tl.erf",
-    "rsqrt": "tl.rsqrt",
-    "sigmoid": "tl.sigmoid",
-    "log2": "tl.log2",
-    "exp2": "tl.exp2",
-    "floor": "tl.floor",
-    "ceil": "tl.ceil",
-    "abs": "tl.abs",
-    "fma": "tl.fma",
-    "tanh": "libdevice.tanh",
-    "pow": "libdevice.pow",
-    "divide": "libdevice.fast_dividef",
-    "maximum": "tl.maximum",
-    "minimum": "tl.minimum",
+    **{name: f"tl.{name}" for name in _SAME},
+    **{"tanh": "libdevice.tanh", "pow": "libdevice.pow", "divide": "libdevice.fast_dividef"},
 }
-
-
 _MAX_EXTENT: Final = Atom("0x7FFFFFFF")  # extent of a tensor descriptor
 
 # f(-0.0) is f(0.0).

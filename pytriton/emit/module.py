@@ -44,9 +44,8 @@ def emit(
     """Print one kernel. ``sites``: of checked code, its accesses."""
     names = Names(kernel.parameters, _defines(kernel), checked=bool(sites))
     names.declare(kernel.body)
-    names.weak |= {
-        symbol for symbol in kernel.parameters if symbol.type == INT
-    }  # Triton makes constants of ones
+    # Triton makes constants of ones.
+    names.weak |= {symbol for symbol in kernel.parameters if symbol.type == INT}
     names.natural |= {
         statement.symbol
         for statement in assigned_once(kernel.body)

@@ -9,25 +9,7 @@ One compiled regular expression reads everything: each match is blanks and then 
 or line break, so a text of n characters takes n steps. A backslash at the end of a line is taken
 out first, and a sorted list of the cuts leads back to the user's offsets; texts without one never
 pay for it. Two departures from C11: ``0...16`` is three tokens (C would read one number), and there
-are no digraphs or trigraphs.
-
-==== =========================================
-code error
-==== =========================================
-TC001 bytes that are not UTF-8
-TC002 a text larger than 1 MiB
-TC003 a NUL character
-TC004 another control character
-TC005 a bidirectional control character
-TC006 a comment without an end
-TC007 a string without an end
-TC008 a character constant without an end, or an empty one
-TC009 a character that starts no token
-TC010 a number of more than 200 characters
-TC011 more than 150,000 tokens, comments and lines; preprocess/directives.py: more than 45,000 tokens are left
-TC012 (lang/read.py) the name of a file in place of a text
-      check/budget.py: a kernel of more than 6,000 statements or 26,000 operators and operands
-==== =========================================
+are no digraphs or trigraphs. docs/errors.md lists the errors (TC001 to TC012).
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ a block, as tensors with an axis for each, and what is stored must differ. What 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import prod
 from typing import Final
 
@@ -16,30 +17,14 @@ import torch
 
 from pytriton.adjoint.forward import Forward
 from pytriton.adjoint.graph import Define, Write
-from pytriton.lang.tree.typed import (
-    Binary,
-    Broadcast,
-    Call,
-    Cast,
-    Constexpr,
-    Expand,
-    Expr,
-    Literal,
-    Name,
-    Permute,
-    Range,
-    Unary,
-)
+from pytriton.lang.tree.typed import Binary, Broadcast, Call, Cast, Expand, Expr, Permute, Range, Unary
 from pytriton.lang.tree.types import BOOL, INT, PointerType, element_of, shape_of
+from pytriton.passes.analysis.intervals import Evaluator, Grid
 
 __all__ = ["stored_once"]
 
 MAX_PLACES: Final = 1 << 24
 AXES: Final = 3  # of programs
-
-
-class _UnknownError(Exception):
-    """What only the kernel knows, or what C does not compute so."""
 
 
 def stored_once(
@@ -49,126 +34,94 @@ def stored_once(
     items = forward.items
     if write not in items or prod(grid) * prod(shape_of(write.pointer.type)) > MAX_PLACES:
         return False  # in a loop or a branch; or too many
-    look = _Look(forward, values, grid)
-    try:
-        offset = look.of(write.pointer)
-        mask = torch.tensor(True) if write.mask is None else look.of(write.mask)
-    except _UnknownError:
-        return False
+    definitions = {item.symbol: item.value for item in items if isinstance(item, Define) and item.value}
+    given = forward.kernel.parameters
+    numbers = {symbol: values[symbol.name] for symbol in given if symbol.name in values}
+    distances = {symbol: 0 for symbol in given if isinstance(symbol.type, PointerType)}
+    look = Evaluator(definitions, {**numbers, **distances}, grid, _number, _elements)
+    offset = look.of(write.pointer)
+    mask = torch.tensor(True) if write.mask is None else look.of(write.mask)
     shape = (*grid, *shape_of(write.pointer.type))
-    if offset.dim() > len(shape) or mask.dim() > len(shape):
+    if offset is None or mask is None or offset.dim() > len(shape) or mask.dim() > len(shape):
         return False
-    stored = look.spread(offset, len(shape)).expand(shape)[look.spread(mask, len(shape)).expand(shape).bool()]
+    stored = _spread(offset, len(shape)).expand(shape)[_spread(mask, len(shape)).expand(shape).bool()]
     return len(torch.unique(stored)) == len(stored)
 
 
-class _Look:
-    """Values as tensors: an axis for each of the grid, then those of a block."""
+def _spread(value: torch.Tensor, rank: int) -> torch.Tensor:
+    """With axes of size 1 between those of the grid and those of the block."""
+    if value.dim() < AXES:
+        return value
+    return value.reshape(*value.shape[:AXES], *(1,) * (rank - value.dim()), *value.shape[AXES:])
 
-    def __init__(self, forward: Forward, values: Mapping[str, int], grid: tuple[int, int, int]) -> None:
-        self.values, self.grid, self.parameters = values, grid, forward.kernel.parameters
-        self.definitions = {item.symbol: item.value for item in forward.items if isinstance(item, Define)}
-        self.known: dict[Expr, torch.Tensor] = {}
 
-    def of(self, expr: Expr) -> torch.Tensor:
-        """An integer, a condition, or a pointer as its distance from the parameter."""
-        if expr not in self.known:
-            value = self._of(expr)
-            if element_of(expr.type) == INT and value.numel() and bool((value.abs() >= 1 << 31).any()):  # type: ignore[arg-type]
-                raise _UnknownError
-            self.known[expr] = value
-        return self.known[expr]
+def _number(number: int) -> torch.Tensor:
+    return torch.full((1,) * AXES, int(number))
 
-    def spread(self, value: torch.Tensor, rank: int) -> torch.Tensor:
-        """With axes of size 1 between those of the grid and those of the block."""
-        missing = rank - value.dim()
-        if value.dim() < AXES:
+
+def _elements(expr: Expr, operands: Sequence[torch.Tensor], grid: Grid) -> torch.Tensor | None:
+    """Integers, conditions, and pointers as distances from the parameter: a tensor with an axis for each of the
+    grid, then those of a block."""
+    value = _unwrapped(expr, operands, grid)
+    is_int = element_of(expr.type) == INT  # type: ignore[arg-type]
+    return None if value is None or (is_int and bool((value.abs() >= 1 << 31).any())) else value
+
+
+def _unwrapped(expr: Expr, operands: Sequence[torch.Tensor], grid: Grid) -> torch.Tensor | None:
+    match expr, operands:
+        case Call(function="program_id"), [number]:
+            axis = int(number)
+            return torch.arange(grid[axis]).reshape([-1 if at == axis else 1 for at in range(AXES)])
+        case Range(), [first, _]:
+            (size,) = shape_of(expr.type)
+            return first.reshape(*first.shape, 1) + torch.arange(size)
+        case Unary(operator="-"), [value]:
+            return -value
+        case Unary(operator="!"), [value]:
+            return value == 0
+        case Cast(), [value] if _keeps(expr):
+            return value if element_of(expr.type) == BOOL else value.long()  # type: ignore[arg-type]
+        case Broadcast(), [value]:
+            return _spread(value, AXES + len(shape_of(expr.type)))
+        case Expand(axes=axes), [value]:
+            value = _spread(value, AXES + axes.count(False))
+            for at, new in enumerate(axes):
+                value = value.unsqueeze(AXES + at) if new else value
             return value
-        return value.reshape(*value.shape[:AXES], *(1,) * missing, *value.shape[AXES:])
+        case Permute(order=order), [value]:
+            value = _spread(value, AXES + len(order))
+            return value.permute(*range(AXES), *(AXES + axis for axis in order))
+        case Binary(left=left, right=right), _:
+            rank = AXES + max(len(shape_of(left.type)), len(shape_of(right.type)))
+            return _binary(expr, *(_spread(operand, rank) for operand in operands))
+    return None
 
-    def _of(self, expr: Expr) -> torch.Tensor:
-        match expr:
-            case Literal(value=int() as number) | Constexpr(value=int() as number):
-                return self._number(int(number))
-            case Name(symbol=symbol):
-                given = self.definitions.get(symbol)
-                if given is not None:
-                    return self.of(given)
-                if symbol not in self.parameters:  # nor a version of one that a loop or a branch left
-                    raise _UnknownError
-                if isinstance(symbol.type, PointerType):
-                    return self._number(0)
-                if symbol.name in self.values:
-                    return self._number(self.values[symbol.name])
-                raise _UnknownError
-            case Call(function="program_id", arguments=(Literal(value=int() as axis),)):
-                shape = [self.grid[axis] if at == axis else 1 for at in range(AXES)]
-                return torch.arange(self.grid[axis]).reshape(shape)
-            case Call(function="num_programs", arguments=(Literal(value=int() as axis),)):
-                return self._number(self.grid[axis])
-            case Range(start=start):
-                (size,) = shape_of(expr.type)
-                first = self.of(start)
-                return first.reshape(*first.shape, 1) + torch.arange(size)
-            case Unary(operator="-", operand=operand):
-                return -self.of(operand)
-            case Unary(operator="!", operand=operand):
-                return self.of(operand) == 0
-            case Cast(operand=operand) if _keeps(expr):
-                inner = self.of(operand)
-                return inner if element_of(expr.type) == BOOL else inner.long()  # type: ignore[arg-type]
-            case Broadcast(operand=operand):
-                return self.spread(self.of(operand), AXES + len(shape_of(expr.type)))
-            case Expand(operand=operand, axes=axes):
-                value = self.spread(self.of(operand), AXES + axes.count(False))
-                for at, new in enumerate(axes):
-                    value = value.unsqueeze(AXES + at) if new else value
-                return value
-            case Permute(operand=operand, order=order):
-                value = self.spread(self.of(operand), AXES + len(order))
-                return value.permute(*range(AXES), *(AXES + axis for axis in order))
-            case Binary(operator=operator, left=left, right=right):
-                return self._binary(operator, left, right)
-            case _:
-                raise _UnknownError
 
-    def _number(self, value: int) -> torch.Tensor:
-        return torch.full((1,) * AXES, value)
+def _binary(expr: Binary, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor | None:
+    """The operator's result; None for what C does not compute so."""
+    operator = expr.operator
+    if operator in ("/", "%") and bool((second == 0).any()):
+        return None
+    if operator == "-" and isinstance(element_of(expr.right.type), PointerType):  # type: ignore[arg-type]
+        return None
+    if operator in _OF_TRUTH and element_of(expr.left.type) != BOOL:  # type: ignore[arg-type]
+        return None
+    function = _FUNCTIONS.get(operator)
+    return None if function is None else function(first, second)
 
-    def _binary(self, operator: str, left: Expr, right: Expr) -> torch.Tensor:
-        rank = AXES + max(len(shape_of(left.type)), len(shape_of(right.type)))
-        first, second = (self.spread(self.of(each), rank) for each in (left, right))
-        if operator in ("/", "%") and bool((second == 0).any()):
-            raise _UnknownError
-        match operator:
-            case "+":
-                return first + second
-            case "-" if not isinstance(element_of(right.type), PointerType):  # type: ignore[arg-type]
-                return first - second
-            case "*":
-                return first * second
-            case "/":
-                return torch.div(first, second, rounding_mode="trunc")
-            case "%":
-                return torch.fmod(first, second)
-            case "<":
-                return first < second
-            case "<=":
-                return first <= second
-            case ">":
-                return first > second
-            case ">=":
-                return first >= second
-            case "==":
-                return first == second
-            case "!=":
-                return first != second
-            case "&&" | "&" if element_of(left.type) == BOOL:  # type: ignore[arg-type]
-                return first.bool() & second.bool()
-            case "||" | "|" if element_of(left.type) == BOOL:  # type: ignore[arg-type]
-                return first.bool() | second.bool()
-            case _:
-                raise _UnknownError
+
+_OF_TRUTH: Final = {
+    "&&": torch.logical_and,
+    "&": torch.logical_and,
+    "||": torch.logical_or,
+    "|": torch.logical_or,
+}
+_FUNCTIONS: Final[Mapping[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]]] = {
+    **{"+": torch.add, "-": torch.sub, "*": torch.mul},
+    **{"/": partial(torch.div, rounding_mode="trunc"), "%": torch.fmod},
+    **{"<": torch.lt, "<=": torch.le, ">": torch.gt, ">=": torch.ge, "==": torch.eq, "!=": torch.ne},
+    **_OF_TRUTH,
+}
 
 
 def _keeps(expr: Cast) -> bool:

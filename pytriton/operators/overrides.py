@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 import warnings
-from types import TracebackType
 from typing import Any, Final
 
 import torch
@@ -88,12 +87,7 @@ class Override:
     def __enter__(self) -> Override:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.undo()
 
     def __repr__(self) -> str:

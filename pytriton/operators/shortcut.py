@@ -168,9 +168,8 @@ class Shortcut:
             f"        return {p}gradient({given})",
         ]
         for name in tensors:
-            if (
-                name in self._written
-            ):  # autograd keeps versions of tensors, but not of those of inference mode
+            # Autograd keeps versions of tensors, but not of those of inference mode.
+            if name in self._written:
                 test = f"{name} is not None and " if name in optional else ""
                 lines += [f"    if {test}not {name}.is_inference():", f"        {p}increment({name})"]
         lines.append(f"    return {p}kernel({given})")

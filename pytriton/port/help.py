@@ -21,6 +21,7 @@ _BELOW: Final = {
     ),
     "gradient": (
         (
+            "pytriton gradient examples/softmax.py",
             "pytriton gradient softmax.c -D TYPE=float -D TN=1024 -o softmax_backward.c",
             "pytriton gradient layer_norm.c -D TN=256 --outputs Y --inputs X,W",
         ),

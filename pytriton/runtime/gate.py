@@ -223,9 +223,10 @@ class _Gate:
         match node:
             case ast.Call(func=ast.Name("float"), args=[ast.Constant("inf" | "-inf" | "nan")], keywords=[]):
                 return  # how Python spells these numbers
+            # A label is text.
             case ast.Call(func=ast.Attribute() as method, args=[ast.Constant(value=str()), *rest]) if (
                 self.table is _KERNEL and ast.unparse(method) == "tl.device_print"
-            ):  # a label is text
+            ):
                 for argument in (*rest, *node.keywords):
                     self.expression(argument)
                 return

@@ -44,11 +44,11 @@ from pytriton.runtime.pickled import from_state, state_of
 from pytriton.runtime.plan import Plan
 from pytriton.runtime.show.chart import chart
 from pytriton.runtime.show.page import page
-from pytriton.runtime.sweep.examine import copies
+from pytriton.runtime.sweep.candidate import Launch
+from pytriton.runtime.sweep.examine import copies, raced, traced
 from pytriton.runtime.tensors import bench_registry
 from pytriton.runtime.trace.dynamo import call_traced, enrol, is_dynamo_compiling, is_traced, modes_active
 from pytriton.runtime.trace.frames import INSIDE, Call, Shapes
-from pytriton.runtime.tune.benchmark import Launch
 from pytriton.settings import Settings
 
 __all__ = ["Kernel", "heuristics", "kernel"]
@@ -156,7 +156,7 @@ class Kernel:
             message = f"{self.name}: there is no program {tuple(program)} in a grid of {launch.grid}"
             raise refusal(message, "TC512", "programs are counted from 0 along each axis")
         assert launch.memory is not None
-        return launch.candidate.traced(launch.grid, launch.values, launch.memory, (x, y, z))
+        return traced(self._definition.text, launch, launch.memory, (x, y, z))
 
     @entry
     def check_races(
@@ -171,7 +171,7 @@ class Kernel:
         for turned in (False, True):
             launch = self._examined(arguments, grid, defines, more_defines)
             assert launch.memory is not None
-            if not launch.candidate.raced(launch.grid, launch.values, launch.memory, turned=turned):
+            if not raced(self._definition.text, launch, launch.memory, turned=turned):
                 return  # without atomics, no order shows more than another
 
     def _examined(

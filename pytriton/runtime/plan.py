@@ -36,9 +36,9 @@ from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config, number_of
 from pytriton.runtime.options.definition import PlanSettings
 from pytriton.runtime.options.source_text import KernelText
-from pytriton.runtime.sweep.candidate import CPU, Candidate
+from pytriton.runtime.sweep.candidate import CPU, Candidate, Launch
 from pytriton.runtime.sweep.sweep import Sweep
-from pytriton.runtime.tune.benchmark import Launch, bench
+from pytriton.runtime.tune.benchmark import bench
 from pytriton.runtime.tune.measure import grid_of, save_written, written_by
 from pytriton.runtime.tune.tuner import Tuner
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutation.mutant import Mutant
 from tests.mutation.of_language import CONVERSIONS, EMITTER, MASKS, READING
+from tests.mutation.of_packing import PACKING
 from tests.mutation.of_passes import MEMORY, MOVES, PASSES, SCALARS
 
 __all__ = ["MUTANTS"]
@@ -13,6 +14,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *CONVERSIONS,
     *MASKS,
     *PASSES,
+    *PACKING,
     *SCALARS,
     *MEMORY,
     *MOVES,

@@ -22,6 +22,7 @@ _PREFETCHED = (
     "tests/passes/loops/test_counted.py",
 )
 _ORDERED = ("tests/oracle/test_threads.py", "tests/passes/memory/test_overlap.py")
+_PACKED = ("tests/passes/speed/test_packing.py", "tests/runtime/sweep/test_packing.py")
 _PREPROCESSED = ("tests/lang/test_preprocess.py", "tests/fuzz/test_macros.py")
 
 # By the innermost folder that is listed; by file where other tests than those of the folder come first.
@@ -51,6 +52,8 @@ _FILES = {
     "pytriton/passes/loops/slices.py": _PREFETCHED,
     "pytriton/passes/speed/peel.py": _PREFETCHED,
     "pytriton/passes/speed/descriptors.py": ("tests/passes/speed/test_descriptors.py",),
+    "pytriton/passes/speed/packing.py": _PACKED,
+    "pytriton/runtime/sweep/packing.py": _PACKED,
     "pytriton/passes/speed/fast_math.py": ("tests/passes/speed/test_fast_math.py",),
     "pytriton/passes/speed/exp2.py": ("tests/passes/speed/test_exp2.py",),
     "pytriton/passes/memory/provenance.py": ("tests/passes/memory/test_provenance.py", *_ORDERED),

@@ -283,7 +283,7 @@ SCALARS = (
         "any-scale-moves",
         _pass("speed/fast_math"),
         "a scale that may be negative moves out of a maximum, and no launch is asked",
-        "self.relied_upon.add(scale.symbol.name)",
+        "self.relied_upon.add(scale.symbol)",
         "pass",
     ),
     Mutant(

@@ -1,34 +1,16 @@
 // A CUDA driver for machines without a GPU: it remembers launches and computes nothing. Triton's own launcher is
 // linked against it (as libcuda.so.1), so that tests see what the hardware would be given.
 #include <cuda.h>
-#include <string.h>
 
-#define PARAMETERS 16
-#define LAUNCHES 65536
-
-typedef struct {
-  unsigned long long grid[3], stream, function, parameters[PARAMETERS];
-} Launch;
-
-Launch launches[LAUNCHES];
-int launched = 0;    // how many there were
-int parameters = 0;  // how many each kernel has: a driver would know, this one is told
+#include "stub.h"
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **given, void **extra) {
-  Launch *launch = &launches[__atomic_fetch_add(&launched, 1, __ATOMIC_SEQ_CST) % LAUNCHES];
-  launch->grid[0] = config->gridDimX;
-  launch->grid[1] = config->gridDimY;
-  launch->grid[2] = config->gridDimZ;
-  launch->stream = (unsigned long long)config->hStream;
-  launch->function = (unsigned long long)f;
-  for (int i = 0; i < parameters && i < PARAMETERS; ++i) memcpy(&launch->parameters[i], given[i], 8);
+  remember(config->gridDimX, config->gridDimY, config->gridDimZ, config->hStream, f, given);
   return CUDA_SUCCESS;
 }
 
-static int loaded = 0;
-
 CUresult cuModuleGetFunction(CUfunction *f, CUmodule module, const char *name) {
-  *f = (CUfunction)(unsigned long long)(++loaded);  // each loaded kernel has a number
+  *f = (CUfunction)(unsigned long long)(++loaded);
   return CUDA_SUCCESS;
 }
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {

@@ -2,28 +2,12 @@
 // nothing. Triton's own launcher opens it as libamdhip64.so and asks it for all functions by name.
 #define __HIP_PLATFORM_AMD__
 #include <hip/hip_runtime_api.h>
-#include <string.h>
 
-#define PARAMETERS 16
-#define LAUNCHES 65536
-
-typedef struct {
-  unsigned long long grid[3], stream, function, parameters[PARAMETERS];
-} Launch;
-
-Launch launches[LAUNCHES];
-int launched = 0;    // how many there were
-int parameters = 0;  // how many each kernel has
+#include "stub.h"
 
 static hipError_t launch(hipFunction_t f, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by, unsigned bz,
                          unsigned shared, hipStream_t stream, void **given, void **extra) {
-  Launch *launch = &launches[__atomic_fetch_add(&launched, 1, __ATOMIC_SEQ_CST) % LAUNCHES];
-  launch->grid[0] = x;
-  launch->grid[1] = y;
-  launch->grid[2] = z;
-  launch->stream = (unsigned long long)stream;
-  launch->function = (unsigned long long)f;
-  for (int i = 0; i < parameters && i < PARAMETERS; ++i) memcpy(&launch->parameters[i], given[i], 8);
+  remember(x, y, z, stream, f, given);
   return hipSuccess;
 }
 
@@ -35,10 +19,8 @@ static hipError_t properties(hipDeviceProp_t *given, int device) {
   return hipSuccess;
 }
 
-static int loaded = 0;
-
 static hipError_t function(hipFunction_t *f, hipModule_t module, const char *name) {
-  *f = (hipFunction_t)(unsigned long long)(++loaded);  // each loaded kernel has a number
+  *f = (hipFunction_t)(unsigned long long)(++loaded);
   return hipSuccess;
 }
 static hipError_t attribute(int *value, hipFunction_attribute attribute, hipFunction_t f) {

@@ -253,8 +253,7 @@ class TestCommandLine:
     def test_translate(self, tmp_path: Path) -> None:
         (tmp_path / "add.c").write_text(ADD)
         (tmp_path / "add.py").write_text("import triton\n")
-        said = "add.py: error: this is Python; 'pytriton port add.py' ports the texts in it\n"
-        assert self.run("translate", "add.py") == (2, "", said)
+        assert self.run("translate", "add.py") == (2, "", "add.py: error: no Triton-C in it\n")
         status, _, error = self.run("translate", "add.c")
         assert status == 1
         assert error.endswith("help: give it with -D TILE=..., or declare it\n")

@@ -142,13 +142,12 @@ def _scalar_condition(node: syntax.Expr, where: str, context: Context) -> Expr:
     if expr.type == ERROR:
         return expr
     if isinstance(expr.type, BlockType):
-        context.report.error(
+        return context.refuse(
             "TC312",
             f"the condition of '{where}' is a block of type {expr.type}, not a scalar",
             node.span,
             help="use 'condition ? a : b', or '*?(condition)p' to load and store under a mask",
         )
-        return failed(node.span)
     return as_condition(expr)
 
 

@@ -261,18 +261,15 @@ def _atomic(
     if not isinstance(element, PointerType) or not isinstance(element.element, ScalarType):
         message = f"'{name}' wants a pointer, not a value of type {pointer.type}"
         help_ = "its first argument is where in memory it works, as in 'X + i'"
-        context.report.error("TC311", message, span, help=help_)
-        return failed(span)
+        return context.refuse("TC311", message, span, help=help_)
     target = element.element
     if operation != "add" and (target.is_float or target.bits < 32):
         help_ = "only 'atomic_add' works on floats; a lock is an int in memory"
         message = f"'{name}' works on int pointers, not on {pointer.type}"
-        context.report.error("TC303", message, span, help=help_)
-        return failed(span)
+        return context.refuse("TC303", message, span, help=help_)
     if not target.is_float and target.bits < 32:
         help_ = "add to an int in memory"
-        context.report.error("TC303", f"'{name}' does not work on {pointer.type}", span, help=help_)
-        return failed(span)
+        return context.refuse("TC303", f"'{name}' does not work on {pointer.type}", span, help=help_)
     if mask is not None:
         mask = as_condition(mask)
         placed = under_mask(pointer, mask, span, context)
@@ -281,8 +278,7 @@ def _atomic(
         pointer = placed
     if operation == "cas" and any(size & (size - 1) for size in shape_of(pointer.type)):
         message = f"'{name}' on a block of type {pointer.type}, whose padding Triton could not mask off"
-        context.report.error("TC407", message, span, help="use a block whose size is a power of two")
-        return failed(span)
+        return context.refuse("TC407", message, span, help="use a block whose size is a power of two")
     type_ = with_element(target, shape_of(pointer.type))
     value = conversion(value, type_, span, "store", context)
     if compare is not None:
@@ -307,8 +303,7 @@ def _printf(node: syntax.Call, context: Context) -> Expr:
         help_ = (
             "each value has its conversion: '%d' an integer, '%f' a floating number; '%%' is a percent sign"
         )
-        context.report.error("TC308", message, node.span, help=help_)
-        return failed(node.span)
+        return context.refuse("TC308", message, node.span, help=help_)
     values: list[Expr] = []
     for argument, wanted in zip(given, conversions, strict=True):
         value = _printed_value(argument, wanted, context)

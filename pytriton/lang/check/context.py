@@ -124,6 +124,13 @@ class Context:
     blamed: list[frozenset[str]] = field(default_factory=list)  # defines of a wrong size, reported once
     branch_nodes: int = 0  # in branches of `?:`, again for each `?:` around them
 
+    def refuse(
+        self, code: str, message: str, where: Span, *notes: str | tuple[str, Span], help: str | None = None
+    ) -> Expr:
+        """Report an error; gives the expression that stands for what is wrong."""
+        self.report.error(code, message, where, *notes, help=help)
+        return failed(where)
+
 
 def value_of(node: syntax.Expr, context: Context) -> Expr:
     """The typed form of an expression that must have a value: a number, pointer or block.
@@ -133,8 +140,7 @@ def value_of(node: syntax.Expr, context: Context) -> Expr:
     expr = context.check_expression(node, context)
     if isinstance(expr.type, ValueType) or expr.type == ERROR:
         return expr
-    context.report.error("TC303", "this call has no value", node.span, help="make it a statement of its own")
-    return failed(node.span)
+    return context.refuse("TC303", "this call has no value", node.span, help="make it a statement of its own")
 
 
 def failed(span: Span) -> Expr:

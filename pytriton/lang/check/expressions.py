@@ -135,8 +135,7 @@ def _dispatch(node: syntax.Expr, context: Context) -> Expr:
         case syntax.Assign() | syntax.Postfix() | syntax.Comma():
             return effect_value(node, context)
         case syntax.String():
-            context.report.error("TC303", "a string has no place in an expression", node.span)
-            return failed(node.span)
+            return context.refuse("TC303", "a string has no place in an expression", node.span)
 
 
 # ---------------------------------------------------------------- names and numbers
@@ -152,8 +151,7 @@ def _name(node: syntax.Name, context: Context) -> Expr:
         return failed(node.span)
     context.unknown_names.add(node.id)  # one mistake, however often the name is used
     cure = unknown_name(node.id, node.span, context.scope, context.kernel_body)
-    context.report.error("TC301", f"'{node.id}' is not declared", node.span, *cure.notes, help=cure.help)
-    return failed(node.span)
+    return context.refuse("TC301", f"'{node.id}' is not declared", node.span, *cure.notes, help=cure.help)
 
 
 # ---------------------------------------------------------------- operators
@@ -164,13 +162,12 @@ def _prefix(node: syntax.Prefix, context: Context) -> Expr:
     if operator in ("++", "--"):
         return effect_value(node, context)
     if operator == "&":
-        context.report.error(
+        return context.refuse(
             "TC403",
             "Triton-C has no address-of operator",
             node.span,
             help="move a pointer with '+', as in 'p + i'",
         )
-        return failed(node.span)
     operand = value_of(node.operand, context)
     if operand.type == ERROR:
         return operand
@@ -187,8 +184,7 @@ def _prefix(node: syntax.Prefix, context: Context) -> Expr:
         help_ = (
             LOADS if scalar is None else "'(int)x' makes an integer of it, 'bitcast<int>(x)' gives its bits"
         )
-        context.report.error("TC303", message, node.span, help=help_)
-        return failed(node.span)
+        return context.refuse("TC303", message, node.span, help=help_)
     if operator == "-" and isinstance(operand, Literal):
         return negated(operand, node.span)
     if is_weak(operand):
@@ -370,13 +366,12 @@ def _bitcast(node: syntax.Bitcast, context: Context) -> Expr:
         return failed(node.span)
     element, scalar = element_of(type_), scalar_of(operand.type)
     if not isinstance(element, ScalarType) or scalar is None or element.bits != scalar.bits:
-        context.report.error(
+        return context.refuse(
             "TC314",
             f"bitcast needs types of one width, not {operand.type} and {type_}",
             node.span,
             help="'(float)x' converts a value to any type",
         )
-        return failed(node.span)
     shape = shape_of(operand.type)
     if isinstance(type_, BlockType) and type_.shape != shape:
         refuse_conversion(operand, type_, node.span, "convert", context)

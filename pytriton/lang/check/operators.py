@@ -80,7 +80,7 @@ def arithmetic(
         assert first is not None
         common = common if common.is_float else promote(first)
     if common.is_float and operator in _INTEGER_ONLY:
-        context.report.error(
+        return context.refuse(
             "TC303",
             f"'{operator}' works on integers, not on {left.type} and {right.type}",
             span,
@@ -88,7 +88,6 @@ def arithmetic(
             if operator == "%"
             else "'(int)x' makes an integer of a float, 'bitcast<int>(x)' gives its bits",
         )
-        return failed(span)
     weak = is_weak(left) and is_weak(right) and operator in ("+", "-", "*", "/")
     if not weak:
         left, right = convert(left, common), convert(right, common)
@@ -108,8 +107,7 @@ def _without_value(
     """An operation on a constant for which C has no value: an error if it is certain to be executed, else 0."""
     code, message = wrong
     if not context.unsure:
-        context.report.error(code, f"this {message}", span, *defines_note(by))
-        return failed(span)
+        return context.refuse(code, f"this {message}", span, *defines_note(by))
     context.report.warning(code, f"if this is executed, it {message}", span, *defines_note(by))
     zero = to_shape(convert(Literal(span, INT, 0), element_of(type_)), shape_of(type_))
     assert zero is not None
@@ -135,13 +133,12 @@ def pointer_arithmetic(
     if operator in _COMPARISONS and (both or 0 in (constant(left), constant(right))):
         left, right = _address(left), _address(right)
         return Binary(span, with_element(BOOL, shape), operator, left, right)
-    context.report.error(
+    return context.refuse(
         "TC303",
         f"'{operator}' does not work on {left.type} and {right.type}",
         span,
         help="a pointer moves by an integer, as in 'p + i'; '*p' loads what it points to",
     )
-    return failed(span)
 
 
 # ---------------------------------------------------------------- blocks
@@ -153,14 +150,13 @@ def dot(left: Expr, right: Expr, span: Span, context: Context) -> Expr:
     common = common_type(left, right)
     fits = len(first) == len(second) >= 2 and first[1] == second[0] and first[2:] == second[2:]
     if common is None or not fits:
-        context.report.error(
+        return context.refuse(
             "TC313",
             f"'@' wants blocks [M, K] and [K, N], not {left.type} and {right.type}",
             span,
             *shapes_note(left, right),
             help="'^x' transposes a block",
         )
-        return failed(span)
     if scalar_of(left.type) == scalar_of(right.type) == CHAR:
         common = CHAR  # whose products Triton has; those of other integers are made in their common type
     element = FLOAT if common.is_float and common.bits == 16 else promote(common)
@@ -168,14 +164,13 @@ def dot(left: Expr, right: Expr, span: Span, context: Context) -> Expr:
     product = Dot(span, type_, convert(left, common), convert(right, common))
     count = math.prod(map(padded, (*first, second[1])))
     if not has_product(product) and count > MAX_BLOCK_ELEMENTS:
-        context.report.error(
+        return context.refuse(
             "TC406",
             f"this product of {left.type} and {right.type} is too large",
             span,
             help="no tensor core computes it, so its M * K * N products of elements must fit into"
             f" {MAX_BLOCK_ELEMENTS}: use smaller blocks, or blocks of half, float, double or char",
         )
-        return failed(span)
     return product
 
 
@@ -198,8 +193,7 @@ def select(condition: Expr, yes: Expr, no: Expr, span: Span, context: Context) -
     if element is None:
         message = f"the branches of '?:' do not fit: {yes.type} and {no.type}"
         help_ = f"make them one type, as in '(float*)p'; {LOADS}"
-        context.report.error("TC303", message, span, help=help_)
-        return failed(span)
+        return context.refuse("TC303", message, span, help=help_)
     type_ = with_element(element, full_shape)
     if not (is_weak(yes) and is_weak(no)):
         folded = _fold_load(condition, yes, no, element, full_shape, span)
@@ -283,13 +277,12 @@ def load(pointer: Expr, span: Span, context: Context, mask: Expr | None = None) 
         return failed(span)
     element = element_of(pointer.type)  # type: ignore[arg-type]
     if not isinstance(element, PointerType):
-        context.report.error(
+        return context.refuse(
             "TC311",
             f"'*' wants a pointer, not a value of type {pointer.type}",
             span,
             help="'*p' loads through a pointer; a power is 'pow(x, y)'",
         )
-        return failed(span)
     if mask is None:
         return Load(span, with_element(element.element, shape_of(pointer.type)), pointer)
     condition = as_condition(mask)

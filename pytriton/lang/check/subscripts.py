@@ -35,7 +35,7 @@ _REDUCTIONS: Final[dict[str, _Operator]] = {"+": "+", "max": "max", "min": "min"
 def subscript(node: syntax.Subscript, operand: Expr, context: Context) -> Expr:
     """The operand under the items of the subscript."""
     if not isinstance(operand.type, BlockType):
-        context.report.error(
+        return context.refuse(
             "TC310",
             f"a value of type {operand.type} has no axes to subscript",
             node.span,
@@ -43,7 +43,6 @@ def subscript(node: syntax.Subscript, operand: Expr, context: Context) -> Expr:
             if isinstance(operand.type, PointerType)
             else "a scalar is one number already; remove the subscript",
         )
-        return failed(node.span)
     if any(isinstance(item, syntax.Prefix) and item.operator == "^" for item in node.items):
         return _permutation(node, operand, context)
     new_axes: list[bool] = []  # for each axis of the result
@@ -64,14 +63,13 @@ def subscript(node: syntax.Subscript, operand: Expr, context: Context) -> Expr:
         axis += 1
     if axis != len(operand.type.shape):
         used = "1 axis" if axis == 1 else f"{axis} axes"
-        context.report.error(
+        return context.refuse(
             "TC310",
             f"this subscript uses {used} of a block of type {operand.type}",
             node.span,
             *shapes_note(operand),
             help="write ':' for each axis that stays",
         )
-        return failed(node.span)
     for position, operator in reversed(reductions):
         operand = _reduce(operand, operator, position, node.span, context)
     return _expand(operand, tuple(new_axes), node.span) if any(new_axes) else operand
@@ -81,13 +79,12 @@ def permute(operand: Expr, order: Sequence[int], span: Span, context: Context) -
     """Result axis i is operand axis ``order[i]``."""
     shape = shape_of(operand.type)
     if len(shape) < 2:
-        context.report.error(
+        return context.refuse(
             "TC310",
             f"a value of type {operand.type} has no axes to permute",
             span,
             help="x[newaxis, :] and x[:, newaxis] make two axes of one",
         )
-        return failed(span)
     element = element_of(operand.type)  # type: ignore[arg-type]
     type_ = with_element(element, tuple(shape[axis] for axis in order))
     return Permute(span, type_, operand, tuple(order))
@@ -106,13 +103,12 @@ def _permutation(node: syntax.Subscript, operand: Expr, context: Context) -> Exp
         order.append(axis.value)
     rank = len(shape_of(operand.type))
     if sorted(order) != list(range(rank)):
-        context.report.error(
+        return context.refuse(
             "TC310",
             f"'^' must name each of the axes 0 to {rank - 1} once, found {order}",
             node.span,
             help=f"as in x[{', '.join(f'^{axis}' for axis in reversed(range(rank)))}]",
         )
-        return failed(node.span)
     return permute(operand, order, node.span, context)
 
 
@@ -121,8 +117,7 @@ def _reduce(operand: Expr, operator: _Operator, axis: int, span: Span, context: 
     if operand.type == failed(span).type:
         return operand
     if scalar is None:
-        context.report.error("TC310", f"cannot reduce a block of type {operand.type}", span, help=LOADS)
-        return failed(span)
+        return context.refuse("TC310", f"cannot reduce a block of type {operand.type}", span, help=LOADS)
     operand = convert(settle(operand), promote(scalar))
     shape = shape_of(operand.type)
     type_ = with_element(promote(scalar), shape[:axis] + shape[axis + 1 :])

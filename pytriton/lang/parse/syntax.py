@@ -10,104 +10,63 @@ from pytriton.frozen import dataclass
 from pytriton.lang.tokens import Comment, Token
 from pytriton.source import Span
 
-__all__ = [
-    "Assign",
-    "Attribute",
-    "Binary",
-    "Bitcast",
-    "Block",
-    "Break",
-    "Call",
-    "Cast",
-    "Comma",
-    "Constexpr",
-    "Continue",
-    "Declaration",
-    "Declarator",
-    "DoWhile",
-    "Enum",
-    "Expr",
-    "ExpressionStatement",
-    "File",
-    "For",
-    "Function",
-    "If",
-    "Marker",
-    "MaskedDeref",
-    "Name",
-    "Number",
-    "Postfix",
-    "Prefix",
-    "Return",
-    "Select",
-    "SizeOf",
-    "Specifiers",
-    "Statement",
-    "StaticAssert",
-    "String",
-    "Subscript",
-    "TypeName",
-    "While",
-]
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Node:
+    """What every node has."""
+
+    span: Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Name:
-    span: Span
+class Name(_Node):
     id: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Number:
+class Number(_Node):
     """A number or character constant, as spelled."""
 
-    span: Span
     text: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Constexpr:
+class Constexpr(_Node):
     """A define with a number as its value, used as a value: which one, the checker is told."""
 
-    span: Span
     id: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class String:
-    span: Span
+class String(_Node):
     text: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prefix:
-    span: Span
+class Prefix(_Node):
     operator: str
     operand: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Postfix:
-    span: Span
+class Postfix(_Node):
     operator: str
     operand: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MaskedDeref:
+class MaskedDeref(_Node):
     """``*?(mask) pointer``; ``grouped``: it stands in parentheses of its own."""
 
-    span: Span
     mask: Expr
     pointer: Expr
     grouped: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Binary:
+class Binary(_Node):
     """``grouped``: it is a range and stands in parentheses of its own."""
 
-    span: Span
     operator: str
     left: Expr
     right: Expr
@@ -116,79 +75,69 @@ class Binary:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Select:
+class Select(_Node):
     """``condition ? yes : no``; ``yes`` is None in GNU's ``condition ?: no``."""
 
-    span: Span
     condition: Expr
     yes: Expr | None
     no: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Assign:
+class Assign(_Node):
     """``target operator value`` with ``=`` or a compound operator."""
 
-    span: Span
     operator: str
     target: Expr
     value: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comma:
-    span: Span
+class Comma(_Node):
     items: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TypeName:
+class TypeName(_Node):
     """A type in a cast, a bitcast, ``sizeof`` or an argument list."""
 
-    span: Span
     specifiers: Specifiers
     stars: int
     shape: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cast:
-    span: Span
+class Cast(_Node):
     type: TypeName
     operand: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bitcast:
-    span: Span
+class Bitcast(_Node):
     type: TypeName
     operand: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SizeOf:
-    span: Span
+class SizeOf(_Node):
     operand: TypeName | Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Call:
-    span: Span
+class Call(_Node):
     callee: Expr
     arguments: tuple[Expr | TypeName, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Marker:
+class Marker(_Node):
     """``:``, ``+`` or ``-`` as an item of a subscript."""
 
-    span: Span
     text: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Subscript:
-    span: Span
+class Subscript(_Node):
     operand: Expr
     items: tuple[Expr | Marker, ...]
 
@@ -214,26 +163,23 @@ Expr = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Attribute:
+class Attribute(_Node):
     """One promise of an ``__attribute__``."""
 
-    span: Span
     name: str
     arguments: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Enum:
-    span: Span
+class Enum(_Node):
     name: Token | None
     constants: tuple[tuple[Token, Expr | None], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Specifiers:
+class Specifiers(_Node):
     """Type words, qualifiers and storage words as tokens, in order; at most one enum."""
 
-    span: Span
     words: tuple[Token, ...]
     attributes: tuple[Attribute, ...] = ()
     enum: Enum | None = None
@@ -243,10 +189,9 @@ class Specifiers:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Declarator:
+class Declarator(_Node):
     """``*name[shape] attributes = initializer``; with ``parameters``, a function. A parameter may lack a name."""
 
-    span: Span
     stars: int
     name: Token | None
     shape: tuple[Expr, ...]
@@ -256,44 +201,38 @@ class Declarator:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Declaration:
-    span: Span
+class Declaration(_Node):
     specifiers: Specifiers
     declarators: tuple[Declarator, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StaticAssert:
-    span: Span
+class StaticAssert(_Node):
     condition: Expr
     message: str | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ExpressionStatement:
+class ExpressionStatement(_Node):
     """``expression ;`` or the empty statement."""
 
-    span: Span
     expression: Expr | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
-    span: Span
+class Block(_Node):
     items: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class If:
-    span: Span
+class If(_Node):
     condition: Expr
     then: Statement
     otherwise: Statement | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class For:
-    span: Span
+class For(_Node):
     init: Declaration | ExpressionStatement
     condition: Expr | None
     step: Expr | None
@@ -301,33 +240,30 @@ class For:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class While:
-    span: Span
+class While(_Node):
     condition: Expr
     body: Statement
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DoWhile:
-    span: Span
+class DoWhile(_Node):
     body: Statement
     condition: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Return:
-    span: Span
+class Return(_Node):
     value: Expr | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Break:
-    span: Span
+class Break(_Node):
+    """``break;``"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Continue:
-    span: Span
+class Continue(_Node):
+    """``continue;``"""
 
 
 Statement = (
@@ -346,21 +282,19 @@ Statement = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Function:
-    span: Span
+class Function(_Node):
     specifiers: Specifiers
     declarator: Declarator
     body: Block
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class File:
+class File(_Node):
     """A whole text: its functions and declarations in order, and every comment that was kept.
 
     ``spelled``: the negative defines that follow an operand, where their sign is an operator.
     """
 
-    span: Span
     items: tuple[Function | Declaration | StaticAssert, ...]
     comments: tuple[Comment, ...]
     spelled: frozenset[str] = frozenset()

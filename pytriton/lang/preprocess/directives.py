@@ -9,50 +9,7 @@ One loop copies tokens to the output and stops at two things: a ``#`` at the sta
 (``_directive``), and the name of a macro (expand.py). Arms that an ``#if`` drops are skipped token
 by token; nothing in them is an error, other than what no text may contain. The arithmetic is in
 conditions.py, the reading of ``#define`` in macros.py, what the caller defines in defines.py.
-
-===== ==========================================================================
-code  error
-===== ==========================================================================
-TC101 an unknown directive
-TC102 #define or #undef without a name, or of a name that cannot be defined
-TC103 malformed parameters of a macro
-TC104 ``#`` that no parameter follows
-TC105 ``##`` at an end of a macro's body
-TC106 ``__VA_ARGS__`` in a macro without ``...``
-TC108 a wrong number of macro arguments
-TC109 macro arguments without an end
-TC110 ``##`` that makes no token
-TC111 macros that expand to too many tokens
-TC112 macros that nest too deeply
-TC113 ``#`` or ``##`` that makes too long a token
-TC120 a malformed #if expression
-TC121 a number in #if that is no integer of 64 bits
-TC122 a division by zero in #if
-TC123 a shift count out of range in #if
-TC124 an #if expression that nests too deeply
-TC125 ``defined``, #ifdef or #ifndef without a name
-TC130 #elif, #else or #endif without #if
-TC131 #elif or #else after #else
-TC132 #if without #endif
-TC133 #ifs that nest too deeply
-TC140 #error
-TC141 #include that is not allowed
-TC142 #include of a file that is not there
-TC143 a malformed #include
-TC144 #includes that nest too deeply, or are too many
-TC145 a malformed #line
-TC150 a define whose name cannot be defined
-TC151 a define of a type that means nothing here
-TC152 a define that does not fit in 64 bits
------ --------------------------------------------------------------------------
-code  warning
-===== ==========================================================================
-TC107 a macro is defined again, differently
-TC160 #warning
-TC161 #pragma is ignored
-TC162 text after a directive is ignored
-TC163 no blank between a macro's name and its body
-===== ==========================================================================
+docs/errors.md lists the errors (TC101 to TC163).
 """
 
 from __future__ import annotations

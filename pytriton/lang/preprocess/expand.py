@@ -221,9 +221,8 @@ class Expander:
             elif token.kind is Kind.END:
                 self._unterminated(macro, use)
             if (token.spaced or token.newline) and not arguments[-1]:
-                token = replace(
-                    token, spaced=False, newline=False
-                )  # C11 6.10.3.2: no blank before an argument counts
+                # a blank before an argument is no part of it (C11 6.10.3.2)
+                token = replace(token, spaced=False, newline=False)
             arguments[-1].append(token)
         if self._scanned > MAX_SCANNED:
             self._too_many(use)

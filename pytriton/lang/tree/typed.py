@@ -16,49 +16,6 @@ from pytriton.lang.tree.known import Known, KnownInside
 from pytriton.lang.tree.types import BlockType, PointerType, ScalarType, Type
 from pytriton.source import Span
 
-__all__ = [
-    "Assign",
-    "Atomic",
-    "Binary",
-    "Bitcast",
-    "Body",
-    "Break",
-    "Broadcast",
-    "Call",
-    "Cast",
-    "Comments",
-    "Constexpr",
-    "Continue",
-    "Declare",
-    "DoWhile",
-    "Dot",
-    "Evaluate",
-    "Expand",
-    "Expr",
-    "For",
-    "Gather",
-    "If",
-    "KernelDef",
-    "Literal",
-    "Load",
-    "Name",
-    "Permute",
-    "Range",
-    "RangeLoop",
-    "Reduce",
-    "Remark",
-    "Reshape",
-    "Return",
-    "Select",
-    "Size",
-    "Statement",
-    "Store",
-    "Symbol",
-    "Unary",
-    "While",
-    "spell",
-]
-
 
 class Size(int):
     """One size of a block: a number that remembers the expression which gave it, for printing."""
@@ -99,74 +56,68 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Literal(Known):
-    """A number. A ``weak`` one is an unsuffixed floating literal that has met no type yet."""
+class _Expression(Known):
+    """What every expression has."""
 
     span: Span
     type: Type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literal(_Expression):
+    """A number. A ``weak`` one is an unsuffixed floating literal that has met no type yet."""
+
     value: int | float
     weak: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Constexpr(Known):
+class Constexpr(_Expression):
     """A define with a number as its value; a floating one is weak like a literal."""
 
-    span: Span
-    type: Type
     name: str
     value: int | float
     weak: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Name(Known):
-    span: Span
-    type: Type
+class Name(_Expression):
     symbol: Symbol
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Unary(Known):
+class Unary(_Expression):
     """``-`` ``~`` on a promoted operand, ``!`` on a bool."""
 
-    span: Span
-    type: Type
     operator: str
     operand: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Binary(Known):
+class Binary(_Expression):
     """An operator on operands of its common element type; ``&&`` and ``||`` on bools.
 
     ``+`` and ``-`` also move pointers by an integer right operand, or subtract two pointers.
     """
 
-    span: Span
-    type: Type
     operator: str
     left: Expr
     right: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Select(Known):
+class Select(_Expression):
     """``condition ? yes : no``, elementwise, both evaluated."""
 
-    span: Span
-    type: Type
     condition: Expr
     yes: Expr
     no: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Load(Known):
+class Load(_Expression):
     """``*pointer`` where ``mask`` holds, ``other`` elsewhere (0 if None)."""
 
-    span: Span
-    type: Type
     pointer: Expr
     mask: Expr | None = None
     other: Expr | None = None
@@ -174,116 +125,92 @@ class Load(Known):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cast(Known):
+class Cast(_Expression):
     """Conversion of the elements to those of ``type``; pointers are reinterpreted."""
 
-    span: Span
-    type: Type
     operand: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bitcast(Known):
-    span: Span
-    type: Type
+class Bitcast(_Expression):
     operand: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Broadcast(Known):
+class Broadcast(_Expression):
     """The operand repeated to the shape of ``type``; a scalar fills it."""
 
-    span: Span
-    type: Type
     operand: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reshape(Known):
+class Reshape(_Expression):
     """The same elements in row-major order in another shape; () makes one element a scalar."""
 
-    span: Span
-    type: Type
     operand: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Expand(Known):
+class Expand(_Expression):
     """``x[:, newaxis]``: one entry of ``axes`` an axis of the result, True for a new one."""
 
-    span: Span
-    type: Type
     operand: Expr
     axes: tuple[bool, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gather(Known):
+class Gather(_Expression):
     """Element i of the result is element ``index[i]`` of the operand; both have one axis (passes/lower/pad.py)."""
 
-    span: Span
-    type: Type
     operand: Expr
     index: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Permute(Known):
+class Permute(_Expression):
     """Result axis i is operand axis ``order[i]``."""
 
-    span: Span
-    type: Type
     operand: Expr
     order: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reduce(Known):
-    span: Span
-    type: Type
+class Reduce(_Expression):
     operator: Choice["+", "max", "min"]
     operand: Expr
     axis: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Range(Known):
+class Range(_Expression):
     """``start ... stop`` of constants."""
 
-    span: Span
-    type: Type
     start: Expr
     stop: Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Dot(Known):
+class Dot(_Expression):
     """``left @ right``, plus ``accumulator`` where a pass has chained one."""
 
-    span: Span
-    type: Type
     left: Expr
     right: Expr
     accumulator: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Call(Known):
+class Call(_Expression):
     """A built-in function by its canonical name (see builtins.py). Only a barrier and a ``printf`` do anything."""
 
-    span: Span
-    type: Type
     function: str
     arguments: tuple[Expr, ...]
     printed: Printed | None = None  # of printf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Atomic(Known):
+class Atomic(_Expression):
     """``add``, ``cas`` or ``xchg`` on memory; the value is the old one."""
 
-    span: Span
-    type: Type
     operation: Choice["add", "cas", "xchg"]
     pointer: Expr
     value: Expr
@@ -329,34 +256,37 @@ NO_COMMENTS = Comments()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Remark(KnownInside):
-    """Comments that belong to no statement: those before a closing brace."""
+class _Statement(KnownInside):
+    """What every statement has."""
 
     span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Remark(_Statement):
+    """Comments that belong to no statement: those before a closing brace."""
+
     comments: Comments = NO_COMMENTS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Declare(KnownInside):
-    span: Span
+class Declare(_Statement):
     symbol: Symbol
     value: Expr | None
     comments: Comments = NO_COMMENTS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Assign(KnownInside):
-    span: Span
+class Assign(_Statement):
     symbol: Symbol
     value: Expr
     comments: Comments = NO_COMMENTS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Store(KnownInside):
+class Store(_Statement):
     """``*pointer = value`` where ``mask`` holds; the value has the element type of the pointer."""
 
-    span: Span
     pointer: Expr
     value: Expr
     mask: Expr | None = None
@@ -365,17 +295,15 @@ class Store(KnownInside):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evaluate(KnownInside):
+class Evaluate(_Statement):
     """An expression for its effect: an atomic, or the call of a barrier."""
 
-    span: Span
     value: Expr
     comments: Comments = NO_COMMENTS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class If(KnownInside):
-    span: Span
+class If(_Statement):
     condition: Expr
     then: Body
     otherwise: Body
@@ -383,10 +311,9 @@ class If(KnownInside):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class For(KnownInside):
+class For(_Statement):
     """C's loop. ``init`` runs before it in a scope of its own; no condition means true."""
 
-    span: Span
     init: Body
     condition: Expr | None
     step: Body
@@ -395,10 +322,9 @@ class For(KnownInside):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RangeLoop(KnownInside):
+class RangeLoop(_Statement):
     """``for symbol in range(start, stop, step)`` (passes/loops/counted.py; of stages passes/speed/stages.py)."""
 
-    span: Span
     symbol: Symbol
     start: Expr
     stop: Expr
@@ -409,36 +335,31 @@ class RangeLoop(KnownInside):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class While(KnownInside):
-    span: Span
+class While(_Statement):
     condition: Expr
     body: Body
     comments: Comments = NO_COMMENTS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DoWhile(KnownInside):
-    span: Span
+class DoWhile(_Statement):
     body: Body
     condition: Expr
     comments: Comments = NO_COMMENTS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Return(KnownInside):
-    span: Span
+class Return(_Statement):
     comments: Comments = NO_COMMENTS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Break(KnownInside):
-    span: Span
+class Break(_Statement):
     comments: Comments = NO_COMMENTS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Continue(KnownInside):
-    span: Span
+class Continue(_Statement):
     comments: Comments = NO_COMMENTS
 
 

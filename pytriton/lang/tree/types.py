@@ -98,48 +98,27 @@ BFLOAT16: Final = ScalarType("bfloat16", "float", 16, "bfloat16", "bfloat16")
 FLOAT: Final = ScalarType("float", "float", 32, "float32", "float32")
 DOUBLE: Final = ScalarType("double", "float", 64, "float64", "float64")
 
-# A set of type words, in any order, and the type it means (C11 6.7.2, less `long double`).
-TYPE_WORDS: Final[dict[tuple[str, ...], ScalarType]] = {
-    ("_Bool",): BOOL,
-    ("char",): CHAR,
-    ("char", "signed"): CHAR,
-    ("char", "unsigned"): UCHAR,
-    ("short",): SHORT,
-    ("int", "short"): SHORT,
-    ("short", "signed"): SHORT,
-    ("int", "short", "signed"): SHORT,
-    ("short", "unsigned"): USHORT,
-    ("int", "short", "unsigned"): USHORT,
-    ("int",): INT,
-    ("signed",): INT,
-    ("int", "signed"): INT,
-    ("unsigned",): UINT,
-    ("int", "unsigned"): UINT,
-    ("long",): LONG,
-    ("int", "long"): LONG,
-    ("long", "signed"): LONG,
-    ("int", "long", "signed"): LONG,
-    ("long", "long"): LONG,
-    ("int", "long", "long"): LONG,
-    ("long", "long", "signed"): LONG,
-    ("int", "long", "long", "signed"): LONG,
-    ("long", "unsigned"): ULONG,
-    ("int", "long", "unsigned"): ULONG,
-    ("long", "long", "unsigned"): ULONG,
-    ("int", "long", "long", "unsigned"): ULONG,
-    ("half",): HALF,
-    ("float",): FLOAT,
-    ("double",): DOUBLE,
-    ("bfloat16",): BFLOAT16,
-    ("int8",): CHAR,
-    ("int16",): SHORT,
-    ("int32",): INT,
-    ("int64",): LONG,
-    ("uint8",): UCHAR,
-    ("uint16",): USHORT,
-    ("uint32",): UINT,
-    ("uint64",): ULONG,
+# What a type may be called (C11 6.7.2, less `long double`), the words of each name sorted.
+_WORDS: Final = {
+    BOOL: "_Bool",
+    CHAR: "char, char signed, int8",
+    UCHAR: "char unsigned, uint8",
+    SHORT: "short, int short, short signed, int short signed, int16",
+    USHORT: "short unsigned, int short unsigned, uint16",
+    INT: "int, signed, int signed, int32",
+    UINT: "unsigned, int unsigned, uint32",
+    LONG: "long, int long, long signed, int long signed, long long, int long long, long long signed, "
+    "int long long signed, int64",
+    ULONG: "long unsigned, int long unsigned, long long unsigned, int long long unsigned, uint64",
+    HALF: "half",
+    FLOAT: "float",
+    DOUBLE: "double",
+    BFLOAT16: "bfloat16",
 }
+TYPE_WORDS: Final[dict[tuple[str, ...], ScalarType]] = {
+    tuple(name.split()): type_ for type_, names in _WORDS.items() for name in names.split(", ")
+}
+"""A set of type words, sorted, and the type that they mean."""
 
 
 @dataclass(frozen=True, slots=True)

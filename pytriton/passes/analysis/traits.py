@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from pytriton.frozen import dataclass
 from pytriton.lang.tree.typed import Expr, Symbol
 
-__all__ = ["Box", "Described", "Edge", "Packing", "Side", "Tiles", "Traits"]
+__all__ = ["Box", "Described", "Packing", "Side", "Tiles", "Traits"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,53 +21,49 @@ class Tiles:
     summed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """Where a tile lies along one axis as the loop begins: each program id so many times, plus ``first``."""
+class Described(NamedTuple):
+    """What must hold of a launch for tiles to be the elements that pointers reach, as the launcher in C reads it.
 
-    ids: tuple[int, int, int]
-    first: int
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """What must hold of a launch for tiles to be the elements that pointers reach.
-
-    ``base`` and ``stride`` are the user's names of parameters. Both must be positive multiples of 16 bytes, and no
-    offset may leave 32 bits, in which the text computes them. The loop counts from 0 to ``stop`` (a parameter or a
-    number) in steps of ``step``: along the rows if ``down``, else along the columns. ``feeds`` is no condition: the
-    tiles are an operand of a product for tensor cores that they may make faster.
+    ``base``, ``stride`` and ``stop`` are positions of parameters (``stop`` -1: it is ``number``). Base and stride
+    must be positive multiples of 16 bytes (the stride: ``multiple`` elements), and no offset may leave 32 bits, in
+    which the text computes them. The last tile of a program begins at ``ids`` times the size of the grid, plus
+    ``last``, of rows and of columns. The loop counts from 0 to its stop in tiles of ``size``, and moves ``down``
+    rows at a time. ``feeds`` is no condition: the tiles are an operand of a product for tensor cores that they may
+    make faster.
     """
 
-    base: str
-    stride: str
-    element_bytes: int
-    rows: Edge
-    columns: Edge
-    stop: str | int
-    step: int
-    down: bool
+    base: int
+    stride: int
+    stop: int
+    number: int
+    size: int
+    multiple: int
+    down: int
+    row_ids: tuple[int, int, int]
+    last_row: int
+    column_ids: tuple[int, int, int]
+    last_column: int
     feeds: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """One axis of a ``Box``: ``indices``, each times ``stride`` elements (a parameter, or 1), of which those are
-    reached that are at least 0 and below ``bound`` (a parameter, a number, or None where there is none). A loop
-    that moves along this axis counts from 0 to the bound in steps of ``step``."""
+    """One axis of a ``Box``: ``indices``, each times ``stride`` elements (None: 1), of which those are reached that
+    are at least 0 and below ``bound`` (a parameter, a number, or None where there is none). A loop that moves along
+    this axis counts from 0 to the bound in steps of ``step``."""
 
     indices: Expr
-    stride: str | int
-    bound: str | int | None
+    stride: Symbol | None
+    bound: Expr | None
     step: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """The memory of one parameter that a kernel reaches: through blocks of two axes alone, and within bounds."""
+    """The memory of the parameter at position ``base`` that a kernel reaches: through blocks of two axes alone, and
+    within bounds."""
 
-    base: str
+    base: int
     element_bytes: int
     rows: Side
     columns: Side
@@ -75,12 +72,12 @@ class Box:
 @dataclass(frozen=True, slots=True, eq=False)
 class Packing:
     """What a kernel ``reads`` from packed copies, all that it ``writes``, and what the indices are made of: the
-    ``values`` of variables that never change, and ``fixed`` parameters."""
+    ``values`` of variables that never change, and the integers that it never sets, by position (``fixed``)."""
 
     reads: tuple[Box, ...]
     writes: tuple[Box, ...]
     values: Mapping[Symbol, Expr]
-    fixed: frozenset[str]
+    fixed: Mapping[int, Symbol]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +93,7 @@ class Traits:
     tiles: Tiles = Tiles()
     described: tuple[Described, ...] = ()  # where it has descriptors: what must hold of a launch
     packing: Packing | None = None  # if operands of its products can be copied before a launch
-    positive: tuple[str, ...] = ()  # parameters that must be positive in a launch (speed/fast_math.py)
+    positive: tuple[int, ...] = ()  # positions of what must be positive in a launch (speed/fast_math.py)
 
     @property
     def stages(self) -> tuple[int, ...]:

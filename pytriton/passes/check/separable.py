@@ -72,6 +72,11 @@ class Parts:
     def used(self) -> list[int]:
         return [axis for axis, part in enumerate(self.axes) if part is not None]
 
+    def each(self, change: Callable[[Expr], Expr]) -> Parts:
+        """Every part that there is, changed."""
+        base, *axes = [None if part is None else change(part) for part in (self.base, *self.axes)]
+        return Parts(base, tuple(axes))
+
 
 @dataclass(frozen=True, slots=True)
 class Shadow:
@@ -134,7 +139,7 @@ class Separation:
                 return self._moved(expr, shape)
             case Binary(operator="+" | "-" | "&&") if _counts(expr.type):
                 left, right = self.aligned(expr.left, shape), self.aligned(expr.right, shape)
-                right = _negated(right) if expr.operator == "-" else right
+                right = right.each(_negative) if expr.operator == "-" else right
                 return joined(left, right, "&&" if expr.operator == "&&" else "+")
             case Binary(operator="*", left=left_side, right=right_side) if _counts(expr.type):
                 left, right = self.aligned(left_side, shape), self.aligned(right_side, shape)
@@ -171,7 +176,7 @@ class Separation:
         if by.base is not None:
             base = replace(expr, type=base.type, left=base, right=by.base)
         if expr.operator == "-":
-            by = Parts(None, tuple([None if part is None else _negative(_long(part)) for part in by.axes]))
+            by = by.each(lambda part: _negative(_long(part)))
         axes = [
             first or second if first is None or second is None else _added(_long(first), _long(second))
             for first, second in zip(pointer.axes, by.axes, strict=True)
@@ -193,8 +198,7 @@ class Separation:
             self.required.append(Evaluate(expr.span, Call(expr.span, BOOL, "narrow", arguments)))
         if element == INT and not exact:
             return parts
-        base, *axes = [None if part is None else _long(part) for part in (parts.base, *parts.axes)]
-        return Parts(base, tuple(axes))
+        return parts.each(_long)
 
     def _elementwise(self, expr: Expr, shape: tuple[int, ...]) -> Parts:
         """What is computed element by element from operands that have at most one axis together."""
@@ -230,16 +234,7 @@ def _product(left: Parts, right: Parts) -> Parts:
     scalar, other = (left.base, right) if not left.used else (right.base, left)
     if scalar is None:
         raise Unknown
-    base, *axes = [
-        None if part is None else Binary(part.span, part.type, "*", part, scalar)
-        for part in (other.base, *other.axes)
-    ]
-    return Parts(base, tuple(axes))
-
-
-def _negated(parts: Parts) -> Parts:
-    base, *axes = [None if part is None else _negative(part) for part in (parts.base, *parts.axes)]
-    return Parts(base, tuple(axes))
+    return other.each(lambda part: Binary(part.span, part.type, "*", part, scalar))
 
 
 def _negative(expr: Expr) -> Expr:

@@ -168,9 +168,8 @@ class _Undo:
             except Differs:
                 stays = _Stays("what stands before the loop computes something else")
             except _Stays as refusal:
-                stays = refusal.with_traceback(
-                    None
-                )  # which holds this frame, and that all that is known here
+                # Its traceback holds this frame, and that holds all that is known here.
+                stays = refusal.with_traceback(None)
         if part is not None and stays is not None:
             self._warn(part, stays, place, lines[start])
         return None

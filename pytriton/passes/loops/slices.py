@@ -129,9 +129,8 @@ class Slice:
     iteration: Iteration
     local: frozenset[Symbol]  # declared in the iteration
     targets: frozenset[Symbol] = dataclasses.field(init=False)
-    loaded: frozenset[int] = dataclasses.field(
-        init=False
-    )  # those of the chosen that are more than temporaries
+    # Those of the chosen that are more than temporaries.
+    loaded: frozenset[int] = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
         self.targets = frozenset().union(*(self.lines[place].sets for place in self.chosen))

@@ -246,9 +246,8 @@ class Overlap:
         iteration = place.iteration
         if variable in iteration.values:
             position, value = iteration.values[variable]
-            if (
-                position >= place.position
-            ):  # what the iteration before has left, which may be told by this one
+            # What the iteration before has left, which may be told by this one.
+            if position >= place.position:
                 return None
             if variable not in iteration.sums:
                 iteration.sums[variable] = self._sum(value, _Place(iteration, position))

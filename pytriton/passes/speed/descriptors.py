@@ -87,7 +87,7 @@ from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.dead import remove, remove_unread
 from pytriton.passes.analysis.pointers import TilePointers, terms
 from pytriton.passes.analysis.queries import nodes
-from pytriton.passes.analysis.traits import Described, Edge
+from pytriton.passes.analysis.traits import Described
 from pytriton.passes.memory.provenance import Provenance
 
 __all__ = ["descriptors"]
@@ -138,8 +138,8 @@ def _tilings(kernel: KernelDef, provenance: Provenance) -> tuple[_Tiling, ...]:
         symbol for tiling in tilings for pair in _operands(tiling.loop) for symbol in pair if every >= pair
     }
     return tuple(
-        replace(tiling, described=replace(tiling.described, feeds=True))
-        if tiling.pointers.symbol in feeding and tiling.described.element_bytes <= _MAX_BYTES_OF_FAST_OPERANDS
+        replace(tiling, described=tiling.described._replace(feeds=True))
+        if tiling.pointers.symbol in feeding and _bytes(tiling.base.type) <= _MAX_BYTES_OF_FAST_OPERANDS
         else tiling
         for tiling in tilings
     )
@@ -230,6 +230,7 @@ class _Search:
 
     def __init__(self, kernel: KernelDef) -> None:
         once = assigned_once(kernel.body)
+        self._places = {symbol: at for at, symbol in enumerate(kernel.parameters)}
         self._pointers = TilePointers(kernel)
         self._counters = {loop.symbol for loop in once if isinstance(loop, RangeLoop)}
         self._assignments = Counter(
@@ -272,12 +273,13 @@ class _Search:
             ) is not None:
                 yield tiling
 
-    def _stop(self, expr: Expr) -> str | int | None:
-        """The end of a loop, if a launcher can know it."""
+    def _stop(self, expr: Expr) -> tuple[int, int] | None:
+        """The end of a loop, if a launcher can know it: the position of a parameter, or -1 and a number."""
         value = constant(expr)
         if isinstance(value, int):
-            return value
-        return expr.symbol.name if isinstance(expr, Name) and expr.symbol in self._pointers.fixed else None
+            return -1, value
+        known = isinstance(expr, Name) and expr.symbol in self._pointers.fixed
+        return (self._places[expr.symbol], 0) if known else None  # type: ignore[union-attr]
 
     def _is_loaded(self, symbol: Symbol, body: Body, place: int) -> bool:
         """Whether all of an iteration's loads through the pointers come before they are moved, at ``place``."""
@@ -291,7 +293,7 @@ class _Search:
         return bool(before) and len(plain) == len(before) and not after
 
     def _tiling(
-        self, loop: RangeLoop, pointers: Declare, moved: Expr, step: int, stop: str | int
+        self, loop: RangeLoop, pointers: Declare, moved: Expr, step: int, stop: tuple[int, int]
     ) -> _Tiling | None:
         tile = None if pointers.value is None else self._pointers.tile_of(pointers.value)
         shape = shape_of(pointers.symbol.type)
@@ -300,24 +302,32 @@ class _Search:
         stride, rows, columns = tile.rows.stride, tile.rows.indices, tile.columns.indices
         if stride is None or tile.columns.stride is not None:
             return None
-        row_edge, column_edge = self._edge(rows, shape[0]), self._edge(columns, shape[1])
+        row_edge, column_edge = self._edge(rows), self._edge(columns)
         along = self._pointers.moved_along(tile, pointers.symbol, moved, step)
         width = _bytes(tile.base.type)
         if row_edge is None or column_edge is None or along is None or not width:
             return None
-        (row, row_start), (column, column_start) = row_edge, column_edge
-        moving = (row, column)[along]
-        starts = [*column.ids, column.first, shape[1], step * along]
-        if any(moving.ids) or moving.first or any(start * width % _ALIGNMENT for start in starts):
+        (row_ids, row, row_start), (column_ids, column, column_start) = row_edge, column_edge
+        starts = [*column_ids, column, shape[1], step * along]
+        still = not (any(column_ids) or column if along else any(row_ids) or row)
+        if not still or any(start * width % _ALIGNMENT for start in starts):
             return None
         counter = Name(loop.span, INT, loop.symbol)
         corner = (row_start, counter) if along else (counter, column_start)
-        down = not along
-        described = Described(tile.base.name, stride.name, width, row, column, stop, step, down)
+        described = Described(
+            *(self._places[tile.base], self._places[stride], *stop),
+            size=shape[along],
+            multiple=_ALIGNMENT // width,
+            down=0 if along else step,
+            row_ids=row_ids,
+            last_row=row + shape[0] - 1 - sum(row_ids),
+            column_ids=column_ids,
+            last_column=column + shape[1] - 1 - sum(column_ids),
+        )
         return _Tiling(loop, pointers, tile.base, stride, corner, described)
 
-    def _edge(self, indices: Expr, size: int) -> tuple[Edge, Expr] | None:
-        """``start + first ... first + size``: the edge, and the start as an expression."""
+    def _edge(self, indices: Expr) -> tuple[tuple[int, int, int], int, Expr] | None:
+        """Where a tile lies at first: each program id so many times, plus a number; and as an expression."""
         total = affine_of(self._value(indices), self._tile_term)
         if total is None or total.terms.get(_ELEMENT) != 1 or _element(indices) != INT:
             return None
@@ -332,7 +342,7 @@ class _Search:
                 return None
             if constant(term) != 0:
                 begin = term if begin is None else Binary(indices.span, INT, "+", begin, term)
-        return Edge((x, y, z), total.low, size), begin or Literal(indices.span, INT, 0)
+        return (x, y, z), total.low, begin or Literal(indices.span, INT, 0)
 
     def _value(self, expr: Expr) -> Expr:
         """The expression, or what the variable is that it names."""

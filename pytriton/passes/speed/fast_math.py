@@ -82,7 +82,8 @@ def fast_math(kernel: KernelDef, context: Context) -> KernelDef:
     body = map_bodies(kernel.body, scales.moved)
     body = map_body(body, _Powers(body).statement)
     body = _calculated_once(map_expressions(body, _fast), never_set(kernel))
-    context.traits = replace(context.traits, positive=tuple(sorted(scales.relied_upon)))
+    positive = (at for at, symbol in enumerate(kernel.parameters) if symbol in scales.relied_upon)
+    context.traits = replace(context.traits, positive=tuple(positive))
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
@@ -98,7 +99,7 @@ class _Scales:
 
     def __init__(self, fixed: set[Symbol]) -> None:
         self._fixed = fixed
-        self.relied_upon: set[str] = set()
+        self.relied_upon: set[Symbol] = set()
 
     def moved(self, body: Body) -> Body:
         """The block with each scale that can move where the scores are used, not where they are made."""
@@ -114,7 +115,7 @@ class _Scales:
                     except _Kept:
                         continue
                     if isinstance(scale, Name):
-                        self.relied_upon.add(scale.symbol.name)
+                        self.relied_upon.add(scale.symbol)
                     body = (*body[:place], replace(statement, value=scores), *uses)
         return body
 

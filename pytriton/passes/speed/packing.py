@@ -56,7 +56,16 @@ from pytriton.lang.tree.typed import (
     Store,
     Symbol,
 )
-from pytriton.lang.tree.types import BOOL, INT, BlockType, PointerType, ScalarType, element_of, shape_of
+from pytriton.lang.tree.types import (
+    BOOL,
+    INT,
+    LONG,
+    BlockType,
+    PointerType,
+    ScalarType,
+    element_of,
+    shape_of,
+)
 from pytriton.lang.tree.walk import (
     expressions,
     kinds,
@@ -99,9 +108,12 @@ def packed(kernel: KernelDef, context: Context) -> KernelDef:
     operands, writes = _Search(kernel).found() if _may_pack(kernel) else ((), ())
     if not operands:
         return kernel
-    reads = tuple(_box(operand) for operand in operands)
+    places = {symbol: at for at, symbol in enumerate(kernel.parameters)}
+    reads = tuple(_box(operand, places) for operand in operands)
     pointers = TilePointers(kernel)
-    fixed = frozenset(symbol.name for symbol in pointers.fixed)
+    fixed = {
+        at: symbol for symbol, at in places.items() if symbol in pointers.fixed and symbol.type in (INT, LONG)
+    }
     packing = Packing(reads, writes, pointers.values, fixed)
     context.traits = replace(context.traits, packing=packing)
     return _with_copies(kernel, operands) if context.settings.packed else kernel
@@ -113,19 +125,14 @@ def _may_pack(kernel: KernelDef) -> bool:
     return Dot in inside and Atomic not in inside and any(load.mask for load in nodes(kernel.body, Load))
 
 
-def _box(operand: _Operand) -> Box:
+def _box(operand: _Operand, places: Mapping[Symbol, int]) -> Box:
     element = operand.tile.base.type.element  # type: ignore[union-attr]
     step = abs(_number(operand.loop.step))
     sides = [
-        _side(axis, operand.bounds.get(at), step if at == operand.along else 0)
+        Side(axis.indices, axis.stride, operand.bounds.get(at), step if at == operand.along else 0)
         for at, axis in enumerate(operand.tile.axes)
     ]
-    return Box(operand.tile.base.name, element.bits // 8, *sides)  # type: ignore[union-attr]
-
-
-def _side(axis: Axis, bound: Expr | None, step: int = 0) -> Side:
-    limit = None if bound is None else bound.symbol.name if isinstance(bound, Name) else _number(bound)
-    return Side(axis.indices, 1 if axis.stride is None else axis.stride.name, limit, step)
+    return Box(places[operand.tile.base], element.bits // 8, *sides)  # type: ignore[union-attr]
 
 
 def _number(expr: Expr) -> int:
@@ -307,8 +314,9 @@ class _Search:
             return None
         element = tile.base.type.element
         bounds = (self._bounds(store.mask, tile, {}) if store.mask is not None else None) or {}
-        sides = [_side(axis, bounds.get(at)) for at, axis in enumerate(tile.axes)]
-        return Box(tile.base.name, element.bits // 8, *sides) if isinstance(element, ScalarType) else None
+        sides = [Side(axis.indices, axis.stride, bounds.get(at)) for at, axis in enumerate(tile.axes)]
+        base = self._kernel.parameters.index(tile.base)
+        return Box(base, element.bits // 8, *sides) if isinstance(element, ScalarType) else None
 
 
 def _copied(type_: object) -> bool:

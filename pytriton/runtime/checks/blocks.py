@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 import torch
 
-from pytriton.runtime.checks.memory import Range
+from pytriton.runtime.checks.memory import Range, merged
 
-__all__ = ["known_blocks", "merged"]
+__all__ = ["blocks", "known_blocks"]
+
+
+def blocks() -> Iterator[tuple[int, int, int, str]]:
+    """Device, address, bytes and state of each block."""
+    for segment in torch.cuda.memory_snapshot():  # type: ignore[no-untyped-call]
+        address = segment["address"]
+        for block in segment["blocks"]:
+            yield segment["device"], address, block["size"], block["state"]
+            address += block["size"]
 
 
 def known_blocks(device: int) -> list[Range]:
-    """In rising order, those that touch made one; of other allocators nothing is known."""
-    ranges: list[Range] = []
-    for segment in torch.cuda.memory_snapshot():  # type: ignore[no-untyped-call]
-        if segment["device"] != device:
-            continue
-        address = segment["address"]
-        for block in segment["blocks"]:
-            if block["state"] == "active_allocated":
-                ranges.append((address, address + block["size"]))
-            address += block["size"]
-    return merged(ranges)
-
-
-def merged(ranges: Iterable[Range]) -> list[Range]:
-    """The ranges in rising order, those that touch made one."""
-    result: list[Range] = []
-    for low, end in sorted(ranges):
-        if result and low <= result[-1][1]:
-            result[-1] = (result[-1][0], max(end, result[-1][1]))
-        else:
-            result.append((low, end))
-    return result
+    """Those of a device in rising order, those that touch made one; of other allocators nothing is known."""
+    rows = (
+        (at, at + size) for on, at, size, state in blocks() if on == device and state == "active_allocated"
+    )
+    return merged(rows)

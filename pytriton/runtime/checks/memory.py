@@ -9,7 +9,7 @@ CPU all pages that the process has mapped.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,7 +22,7 @@ from pytriton.passes.check.sites import Site
 from pytriton.pipeline import Parameter
 from pytriton.runtime.checks.mode import Checks
 
-__all__ = ["Extent", "Memory", "Pages", "Range"]
+__all__ = ["Extent", "Memory", "Pages", "Range", "merged"]
 
 Range = tuple[int, int]  # the first address and the one after the last
 
@@ -122,18 +122,24 @@ def _storage(tensor: torch.Tensor) -> Range | None:
         return None
 
 
+def merged(ranges: Iterable[Range]) -> list[Range]:
+    """The ranges in rising order, those that touch made one."""
+    result: list[Range] = []
+    for low, end in sorted(ranges):
+        if result and low <= result[-1][1]:
+            result[-1] = (result[-1][0], max(end, result[-1][1]))
+        else:
+            result.append((low, end))
+    return result
+
+
 class Pages:
     """The mapped pages of this process, as they were when it was made."""
 
     def __init__(self, *, writable: bool) -> None:
-        merged: list[list[int]] = []
-        for low, end in _mapped("w" if writable else "r"):
-            if merged and merged[-1][1] == low:
-                merged[-1][1] = end
-            else:
-                merged.append([low, end])
-        self._lows = [low for low, _ in merged]
-        self._ends = [end for _, end in merged]
+        ranges = merged(_mapped("w" if writable else "r"))
+        self._lows = [low for low, _ in ranges]
+        self._ends = [end for _, end in ranges]
 
     def around(self, address: int) -> Range | None:
         """The mapped range in which an address lies."""

@@ -19,8 +19,7 @@ from typing import Any, Final, Literal
 
 import numpy
 
-from pytriton.runtime.checks.blocks import merged
-from pytriton.runtime.checks.memory import Range
+from pytriton.runtime.checks.memory import Range, merged
 
 __all__ = ["Clash", "Event", "Kind", "Shadow"]
 

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.lang.tree.types import BFLOAT16, PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.launch.arguments import BY_8, BY_16, ONE, PLAIN
 
@@ -32,29 +32,19 @@ __all__ = [
     "specialize",
 ]
 
-_TYPE_CODES: Final = {
-    "int1": "i1",
-    "int8": "i8",
-    "uint8": "u8",
-    "int16": "i16",
-    "uint16": "u16",
-    "int32": "i32",
-    "uint32": "u32",
-    "int64": "i64",
-    "uint64": "u64",
-    "float16": "fp16",
-    "bfloat16": "bf16",
-    "float32": "fp32",
-    "float64": "fp64",
-}
+_LETTERS: Final = {"bool": "i", "int": "i", "uint": "u", "float": "fp"}
 
 
 def signature_type(type_: ScalarType | PointerType) -> str:
     """Triton's code of a parameter type: ``i32``, ``*fp16``; a pointer to pointers is ``*i64``."""
     if isinstance(type_, PointerType):
         pointed = type_.element
-        return "*i64" if isinstance(pointed, PointerType) else f"*{_TYPE_CODES[pointed.triton]}"
-    return "u1" if type_.kind == "bool" else _TYPE_CODES[type_.triton]
+        return "*i64" if isinstance(pointed, PointerType) else f"*{_code(pointed)}"
+    return "u1" if type_.kind == "bool" else _code(type_)
+
+
+def _code(type_: ScalarType) -> str:
+    return "bf16" if type_ == BFLOAT16 else f"{_LETTERS[type_.kind]}{type_.bits}"
 
 
 _DIVISORS: Final = {BY_16: 16, BY_8: 8}

@@ -19,9 +19,8 @@ from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 
 __all__ = ["LIBDEVICE", "MENDS", "Mends", "counted", "mended"]
 
-Mends = Mapping[
-    tuple[Any, str], Callable[[Any], Any]
-]  # owner and name -> what makes the mended of the original
+# Owner and name -> what makes the mended of the original.
+Mends = Mapping[tuple[Any, str], Callable[[Any], Any]]
 
 
 @contextmanager

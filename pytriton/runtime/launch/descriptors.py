@@ -13,13 +13,13 @@ back once it is queued (device.py): what is put there next runs behind it. A CUD
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from triton.runtime.driver import driver
 
-from pytriton.passes.analysis.traits import Described, Edge
+from pytriton.passes.analysis.traits import Described
 from pytriton.pipeline import Translation
 from pytriton.runtime.launch.device import Grid, style_here
 
@@ -39,65 +39,28 @@ def describes() -> bool:
     return target.backend == "cuda" and target.arch >= _HOPPER and style_here() is not None
 
 
-class Tile(NamedTuple):
-    """What is asked of a launch about one descriptor, in numbers, as the launcher in C reads them, too.
-
-    ``base``, ``stride`` and ``stop`` are positions of values (``stop`` -1: it is ``number``). The last tile of a
-    program begins at ``ids`` times the size of the grid, plus ``last``, of rows and of columns; the loop moves it
-    by ``down`` rows at a time.
-    """
-
-    base: int
-    stride: int
-    stop: int
-    number: int
-    size: int
-    multiple: int
-    down: int
-    row_ids: tuple[int, int, int]
-    last_row: int
-    column_ids: tuple[int, int, int]
-    last_column: int
-
-    def suits(self, grid: Grid, values: Sequence[Any]) -> bool:
-        """Whether the descriptor reaches what the text says."""
-        (a, b, c), (d, e, f), (x, y, z) = self.row_ids, self.column_ids, grid
-        address, distance = values[self.base], values[self.stride]
-        return (
-            address > 0
-            and not address % _BYTES
-            and 0 < distance <= MAX_INT
-            and not distance % self.multiple
-            and (a * x + b * y + c * z + self.last_row) * distance
-            + (d * x + e * y + f * z + self.last_column)
-            <= MAX_INT
-            and (self.number if self.stop < 0 else values[self.stop]) + self.size <= MAX_INT
-            and self.down * distance <= MAX_INT
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class Fits:
     """Whether a launch with this grid and these values reads what the text says."""
 
-    tiles: tuple[Tile, ...]
+    tiles: tuple[Described, ...]
     positive: tuple[int, ...] = ()  # the positions of values that have to be
 
     def __call__(self, grid: Grid, values: Sequence[Any]) -> bool:
         x, y, z = grid
         return (
             (not self.tiles or x * y * z <= MAX_PROGRAMS)
-            and all(tile.suits(grid, values) for tile in self.tiles)
+            and all(_suits(tile, grid, values) for tile in self.tiles)
             and all(_SMALLEST <= values[at] <= _LARGEST for at in self.positive)
         )
 
     @property
     def packed(self) -> bytes:
-        """The same for the launcher in C: of each tile all numbers in order."""
+        """The same for the launcher in C: of each tile all numbers in order, but not ``feeds``."""
         numbers = [
             number
             for tile in self.tiles
-            for entry in tile
+            for entry in tile[:-1]
             for number in (entry if isinstance(entry, tuple) else (entry,))
         ]
         return struct.pack(f"{len(numbers)}q", *numbers)
@@ -106,30 +69,20 @@ class Fits:
 def fits_of(translation: Translation) -> Fits | None:
     """What must hold of a launch; None if all suit."""
     traits = translation.traits
-    if not traits.described and not traits.positive:
-        return None
-    places = {parameter.name: at for at, parameter in enumerate(translation.parameters)}
-    tiles = tuple(_tile(described, places) for described in traits.described)
-    return Fits(tiles, tuple(places[name] for name in traits.positive))
+    return Fits(traits.described, traits.positive) if traits.described or traits.positive else None
 
 
-def _tile(described: Described, places: Mapping[str, int]) -> Tile:
-    rows, columns, stop = described.rows, described.columns, described.stop
-    return Tile(
-        base=places[described.base],
-        stride=places[described.stride],
-        stop=-1 if isinstance(stop, int) else places[stop],
-        number=stop if isinstance(stop, int) else 0,
-        size=(rows if described.down else columns).size,
-        multiple=_BYTES // described.element_bytes,
-        down=described.step if described.down else 0,
-        row_ids=rows.ids,
-        last_row=_last(rows),
-        column_ids=columns.ids,
-        last_column=_last(columns),
+def _suits(tile: Described, grid: Grid, values: Sequence[Any]) -> bool:
+    """Whether the descriptor reaches what the text says."""
+    (a, b, c), (d, e, f), (x, y, z) = tile.row_ids, tile.column_ids, grid
+    address, distance = values[tile.base], values[tile.stride]
+    row, column = a * x + b * y + c * z + tile.last_row, d * x + e * y + f * z + tile.last_column
+    return (
+        address > 0
+        and not address % _BYTES
+        and 0 < distance <= MAX_INT
+        and not distance % tile.multiple
+        and row * distance + column <= MAX_INT
+        and (tile.number if tile.stop < 0 else values[tile.stop]) + tile.size <= MAX_INT
+        and tile.down * distance <= MAX_INT
     )
-
-
-def _last(edge: Edge) -> int:
-    """The last index of a tile before the loop moves it, less what the size of the grid makes of it."""
-    return edge.first + edge.size - 1 - sum(edge.ids)

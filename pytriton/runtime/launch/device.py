@@ -50,9 +50,8 @@ __all__ = [
 Grid = tuple[int, int, int]
 
 LARGEST_GRID: Final[Grid] = (2**31 - 1, 65535, 65535)  # what CUDA accepts, per axis
-MOST_PROGRAMS: Final = (
-    2**31 - 1
-)  # Triton multiplies the axes as 32-bit numbers, and launches nothing if that wraps
+# Triton multiplies the axes as 32-bit numbers, and launches nothing if that wraps.
+MOST_PROGRAMS: Final = 2**31 - 1
 
 _GRIDS: Final = "give a function of the options, or 1 to 3 integers; round up with pytriton.cdiv(a, b)"
 _TRITON_VERSION: Final = tuple(int(part) for part in triton.__version__.split(".")[:2])

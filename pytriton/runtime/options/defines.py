@@ -154,9 +154,9 @@ class Options:
         raise AttributeError(f"options are read-only: cannot set '{name}'")
 
     def __repr__(self) -> str:
-        defines = ", ".join(f"{name}={value!r}" for name, value in self.defines.items())
-        tail = "" if self.num_stages is None else f", num_stages={self.num_stages}"
-        return f"Options({defines + ', ' if defines else ''}num_warps={self.num_warps}{tail})"
+        stages = {} if self.num_stages is None else {"num_stages": self.num_stages}
+        shown = [*self.defines.items(), ("num_warps", self.num_warps), *stages.items()]
+        return f"Options({', '.join(f'{name}={value!r}' for name, value in shown)})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,9 +189,7 @@ class Config:
     @cached_property
     def _key(self) -> tuple[object, ...]:
         defines = tuple(sorted((name, repr(value)) for name, value in self.defines.items()))
-        arithmetic = self.precision, self.fast_math
-        variant = self.swizzle, self.descriptors, self.packed
-        return defines, self.num_warps, self.num_stages, *arithmetic, *variant
+        return defines, *(getattr(self, setting.name) for setting in fields(self)[1:])
 
     def __eq__(self, other: object) -> bool:
         return self._key == other._key if isinstance(other, Config) else NotImplemented
@@ -203,14 +201,10 @@ class Config:
         return _config_of, (state_of_config(self),)
 
     def __repr__(self) -> str:
-        defines = ", ".join(f"{name}={value!r}" for name, value in self.defines.items())
-        tail = "" if self.num_stages is None else f", num_stages={self.num_stages}"
-        tail += "" if self.precision == "ieee" else f", precision={self.precision!r}"
-        tail += ", fast_math=True" if self.fast_math else ""
-        tail += f", swizzle={self.swizzle}" if self.swizzle else ""
-        tail += ", descriptors=True" if self.descriptors else ""
-        tail += ", packed=True" if self.packed else ""
-        return f"Config({defines + ', ' if defines else ''}num_warps={self.num_warps}{tail})"
+        shown = [*self.defines.items(), ("num_warps", self.num_warps)]
+        given = [(setting, getattr(self, setting.name)) for setting in fields(self)[2:]]
+        shown += [(setting.name, value) for setting, value in given if value != setting.default]
+        return f"Config({', '.join(f'{name}={value!r}' for name, value in shown)})"
 
 
 def state_of_config(config: Config) -> dict[str, Any]:

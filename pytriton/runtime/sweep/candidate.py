@@ -10,19 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import Any
-
-from triton.runtime.errors import InterpreterError
 
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.memory import Memory
 from pytriton.runtime.compile.compiler import compile_kernel
-from pytriton.runtime.compile.failures import Generated
-from pytriton.runtime.compile.load import load
-from pytriton.runtime.interpret.interpreter import Interpreted
-from pytriton.runtime.interpret.traced import Trace
 from pytriton.runtime.launch.arguments import BY_16, Binder
 from pytriton.runtime.launch.descriptors import fits_of
 from pytriton.runtime.launch.device import MOST_PROGRAMS, DeviceKernel, Direct, Grid, refuse_count
@@ -31,10 +25,10 @@ from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.options.source_text import KernelText
 from pytriton.runtime.sweep.checked import Checked
 from pytriton.runtime.sweep.compiled import compiled_on
-from pytriton.runtime.sweep.examine import raced, traced
+from pytriton.runtime.sweep.on_cpu import OnCpu
 from pytriton.runtime.sweep.packing import Copies, copying
 
-__all__ = ["CPU", "Candidate"]
+__all__ = ["CPU", "Candidate", "Launch"]
 
 CPU = -1  # the device index of the CPU, as torch.Tensor.get_device() says it
 
@@ -51,7 +45,7 @@ class Candidate:
         self.translation = text.translate(config)
         self._fits = fits_of(self.translation)
         packing = self.translation.traits.packing if config.packed else None
-        self._copies = None if packing is None else Copies(self.translation, packing, _copier)
+        self._copies = None if packing is None else Copies(packing, _copier)
         self.binder = binder_for(self.translation)
         self._text = text
         self._lock = Lock()
@@ -93,7 +87,7 @@ class Candidate:
 
     def _run(self, device: int, grid: Grid, specialization: tuple[int, ...], values: Sequence[Any]) -> None:
         if device == CPU:
-            self._interpret(grid, values)
+            self._on_cpu.run(grid, values)
         else:
             self.kernel_on(device, specialization)(grid, values)
 
@@ -113,14 +107,6 @@ class Candidate:
     def _checked(self) -> Checked:
         """The same point with memory checks."""
         return Checked(self._text, self.config)
-
-    def traced(self, grid: Grid, values: Sequence[Any], memory: Memory, program: Grid) -> Trace:
-        """One program of a launch on CPU memory, statement by statement."""
-        return traced(self._text, self.config, grid, values, memory, program)
-
-    def raced(self, grid: Grid, values: Sequence[Any], memory: Memory, *, turned: bool) -> bool:
-        """All programs of a launch on CPU memory, watched for races; raises LaunchError if there are any."""
-        return raced(self._text, self.config, grid, values, memory, turned=turned)
 
     @cached_property
     def _plain(self) -> Candidate:
@@ -193,23 +179,27 @@ class Candidate:
         return kernels[-1].compiled if kernels else None
 
     @cached_property
-    def _interpreted(self) -> Interpreted:
-        made = self._for_cpu
-        module = load(made.function, made.text)
-        return Interpreted(module, made.parameters, made.constexprs, prints=made.prints)
-
-    @cached_property
-    def _for_cpu(self) -> Translation:
+    def _on_cpu(self) -> OnCpu:
         """What the interpreter runs: the same, but for what is printed."""
-        return self._text.translate(self.config, on_cpu=True) if self.translation.prints else self.translation
+        translation, text = self.translation, self._text
+        return OnCpu(
+            text.translate(self.config, on_cpu=True) if translation.prints else translation, text.source
+        )
 
-    def _interpret(self, grid: Grid, values: Sequence[Any]) -> None:
-        try:
-            self._interpreted.run(grid, values)
-        except InterpreterError as error:
-            made = self._for_cpu
-            module = load(made.function, made.text)
-            raise Generated(made, module.path, self._text.source).stopped(error) from error
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Launch:
+    """One launch, all decided."""
+
+    candidate: Candidate
+    device: int
+    grid: Grid
+    values: Sequence[Any]
+    specialization: tuple[int, ...]
+    memory: Memory | None = None  # what it may reach, if that is checked
+
+    def __call__(self) -> None:
+        self.candidate.launch(self.device, self.grid, self.values, self.specialization, self.memory)
 
 
 @cache

@@ -17,26 +17,23 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import torch
-from triton.runtime.errors import InterpreterError
 
+from pytriton.errors import PytritonError
 from pytriton.pipeline import Translation
 from pytriton.runtime.checks.blocks import known_blocks
 from pytriton.runtime.checks.memory import Memory
 from pytriton.runtime.checks.report import tell, tell_of_overlaps
 from pytriton.runtime.checks.short_grid import tell_of_short_grid
 from pytriton.runtime.checks.table import bounds, filled, forgotten, found_in, inspectable
-from pytriton.runtime.checks.violation import Violation
-from pytriton.runtime.compile.failures import Generated
-from pytriton.runtime.compile.load import load
 from pytriton.runtime.errors import warn_once
 from pytriton.runtime.interpret.checked import CheckedAccesses, Launched
-from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.launch.arguments import BY_16
 from pytriton.runtime.launch.device import DeviceKernel, Grid
 from pytriton.runtime.locks import Lock, renew_in_children
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.source_text import KernelText
 from pytriton.runtime.sweep.compiled import compiled_on
+from pytriton.runtime.sweep.on_cpu import OnCpu
 
 __all__ = ["Checked", "with_table"]
 
@@ -95,23 +92,21 @@ class Checked:
         return self._tell_of_captured()
 
     def _interpret(self, grid: Grid, values: Sequence[Any], memory: Memory) -> None:
-        made = self._for_cpu
+        made, launched = self._on_cpu.made, Launched(memory, {})
         tell_of_overlaps(made, memory)
-        found: dict[int, Violation] = {}
-        launched = Launched(memory, found)
         try:
-            self._interpreted.run(grid, values, launched)
-        except InterpreterError as error:
-            tell(found, memory, grid)  # the cause, if there was one
-            path = load(made.function, made.text).path
-            raise Generated(made, path, self._text.source).stopped(error, memory) from error
-        tell(found, memory, grid)
+            self._on_cpu.run(grid, values, launched)
+        except PytritonError:
+            tell(launched.found, memory, grid)  # the cause, if there was one
+            raise
+        tell(launched.found, memory, grid)
         tell_of_short_grid(made.sites, launched.last, memory, grid)
 
     @cached_property
-    def _for_cpu(self) -> Translation:
+    def _on_cpu(self) -> OnCpu:
         """The code in which all accesses are checked; of what it prints, the interpreter knows the form."""
-        return self._text.translate(self._config, checked=True, on_cpu=True)
+        made = self._text.translate(self._config, checked=True, on_cpu=True)
+        return OnCpu(made, self._text.source, CheckedAccesses(made.sites) if made.sites else None)
 
     @cached_property
     def _whole(self) -> Translation:
@@ -125,13 +120,6 @@ class Checked:
     @cached_property
     def _executor(self) -> Translation:
         return self._text.translate(self._config, checked=True, part="executor")
-
-    @cached_property
-    def _interpreted(self) -> Interpreted:
-        made = self._for_cpu
-        accesses = CheckedAccesses(made.sites) if made.sites else None
-        module = load(made.function, made.text)
-        return Interpreted(module, made.parameters, made.constexprs, accesses=accesses, prints=made.prints)
 
     def _is_inside(self, launch: _Launch) -> bool:
         """Whether the inspector finds all accesses that it looks at to be inside; this waits for it."""

@@ -11,18 +11,16 @@ The copying kernel is a text of ours, and runs wherever kernels run. It reads wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import torch
 
-from pytriton.passes.analysis.intervals import Intervals
+from pytriton.passes.analysis.intervals import Evaluator, Interval, intervals
 from pytriton.passes.analysis.traits import Box, Packing, Side
 from pytriton.passes.speed.packing import ROW
-from pytriton.pipeline import Translation
-from pytriton.runtime.launch.arguments import Binder
 from pytriton.runtime.launch.device import LARGEST_GRID, Grid
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.source_text import KernelText
@@ -58,16 +56,6 @@ __global__ void pack(WORD *copy __noalias, WORD *from __noalias __readonly,
 def copying(width: int) -> tuple[KernelText, Config]:
     """The kernel that copies elements of so many bytes."""
     return KernelText(Source(_SOURCE, "pack.c")), Config({"WORD": WORDS[width], "TILE": _TILE})
-
-
-class _Copier(Protocol):
-    """A ``Candidate`` of that kernel."""
-
-    binder: Binder
-
-    def launch(
-        self, device: int, grid: Grid, values: Sequence[Any], specialization: tuple[int, ...]
-    ) -> None: ...
 
 
 class _Reach(NamedTuple):
@@ -108,19 +96,16 @@ class _Copy(NamedTuple):
 
 
 class Copies:
-    """The copies of one candidate's launches. ``copier`` is the kernel that copies elements of so many bytes."""
+    """The copies of one candidate's launches. ``copier`` gives the candidate that copies elements of a width."""
 
-    def __init__(self, translation: Translation, packing: Packing, copier: Callable[[int], _Copier]) -> None:
+    def __init__(self, packing: Packing, copier: Callable[[int], Any]) -> None:
         self._packing, self._copier = packing, copier
-        self._places = {parameter.name: at for at, parameter in enumerate(translation.parameters)}
-        self.positions = tuple(self._places[box.base] for box in packing.reads)
-        bases = {*self.positions, *(self._places[box.base] for box in packing.writes)}
-        self._numbers = tuple(at for at in range(len(translation.parameters)) if at not in bases)
+        self.positions = tuple(box.base for box in packing.reads)
         self._sizes = lru_cache(64)(self._sizes_of)
 
     def of(self, grid: Grid, values: Sequence[Any]) -> tuple[_Copy, ...] | None:
         """The copies for a launch; None for one that copies do not suit, or that needs none."""
-        found = self._sizes(grid, tuple([values[at] for at in self._numbers]))
+        found = self._sizes(grid, tuple([values[at] for at in self._packing.fixed]))
         if found is None:
             return None
         copies, written = found
@@ -162,51 +147,53 @@ class Copies:
         self, grid: Grid, numbers: tuple[Any, ...]
     ) -> tuple[tuple[_Copy, ...], tuple[_Reach, ...]] | None:
         """What a launch copies and writes; None where that is not known, or something might wrap."""
-        given = dict(zip(self._numbers, numbers, strict=True))
-        parameters = {name: given[at] for name, at in self._places.items() if at in given}
-        fixed = {name: value for name, value in parameters.items() if name in self._packing.fixed}
-        intervals = Intervals(self._packing.values, fixed, grid)
-        written = [self._reach(box, intervals, parameters) for box in self._packing.writes]
-        copies = [self._copy(box, intervals, parameters) for box in self._packing.reads]
+        parameters = dict(zip(self._packing.fixed.values(), numbers, strict=True))
+        launch = intervals(self._packing.values, parameters, grid)
+        written = [_reach(box, launch) for box in self._packing.writes]
+        copies = [_copy(box, launch) for box in self._packing.reads]
         known, sure = [one for one in copies if one], [one for one in written if one]
         return (
             (tuple(known), tuple(sure)) if len(known) == len(copies) and len(sure) == len(written) else None
         )
 
-    def _reach(self, box: Box, intervals: Intervals, parameters: Mapping[str, int]) -> _Reach | None:
-        counts = [_count(side, intervals, parameters) for side in (box.rows, box.columns)]
-        strides = [_number(side.stride, parameters) for side in (box.rows, box.columns)]
-        reach = _Reach(self._places[box.base], box.element_bytes, *counts, *strides)
-        fits = min(counts) > 0 <= min(strides) and reach.bytes // reach.width <= _MAX_INT
-        return reach if fits else None
 
-    def _copy(self, box: Box, intervals: Intervals, parameters: Mapping[str, int]) -> _Copy | None:
-        reach = self._reach(box, intervals, parameters)
-        if reach is None:
-            return None
-        rows, columns = box.rows, box.columns
-        height = reach.rows if not rows.step else _raised(reach.rows, rows.step)
-        pitch = _raised(_number(columns.bound, parameters), max(ROW, columns.step))
-        steps = rows.step * max(reach.by_row, pitch), columns.step * reach.by_column
-        limits = _number(rows.bound, parameters) + ROW + rows.step, height * pitch, *steps
-        fits = max(limits) <= _MAX_INT - ROW and -(-height // _TILE) <= LARGEST_GRID[1]
-        return _Copy(reach, height, pitch) if fits else None
+def _reach(box: Box, launch: Evaluator[Interval]) -> _Reach | None:
+    sides = box.rows, box.columns
+    counts = [_count(side, launch) for side in sides]
+    strides = [1 if side.stride is None else launch.parameters[side.stride] for side in sides]
+    reach = _Reach(box.base, box.element_bytes, *counts, *strides)
+    fits = min(counts) > 0 <= min(strides) and reach.bytes // reach.width <= _MAX_INT
+    return reach if fits else None
 
 
-def _number(value: str | int | None, parameters: Mapping[str, int]) -> int:
-    """A number, or what a parameter is in a launch."""
-    assert value is not None
-    return parameters[value] if isinstance(value, str) else value
+def _copy(box: Box, launch: Evaluator[Interval]) -> _Copy | None:
+    reach = _reach(box, launch)
+    if reach is None:
+        return None
+    rows, columns = box.rows, box.columns
+    height = reach.rows if not rows.step else _raised(reach.rows, rows.step)
+    pitch = _raised(_bound(columns, launch), max(ROW, columns.step))
+    steps = rows.step * max(reach.by_row, pitch), columns.step * reach.by_column
+    limits = _bound(rows, launch) + ROW + rows.step, height * pitch, *steps
+    fits = max(limits) <= _MAX_INT - ROW and -(-height // _TILE) <= LARGEST_GRID[1]
+    return _Copy(reach, height, pitch) if fits else None
 
 
-def _count(side: Side, intervals: Intervals, parameters: Mapping[str, int]) -> int:
+def _bound(side: Side, launch: Evaluator[Interval]) -> int:
+    """A bound that there is, in this launch."""
+    interval = None if side.bound is None else launch.of(side.bound)
+    assert interval is not None
+    return interval[0]
+
+
+def _count(side: Side, launch: Evaluator[Interval]) -> int:
     """How many indices, from 0 on, are reached along an axis; 0 if that is not known."""
-    interval = intervals.of(side.indices)
+    interval = launch.of(side.indices)
     if interval is None or interval[0] < 0:
         return 0
     if side.bound is None:
         return interval[1] + 1
-    bound = _number(side.bound, parameters)
+    bound = _bound(side, launch)
     if side.step:  # a step reaches no further than the next begins: so the copy ends with the last
         return bound if interval[1] < side.step else 0
     return min(bound, interval[1] + 1)

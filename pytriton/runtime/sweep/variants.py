@@ -30,9 +30,8 @@ _T = TypeVar("_T")
 
 STAGED: Final = 6  # so many of the user's points are tried with other stages
 BEST_FEW: Final = 3  # so many of these, and of what their stages made of them, in other orders
-LEAST_COPIED: Final = (
-    1 << 23
-)  # bytes: the host needs 60 us to launch copies, in which small products are done
+# Bytes: the host needs 60 us to launch copies, in which small products are done.
+LEAST_COPIED: Final = 1 << 23
 HOPELESS: Final = 1.3  # times the best: no variant makes up for that
 _LONGEST_FIRST: Final = -16  # programs along axis 1 that do so where those at the end of axis 0 come first
 

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-__all__ = ["INSIDE", "Call", "Frame", "Shapes"]
+__all__ = ["INSIDE", "Call", "Frame", "Shapes", "unseen"]
 
 Frame = list[Any]
 
@@ -43,3 +43,8 @@ class _Thread(threading.local):
 
 INSIDE: Final = _Thread()
 """The frame of the operator that this thread is running the body of; None outside."""
+
+
+def unseen() -> Frame:
+    """A frame for launches of ours that no schema has to mention; where launches are skipped, these are too."""
+    return INSIDE.frame if isinstance(INSIDE.frame, Shapes) else []

@@ -11,23 +11,21 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import torch
 
-from pytriton.runtime.checks.memory import Memory
-from pytriton.runtime.launch.device import Grid
 from pytriton.runtime.locks import Lock
-from pytriton.runtime.sweep.candidate import CPU, Candidate
+from pytriton.runtime.sweep.candidate import CPU, Candidate, Launch
 from pytriton.runtime.testing import milliseconds_on_gpu
 from pytriton.runtime.tune.cross_check import disagreeing
 from pytriton.runtime.tune.race import race
 from pytriton.runtime.tune.snapshot import Saved
 
-__all__ = ["WRONG", "Deadline", "Launch", "Measured", "bench", "may_measure", "time_all"]
+__all__ = ["WRONG", "Deadline", "Measured", "bench", "may_measure", "time_all"]
 
 NO_TUNE_VARIABLE: Final = "PYTRITON_NO_TUNE"
 
@@ -42,21 +40,6 @@ _MAX_LAUNCHES: Final = 100  # of ``bench``
 def _measuring(device: int) -> Lock:
     """Held while a sweep is measured on a GPU."""
     return Lock()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Launch:
-    """One launch, all decided."""
-
-    candidate: Candidate
-    device: int
-    grid: Grid
-    values: Sequence[Any]
-    specialization: tuple[int, ...]
-    memory: Memory | None = None  # what it may reach, if that is checked
-
-    def __call__(self) -> None:
-        self.candidate.launch(self.device, self.grid, self.values, self.specialization, self.memory)
 
 
 def may_measure() -> bool:

@@ -23,10 +23,10 @@ from pytriton.runtime.errors import refusal
 from pytriton.runtime.launch.arguments import Bound
 from pytriton.runtime.launch.constants import Constants
 from pytriton.runtime.launch.device import Grid, sizes_of
-from pytriton.runtime.sweep.candidate import Candidate
+from pytriton.runtime.sweep.candidate import Candidate, Launch
 from pytriton.runtime.sweep.feasibility import limits_of, spills, too_large
 from pytriton.runtime.sweep.sweep import Sweep
-from pytriton.runtime.tune.benchmark import Launch, Measured, time_all
+from pytriton.runtime.tune.benchmark import Measured, time_all
 from pytriton.runtime.tune.progress import Progress
 from pytriton.runtime.tune.snapshot import Saved, Written, save
 

@@ -11,11 +11,11 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any, Final, TextIO
 
 from pytriton.progress import PROGRESS_VARIABLE, bar
 from pytriton.runtime.options.defines import Config
+from pytriton.runtime.show.named import settings_of, varied_in
 from pytriton.runtime.tune.record import Question
 
 __all__ = ["Progress", "pinning"]
@@ -33,7 +33,7 @@ class Progress:
         self._silent = asked == "0" or self._stream is None
         self._every = asked == "1"
         self._bar: Any = None if self._every else bar(kernel, 0, self._stream)
-        self._varied = _varied(points)
+        self._varied = varied_in([settings_of(point) for point in points])
         self._total = 0
         self._done = 0
         self._best = float("inf")
@@ -87,7 +87,7 @@ class Progress:
 
     def _named(self, point: Config) -> str:
         """The settings by which the points differ, and those that tuning adds of its own accord."""
-        shown = {name: value for name, value in _settings(point).items() if name in self._varied}
+        shown = {name: value for name, value in settings_of(point).items() if name in self._varied}
         shown |= {name: value for name, value in _extras(point).items() if name not in _OUTER}
         return " ".join(f"{name}={value}" for name, value in shown.items()) or "the only point"
 
@@ -117,27 +117,12 @@ def pinning(config: Config) -> str:
     return f"pytriton.kernel(src, autotune_configs=[{point}]{outer})"
 
 
-def _settings(config: Config) -> dict[str, object]:
-    """All that a config says, by name."""
-    own = {
-        setting.name: getattr(config, setting.name) for setting in fields(config) if setting.name != "defines"
-    }
-    return {**config.defines, **own}
-
-
 def _extras(config: Config) -> dict[str, object]:
     """What a config says beside defines and warps, where it is not as usual."""
-    usual = _settings(Config())
+    usual = settings_of(Config())
     named = {"num_warps", *config.defines}
     return {
         name: value
-        for name, value in _settings(config).items()
+        for name, value in settings_of(config).items()
         if name not in named and value != usual.get(name)
     }
-
-
-def _varied(points: Sequence[Config]) -> frozenset[str]:
-    """The names by which the points differ."""
-    every = [_settings(point) for point in points]
-    names = {name for settings in every for name in settings}
-    return frozenset(name for name in names if len({repr(settings.get(name)) for settings in every}) > 1)

@@ -8,7 +8,7 @@ saved, and then the kernel is launched only once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ import torch
 
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Parameter
+from pytriton.runtime.checks.blocks import blocks
 
 __all__ = ["Memory", "Saved", "Written", "save"]
 
@@ -107,14 +108,8 @@ class _Block:
 
 def _allocated_block(address: int) -> torch.Tensor | None:
     """The block of torch's CUDA allocator that holds an address."""
-    snapshot: Callable[[], list[dict[str, Any]]] = torch.cuda.memory_snapshot
-    for segment in snapshot():
-        start = segment["address"]
-        if not start <= address < start + segment["total_size"]:
-            continue
-        for block in segment["blocks"]:
-            if start <= address < start + block["size"]:
-                memory = torch.as_tensor(_Block(start, block["size"]), device=f"cuda:{segment['device']}")
-                return memory if memory.data_ptr() == start else None
-            start += block["size"]
+    for device, start, size, _ in blocks():
+        if start <= address < start + size:
+            memory = torch.as_tensor(_Block(start, size), device=f"cuda:{device}")
+            return memory if memory.data_ptr() == start else None
     return None

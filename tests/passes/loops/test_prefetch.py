@@ -249,3 +249,63 @@ def test_the_comment_above_a_mask_that_goes(between: str, after: str, below: str
     text = pytriton.translate(COMMENTED.format(between=between, after=after)).text
     assert f"# what the first turn adds\n{below}" in text
     assert text.count("# what the first turn adds") == 1
+
+
+# ---------------------------------------------------------------- what may not move or merge
+
+WALK = """
+__global__ void walk(int *X, int *B, int *Y, int n) {
+  int r[TN] = 0 ... TN;
+  int *p[TN] = X + r;
+  int a[TN] = r;
+  int an[TN] = *p;
+  int b[TN] = *(B + a);
+  a = an;
+  int s[TN] = 0;
+  for (int k = n; k > 0; k -= 1) {
+    s += b * 3 + a;
+    p += TN;
+    an = *p;
+    b = *(B + a);
+    a = an;
+  }
+  *(Y + r) = s;
+}
+"""
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_a_copy_stays_where_its_target_is_read_before_it(n: int) -> None:
+    size = 16
+    torch.manual_seed(n)
+    x = torch.randint(0, size, (n + 1, size), dtype=torch.int32)
+    b, y = torch.randint(-9, 9, (size,), dtype=torch.int32), torch.empty(size, dtype=torch.int32)
+    pytriton.kernel(WALK)(x, b, y, n, grid=(1,), defines={"TN": size})
+    at, want = torch.arange(size), torch.zeros(size, dtype=torch.int32)
+    for row in x[:n]:
+        want += b[at] * 3 + row
+        at = row.long()
+    assert y.tolist() == want.tolist()
+
+
+def test_a_load_beside_the_prefetch_keeps_its_condition() -> None:
+    """Though nobody reads what it loads: it may not be allowed in the last iteration."""
+    text = """
+void f(int *X, int *Z, int *Y, int n, int m) {
+  int r[16] = 0 ... 16;
+  int *p[16] = X + r;
+  int a[16] = *p;
+  int s[16] = 0;
+  for (int k = n; k > 0; k -= 1) {
+    s += a;
+    p += 16;
+    if (k > 1) {
+      a = *p;
+      int z = *(Z + k);
+    }
+  }
+  *(Y + r) = s;
+}
+"""
+    lines = [line.strip() for line in pytriton.translate(text, {}).text.splitlines()]
+    assert lines[lines.index("z = tl.load(Z + k)") - 1] == "if k > 1:"

@@ -58,6 +58,7 @@ TRANSPOSED_A = (
     ("a @ ^b", "^a @ ^b"),
     ("pa += TK", "pa += TK * lda"),
 )
+A, B = 0, 1  # positions of parameters
 DEFINES = {"TYPE": "half", "ACC": "float", "TM": 16, "TN": 32, "TK": 16}
 
 
@@ -127,7 +128,7 @@ def test_text() -> None:
     )
     assert feeds(found)
     assert (found.reads, found.writes) == (("A", "B"), ("C",))
-    assert [each.base for each in found.traits.described] == ["A", "B"]
+    assert [each.base for each in found.traits.described] == [A, B]
 
 
 def test_only_where_it_is_asked_for() -> None:
@@ -208,7 +209,7 @@ def test_both_along_the_rows() -> None:
 def test_one_operand_alone_feeds_nothing() -> None:
     text = changed(("= *pb", "= *?(rk[newaxis, :] < K)pb"))
     found = tiled(text)
-    assert [(each.base, each.feeds) for each in found.traits.described] == [("A", False)]
+    assert [(each.base, each.feeds) for each in found.traits.described] == [(A, False)]
 
 
 def test_pointers_that_are_read_behind_the_loop_stay() -> None:
@@ -269,7 +270,7 @@ def test_refused(why: str) -> None:
     found = tiled(text)
     assert "tiles_a" not in found.text, found.text
     assert not feeds(found)
-    assert "A" not in [each.base for each in found.traits.described]
+    assert A not in [each.base for each in found.traits.described]
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ TRANSPOSED_B = (
     ("a @ b", "a @ ^b"),
     ("pb += TK * ldb", "pb += TK"),
 )
+TWICE = "c += a @ b; TYPE z[TM, TK] = in_a ? *pa : 0; c += z @ b;"
 ANY_STRIDES = (("rk[newaxis, :];", "rk[newaxis, :] * ldc;"), ("pa += TK;", "pa += TK * ldc;"))
 
 
@@ -69,7 +70,7 @@ def packed(*changes: tuple[str, str]) -> Translation:
 def copied(found: Translation) -> str:
     """The operands that can be copied."""
     packing = found.traits.packing
-    return "" if packing is None else "".join(box.base for box in packing.reads)
+    return "" if packing is None else "".join(found.parameters[box.base].name for box in packing.reads)
 
 
 def test_text() -> None:
@@ -134,6 +135,7 @@ def test_steps_wider_than_a_row_of_zeros() -> None:
         (("rm[:, newaxis] < M && rk", "rm[:, newaxis] < 100 && rk"),),
         (("int pm = get_program_id(0);", "int pm = get_program_id(0) % 8 + min(M, 3);"),),
         (("*?(rm[:, newaxis] < M && rn[newaxis, :] < N) pc", "*pc"),),
+        (("c += a @ b;", TWICE),),
     ],
 )
 def test_what_is_copied(changes: tuple[tuple[str, str], ...]) -> None:
@@ -187,6 +189,7 @@ def test_what_is_copied(changes: tuple[tuple[str, str], ...]) -> None:
         ((("int lda,", "int lda_,"), ("  int pm", "  int lda = lda_ * 2;\n  int pm")), "B"),
         ((("pa += TK;", "pa += TK; TYPE z[TM, TK] = in_a ? *pa : 0; c += z @ b;"),), "B"),
         ((("pa += TK;", "TYPE *p[TM, TK] = pa; c += *p @ b; pa += TK;"),), "B"),
+        ((("c += a @ b;", TWICE.replace("in_a", "rm[:, newaxis] < N && rk[newaxis, :] < k")),), "B"),
         # the loop counts to another number
         ((*UP[:1], ("rk[newaxis, :] < k", "rk[newaxis, :] < N - k"), *UP[2:]), "B"),
         # the loop may not run, or is no such loop

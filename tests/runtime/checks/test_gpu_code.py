@@ -14,7 +14,7 @@ import torch
 import pytriton
 from pytriton.errors import LaunchError
 from pytriton.pipeline import translate_as
-from pytriton.runtime.checks.blocks import merged
+from pytriton.runtime.checks.memory import merged
 from pytriton.runtime.checks.report import tell
 from pytriton.runtime.checks.table import filled, found_in
 from pytriton.runtime.compile.compiler import compile_kernel, parse_target

@@ -25,8 +25,8 @@ from pytriton.runtime.checks.violation import Violation
 from pytriton.runtime.compile.load import load
 from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.runtime.sweep import checked
+from pytriton.runtime.sweep.candidate import Launch
 from pytriton.runtime.sweep.checked import with_table
-from pytriton.runtime.tune.benchmark import Launch
 from tests.runtime.checks.mutants import Mutant, mutants_of
 from tests.runtime.checks.oracle import Arena, watched
 from tests.runtime.checks.recording import QUICK, Recorded, recorded

@@ -12,7 +12,7 @@ import pytriton
 from pytriton.errors import LaunchError
 from pytriton.runtime.interpret.order import ONE, only
 from pytriton.runtime.interpret.traced import Trace
-from pytriton.runtime.sweep.examine import copies
+from pytriton.runtime.sweep.examine import copies, traced
 from tests.runtime.checks.recording import QUICK, Recorded, recorded
 
 SUMS = """#define AT(r, k) (x + (r) * ldx + (k))
@@ -212,9 +212,9 @@ def after_one_program(launch: Recorded, *, trace: bool) -> list[Any]:
     first = (0, 0, 0)
     if trace:
         assert made.memory is not None
-        assert made.candidate.traced(made.grid, made.values, made.memory, first).steps
+        assert traced(kernel._definition.text, made, made.memory, first).steps
     else:
-        made.candidate._interpreted.run(ONE, made.values, None, only(first, made.grid))
+        made.candidate._on_cpu.run(ONE, made.values, None, only(first, made.grid))
     return arguments
 
 

@@ -13,8 +13,8 @@ import torch
 from pytriton.errors import Report
 from pytriton.lang.check.kernel import check as checked
 from pytriton.lang.read import read
-from pytriton.lang.tree.typed import Declare
-from pytriton.passes.analysis.intervals import Intervals
+from pytriton.lang.tree.typed import Declare, KernelDef
+from pytriton.passes.analysis.intervals import intervals
 from pytriton.runtime.launch.arguments import BY_16, PLAIN
 from pytriton.runtime.options.defines import Config
 from pytriton.runtime.options.definition import PlanSettings
@@ -283,12 +283,10 @@ __global__ void f(int *x, int n, int m) {
             values["b"].append(max(at, n) - min(at * 2, 7))
             values["c"].append((at + 1) * (n - 20))
             values["d"] += [at * 8, at * 8 + 7]
-        declared = self.declared()
-        found = Intervals(
-            {statement.symbol: statement.value for statement in declared if statement.value is not None},
-            {"n": n, "m": m},
-            (programs, 1, 1),
-        )
+        kernel = self.kernel()
+        declared = [statement for statement in kernel.body if isinstance(statement, Declare)]
+        known = {statement.symbol: statement.value for statement in declared if statement.value is not None}
+        found = intervals(known, dict(zip(kernel.parameters[1:], (n, m), strict=True)), (programs, 1, 1))
         for statement in declared:
             if statement.symbol.name in values:
                 interval = None if statement.value is None else found.of(statement.value)
@@ -298,16 +296,17 @@ __global__ void f(int *x, int n, int m) {
                 assert max(values[statement.symbol.name]) <= high
 
     def test_what_might_wrap(self) -> None:
-        values = {each.symbol: each.value for each in self.declared() if each.value is not None}
+        kernel = self.kernel()
+        values = {each.symbol: each.value for each in kernel.body if isinstance(each, Declare) and each.value}
+        given = dict.fromkeys(kernel.parameters[1:], 8)
         (product,) = [value for symbol, value in values.items() if symbol.name == "d"]
         for programs, found in ((1 << 28, (0, 2**31 - 1)), ((1 << 28) + 1, None)):
-            assert Intervals(values, {"n": 8, "m": 8}, (programs, 1, 1)).of(product) == found
+            assert intervals(values, given, (programs, 1, 1)).of(product) == found
 
-    def declared(self) -> list[Declare]:
+    def kernel(self) -> KernelDef:
         report = Report()
         front = read(Source(self.TEXT, "f.c"), {}, report, ())
-        kernel = checked(front.tree, report, Settings(), front.numbers, front.macros)
-        return [statement for statement in kernel.body if isinstance(statement, Declare)]
+        return checked(front.tree, report, Settings(), front.numbers, front.macros)
 
 
 class TestPoints:

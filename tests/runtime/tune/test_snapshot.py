@@ -67,8 +67,13 @@ def test_an_address_on_the_cpu_is_unknown() -> None:
 
 
 SEGMENTS = [
-    {"device": 0, "address": 1000, "total_size": 512, "blocks": [{"size": 512}]},
-    {"device": 1, "address": 4096, "total_size": 1024, "blocks": [{"size": 256}, {"size": 768}]},
+    {"device": 0, "address": 1000, "total_size": 512, "blocks": [{"size": 512, "state": "active_allocated"}]},
+    {
+        "device": 1,
+        "address": 4096,
+        "total_size": 1024,
+        "blocks": [{"size": 256, "state": "active_allocated"}, {"size": 768, "state": "active_allocated"}],
+    },
 ]
 
 
