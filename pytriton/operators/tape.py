@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
-from pytriton.runtime.trace.frames import INSIDE, Call, Shapes
+from pytriton.runtime.trace.frames import Call, Shapes, inside
 
 __all__ = ["Copy", "Launch", "key_of", "replayed", "taped"]
 
@@ -99,12 +99,8 @@ def _is_view(schema: Any) -> bool:
 def taped(name: str, function: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, list[Entry]]:
     """The result of a body whose launches are left out, and what it does; raises LaunchError (TC756, TC757)."""
     tape = _Tape()
-    outer, INSIDE.frame = INSIDE.frame, tape
-    try:
-        with _Watch(name, tape), torch.no_grad():
-            result = function(*args)
-    finally:
-        INSIDE.frame = outer
+    with inside(tape), _Watch(name, tape), torch.no_grad():
+        result = function(*args)
     _check_order(name, tape.entries)
     return result, tape.entries
 
@@ -127,18 +123,14 @@ def _check_order(name: str, entries: Iterable[Entry]) -> None:
 
 def replayed(entries: Iterable[Entry]) -> None:
     """Do it: the launches and copies, in order."""
-    outer, INSIDE.frame = INSIDE.frame, []
-    try:
-        with torch.no_grad():
-            for entry in entries:
-                if isinstance(entry, Copy):
-                    entry.result.copy_(entry.source)
-                else:
-                    call = entry.call
-                    options = {"num_warps": call.num_warps, "num_stages": call.num_stages}
-                    entry.kernel(*call.arguments, grid=call.grid, defines=call.defines, **options)
-    finally:
-        INSIDE.frame = outer
+    with inside([]), torch.no_grad():
+        for entry in entries:
+            if isinstance(entry, Copy):
+                entry.result.copy_(entry.source)
+            else:
+                call = entry.call
+                options = {"num_warps": call.num_warps, "num_stages": call.num_stages}
+                entry.kernel(*call.arguments, grid=call.grid, defines=call.defines, **options)
 
 
 def key_of(tensor: torch.Tensor) -> int:
