@@ -102,6 +102,53 @@ FORWARD_TILES: dict[str, Any] = {"TM": [128], "TN": [128, 256], "TK": [64]}
 BACKWARD_TILES: dict[str, Any] = {"TM": [64, 128], "TN": [64, 128], "TK": [128, 256]}
 
 
+def convolutions(settings: Settings) -> Iterator[Row]:
+    """The derived backward of a convolution, against torch's; reported, without a target."""
+    for images, channels, size, filters in settings.sizes(
+        [(32, 128, 56, 256), (32, 512, 14, 512)], [(32, 128, 56, 256)], [(1, 3, 7, 4)]
+    ):
+        x = torch.randn(images, channels, size, size, device=settings.device).half()
+        weight = torch.randn(filters, channels, 3, 3, device=settings.device).half()
+        tiles = conv2d.SMALL if settings.smoke else {"TM": [32, 64, 128], "TN": [32, 64], "TK": 32}
+        arguments, grid = conv2d.launch(x, weight, (1, 1), (1, 1), (1, 1), tiles["TK"])
+        defines = conv2d.defines(torch.half, channels * 9, 3, 3, tiles)
+        derived = pytriton.gradient(
+            pytriton.kernel(conv2d.SOURCE, num_warps=_warps(settings)), defines=defines
+        )
+
+        def forward(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.conv2d(x, weight, padding=1)
+
+        case = f"{images}x{channels}x{size}x{size} -> {filters}"
+        yield _against_torch(derived, arguments, grid, forward, ("convolution", case), "C")
+
+
+def _warps(settings: Settings) -> int | list[int]:
+    return 4 if settings.smoke else [4, 8]
+
+
+def _against_torch(
+    derived: Any, arguments: tuple[Any, ...], grid: Any, forward: Any, named: tuple[str, str], output: str
+) -> Row:
+    """The row of a derived backward, with torch's own in half beside it and in double for the errors."""
+    inputs = [arguments[derived.parameters.index(name)] for name in derived.inputs]
+    y = arguments[derived.parameters.index(output)]
+    y.copy_(forward(*inputs))
+    flow = torch.randn_like(y)
+
+    def by_torch(dtype: torch.dtype) -> Callable[[], tuple[torch.Tensor, ...]]:
+        leaves = [tensor.detach().to(dtype).requires_grad_() for tensor in inputs]
+        made = forward(*leaves)
+        return lambda: torch.autograd.grad(made, leaves, flow.to(dtype), retain_graph=True)
+
+    def ours() -> tuple[torch.Tensor, ...]:
+        return tuple(derived(*arguments, grid=grid, d_outputs={output: flow}).values())
+
+    contenders = [Contender(OURS, ours), Contender("torch", by_torch(torch.half))]
+    work = sum(tensor.nbytes for tensor in inputs) * 2 + flow.nbytes
+    return Row(*named, contenders, by_torch(torch.double)(), 2 * HALF_ERROR, work, "GB/s")
+
+
 def reported() -> Iterator[str]:
     """What else is derived, and what is refused: a line each."""
     sparse_defines = {"TYPE": "half", "NAME": "sdd", "SDD": 1, "BLOCK": 32, "TM": 32, "TN": 32, "TK": 16}
@@ -117,6 +164,20 @@ def reported() -> Iterator[str]:
             yield f"{name}: derived by {', '.join(derived.inputs)}, {len(derived.steps)} launches"
         except pytriton.CompileError as error:
             yield f"{name}: refused, {first_line(error)}"
+    yield f"attention, 32 x 2048 x 64: {_refusal_of_attention()}"
+
+
+def _refusal_of_attention() -> str:
+    """What a launch of the size of a layer is told: the loop over the keys carries too much to be kept."""
+    n, d, tiles = 2048, 64, {"TM": 64, "TN": 64}
+    q, k, v, out = torch.zeros(4, 32, n, d, dtype=torch.half)
+    strides = [stride for x in (q, k, v) for stride in x.stride()[:2]]
+    derived = pytriton.gradient(attention.kernel, defines=attention.defines(torch.half, d, False, tiles))
+    try:
+        derived(q, k, v, out, n, n, d**-0.5, *strides, grid=(n // 64, 32), d_outputs={"O": out})
+    except pytriton.LaunchError as error:
+        return f"refused, {first_line(error)}"
+    return "launched"
 
 
 def _line(result: dict[str, Any]) -> str:
@@ -137,7 +198,11 @@ def _failed(result: dict[str, Any]) -> str:
     return "".join(f"   {name} failed: {why}" for name, why in result["failed"].items())
 
 
-BENCHMARKS = {"rows": rows_and_elements, "dot": products}
+BENCHMARKS = {
+    "rows": rows_and_elements,
+    "dot": products,
+    "convolution": convolutions,
+}
 
 
 def main() -> int:

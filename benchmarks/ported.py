@@ -69,7 +69,7 @@ def _chosen(package: ModuleType) -> str:
         config = kernel.best_config
         words = [f"{name}={config.defines[name]}" for name in ("SPLIT", "TM", "TN", "TK")]
         return " ".join([*words, f"num_warps={config.num_warps}", f"num_stages={config.num_stages}"])
-    return str(next(iter(kernel.launches.values())).point.config)
+    return str(next(iter(kernel.launches.values())).point.passed)
 
 
 def _row(

@@ -126,6 +126,17 @@ def conv2d(
     tiles: dict[str, int] | None = None,
 ) -> torch.Tensor:
     """x [images, C, H, W] convolved with weight [F, C, R, S]; `tiles` turns tuning off."""
+    tiles = tiles or (TILES if x.is_cuda else SMALL)
+    arguments, grid = launch(x, weight, stride, padding, dilation, tiles["TK"])
+    _, channels, r, s = weight.shape
+    kernel(*arguments, grid=grid, defines=defines(x.dtype, channels * r * s, r, s, tiles))
+    return arguments[2]
+
+
+def launch(
+    x: torch.Tensor, weight: torch.Tensor, stride: Pair, padding: Pair, dilation: Pair, tk: int
+) -> tuple[tuple[Any, ...], Any]:
+    """What the kernel is called with: its arguments, of which the third is the output, and its grid."""
     images, channels, height, width = x.shape
     filters, channels_of_weight, r, s = weight.shape
     if channels != channels_of_weight:
@@ -134,18 +145,13 @@ def conv2d(
         (size + 2 * pad - dil * (window - 1) - 1) // step + 1
         for size, pad, dil, window, step in zip(x.shape[2:], padding, dilation, (r, s), stride, strict=True)
     )
-    weight = weight.contiguous()
     y = torch.empty((images, filters, p, q), dtype=x.dtype, device=x.device)
     m, n, k = images * p * q, filters, channels * r * s
-    tiles = tiles or (TILES if x.is_cuda else SMALL)
-    table = increments(k, r, s, x.stride()[1:], dilation, tiles["TK"]).to(x.device)
-    kernel(
-        *(x, weight, y, m, n, k, height, width, p, q, *stride, *padding, *dilation),
+    table = increments(k, r, s, x.stride()[1:], dilation, tk).to(x.device)
+    return (
+        *(x, weight.contiguous(), y, m, n, k, height, width, p, q, *stride, *padding, *dilation),
         *(*x.stride(), k, *y.stride(), table),
-        grid=lambda opt: (triton.cdiv(m, opt.TM), triton.cdiv(n, opt.TN)),
-        defines=defines(x.dtype, k, r, s, tiles),
-    )
-    return y
+    ), lambda opt: (triton.cdiv(m, opt.TM), triton.cdiv(n, opt.TN))
 
 
 def main() -> None:

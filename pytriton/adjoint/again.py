@@ -49,12 +49,15 @@ __all__ = ["Again", "Kept", "Level", "States"]
 
 @dataclass(eq=False)
 class Level:
-    """One block that is being written. ``numbers``: its variables; ``values``: names of values, by expression."""
+    """One block that is being written. ``numbers``: its variables; ``values``: names of values, by expression;
+    ``about``: the statement that is being reversed.
+    """
 
     parent: Level | None
     lines: list[Line] = field(default_factory=list)
     numbers: dict[Symbol, int] = field(default_factory=dict)
     values: dict[Expr, Formula] = field(default_factory=dict)
+    about: str | None = None
 
 
 class Again:
@@ -69,7 +72,7 @@ class Again:
         inputs: Collection[Symbol],
         wide: Collection[Symbol],
         outputs: Iterable[Symbol],
-        types: Mapping[str, object],
+        types: Mapping[str, str],
         strict: bool,
     ) -> None:
         self.flow = flow
@@ -78,10 +81,10 @@ class Again:
         self._level = Level(None)
         self.top = self._level
         self._strict = strict
-        self._spell = Speller(self._number, self._known, types, strict)
+        parameters = list(parameters)
+        self._spell = Speller(self._number, self._known, types, strict, parameters)
         self._twins: dict[Symbol, Symbol] = {}
         self._words: dict[Symbol, str] = {}
-        self._about: str | None = None
         self._program: Variable | None = None
         self.heads = 0  # lines before all else
         self._repeated: dict[Loop, tuple[Repeat, Level]] = {}  # where each loop was written last
@@ -107,10 +110,15 @@ class Again:
         element, stars = element_of(symbol.type), ""
         while isinstance(element, PointerType):
             element, stars = element.element, stars + "*"
-        variable = self.new(hint, word or str(element), stars, shape_of(symbol.type))
+        variable = self.new(hint, word or self._spell.word(element), stars, shape_of(symbol.type))
         self._level.numbers[symbol] = variable.number
         self._words[symbol] = variable.word
         return variable
+
+    def wide_word(self, word: str, element: object) -> str:
+        """The type of what flows: float, not ``TYPE`` of tensors that could be half; the user's word for others."""
+        narrow = element in (HALF, BFLOAT16) or (element == FLOAT and word in self._spell.stored)
+        return "float" if narrow else word
 
     def _number(self, symbol: Symbol) -> int:
         level: Level | None = self._level
@@ -130,9 +138,8 @@ class Again:
 
     def add_parameter(self, symbol: Symbol) -> None:
         """A parameter that the forward has not."""
-        element = element_of(symbol.type)
-        pointed = element.element if isinstance(element, PointerType) else element
-        variable = self.new(symbol.name, str(pointed), "*" if pointed is not element else "")
+        stars = "*" if isinstance(symbol.type, PointerType) else ""
+        variable = self.new(symbol.name, str(_pointed(symbol)), stars)
         self.parameters[symbol] = variable
         self.top.numbers[symbol] = variable.number
 
@@ -156,7 +163,7 @@ class Again:
 
     def load(self, symbol: Symbol, pointer: Formula) -> None:
         """A variable, read from memory."""
-        variable = self._declare(symbol, symbol.name, "")
+        variable = self._declare(symbol, symbol.name, self._words.get(symbol, ""))
         where = pointer.text if pointer.binds >= f.UNARY else f"({pointer.text})"
         self._emit(Declare(variable, Formula(f"*{where}", f.UNARY, element_of(symbol.type), variable.shape)))
 
@@ -164,7 +171,7 @@ class Again:
         return Formula(f.marked(variable.number), f.POSTFIX, element, variable.shape)
 
     def _emit(self, line: Line) -> None:
-        line.about = self._about
+        line.about = self._level.about
         self._level.lines.append(line)
 
     def _known(self, expr: Expr) -> Formula | None:
@@ -196,6 +203,10 @@ class Again:
             self._twins[symbol] = replace(symbol, name=f"d_{symbol.name}", type=type_)
         return self._twins[symbol]
 
+    def with_twin(self, symbol: Symbol) -> list[Symbol]:
+        """A variable, and the same pointer into the gradient if there is one."""
+        return [symbol, self.twin(symbol)] if self._has_twin(symbol) else [symbol]
+
     def _twinned(self, pointer: Expr) -> Expr:
         """The same pointer into the gradient; what its offset is loaded from stays."""
         if not isinstance(element_of(pointer.type), PointerType) or isinstance(pointer, Load):  # type: ignore[arg-type]
@@ -222,10 +233,13 @@ class Again:
         word = self._words.get(item.symbol) or self._word(item.symbol, item.statement)
         value = None if item.value is None else self._spell(item.value)
         lines = [(item.symbol, value)]
-        if self._has_twin(item.symbol) and item.value is not None:
+        if self._has_twin(item.symbol):
             twin = self.twin(item.symbol)
-            lines.append((twin, self._spell(self._twinned(item.value))))
-            self._words[twin] = word if element_of(twin.type) == element_of(item.symbol.type) else ""
+            lines.append((twin, None if item.value is None else self._spell(self._twinned(item.value))))
+            alike = element_of(twin.type) == element_of(item.symbol.type)
+            summed = self._root(Name(item.symbol.span, item.symbol.type, item.symbol)) in self.wide
+            exact = self.wide_word(word, _pointed(item.symbol)) if summed else word
+            self._words[twin] = exact if alike else ""
         for symbol, formula in lines:
             variable = self._declare(
                 symbol, symbol.name, self._words.get(symbol, "") or (word if symbol is item.symbol else "")
@@ -335,6 +349,12 @@ class Again:
         self._emit(Choose(condition, *blocks, above=branch.statement.comments.above))
 
 
+def _pointed(symbol: Symbol) -> object:
+    """What a pointer, or a block of them, points to."""
+    element = element_of(symbol.type)
+    return element.element if isinstance(element, PointerType) else element
+
+
 def _exact(expr: Cast) -> bool:
     """Whether a conversion keeps every floating value, and the shape."""
     to, of = element_of(expr.type), element_of(expr.operand.type)  # type: ignore[arg-type]
@@ -347,10 +367,11 @@ def _exact(expr: Cast) -> bool:
 
 @dataclass(eq=False)
 class Kept:
-    """What a loop carries, kept in scratch for each iteration of each program. ``state``: the pointer to it;
-    ``iterations``: how many there is room for.
+    """What a loop carries, kept in scratch for each iteration of each program. ``name``: of the variable;
+    ``state``: the pointer to it; ``iterations``: how many there is room for.
     """
 
+    name: str
     state: Symbol
     iterations: Symbol
     loop: Loop
@@ -389,12 +410,12 @@ class States:
     def _keep(self, each: Carried, turn: Variable) -> Kept:
         of, shape, element = self.of, shape_of(each.inside.type), element_of(each.inside.type)
         assert isinstance(element, ScalarType)
-        name = f"state_{each.inside.name}"
-        declared = f"{element} *{name} __noalias"
+        name, word = f"state_{each.inside.name}", of.variables[self.first.numbers[each.inside]].word
+        declared = f"{word} *{name} __noalias"
         state = Symbol(name, PointerType(element), self.loop.statement.span, True, declared)
         of.add_parameter(state)
         size = _size(shape)
-        pointer = of.new(f"kept_{each.inside.name}", str(element), "*")
+        pointer = of.new(f"kept_{each.inside.name}", word, "*")
         offset = f.multiply(f.multiply(of.program(), of.parameter(self.iterations)), size)
         of.top.lines.insert(of.heads, Declare(pointer, f.binary("+", of.parameter(state), offset)))
         held = Formula(f.marked(pointer.number), f.POSTFIX, PointerType(element))
@@ -407,14 +428,14 @@ class States:
         value = Formula(f.marked(self.first.numbers[each.inside]), f.POSTFIX, element, shape)
         self.repeat.body.insert(0, Put(place(self.number), value, None, False, saves=pointer.number))
         of.load(each.inside, place(turn))
-        return Kept(state, self.iterations, self.loop, element, shape)
+        return Kept(each.inside.name, state, self.iterations, self.loop, element, shape)
 
     def check(self, lines: Sequence[Line]) -> None:
         """Refuse what an iteration begins with, if nobody knows it."""
         changed = {line.number for line in lines if isinstance(line, Update)}
         read = read_by(live(lines, changed))
         for each in self._unknown:
-            if self.of.number_of(each.inside) in read:
+            if not read.isdisjoint(map(self.of.number_of, self.of.with_twin(each.inside))):
                 refuse(
                     "TC708",
                     f"the loop carries '{each.inside.name}', which is no sum of the same steps: what it is in an "

@@ -232,7 +232,12 @@ class _Kernel:
     ) -> None:
         self.forward, self.at, self.name = forward, at, name
         kernel = forward.kernel
-        types = {key: value for key, value in forward.defines.items() if key in forward.front.macros}
+        macros = forward.front.macros
+        types = {
+            key: " ".join(token.text for token in macros[key].body)
+            for key in forward.defines
+            if key in macros
+        }
         ways = {forward.loads[number]: way for number, way in at.ways}
         self.summed = [forward.input_of(load) for load, way in ways.items() if way == "sum"]
         self.turn: Turned | None = None
@@ -275,7 +280,7 @@ class _Kernel:
                 declarations[symbol] = self._declaration(symbol, name)
         counted = None if self.turn is None else self.turn.count
         text, text_of_count = (
-            printed(self.name, kept, lines, self.reversed.variables, dict(names), taken)
+            printed(self.name, kept, lines, self.reversed.variables, dict(names), taken, self._head(chosen))
             for kept in (
                 list(declarations.values()),
                 [said for symbol, said in declarations.items() if symbol is not counted],
@@ -295,6 +300,35 @@ class _Kernel:
             {symbol.name: chosen[size] for symbol, size in self.sizes.items() if size in chosen},
             self._states(chosen),
         )
+
+    def _head(self, chosen: Mapping[Symbol, str]) -> list[str]:
+        """What a launch has to know: the grid, and what the parameters are that the forward has not."""
+        at, forward = self.at, self.forward.kernel.name
+        grid = f"grid: that of {forward}"
+        if at.axis is not None:
+            programs = (
+                "as many programs or fewer" if at.has_parts else "one program for each iteration of the loop"
+            )
+            grid += f"; along axis {at.axis} {programs}"
+        head = [grid]
+        if self.turn is not None and self.turn.count in chosen:
+            head.append(f"{chosen[self.turn.count]}: the programs of {forward} along axis {at.axis}")
+        for of, size in self.sizes.items():
+            name = chosen[self.reversed.twin(of)]
+            head.append(
+                f"{name} [programs, {chosen[size]}]: for each program its part of the gradient of {of.name}"
+            )
+        added = [
+            self.forward.input_of(self.forward.loads[number]) for number, way in at.ways if way == "atomic"
+        ]
+        if added:
+            names = ", ".join(chosen[self.reversed.twin(of)] for of in dict.fromkeys(added))
+            head.append(f"{names}: added to; zeroed before the first kernel")
+        for kept in self.reversed.kept:
+            if kept.state in chosen:
+                shape = ", ".join(["programs", chosen[kept.iterations], *filter(None, [f.sizes(kept.shape)])])
+                head.append(f"{chosen[kept.state]} [{shape}]: {kept.name} as each iteration begins with it")
+        return head
 
     def _states(self, chosen: Mapping[Symbol, str]) -> tuple[State, ...]:
         loops = every_loop(self.forward.items)
@@ -330,7 +364,8 @@ class _Kernel:
             return f"{target(symbol)} *{name}"
         before = re.sub(r"\b(__readonly|__writeonly|const)\b\s*", "", written[1]).strip()
         after = re.sub(r"\s*\b(__readonly|__writeonly)\b", "", written[3])
-        return f"{before if symbol.type == of.type else target(symbol)} *{name}{after}".rstrip()
+        kept = symbol.type == of.type and not (of in self.reversed.wide and target(of) == FLOAT)
+        return f"{before if kept else target(symbol)} *{name}{after}".rstrip()
 
     def lines(self) -> list[Line]:
         """What the pass does."""
@@ -405,7 +440,8 @@ def _sum(forward: Forward, symbol: Symbol, known: Mapping[str, str]) -> tuple[st
     return name, text.replace("NAME", name)
 
 
-_SUM: Final = """// total [size]: the sum of parts [count, size]
+_SUM: Final = """// grid: (size + 31) / 32
+// total [size]: the sum of parts [count, size]
 __global__ void NAME(EXACT *parts, TO *total, int count, int size) {
   int r[32] = get_program_id(0) * 32 + 0 ... 32;
   int p[64] = 0 ... 64;

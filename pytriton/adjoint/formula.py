@@ -257,6 +257,8 @@ def reduced(formula: Formula, axes: Iterable[int], operator: str = "+") -> Formu
     gone = set(axes)
     if not gone:
         return formula
+    if operator == "+" and formula.text.startswith("-") and formula.folded is not None:
+        return negated(reduced(formula.folded, gone))
     inner = ", ".join(operator if at in gone else ":" for at in range(len(formula.shape)))
     shape = tuple(size for at, size in enumerate(formula.shape) if at not in gone)
     element = common_scalar(formula.scalar, INT) if formula.scalar.is_integer else formula.element

@@ -32,7 +32,7 @@ from pytriton.lang.tree.typed import (
     Symbol,
     While,
 )
-from pytriton.lang.tree.walk import assigned, rebuild, walk
+from pytriton.lang.tree.walk import assigned, walk, with_children
 from pytriton.source import Source, Span
 
 __all__ = [
@@ -117,10 +117,14 @@ class _Builder:
         for node in walk(expr):
             if isinstance(node, Atomic):
                 refuse("TC705", "the old value of an atomic is used, which has no derivative", node.span)
-        change: dict[Symbol, Expr] = {
-            old: Name(expr.span, new.type, new) for old, new in self.now.items() if old is not new
-        }
-        return rebuild(expr, change)
+        return self._now(expr)
+
+    def _now(self, expr: Expr) -> Expr:
+        """With the versions that hold; each name stays where it stood."""
+        if isinstance(expr, Name):
+            version = self.now.get(expr.symbol, expr.symbol)
+            return expr if version is expr.symbol else replace(expr, symbol=version)
+        return with_children(expr, self._now)
 
     def items(self, body: Body) -> list[Item]:
         result: list[Item] = []

@@ -2,7 +2,8 @@
 
 ``rotate``: ``a = *pa; for (...) { c += a @ b; pa += TK; a = *pa; }`` carries a, which is no sum. But in every
 iteration a is what ``*pa`` is at its start: the load before the loop is the one in it, with what the loop starts
-from in place of what it carries. So a is loaded at the start, and the loads before the loop and at its end go.
+from in place of what it carries; so are the masks and indices that it is loaded by, one by one. So a is loaded at
+the start, and the loads before the loop and at its end go.
 Nothing that is read is written in a kernel that has a derivative, so the load may move.
 
 ``in_iteration``: integers and pointers to which each iteration adds the same are the start and so many increments.
@@ -12,9 +13,9 @@ Pointers are those of indices that begin there, where the text has them: ``rk = 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from pytriton.adjoint.active import every, expressions_of
+from pytriton.adjoint.active import every, expressions_of, is_floating
 from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, defined_in
 from pytriton.frozen import replace
 from pytriton.lang.tree.convert import constant
@@ -22,6 +23,7 @@ from pytriton.lang.tree.typed import (
     Binary,
     Broadcast,
     Cast,
+    Comments,
     Constexpr,
     Expand,
     Expr,
@@ -67,22 +69,66 @@ def _rotate_value(loop: Loop, each: Carried, block: list[Item], whole: list[Item
     if tail is None or first is None or tail.value is None or first.value is None:
         return
     others = [other for other in loop.carried if other is not each and other.last is not other.inside]
-    if not has_memory(tail.value) or not names(tail.value).isdisjoint(o.inside for o in loop.carried):
+    lasts = {o.last for o in others}
+    chain = [*_leading_to(tail.value, loop.body, lasts), replace(tail, symbol=each.inside)]
+    read = {symbol for define in chain if define.value is not None for symbol in names(define.value)}
+    if not has_memory(tail.value) or not read.isdisjoint(o.inside for o in loop.carried):
         return
-    now: dict[Symbol, Expr] = {o.last: Name(tail.value.span, o.inside.type, o.inside) for o in others}
-    value = rebuild(tail.value, now)
-    inner = [inner for item in every(loop.body) for inner in defined_in([item])]
-    if not names(value).isdisjoint(inner):
+    inner = {inner for item in every(loop.body) for inner in defined_in([item])}
+    if not read & inner <= {*lasts, *(define.symbol for define in chain)}:
         return
-    if not same(rebuild(value, {o.inside: o.before for o in others}), first.value):
+    if not _begins_with(first.value, chain, {o.last: o.before for o in others}, block):
         return
     used = _used(whole)
     if used[each.after] or used[each.last] > 1 or used[first.symbol] > 1:  # by what is carried, each once
         return
+    now: dict[Symbol, Expr] = {o.last: Name(tail.value.span, o.inside.type, o.inside) for o in others}
+    top: list[Define] = []
+    for define in chain:
+        symbol = define.symbol if define.symbol is each.inside else replace(define.symbol)
+        assert define.value is not None
+        top.append(Define(symbol, rebuild(define.value, now), define.statement))
+        now[define.symbol] = Name(tail.value.span, symbol.type, symbol)
     loop.carried.remove(each)
     loop.body.remove(tail)
-    loop.body.insert(0, Define(each.inside, value, first.statement))
+    top[-1] = Define(each.inside, top[-1].value, replace(first.statement, comments=Comments()))
+    loop.body[:0] = top
     block.remove(first)
+
+
+def _leading_to(value: Expr, body: Sequence[Item], known: Collection[Symbol]) -> list[Define]:
+    """The definitions of a body that a value is computed by, from what is ``known`` on, in their order."""
+    found: list[Define] = []
+    wanted = set(names(value))
+    for item in reversed(body):
+        if isinstance(item, Define) and item.symbol in wanted - set(known) and item.value is not None:
+            found.insert(0, item)
+            wanted |= names(item.value)
+    return found
+
+
+def _begins_with(
+    first: Expr, chain: Sequence[Define], before: Mapping[Symbol, Expr], block: Sequence[Item]
+) -> bool:
+    """Whether ``first`` is what a chain of definitions ends in, if it begins with the values ``before`` the loop.
+
+    Each of them has to be one that the block has, too.
+    """
+    at_start = dict(before)
+    for define in chain[:-1]:
+        assert define.value is not None
+        value = rebuild(define.value, at_start)
+        equal = (
+            item
+            for item in block
+            if isinstance(item, Define) and item.value is not None and same(item.value, value)
+        )
+        twin = next(equal, None)
+        if twin is None:
+            return False
+        at_start[define.symbol] = Name(value.span, twin.symbol.type, twin.symbol)
+    last = chain[-1].value
+    return last is not None and same(rebuild(last, at_start), first)
 
 
 def _definition(symbol: Symbol, items: Sequence[Item]) -> Define | None:
@@ -114,19 +160,24 @@ def is_sum(each: Carried, loop: Loop) -> bool:
     used = _used(loop.body)
     at = each.last
     while at is not each.inside:
-        value = values.get(at)
-        while isinstance(value, Cast) and value.span == value.operand.span:
-            value = value.operand
+        value = _unrounded(values.get(at))
         if not isinstance(value, Binary) or value.operator not in ("+", "-") or used[at]:
             return False
         sides = [value.left, value.right] if value.operator == "+" else [value.left]
-        sums = [side.symbol for side in sides if isinstance(side, Name)]
+        sums = [side.symbol for side in map(_unrounded, sides) if isinstance(side, Name)]
         found = [symbol for symbol in sums if symbol is each.inside or _leads(symbol, each.inside, values)]
         if len(found) != 1 or used[found[0]] != 1:
             return False
         at = found[0]
         used[at] -= 1
     return not used[each.inside]
+
+
+def _unrounded(expr: Expr | None) -> Expr | None:
+    """What is converted from one floating type to another: ``float c; c += a @ b`` of double operands."""
+    while isinstance(expr, Cast) and is_floating(expr.type) and is_floating(expr.operand.type):
+        expr = expr.operand
+    return expr
 
 
 def _leads(symbol: Symbol, to: Symbol, values: Mapping[Symbol, Expr | None]) -> bool:

@@ -53,9 +53,8 @@ class _Printer:
                     self.out.append(f"{indent}atomic_add({where}, {self.text(value)}{masked});")
                 else:
                     where = where if pointer.binds >= UNARY else f"({where})"
-                    masked = f"?({self.text(mask)})" if mask is not None else ""
-                    space = " " if masked and where[0] != "(" else ""
-                    self.out.append(f"{indent}*{masked}{space}{where} = {self.text(value)};")
+                    masked = f"?({self.text(mask)}) " if mask is not None else ""
+                    self.out.append(f"{indent}*{masked}{where} = {self.text(value)};")
             case Repeat():
                 self.loop(line, indent, taken)
             case Choose(condition=condition, then=then, otherwise=otherwise):

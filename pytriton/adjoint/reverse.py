@@ -44,10 +44,8 @@ from pytriton.lang.tree.typed import (
     Unary,
 )
 from pytriton.lang.tree.types import (
-    BFLOAT16,
     BOOL,
     FLOAT,
-    HALF,
     INT,
     PointerType,
     ScalarType,
@@ -108,12 +106,11 @@ class Reversed(Again):
     # ------------------------------------------------------------ in reverse
 
     def _block(self, items: list[Item]) -> None:
-        about, self._about = self._about, None
         self._again(items)
         for symbol in defined_in(items):
             self._owner[symbol] = self._level
         for item in reversed(items):
-            self._about = None if isinstance(item.statement, Remark) else _told(item.statement)
+            self._level.about = None if isinstance(item.statement, Remark) else _told(item.statement)
             match item:
                 case Define(symbol=symbol, value=value):
                     self._reverse_define(symbol, value)
@@ -123,7 +120,6 @@ class Reversed(Again):
                     self._reverse_loop(item)
                 case Branch():
                     self._reverse_branch(item)
-        self._about = about
 
     def _reverse_define(self, symbol: Symbol, value: Expr | None) -> None:
         adjoint = self._adjoints.pop(symbol, None)
@@ -144,8 +140,9 @@ class Reversed(Again):
             _check_mask(write.mask, write.pointer, write.statement.span)
             load = f.select(mask, load, _ZERO)
         load = replace(load, element=element.element, shape=shape)
-        narrow = element.element in (HALF, BFLOAT16)
-        raw = self.new(f"d{root.name.lower()}", self._spell.type_word(root, write.statement), "", shape)
+        word = self._spell.type_word(root, write.statement)
+        narrow = self.wide_word(word, element.element) != word
+        raw = self.new(f"d{root.name.lower()}", word, "", shape)
         raw.raw = narrow
         self._emit(Declare(raw, load))
         value = self._name(raw, element.element)
@@ -194,7 +191,7 @@ class Reversed(Again):
 
     def _adjoint_variable(self, symbol: Symbol) -> Variable:
         element = element_of(symbol.type)
-        word = "float" if element in (HALF, BFLOAT16) else self._words.get(symbol, str(element))
+        word = self.wide_word(self._words.get(symbol, str(element)), element)
         return self.new(f"d_{symbol.name}", word, "", shape_of(symbol.type))
 
     def _reverse_branch(self, branch: Branch) -> None:
@@ -215,7 +212,6 @@ class Reversed(Again):
             self._block(arm)
             blocks.append(self._level.lines)
         self._level = outer
-        self._about = _told(branch.statement)
         self._emit(Choose(condition, *blocks))
 
     def _reverse_loop(self, loop: Loop) -> None:
@@ -239,11 +235,8 @@ class Reversed(Again):
         self._block(loop.body)
         steps = self._ends(every)
         self._level = outer
-        above: tuple[str, ...] = ()
-        if isinstance(loop.statement, Remark):  # over programs: of the backward
-            self._about, above = None, loop.statement.comments.above
-        else:
-            self._about = _told(loop.statement)
+        over_programs = isinstance(loop.statement, Remark)  # a loop of the backward
+        above = loop.statement.comments.above if over_programs else ()
         self._emit(Repeat(heads, condition, inner.lines, steps, above=above))
         for each in loop.carried:
             into = flowing.get(each.inside)
@@ -279,7 +272,7 @@ class Reversed(Again):
             value = self._name(variable, adjoint_type(each.inside.type))
             self.contribute(each.last, Seed(value, variable.shape))
         self._block(loop.body)
-        ends: list[Line] = []
+        inner.about, ends = outer.about, list[Line]()
         own = {variable.number for variable in flowing.values()}
         for each, variable in flowing.items():
             out = self._adjoints.pop(each.inside, None)
@@ -288,11 +281,10 @@ class Reversed(Again):
                 if value.text == f.marked(variable.number):
                     continue  # a sum: the same flows into it in each iteration
                 value = self.named(value)
-            ends.append(Update(variable.number, value))
+            ends.append(Update(variable.number, value, about=inner.about))
         inner.lines += ends
         states.check(inner.lines)
         self._level = outer
-        self._about = _told(loop.statement)
         head = Declare(turn, f.binary("-", Formula(f.marked(number.number), f.POSTFIX, INT), _ONE))
         test = f.condition(">=", Formula(f.marked(turn.number), f.POSTFIX, INT), _ZERO)
         step = Update(turn.number, f.negated(_ONE), adds=True)
@@ -338,7 +330,7 @@ class Reversed(Again):
         element = formula.scalar
         target = formula.shape if shape is None else shape
         hint = "chosen" if element == BOOL else hint
-        variable = self.new(hint, str(element), "", target)
+        variable = self.new(hint, self._spell.word(element), "", target)
         self._emit(Declare(variable, formula))
         return self._name(variable, element)
 
@@ -366,7 +358,7 @@ class Reversed(Again):
         if adjoint.variable is None:
             adjoint.variable = self._adjoint_variable(symbol)
             total = self._total(adjoint.pending)
-            line = Declare(adjoint.variable, total if total is not None else _ZERO)
+            line = Declare(adjoint.variable, total if total is not None else _ZERO, about=owner.about)
             adjoint.pending.clear()
             owner.lines.append(line)
         self._emit(Update(adjoint.variable.number, formula, adds=True))
@@ -411,7 +403,7 @@ def _loaded(pointer: Formula, mask: Formula | None) -> Formula:
     """What is in memory."""
     assert isinstance(pointer.element, PointerType) and isinstance(pointer.element.element, ScalarType)
     where = pointer.text if pointer.binds >= f.UNARY else f"({pointer.text})"
-    masked = "" if mask is None else f"?({mask.text})"
+    masked = "" if mask is None else f"?({mask.text}) "
     return Formula(f"*{masked}{where}", f.UNARY, pointer.element.element, pointer.shape)
 
 

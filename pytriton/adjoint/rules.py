@@ -282,7 +282,7 @@ def _reduce(expr: Reduce, seed: Seed, at: Surroundings) -> None:
 
 def _dot(expr: Dot, seed: Seed, at: Surroundings) -> None:
     if at.flow.active(expr.left) and at.flow.active(expr.right):
-        seed = _named(seed, at)
+        seed = _named(seed, at) if seed.clean else replace(seed, value=at.named(settled(seed)), clean=True)
     flowing = _full(seed)
     swapped = (1, 0, *range(2, len(seed.shape)))
     for operand, other in ((expr.left, expr.right), (expr.right, expr.left)):

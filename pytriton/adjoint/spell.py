@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from pytriton.adjoint import formula as f
@@ -33,6 +33,7 @@ from pytriton.lang.tree.typed import (
     Permute,
     Range,
     Reduce,
+    Remark,
     Reshape,
     Select,
     Statement,
@@ -40,9 +41,12 @@ from pytriton.lang.tree.typed import (
     Unary,
 )
 from pytriton.lang.tree.types import (
+    BFLOAT16,
     BOOL,
     DOUBLE,
     FLOAT,
+    HALF,
+    ElementType,
     PointerType,
     ScalarType,
     common_scalar,
@@ -62,20 +66,28 @@ _CALLED: Final = {"program_id": "get_program_id", "num_programs": "get_num_progr
 
 class Speller:
     """``number``: the number of a variable in formulas. ``known``: the name of a value that has one.
-    ``types``: the defines that a declaration may name.
+    ``types``: what the defines stand for that a declaration may name; ``stored``: those that parameters point to.
     """
 
     def __init__(
         self,
         number: Callable[[Symbol], int],
         known: Callable[[Expr], Formula | None],
-        types: Mapping[str, object],
+        types: Mapping[str, str],
         strict: bool,
+        parameters: Iterable[Symbol],
     ) -> None:
         self.number, self._known = number, known
         self._tested: list[Expr] = []  # the conditions of the branches of ?: that are being written
         self._types = types
         self._strict = strict
+        pointers = [symbol for symbol in parameters if isinstance(symbol.type, PointerType)]
+        self.stored = {self.type_word(symbol, Remark(symbol.span)) for symbol in pointers} & types.keys()
+
+    def word(self, element: ElementType) -> str:
+        """A type that nobody wrote: ``TYPE`` for half, where tensors are that."""
+        defines = [word for word in self.stored if self._types[word] == str(element)]
+        return defines[0] if len(defines) == 1 and element in (HALF, BFLOAT16, DOUBLE) else str(element)
 
     def type_word(self, symbol: Symbol, statement: Statement) -> str:
         """``ACC`` of ``ACC x[TN] = ...`` and of a parameter ``ACC *X``, as it was written if that means the same
@@ -84,13 +96,13 @@ class Speller:
         element = element_of(symbol.type)
         text = statement.span.text if isinstance(statement, Declare) else ""
         text = symbol.declaration if symbol.parameter else text
-        written = re.match(r"([A-Za-z_][\w ]*?)\s*\**\s*$", text.partition(symbol.name)[0])
+        written = re.match(rf"([A-Za-z_][\w ]*?)[\s*]+{symbol.name}\b", text)
         words = written[1].split() if written else []
         if words and all(word in _WORDS or word in self._types for word in words):
             return " ".join(words)
         while isinstance(element, PointerType):
             element = element.element
-        return str(element)
+        return self.word(element)
 
     def __call__(self, expr: Expr, *, exact: bool = False) -> Formula:
         """The expression; ``exact``: with a conversion that C would make only where it stood."""
@@ -130,8 +142,8 @@ class Speller:
                 taken = self(yes)
                 self._tested.pop()
                 return f.select(test, taken, self(no))
-            case Load(pointer=pointer, mask=mask, other=other):
-                return self._load(pointer, mask, other)
+            case Load():
+                return self._load(expr)
             case Range(start=start, stop=stop):
                 return Formula(f"{_tight(self(start))} ... {_tight(self(stop))}", 13, _element(expr))
             case Dot(left=left, right=right):
@@ -151,24 +163,36 @@ class Speller:
             case Reduce(operand=operand, operator=operator, axis=axis):
                 return f.reduced(self(operand), (axis,), operator)
             case Broadcast(operand=operand) | Reshape(operand=operand):
-                inner, word = self(operand), _word(expr)
+                inner, word = self(operand), self._word(expr)
                 return Formula(f"({word}){_tight(inner)}", f.UNARY, _element(expr))
             case Cast(operand=operand) | Bitcast(operand=operand):
-                inner, word = self(operand), _word(expr)
+                inner, word = self(operand), self._word(expr)
                 if isinstance(expr, Bitcast):
                     return Formula(f"bitcast<{word}>({inner.text})", f.POSTFIX, _element(expr))
                 return Formula(f"({word}){_tight(inner)}", f.UNARY, _element(expr))
             case _:
                 refuse("TC702", "this expression cannot be written again in a backward", expr.span)
 
-    def _load(self, pointer: Expr, mask: Expr | None, other: Expr | None) -> Formula:
-        where = self(pointer)
+    def _load(self, expr: Load) -> Formula:
+        where, mask, other = self(expr.pointer), expr.mask, expr.other
         if mask is None or any(same(mask, tested) for tested in self._tested):
             return Formula(f"*{_tight(where)}", f.UNARY, where.element)
-        if other is None:
-            return Formula(f"*?({self(mask).text}){_tight(where)}", f.UNARY, where.element)
+        if other is None or (isinstance(other, Literal) and other.span == expr.span):  # *?(mask) pointer
+            return Formula(f"*?({self(mask).text}) {_tight(where)}", f.UNARY, where.element)
         load = Formula(f"*{_tight(where)}", f.UNARY, _element(other))
         return f.select(self(mask), load, self(other))
+
+    def _word(self, expr: Expr) -> str:
+        """The type of a conversion, as it was written: by a define, without a shape that stays."""
+        written = re.match(r"\(\s*(\w+)\s*(\[|\))", expr.span.text)
+        element, shape = str(_element(expr)), shape_of(expr.type)
+        if isinstance(expr, Reshape):
+            element = self.word(_scalar(expr))
+        if written is not None and self._types.get(written[1]) == element:
+            element = written[1]
+        stays = isinstance(expr, Cast) and shape == shape_of(expr.operand.type)
+        plain = not shape or (stays and (written is None or written[2] == ")"))
+        return element if plain else f"{element}[{f.sizes(shape)}]"
 
     def _constant(self, expr: Literal | Constexpr) -> Formula:
         text = expr.span.text.strip()
@@ -188,11 +212,6 @@ class Speller:
 
 def _tight(formula: Formula) -> str:
     return formula.text if formula.binds >= f.UNARY else f"({formula.text})"
-
-
-def _word(expr: Expr) -> str:
-    shape = shape_of(expr.type)
-    return f"{_element(expr)}[{f.sizes(shape)}]" if shape else str(_element(expr))
 
 
 def _element(expr: Expr) -> ScalarType | PointerType:

@@ -30,7 +30,8 @@ MAX_THREADS: Final = 1024  # a block with as many elements needs no barrier agai
 
 _DIRECTIVE: Final = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b(.*)")
 _DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
-_NEGATED: Final = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_OPPOSITE: Final = (("==", "!="), ("<", ">="), (">", "<="), ("is", "is not"))
+_NEGATED: Final = {**dict(_OPPOSITE), **{other: one for one, other in _OPPOSITE}}
 
 
 class Condition(NamedTuple):
@@ -254,8 +255,9 @@ class Conditions:
         text = text.split("//")[0].strip()
         names = re.findall(r"\w+", text)
         if word in ("ifdef", "ifndef"):
-            text = text.split()[0] if text.split() else "0"
-        text = _DEFINED.sub(r"\1\2", text).replace("&&", " and ").replace("||", " or ")
+            text = f"defined({text.split()[0]})" if text.split() else "0"
+        text = _DEFINED.sub(lambda match: self._given(match[1] or match[2]), text)
+        text = text.replace("&&", " and ").replace("||", " or ")
         text = re.sub(r"!(?!=)", " not ", text)
         try:
             node = expression(text)
@@ -268,6 +270,11 @@ class Conditions:
         condition = condition._replace(cost=1)
         self.asked.append(condition)
         return _not(condition, self._variants.all) if word == "ifndef" else condition
+
+    def _given(self, name: str) -> str:
+        """The question whether a define is given: of a flag its name."""
+        known = name in self._variants.values and not self._variants.is_flag(name)
+        return f"({name} is not None)" if known else name
 
     def _evaluated(self, node: Node) -> Condition | None:
         try:

@@ -24,7 +24,7 @@ def value_of(node: Node, values: Mapping[str, object]) -> object:
             value = values[text]
             return True if value == "" else value
         case Atom(text=text):
-            return 0 if text.isidentifier() and text != "True" else ast.literal_eval(text)
+            return 0 if text.isidentifier() and text not in ("True", "None") else ast.literal_eval(text)
         case UnaryOp(operator="not", operand=operand):
             return not value_of(operand, values)
         case BinOp(operator="and", left=left, right=right):
@@ -43,6 +43,8 @@ def _computed(operator: str, left: object, right: object) -> object:
         return left == right
     if operator == "!=":
         return left != right
+    if operator in ("is", "is not"):
+        return (left is right) is (operator == "is")
     if not isinstance(left, int | float) or not isinstance(right, int | float):
         raise ValueError(f"{left} {operator} {right}")
     match operator:

@@ -55,7 +55,7 @@ def fold(
     It is called ``function`` where the names of the variants share nothing. ``rules``: what Triton is trusted to
     drop where it changes nothing (join.py). Raises Unfoldable where the variants cannot be one function.
     """
-    known = Variants(variants)
+    known = Variants(variants, text)
     kernels = _kernels(known)
     padding = Padding([kernel for kernel, _ in kernels])
     conditions = Conditions(text, known, padding.sizes)

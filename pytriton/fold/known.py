@@ -65,6 +65,9 @@ class Known:
         asked |= {part for condition in conditions.sizes for part in _parts(condition.node)}
         accidental = {name for node in self._decided for name in _pinned(node, asked)}
         self._decided += [condition.node for condition in conditions.asked]
+        given = [node for node in self._decided if _asks_if_given(node)]  # the define itself says it
+        self._decided = [node for node in self._decided if node not in given]
+        self._asked_if_given = {name for node in given for name in _names(node, padded)}
         self._sizes: list[Node] = []
         if self._in_place:  # a barrier may be needed where a small block is stored and loaded
             sizes = [condition.node for condition in conditions.sizes]
@@ -99,7 +102,12 @@ class Known:
 
     def _learn(self, values: Mapping[str, object]) -> None:
         """A known set: its facts, and which of them go together."""
-        facts = [(fact, answer) for fact, answer in self.facts(values).items() if answer is not None]
+        facts = [
+            (fact, answer)
+            for fact, answer in self.facts(values).items()
+            if answer is not None
+            or fact in self._texts  # a text may be absent; a question may have no answer
+        ]
         for fact, answer in facts:
             self._single.setdefault(fact, set()).add(answer)
         for (one, first), (other, second) in combinations(facts, 2):
@@ -155,6 +163,11 @@ class Known:
         return sorted(self._optional)
 
     @property
+    def harmless(self) -> set[str]:
+        """The numbers that some sets lack, and that change nothing where nothing needs them."""
+        return self._optional - self._asked_if_given
+
+    @property
     def texts(self) -> list[str]:
         """Texts and types."""
         return list(self._texts)
@@ -167,18 +180,27 @@ class Known:
             if not isinstance(fact, str) and len(answers) > 1 and fact in self._matter
         ]
 
+    def one_sided(self) -> list[Fact]:
+        """Flags that every known set has, and questions about padded sizes that all answer alike."""
+        padded = set(self._padded)
+        asked = [*map(_is_power, sorted(padded)), *self._sizes]
+        asked = [node for node in asked if _names(node, self._padded) & padded]
+        flags = [flag for flag in self.free_flags if self._single[flag] == {True}]
+        return [*flags, *(node for node in asked if len(self._single.get(node, ())) == 1)]
+
     @cached_property
     def missing(self) -> tuple[tuple[tuple[Fact, object], tuple[Fact, object]], ...]:
         """Two facts, each of which is known, that no known set has together."""
         return tuple(self._missing())
 
     def _missing(self) -> Iterator[tuple[tuple[Fact, object], tuple[Fact, object]]]:
+        harmless = self.harmless
         for (one, other), seen in self._pairs.items():
             if {one, other} <= {*self.modes, *self._texts}:
                 continue  # the tables say that
             for first in sorted(self._single[one], key=str):
                 for second in sorted(self._single[other], key=str):
-                    needless = (one in self._optional and first) or (other in self._optional and second)
+                    needless = (one in harmless and first) or (other in harmless and second)
                     if (first, second) not in seen and not needless:
                         yield (one, first), (other, second)
 
@@ -219,11 +241,13 @@ class Known:
                 )
         return None
 
-    def refusal_of_answers(self, defines: Defines) -> str | None:
-        """Which fact of these, whatever the others are, no known set has."""
+    def refusal_of_answers(self, defines: Defines, but: Fact | None = None) -> str | None:
+        """Which fact of these, whatever the others are, no known set has; ``but`` for one."""
         values = {name: number(defines.get(name)) for name in self._names}
         for fact, answer in self.facts(values).items():
-            if answer is not None and fact not in self._texts and answer not in self._single.get(fact, ()):
+            if answer is None or fact in self._texts or fact == but:
+                continue
+            if answer not in self._single.get(fact, ()):
                 return self._unknown(fact, answer, values)
         return None
 
@@ -265,6 +289,8 @@ class Known:
             return fact if answer else f"not {fact}"
         if fact in self._optional:
             return f"{fact} is not None" if answer else f"{fact} is None"
+        if answer is None:
+            return f"{fact} is None"
         return f"{fact} == " + (f'"{answer}"' if isinstance(answer, str) else repr(answer))
 
     def doubtful(self) -> set[Node]:
@@ -319,6 +345,10 @@ class Known:
 
 
 _POWER: Final = "triton.next_power_of_2"
+
+
+def _asks_if_given(node: Node) -> bool:
+    return isinstance(node, BinOp) and node.operator in ("is", "is not")
 
 
 def _is_small(name: str, size: int) -> Node:

@@ -38,6 +38,8 @@ _OPERATORS: Final[Mapping[type[ast.AST], str]] = {
     ast.GtE: ">=",
     ast.Eq: "==",
     ast.NotEq: "!=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
     ast.And: "and",
     ast.Or: "or",
     ast.Not: "not",

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Translation
 
-__all__ = ["Defines", "Set", "Variant", "Variants", "number"]
+__all__ = ["Defines", "Set", "Variant", "Variants", "asked_if_given", "number"]
 
 Set = int
 Defines = Mapping[str, object]
@@ -23,6 +23,21 @@ _ELEMENTS: Final = frozenset(
 )
 _INTEGER: Final = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
 _FLOAT: Final = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?")
+
+
+_COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_IFDEF: Final = re.compile(r"^[ \t]*#[ \t]*ifn?def[ \t]+(\w+)", re.MULTILINE)
+_DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
+
+
+def asked_if_given(text: str) -> dict[str, bool]:
+    """The defines of which a text asks whether they are given: True for those of which it asks nothing else.
+
+    To ``#ifdef`` a define that is False is given. Where nothing else is asked, its value means nothing at all.
+    """
+    text = _COMMENT.sub(" ", text)
+    asked = [*_IFDEF.findall(text), *("".join(names) for names in _DEFINED.findall(text))]
+    return {name: len(re.findall(rf"\b{name}\b", text)) == asked.count(name) for name in asked}
 
 
 class Variant(NamedTuple):
@@ -47,8 +62,9 @@ def number(value: object) -> object:
 class Variants:
     """All variants of one kernel."""
 
-    def __init__(self, variants: Sequence[Variant]) -> None:
+    def __init__(self, variants: Sequence[Variant], text: str = "") -> None:
         self.variants = tuple(variants)
+        self._valued = {name for name, alone in asked_if_given(text).items() if not alone}
         self.all: Set = (1 << len(self.variants)) - 1
         self.count = len(self.variants)
         self.values: dict[str, list[object]] = {}
@@ -77,10 +93,13 @@ class Variants:
         )
 
     def is_flag(self, name: str) -> bool:
-        """Whether a define is given or not, or True or False: not both, as ``#ifdef`` holds for False."""
+        """Whether a define is given or not, or True or False: not both.
+
+        One that the text asks for by ``#ifdef`` and by its value is none: False is another answer than none.
+        """
         values = self.values[name]
         absent = any(value is None for value in values)
-        return all(
+        return name not in self._valued and all(
             value is None or value is True or value == "" or (value is False and not absent)
             for value in values
         )

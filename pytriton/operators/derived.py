@@ -29,7 +29,7 @@ from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel, kernel
 from pytriton.runtime.launch.device import sizes_of
 from pytriton.runtime.options.defines import Config, Options, defines_of
-from pytriton.runtime.trace.frames import inside
+from pytriton.runtime.trace.frames import inside, unseen
 
 __all__ = ["Gradient", "Scratch", "Step", "gradient"]
 
@@ -207,7 +207,7 @@ class Gradient:
         facts = self._checked(given, grid)
         if facts is not None:
             self._check_order(facts.made, given)
-        with inside([]), torch.no_grad():
+        with inside(unseen()), torch.no_grad():
             return self._launch(facts, given, flowing)
 
     def _launch(

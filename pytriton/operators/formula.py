@@ -6,6 +6,9 @@ forward, what flows into each result (or None), and which arguments a gradient i
 ``pytriton.gradient``. Gradients are kept by memory: a result that is a view of what a kernel wrote, or an argument
 that reaches a kernel as two views, is added up where it lies. Arguments that overlap themselves or each other are
 copied first.
+
+What that does is allocations, views, copies and launches again, so the same walk back through it gives the second
+derivative: of all arguments, and of what flows into the results.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from typing import Any, Final
 
 import torch
 
+from pytriton.errors import PytritonError
 from pytriton.operators.derived import Gradient
 from pytriton.operators.laid_out import overlaps_itself
 from pytriton.operators.tape import Copy, Launch, key_of, replayed, taped
@@ -51,7 +55,7 @@ class DerivedFormula:
         lib.impl(own, self._run, "CompositeExplicitAutograd")
         _library.register_fake(f"{space}::{own}", self._shapes, lib=lib)
         self.overload = getattr(getattr(torch.ops, space), own).default
-        _library.register_autograd(f"{space}::{own}", self._twice, setup_context=_nothing, lib=lib)
+        _library.register_autograd(f"{space}::{own}", self._twice, setup_context=_keep, lib=lib)
 
     def setup_context(self, ctx: Any, inputs: Sequence[Any], output: Any) -> None:
         """All tensors are saved, so that a later change of one raises."""
@@ -70,12 +74,49 @@ class DerivedFormula:
             gradients[at] = next(made) if wanted else None
         return tuple(gradients) if len(gradients) > 1 else gradients[0]
 
-    def _twice(self, ctx: Any, *flowing: Any) -> Any:
-        raise refusal(
-            f"{self.name}: its gradient was derived from its kernels, and is not derived again",
-            "TC758",
-            "give both formulas with register_autograd",
-        )
+    def _twice(self, ctx: Any, flowing: Sequence[torch.Tensor]) -> Any:
+        """The gradients of what the backward was given."""
+        saved = iter(ctx.saved_tensors)
+        given = [next(saved) if value is _SAVED else value for value in ctx.given]
+        *asked, asked_of_coming, _ = ctx.needs_input_grad
+        flags = [*asked, *asked_of_coming] if isinstance(asked_of_coming, list) else []
+        try:
+            if not flags:
+                raise refusal(f"{self.name}: nothing flows into one of its results", "TC758")
+            made = iter(self._derived_again(given, len(asked), ctx.needed, flowing, flags))
+        except PytritonError as error:
+            reason = str(error).partition("\n")[0]
+            raise refusal(
+                f"{self.name}: its derived backward is not derived again: {reason}",
+                "TC758",
+                "give both formulas with register_autograd",
+            ) from None
+        gradients = [next(made) if flag else None for flag in flags]
+        return *gradients[: len(asked)], gradients[len(asked) :], None
+
+    def _derived_again(
+        self,
+        given: Sequence[Any],
+        count: int,
+        needed: Sequence[bool],
+        flowing: Sequence[torch.Tensor],
+        flags: Sequence[bool],
+    ) -> Sequence[torch.Tensor]:
+        """``given``: the ``count`` arguments, and what flows into the results; ``flags``: by which of these."""
+
+        def backward(*own: Any) -> list[torch.Tensor]:
+            return self._run(*own[:count], own[count:], needed)
+
+        own = list(given)
+        places = [at for at, value in enumerate(given) if isinstance(value, torch.Tensor)]
+        for at, tensor in zip(places, _apart([given[at] for at in places]), strict=True):
+            own[at] = tensor
+        wanted = [at for at, flag in enumerate(flags) if flag]
+        made = _walked_back(self.name, backward, own, flowing, [own[at] for at in wanted], True)
+        if torch.is_grad_enabled():
+            last: Any = _Last
+            made = last.apply(self.name, *made, *(given[at] for at in wanted))[: len(made)]
+        return [_laid_out(each, given[at]) for each, at in zip(made, wanted, strict=True)]
 
     def _shapes(self, *given: Any) -> list[torch.Tensor]:
         *arguments, _, needed = given
@@ -94,8 +135,28 @@ class DerivedFormula:
         return [_laid_out(each, tensor) for each, tensor in zip(made, like, strict=True)]
 
 
-def _nothing(ctx: Any, inputs: Any, output: Any) -> None:
-    """What a formula keeps that only refuses."""
+_SAVED: Final = object()  # stands for a tensor that autograd keeps
+
+
+def _keep(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
+    """What the second derivative needs: all that the first one was given."""
+    *arguments, flowing, needed = inputs
+    ctx.save_for_backward(*(value for value in (*arguments, *flowing) if isinstance(value, torch.Tensor)))
+    ctx.given = [_SAVED if isinstance(value, torch.Tensor) else value for value in (*arguments, *flowing)]
+    ctx.needed = needed
+
+
+class _Last(torch.autograd.Function):
+    """Second derivatives, which have no derivative: ``tensors`` are they, and then what they depend on."""
+
+    @staticmethod
+    def forward(ctx: Any, name: str, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        ctx.name = name
+        return tensors
+
+    @staticmethod
+    def backward(ctx: Any, *flowing: torch.Tensor) -> Any:
+        raise refusal(f"{ctx.name}: a third derivative is not derived", "TC758")
 
 
 def _schema_type(schema: Any, at: int) -> str:
@@ -166,9 +227,10 @@ def _walked_back(
     arguments: Sequence[Any],
     flowing: Sequence[torch.Tensor | None],
     wanted: Sequence[torch.Tensor],
+    twice: bool = False,
 ) -> list[torch.Tensor]:
-    """The gradients of the wanted arguments."""
-    result, entries = taped(name, function, arguments)
+    """The gradients of the wanted arguments; ``twice``: the function is a derived backward."""
+    result, entries = taped(name, function, arguments, twice)
     replayed(entries[:-1])
     reached = {key_of(tensor) for tensor in wanted}
     for entry in entries:

@@ -22,8 +22,8 @@ from typing import Any, Final, Literal
 from pytriton.errors import CompileError
 from pytriton.fold.fold import Folded, fold
 from pytriton.fold.join import RULES
+from pytriton.fold.known import Fact, Served
 from pytriton.fold.known import Known as FoldKnown
-from pytriton.fold.known import Served
 from pytriton.fold.read import Unfoldable
 from pytriton.fold.variants import Variant, number
 from pytriton.lang.tree.types import PointerType, ScalarType
@@ -31,7 +31,7 @@ from pytriton.pipeline import Parameter, Translation
 from pytriton.port.jobs.operands import operands
 from pytriton.port.jobs.probe import drop_doubts
 from pytriton.port.jobs.translations import Defines, Translations, covering, normal, products
-from pytriton.port.jobs.wider import TYPES, completed, flipped, paired, retyped
+from pytriton.port.jobs.wider import TYPES, completed, flipped, paired, retyped, turned
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -51,6 +51,7 @@ MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets th
 MAX_TRANSLATED: Final = 600  # known define sets
 MAX_WIDENINGS: Final = 10  # rounds of looking for define sets that nobody has shown
 MAX_WIDENED: Final = 600  # variants of a kernel that is tried with more
+MAX_CHANGED: Final = 8  # lines of a kernel, to serve sizes on the other side of a question
 MAX_REFUSED: Final = 50  # define sets that are added to a fold in one round
 
 Origin = Literal["read", "observed", "combined"]
@@ -268,9 +269,13 @@ class _Folds:
         """Add define sets that nobody has shown (jobs/wider.py); what was added."""
         added: list[Defines] = []
         words = list(TYPES)
-        stuck: set[str] = set()  # flags that were tried with all texts
+        stuck: set[Fact] = set()  # what was tried
         for _ in range(MAX_WIDENINGS):
             before = len(added)
+            for fact in self._known.one_sided():
+                if fact not in stuck:
+                    stuck.add(fact)
+                    added += self._try(turned(self._known, self._defines(), fact), same=False, few=True)
             added += self._try(self._proposed(partial(completed, operands={})), same=True)
             added += self._try(self._proposed(partial(completed, operands=self._operands)), same=False)
             for flag, flips in flipped(self._known, self._defines()).items():
@@ -300,10 +305,13 @@ class _Folds:
     def _defines(self) -> list[Defines]:
         return [variant.defines for variant in self.variants]
 
-    def _try(self, proposed: Sequence[Defines], same: bool, whole: bool = False) -> list[Defines]:
+    def _try(
+        self, proposed: Sequence[Defines], same: bool, whole: bool = False, few: bool = False
+    ) -> list[Defines]:
         """Fold with more define sets, if the result is one function; what was added.
 
-        ``same``: only if no line of it changes but for element types. ``whole``: only if all can be translated.
+        ``same``: only if no line of it changes but for element types; ``few``: only if few do. ``whole``: only if
+        all can be translated.
         """
         if not proposed or len(self.members) > 1 or len(self.variants) + len(proposed) > MAX_WIDENED:
             return []
@@ -312,7 +320,9 @@ class _Folds:
         failed = list(self._translate(proposed))
         if len(self.variants) > len(before) and not (whole and failed):
             members, _ = _folds(self._text, self.variants, self._function, self._rules)
-            if len(members) == 1 and (not same or _is_same(self.members[0][0], members[0][0])):
+            one, other = self.members[0][0], members[0][0]
+            fits = (not same or _is_same(one, other)) and (not few or _is_near(one, other))
+            if len(members) == 1 and fits:
                 self.members = members
                 return [variant.defines for variant in self.variants[len(before) :]]
         self.variants = before
@@ -326,6 +336,11 @@ _OF_TYPES: Final = re.compile(r',\s*input_precision="ieee",?|\.to\([\w.]+\)')
 def _is_same(one: Folded, other: Folded) -> bool:
     """Whether two kernels differ in element types only, and in what goes with them: casts, and precision."""
     return _without_types(one.text) == _without_types(other.text)
+
+
+def _is_near(one: Folded, other: Folded) -> bool:
+    """Whether few lines of the other kernel are not in the first."""
+    return len(set(other.text.splitlines()) - set(one.text.splitlines())) <= MAX_CHANGED
 
 
 def _without_types(text: str) -> str:

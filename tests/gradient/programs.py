@@ -911,6 +911,58 @@ _LOOPS += [
         summed=("B",),
         rule="loads made ahead",
     ),
+    Program(
+        "prefetched_by_table",
+        """__global__ void f(T *x, int *steps, T *y, int n) {
+  int r[8] = 0 ... 8;
+  T *p[8] = x + r;
+  int *ps = steps;
+  int at[8] = r;
+  bool inside[8] = at < n;
+  T a[8] = inside ? *p : 0;
+  T s[8] = 0;
+  for (int k = 0; k < n; k += 8) {
+    s += a * a;
+    p += *ps;
+    ps += 1;
+    at += 8;
+    bool inside[8] = at < n;
+    a = inside ? *p : 0;
+  }
+  *(y + r) = s;
+}
+""",
+        {"x": (20,), "steps": (3,), "y": (8,)},
+        {"n": 20},
+        (1,),
+        integers={"steps": lambda: torch.tensor([8, 8, 8], dtype=torch.int32)},
+        atomic=("x",),
+        rule="loads made ahead, under masks that are carried, too",
+    ),
+    Program(
+        "first_load_apart",
+        """__global__ void f(T *x, T *y, int n) {
+  int r[8] = 0 ... 8;
+  T *p[8] = x + r;
+  int at[8] = r;
+  bool inside[8] = at < 5;
+  T a[8] = inside ? *p : 0;
+  T s[8] = 0;
+  for (int k = 0; k < n; k += 8) {
+    s += a * a;
+    p += 8;
+    at += 8;
+    bool inside[8] = at < n;
+    a = inside ? *p : 0;
+  }
+  *(y + r) = s;
+}
+""",
+        {"x": (20,), "y": (8,)},
+        {"n": 20},
+        (1,),
+        rule="loads made ahead, the first of which is another: carried",
+    ),
 ]
 
 PROGRAMS: dict[str, Program] = {

@@ -26,7 +26,6 @@ REFUSED = {  # program, kernel: code
     ("split_k", None): "TC705",
     ("batch_norm", "forward"): "TC750",  # stored in a loop, at indices by division
     ("batch_norm", "backward"): "TC750",
-    ("conv2d", None): "TC708",  # carries tiles that are loaded by a table
     ("blocksparse_softmax", "forward"): "TC750",  # stored at indices from memory
     ("blocksparse_softmax", "backward"): "TC750",
     ("linear_layer", None): "TC700",  # addresses instead of tensors

@@ -162,6 +162,18 @@ MUTANTS = {
         ["zero_iterations"],
     ),
     "any carried value is a sum": ("loops", "return not used[each.inside]", "return True", ["carried_last"]),
+    "any load before a loop is one made ahead": (
+        "loops",
+        "return last is not None and same(rebuild(last, at_start), first)",
+        "return True",
+        ["first_load_apart"],
+    ),
+    "what is loaded ahead is loaded where the loop begins": (
+        "loops",
+        "top.append(Define(symbol, rebuild(define.value, now), define.statement))",
+        "top.append(Define(symbol, define.value, define.statement))",
+        ["prefetched_by_table"],
+    ),
     "sums are found by their last step": (
         "loops",
         "if len(found) != 1 or used[found[0]] != 1:",

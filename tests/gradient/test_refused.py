@@ -74,6 +74,13 @@ TEXTS = {
         None,
         "'k', which is no sum of the same steps",
     ),
+    "steps from memory": (  # what is loaded is not needed again, but where it was is
+        "float *y, float *x, int *t, int n",
+        "float s = 1; float *p = x; for (int k = 0; k < n; k += 1) { s = sin(s) + *p; p += *(t + k); } *y = s;",
+        "TC708",
+        None,
+        "'p', which is no sum of the same steps",
+    ),
     "return": ("float *y, float *x, int n", "if (n) return; *y = *x;", "TC702", "return", "jump"),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,13 @@ from typing import Any
 import pytest
 import triton
 
-from pytriton.fold.variants import number
+from pytriton.fold.variants import Variant, number
+from pytriton.pipeline import Translation
+from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import Constexpr, DefineSet, PortedKernel, Unportable, port_kernel
 from pytriton.port.package.serves import flags_of
+from pytriton.port.prove import differences
+from pytriton.settings import Settings
 from pytriton.source import Source
 
 FLAGS = """\
@@ -130,3 +135,65 @@ def test_what_cannot_be_translated_is_told() -> None:
 def test_the_module_compiles(scale: PortedKernel, tmp_path: Path) -> None:
     compile(scale.text, "scale.py", "exec")
     assert scale.function == scale.kernel == "scale"
+
+
+IFDEF = """
+__global__ void k(float *X, int *I, int n) {
+  int i[TN] = 0 ... TN;
+  bool ok[TN] = i < n;
+#ifdef PADDING
+  ok = ok && (*?(ok)(I + i) != PADDING);
+#endif
+#ifdef MODE
+  float f = 2;
+#if MODE
+  f = 3;
+#endif
+#else
+  float f = 1;
+#endif
+  *?(ok) (X + i) = f;
+}
+"""
+
+
+def test_a_define_that_is_false_is_given() -> None:
+    """To ``#ifdef`` it is; so False is neither true nor absent, and is refused if it was never folded."""
+    sets = [{"TN": 16}, {"TN": 16, "PADDING": 0}, {"TN": 32, "PADDING": 3, "MODE": True}]
+    (kernel,) = port_kernel(Source(IFDEF), "k", [DefineSet(one) for one in sets])
+    assert "if PADDING is not None:" in kernel.text
+    assert kernel.refusal({"TN": 16, "MODE": False}) == "the kernel was not folded with MODE=False"
+    (kernel,) = port_kernel(Source(IFDEF), "k", [DefineSet(one) for one in [*sets, {"TN": 16, "MODE": 0}]])
+    assert "if MODE is not None:" in kernel.text
+    translations = Translations(Source(IFDEF), Settings("k"))
+    for mode, padding in itertools.product([None, True, False, 0], [None, 0, 3, 7]):
+        given = {"TN": 64, "MODE": mode, "PADDING": padding}
+        defines = {name: value for name, value in given.items() if value is not None}
+        assert kernel.refusal(defines) is None
+        translation = translations(defines)
+        assert isinstance(translation, Translation)
+        assert list(differences(kernel.folded, [Variant(defines, translation)])) == []
+
+
+SOFTMAX = """
+__global__ void softmax(float *Y __noalias, float *X, float scale, int n) {
+  int t[TN] = 0 ... TN;
+  bool ok[TN] = t < n;
+  float x[TN] = ok ? *(X + get_program_id(0) * n + t) : -F32_INFINITY;
+#ifdef SCALE
+  x = x * scale;
+#endif
+  float e[TN] = exp(x - x[max]);
+  *?(ok) (Y + get_program_id(0) * n + t) = e / e[+];
+}
+"""
+
+
+def test_sizes_and_flags_on_the_other_side_of_what_was_seen() -> None:
+    """Sizes that are no powers of two, and a flag that all have: a power of two and no flag are served as well."""
+    (kernel,) = port_kernel(
+        Source(SOFTMAX), "softmax", [DefineSet({"TN": n, "SCALE": True}) for n in (48, 80)]
+    )
+    assert "    if SCALE:\n        x *= scale\n" in kernel.text
+    for defines in ({"TN": 64}, {"TN": 2048, "SCALE": True}, {"TN": 3000}):
+        assert kernel.refusal(defines) is None

@@ -11,12 +11,12 @@ import pytest
 
 from pytriton.__main__ import main
 from pytriton.port.package.edits import Name, edited
-from pytriton.port.package.imports import Uses
-from pytriton.port.package.launcher import NAMES, TESTING, launcher
+from pytriton.port.package.imports import Uses, uses_of
+from pytriton.port.package.launcher import NAMES, TESTING, launcher, module_of_tests
 from pytriton.port.package.output import diff, uncommitted
 from pytriton.port.package.texts import Places
 
-MAX_WITH_ALL = 425  # lines of a launcher with all parts; no package has them all (test_packages.py)
+MAX_WITH_ALL = 365  # lines of a launcher with all parts; no package has them all (test_packages.py)
 
 
 def shown(text: str, dots: str = ".", opened: bool = False) -> str:
@@ -33,8 +33,8 @@ IMPORTS = [
         "try:\n    from . import _triton as triton\nexcept ImportError:\n    triton = None\n",
     ),
     ("from triton import kernel, cdiv as c\n", "from ._triton import kernel, cdiv as c\n"),
-    ("from triton.testing import do_bench\n", "from ._triton import do_bench\n"),
-    ("import triton.testing as tt\n", "from . import _triton as tt\n"),
+    ("from triton.testing import do_bench\n", "from ._testing import do_bench\n"),
+    ("import triton.testing as tt\n", "from . import _testing as tt\n"),
     ("triton = __import__('triton')\n", "from . import _triton as triton\n"),
     ("import importlib\ntriton = importlib.import_module('triton')\n", "from . import _triton as triton\n"),
     (
@@ -55,6 +55,21 @@ def test_imports(before: str, after: str) -> None:
 
 def test_imports_of_a_folder_below() -> None:
     assert shown("import triton\n", "..") == "from .. import _triton as triton\n"
+
+
+TESTED = [
+    "import triton.testing as tt\ntt.do_bench(f)\n",
+    "from triton import testing\ntesting.do_bench(f)\n",
+    "import triton.testing\ntriton.testing.do_bench(f)\n",
+    "from triton.testing import do_bench\n",
+]
+
+
+@pytest.mark.parametrize("text", TESTED)
+def test_uses_of_testing(text: str) -> None:
+    uses = uses_of(ast.parse(text))
+    assert uses.testing == {"do_bench"}
+    assert uses.names <= {"testing"}
 
 
 OPENED = [
@@ -129,6 +144,7 @@ def test_launcher_with_all_parts_is_small(tmp_path: Path) -> None:
     text = launcher("kernels", uses, [], True, True)
     assert len(text.splitlines()) <= MAX_WITH_ALL
     (tmp_path / "_triton.py").write_text(text)
+    (tmp_path / "_testing.py").write_text(module_of_tests(uses))
     command = [sys.executable, "-m", "ruff", "format", "--isolated", "--check", str(tmp_path)]
     assert subprocess.run(command, check=False).returncode == 0
 

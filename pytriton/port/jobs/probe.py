@@ -37,7 +37,7 @@ def drop_doubts(known: Known, variants: Sequence[Variant], translate: Translate)
         before = known.answers(base.defines)
         for defines in _resized(base.defines, [name for name in names if name in base.defines]):
             after = known.answers(defines)
-            changed = {question for question in before if after.get(question) != before[question]}
+            changed = {question for question in after if after[question] != before.get(question)}
             if not changed & doubtful - turned or any(map(known.asked_by_text, changed)):
                 continue
             translation = translate(defines)
@@ -55,15 +55,18 @@ def _names(doubtful: set[Node], known: Known) -> list[str]:
 
 
 def _bases(variants: Sequence[Variant], names: Sequence[str]) -> list[Variant]:
-    """Variants of different texts, of which few numbers are 1: conditions ask for that. One has each name."""
+    """Variants of different texts, of which few numbers are 1: conditions ask for that.
+
+    One has each name, and not 0.
+    """
     firsts: dict[str, Variant] = {}
     for variant in sorted(variants, key=lambda variant: list(map(number, variant.defines.values())).count(1)):
         firsts.setdefault(variant.translation.text, variant)
     distinct = list(firsts.values())
     bases = [distinct[0], *distinct[1 :: max(1, len(distinct) // MAX_BASES)]][:MAX_BASES]
     for name in names:
-        if not any(name in base.defines for base in bases):
-            bases += [variant for variant in distinct if name in variant.defines][:1]
+        if not any(number(base.defines.get(name)) for base in bases):
+            bases += [variant for variant in variants if number(variant.defines.get(name))][:1]
     return bases
 
 

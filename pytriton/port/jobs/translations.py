@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from pytriton.errors import CompileError, Diagnostic
-from pytriton.fold.variants import number
+from pytriton.fold.variants import asked_if_given, number
 from pytriton.pipeline import Translation, translate_as
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -65,7 +65,8 @@ class Translations:
         self._made: dict[object, Translation | CompileError] = {}
         self._words = frozenset(re.findall(r"[A-Za-z_]\w*", source.text))
         self._promised: set[str] = set()
-        self.switches = frozenset(_switches(source.text))
+        asked = asked_if_given(source.text)
+        self.switches = frozenset(name for name, alone in asked.items() if alone)
 
     def mentioned(self, defines: Defines) -> dict[str, Any]:
         """The defines that the text mentions, or the text of a define that it mentions; switches are True."""
@@ -103,20 +104,6 @@ class Translations:
             if promised <= self._promised:
                 return translation
             self._promised |= promised
-
-
-_IFDEF: Final = re.compile(r"^[ \t]*#[ \t]*ifn?def[ \t]+(\w+)", re.MULTILINE)
-_COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
-
-
-def _switches(text: str) -> Iterator[str]:
-    """The defines of which a text asks only whether they are given: their value, be it False, means nothing."""
-    text = _COMMENT.sub(" ", text)
-    asked = [*_IFDEF.findall(text), *("".join(names) for names in _DEFINED.findall(text))]
-    for name in dict.fromkeys(asked):
-        if len(re.findall(rf"\b{name}\b", text)) == asked.count(name):
-            yield name
 
 
 def covering(sets: Sequence[Defines]) -> list[Defines]:

@@ -7,6 +7,7 @@ So it can serve more than what was read or observed. What is proposed here:
 * ``flipped``: for a flag, the known texts for which it was never given, or always.
 * ``paired``: any two facts that no known set has together (fold/known.py).
 * ``retyped``: other element types.
+* ``turned``: without a flag that all have; a size that is a power of two, or large, where none was.
 """
 
 from __future__ import annotations
@@ -19,31 +20,16 @@ from typing import Any, Final
 from pytriton.fold.known import Fact, Known
 from pytriton.fold.variants import number
 
-__all__ = ["TYPES", "completed", "flipped", "key_of", "paired", "retyped"]
+__all__ = ["TYPES", "completed", "flipped", "key_of", "paired", "retyped", "turned"]
 
 Defines = Mapping[str, Any]
 
 TYPES: Final = ("half", "float", "bfloat16", "double")
 MAX_BASES: Final = 3  # known sets that are changed to have two facts together
-MAX_RETYPED: Final = 12  # sets that another type is tried with
+MAX_RETYPED: Final = 40  # sets that another type is tried with
 MAX_PAIRED: Final = 300
-SIZES: Final = (
-    16,
-    32,
-    64,
-    128,
-    256,
-    1024,
-    8,
-    4,
-    96,
-    48,
-    24,
-    768,
-    1,
-    2,
-    3,
-)  # that may turn the answer to a question
+# that may turn the answer to a question
+SIZES: Final = (16, 32, 64, 128, 256, 1024, 8, 4, 96, 48, 24, 768, 1, 2, 3, 0)
 
 
 def key_of(defines: Defines) -> tuple[tuple[str, str], ...]:
@@ -93,6 +79,7 @@ def completed(
     """Each layout of one operand with each of another, where some are missing. ``operands``: operands.py."""
     proposed = []
     flags = known.modes
+    harmless = {name: _given(name, sets) for name in known.harmless}  # some of the texts may need them
     for row in known.completed(sets, operands):
         mode = {name: row[name] for name in flags}
         base = next((d for d in sets if {name: known.facts_of(d)[name] for name in flags} == mode), None)
@@ -101,8 +88,12 @@ def completed(
         texts = {name: value for name, value in row.items() if name not in flags and value is not None}
         spelled = {name: _spelled(name, value, sets) for name, value in texts.items()}
         others = {name: value for name, value in base.items() if name not in row or name in flags}
-        proposed.append(others | spelled)
+        proposed.append(harmless | others | spelled)
     return proposed
+
+
+def _given(name: str, sets: Sequence[Defines]) -> object:
+    return next(defines[name] for defines in sets if name in defines)
 
 
 def _spelled(name: str, value: object, sets: Sequence[Defines]) -> object:
@@ -124,6 +115,15 @@ def paired(known: Known, sets: Sequence[Defines]) -> list[dict[str, Any]]:
                     proposed.setdefault(key_of(defines), defines)
     fresh = [defines for key, defines in proposed.items() if key not in seen]
     return fresh[:MAX_PAIRED]
+
+
+def turned(known: Known, sets: Sequence[Defines], fact: Fact) -> list[dict[str, Any]]:
+    """A define set with the other answer to a question; the sets without the flag that all have."""
+    if isinstance(fact, str):
+        bare = ({name: value for name, value in defines.items() if name != fact} for defines in sets)
+        return list({key_of(defines): defines for defines in bare}.values())
+    others = (other for d in sets for other in _with(d, fact, not known.facts_of(d).get(fact), known, sets))
+    return list(itertools.islice(others, 1))
 
 
 def _with(
@@ -149,7 +149,7 @@ def _answering(defines: Defines, question: Fact, answer: object, known: Known) -
             continue
         other = {**defines, name: size}
         after = known.answers(other)
-        if after.get(question) == answer and known.refusal_of_answers(other) is None:
+        if after.get(question) == answer and known.refusal_of_answers(other, question) is None:
             changed = sum(after[asked] != before.get(asked) for asked in after)
             if best is None or changed < best[0]:
                 best = changed, other

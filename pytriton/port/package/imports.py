@@ -1,7 +1,7 @@
 """What a Python file takes from triton, and how it asks for it once ``_triton`` stands for the old one.
 
 ``import triton``, in each of its forms, comes to mean the launcher module of the package, under the name that the
-file has for it; ``from triton.testing import do_bench`` takes the name from there.
+file has for it; ``from triton.testing import do_bench`` takes the name from ``_testing`` beside it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-__all__ = ["LAUNCHER", "Uses", "imported", "is_import_of_triton", "uses_of"]
+__all__ = ["LAUNCHER", "MODULES", "Uses", "imported", "is_import_of_triton", "uses_of"]
 
 LAUNCHER: Final = "_triton"
+MODULES: Final = {"triton": LAUNCHER, "triton.testing": "_testing"}  # what stands for which
 
 
 @dataclass
@@ -37,11 +38,13 @@ class Uses:
 def uses_of(tree: ast.Module) -> Uses:
     """What one file takes."""
     uses = Uses()
-    bound = set(_bound(tree))
+    bound, testing = set(_bound(tree)), set(_bound_testing(tree))
     for node in ast.walk(tree):
         match node:
             case ast.ImportFrom(module="triton", level=0, names=names):
                 uses.names |= {alias.name for alias in names}
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in testing:
+                uses.testing.add(attr)
             case ast.ImportFrom(module="triton.testing", level=0, names=names):
                 uses.testing |= {alias.name for alias in names}
             case ast.ImportFrom(module=str(module), level=0) if module.startswith("triton."):
@@ -66,11 +69,23 @@ def _bound(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
-                yield from (
-                    alias.asname or "triton" for alias in names if alias.name.split(".")[0] == "triton"
-                )
+                for alias in names:
+                    if alias.name == "triton" or (alias.name.startswith("triton.") and not alias.asname):
+                        yield alias.asname or "triton"
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_import_of_triton(value, tree):
                 yield name
+
+
+def _bound_testing(tree: ast.Module) -> Iterator[str]:
+    """The names that stand for triton.testing in a file, ``triton.testing`` itself aside."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from (
+                    alias.asname for alias in names if alias.name == "triton.testing" and alias.asname
+                )
+            case ast.ImportFrom(module="triton", level=0, names=names):
+                yield from (alias.asname or alias.name for alias in names if alias.name == "testing")
 
 
 def is_import_of_triton(node: ast.AST, tree: ast.Module) -> bool:
@@ -95,19 +110,16 @@ def _importers(tree: ast.Module) -> Iterator[str]:
 def imported(node: ast.stmt, dots: str) -> Sequence[str] | None:
     """The statements that stand for an import; None if it has nothing to do with the old triton."""
     match node:
-        case ast.Import(names=names) if any(_is_old(alias.name) for alias in names):
-            lines = [f"import {_shown(alias)}" for alias in names if not _is_old(alias.name)]
+        case ast.Import(names=names) if any(alias.name in MODULES for alias in names):
+            lines = [f"import {_shown(alias)}" for alias in names if alias.name not in MODULES]
             for alias in names:
-                if _is_old(alias.name):
-                    lines.append(f"from {dots} import {LAUNCHER} as {alias.asname or 'triton'}")
+                if alias.name in MODULES:
+                    module = MODULES[alias.name] if alias.asname else LAUNCHER
+                    lines.append(f"from {dots} import {module} as {alias.asname or 'triton'}")
             return lines
-        case ast.ImportFrom(module="triton" | "triton.testing", level=0, names=names):
-            return [f"from {dots}{LAUNCHER} import {', '.join(map(_shown, names))}"]
+        case ast.ImportFrom(module=str(module), level=0, names=names) if module in MODULES:
+            return [f"from {dots}{MODULES[module]} import {', '.join(map(_shown, names))}"]
     return None
-
-
-def _is_old(name: str) -> bool:
-    return name in ("triton", "triton.testing")
 
 
 def _shown(alias: ast.alias) -> str:

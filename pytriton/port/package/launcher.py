@@ -1,28 +1,29 @@
-"""What a package uses of the old Triton -> the one module that stands for it, from only the parts that it uses.
+"""What a package uses of the old Triton -> the modules that stand for it, from only the parts that it uses.
 
 ``_triton.py``, of templates/port_launcher.py.j2: it launches kernels as their texts were launched, and has the
-names of ``triton`` and ``triton.testing`` that today's Triton lacks or means otherwise.
+names of ``triton`` that today's Triton lacks or means otherwise. ``_testing.py``, of templates/port_testing.py.j2,
+has those of ``triton.testing``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from pytriton.emit.templates import render
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.imports import Uses
 
-__all__ = ["NAMES", "PASSED", "TESTING", "launcher"]
+__all__ = ["NAMES", "PASSED", "TESTING", "launcher", "module_of_tests"]
 
 # What is asked of triton: names of ours, names that today's Triton has, and names of triton.testing.
 NAMES: Final = frozenset(
-    """Kernel bench_registry cdiv cdiv_sum config ctx_registry empty function kernel read shape synchronize testing
+    """Kernel bench_registry cdiv_sum config ctx_registry empty function kernel read shape synchronize testing
     utils""".split()
 )
 PASSED: Final = frozenset(
-    "Config __version__ autotune heuristics jit language next_power_of_2 runtime".split()
+    "Config __version__ autotune cdiv heuristics jit language next_power_of_2 runtime".split()
 )
 TESTING: Final = frozenset("Benchmark allclose do_bench mask_tensor perf_report sparsify_tensor".split())
 
@@ -33,9 +34,6 @@ def launcher(folder: str, uses: Uses, kernels: Sequence[PortedKernel], reads: bo
     ``folder``: where the kernels are. ``reads``: texts in files were ported. ``labels``: some texts have labels.
     """
     names = uses.names | ({"read"} if reads else set()) | ({"id_dict"} if "utils" in uses.names else set())
-    testing = set(uses.testing)
-    if testing & {"perf_report", "Benchmark"}:
-        testing |= {"perf_report", "Benchmark"}
     buffers = any(parameter.buffer for kernel in kernels for parameter in kernel.parameters)
     sweeps = any(kernel.sweeps for kernel in kernels) or bool({"num_warps", "num_stages"} & uses.keywords)
     parts = {
@@ -46,14 +44,26 @@ def launcher(folder: str, uses: Uses, kernels: Sequence[PortedKernel], reads: bo
         "addresses": "data_ptr" in uses.attributes,
         "constants": buffers or "set_constant" in uses.attributes,
         "names": names,
-        "testing": testing,
         "passed": sorted(names & PASSED),
     }
-    body = render("port_launcher.py.j2", imports=[], **parts)
-    return render("port_launcher.py.j2", imports=list(_imports(body)), **parts)
+    return _module("port_launcher.py.j2", parts)
 
 
-_MODULES: Final = ("csv", "ctypes", "functools", "itertools", "sys", "timeit")
+def module_of_tests(uses: Uses) -> str:
+    """The text of the module for ``triton.testing``."""
+    names = set(uses.testing)
+    if names & {"perf_report", "Benchmark"}:
+        names |= {"perf_report", "Benchmark"}
+    return _module("port_testing.py.j2", {"testing": names})
+
+
+def _module(template: str, parts: dict[str, Any]) -> str:
+    """A module with the imports that it needs."""
+    body = render(template, imports=[], **parts)
+    return render(template, imports=list(_imports(body)), **parts)
+
+
+_MODULES: Final = ("csv", "ctypes", "functools", "itertools", "operator", "timeit")
 _FROM: Final = {
     "collections": ("namedtuple",),
     "contextlib": ("suppress",),

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.notes import Note, reasons, shown_path
 from pytriton.port.package.edits import Name, edited
-from pytriton.port.package.imports import LAUNCHER, Uses, uses_of
-from pytriton.port.package.launcher import NAMES, PASSED, TESTING, launcher
+from pytriton.port.package.imports import LAUNCHER, MODULES, Uses, uses_of
+from pytriton.port.package.launcher import NAMES, PASSED, TESTING, launcher, module_of_tests
 from pytriton.port.package.modules import Entry, module, source_name, table
 from pytriton.port.package.texts import Place, Places, label_of_file
 from pytriton.port.ported import PortedText
@@ -242,3 +242,5 @@ def _edit_files(work: _Work) -> None:
             work.package.files[work.shown(path)] = changed
     text = launcher(work.folder, uses, work.package.kernels, bool(work.gone), bool(work.labels))
     work.package.files[f"{LAUNCHER}.py"] = text.encode()
+    if uses.testing or "testing" in uses.names:
+        work.package.files[f"{MODULES['triton.testing']}.py"] = module_of_tests(uses).encode()

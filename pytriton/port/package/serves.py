@@ -92,7 +92,7 @@ def _grouped(terms: Sequence[str]) -> Iterator[str]:
 def flags_of(ported: PortedKernel) -> list[str]:
     """The defines that are given or not: constexprs, and those that only choose between define sets."""
     flags = {constexpr.name: None for constexpr in ported.constexprs if constexpr.kind == "flag"}
-    variants = Variants(ported.variants)
+    variants = Variants(ported.variants, ported.source.text)
     flags |= dict.fromkeys(name for name in variants.values if variants.is_flag(name))
     return list(flags)
 
@@ -102,7 +102,7 @@ def flags_of(ported: PortedKernel) -> list[str]:
 
 def _types(ported: PortedKernel) -> tuple[dict[str, str], list[Change]]:
     """The type of each parameter where most sets have it, and what is otherwise."""
-    variants = Variants(ported.variants)
+    variants = Variants(ported.variants, ported.source.text)
     conditions = Conditions(ported.source.text, variants, {}, elements=False)
     types: dict[str, str] = {}
     others: dict[tuple[Set, Set], dict[str, str | None]] = {}

@@ -13,7 +13,7 @@ def scaled(
 ):
     i = tl.arange(0, TILE)
     y = tl.load(x + i, mask=i < n, other=0.0)
-    if SCALE:
+    if SCALE is not None:
         y *= SCALE
         tl.device_print("scaled", y)
     else:
