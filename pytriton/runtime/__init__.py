@@ -1,4 +1,4 @@
-"""From a generated module to launches. ARCHITECTURE.md lists the folders, and tells the way of a call through them."""
+"""From a generated module to launches. ARCHITECTURE.md lists the folders, and follows a call through them."""
 
 from pytriton.runtime.kernel import Kernel, heuristics, kernel
 from pytriton.runtime.options.defines import Config, Options, config
