@@ -2,8 +2,8 @@
 
 The package is `tests/legacy/packages/ops2021`. `python -m pytriton port` writes it anew into a temporary folder;
 the ported one runs under another name and without pytriton, the old one with `import triton` meaning pytriton. Both
-tune over the points of the package, pytriton also over those that it adds. The time of a row is that of the whole
-operator: what its launcher costs counts.
+tune over the points of the package, and over other stages and programs in groups for the best of them: the same
+points (tests/port/test_launcher.py). The time of a row is that of the whole operator, its launcher included.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def _chosen(package: ModuleType) -> str:
     kernel = list(kernels.values())[-1]
     if package is packages()[1]:
         config = kernel.best_config
-        words = [f"{name}={config.defines[name]}" for name in ("SPLIT", "TM", "TN", "TK")]
-        return " ".join([*words, f"num_warps={config.num_warps}", f"num_stages={config.num_stages}"])
-    return str(next(iter(kernel.launches.values())).point.passed)
+        return str(config)
+    passed = next(iter(kernel.launches.values())).point.passed
+    return " ".join(f"{name}={value}" for name, value in passed.items() if value is not None)
 
 
 def _row(

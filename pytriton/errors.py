@@ -39,6 +39,7 @@ __all__ = [
     "closest",
     "counted",
     "not_a_text",
+    "short",
 ]
 
 Severity = Literal["error", "warning", "note"]
@@ -115,7 +116,7 @@ def _snippet(span: Span, line: int, column: int) -> list[str]:
 def _expansions(step: Expansion | None) -> list[str]:
     steps: list[str] = []
     while step is not None and len(steps) < 4:
-        body = step.body if len(step.body) <= 60 else step.body[:57] + "..."
+        body = short(step.body)
         steps.append(f"{step.name} = {body}" if body else f"{step.name}, which is empty")
         step = step.parent
     return steps
@@ -247,6 +248,11 @@ def not_a_text(given: object) -> str:
 def counted(count: int, noun: str) -> str:
     """``1 kernel``, ``2 kernels``."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def short(text: str, length: int = 60) -> str:
+    """A text as messages show it: cut where it is longer."""
+    return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

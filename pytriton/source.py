@@ -83,3 +83,8 @@ class Span:
     def line(self) -> int:
         """The 1-based line on which the span starts."""
         return self.source.position(self.start)[0]
+
+    @property
+    def last_line(self) -> int:
+        """The one on which it ends."""
+        return self.source.position(max(self.start, self.end - 1))[0]

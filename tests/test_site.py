@@ -155,7 +155,7 @@ def test_all_names_are_told() -> None:
     assert {name for pair in names for name in pair if name} >= set(pytriton.__all__)
     members = re.search(r":members: (.*)", told)
     assert members is not None
-    internal = {"check_now", "name", "traced_plan"}
+    internal = {"checked", "name", "traced_plan"}
     methods = {name for name in vars(pytriton.Kernel) if not name.startswith("_")} - internal
     assert methods == set(members[1].split(", ")) - {"__call__"}
 

@@ -17,7 +17,7 @@ from pytriton.emit.products import dot, numbers
 from pytriton.emit.python import Atom, BinOp, Call, Index, Method, Node, Tuple
 from pytriton.emit.values import Value
 from pytriton.lang.tree import typed
-from pytriton.lang.tree.convert import constant, scalar_of
+from pytriton.lang.tree.convert import constant, integer, scalar_of
 from pytriton.lang.tree.typed import Expr
 from pytriton.lang.tree.types import BOOL, FLOAT, INT, LONG, PointerType, ScalarType, element_of, shape_of
 
@@ -98,8 +98,7 @@ def _name(expr: typed.Name, context: Context) -> Value:
 
 
 def _range(expr: typed.Range, context: Context) -> Value:
-    first = constant(expr.start)
-    assert isinstance(first, int)
+    first = integer(expr.start)
     length = shape_of(expr.type)[0]
     if first >= 0 and length + first == constant(expr.stop):
         return Value(Call("tl.arange", (node_of(expr.start, context), node_of(expr.stop, context))), INT)

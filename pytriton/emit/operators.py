@@ -162,8 +162,8 @@ def _operands(
     mixed = [(left_value, right_cast), (left_cast, right_value)]
     for first, second in ((left_value, right_value), *(reversed(mixed) if _written(left) else mixed)):
         exact = operator not in ("<<", ">>") or shifts(first, second, common)
-        if common.kind == "uint" and any(_below_zero(value) for value in (first, second)):
-            continue  # a bare number that Triton refuses beside an unsigned one
+        if common.kind == "uint" and any(value.weak and not value.natural for value in (first, second)):
+            continue  # a bare number that may be below 0, which Triton refuses beside an unsigned one
         got = promoted(first, second, division=division) if exact else None
         if got == wanted and (wanted == common or first.element == second.element == common):
             return first, second
@@ -171,11 +171,6 @@ def _operands(
         return left_cast, right_cast
     strong = right_cast.weak != right_cast.strong
     return as_tensor(left_cast), right_cast if strong else as_tensor(right_cast)
-
-
-def _below_zero(value: Value) -> bool:
-    """Whether a value may be a bare number below 0."""
-    return value.weak and not value.natural
 
 
 def _written(expr: Expr) -> bool:

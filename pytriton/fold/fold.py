@@ -1,6 +1,7 @@
 """The map: a text and its variants -> one kernel.
 
-read each variant -> name padded sizes -> merge the bodies -> say each comment once -> parameters -> a module
+read each variant -> name padded sizes -> merge the bodies -> say each comment once -> parameters
+-> program ids in groups -> a module
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pytriton.fold.conditions import Conditions
+from pytriton.fold.groups import GROUP, PROGRAM_IDS, grouped
 from pytriton.fold.join import RULES, Joiner
 from pytriton.fold.known import Known
 from pytriton.fold.merge import Merger
@@ -27,7 +29,8 @@ class Folded(NamedTuple):
     """One kernel for all its define sets.
 
     ``parameters`` are those of the text: where it lacks one for some define sets, None is passed for them. The
-    ``constexprs`` follow; those in ``flags`` are bools.
+    ``constexprs`` follow; those in ``flags`` are bools. ``grouped``: the last one is GROUP (groups.py), which is no
+    define.
     """
 
     text: str
@@ -37,6 +40,7 @@ class Folded(NamedTuple):
     flags: frozenset[str]
     known: Known
     lines: tuple[int, ...] = ()
+    grouped: bool = False
 
     def bind(self, defines: Defines) -> dict[str, object]:
         """The values of the constexprs for a define set."""
@@ -48,12 +52,17 @@ class Folded(NamedTuple):
 
 
 def fold(
-    text: str, variants: Sequence[Variant], function: str | None = None, rules: Collection[str] = RULES
+    text: str,
+    variants: Sequence[Variant],
+    function: str | None = None,
+    rules: Collection[str] = RULES,
+    groups: bool = False,
 ) -> Folded:
     """One kernel that is each variant with that variant's constexprs.
 
     It is called ``function`` where the names of the variants share nothing. ``rules``: what Triton is trusted to
-    drop where it changes nothing (join.py). Raises Unfoldable where the variants cannot be one function.
+    drop where it changes nothing (join.py). ``groups``: its programs may run in groups. Raises Unfoldable where the
+    variants cannot be one function.
     """
     known = Variants(variants, text)
     kernels = _kernels(known)
@@ -68,19 +77,24 @@ def fold(
     flags = frozenset(name for name in constexprs if known.is_flag(name))
     parameters = _parameters([kernel for kernel, _ in kernels])
     _check_names(body, parameters, constexprs)
+    names = list(constexprs)
+    groups = groups and GROUP not in conditions.words
+    if groups:
+        taken = {*names_read(body), *names_assigned(body), *names, *(one.name for one in parameters)}
+        names, body = [*names, GROUP], grouped(body, taken)
     folded = Kernel(
         name,
         _union(kernel.above for kernel, _ in kernels),
-        (*parameters, *(Parameter(constexpr, "tl.constexpr", (), "") for constexpr in constexprs)),
+        (*parameters, *(Parameter(constexpr, "tl.constexpr", (), "") for constexpr in names)),
         body,
-        _union(kernel.helpers for kernel, _ in kernels),
+        _union([*(kernel.helpers for kernel, _ in kernels), (PROGRAM_IDS,) * groups]),
         _union(kernel.imports for kernel, _ in kernels),
     )
-    names = tuple(parameter.name for parameter in parameters)
     served = Known(known, conditions, padding.sizes, merged)
     lines = printed(folded)
     numbers = tuple(number for _, number in lines)
-    return Folded(module(lines), name, names, constexprs, flags, served, numbers)
+    own = tuple(parameter.name for parameter in parameters)
+    return Folded(module(lines), name, own, constexprs, flags, served, numbers, groups)
 
 
 def _kernels(variants: Variants) -> list[tuple[Kernel, Set]]:

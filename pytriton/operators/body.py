@@ -14,7 +14,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
 from pytriton.runtime.errors import refusal
-from pytriton.runtime.trace.frames import INSIDE, Frame, Shapes
+from pytriton.runtime.trace.frames import INSIDE, Frame, Shapes, inside
 
 __all__ = ["Body"]
 
@@ -53,28 +53,24 @@ class Body:
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
         """The results under a tracer; its tensors hide their memory, so nothing can be compared."""
-        outer = INSIDE.frame
-        INSIDE.frame = None
-        try:
+        with inside(None):
             return self.function(*args, **kwargs)
-        finally:
-            INSIDE.frame = outer
 
     def _launch(self) -> Callable[..., Any]:
         """The function with its checks, for real tensors: the eager path, so every line of it counts."""
-        function, inside, run, check = self.function, INSIDE, self._run, self._check
+        function, thread, run, check = self.function, INSIDE, self._run, self._check
         if self.keywords:
             return lambda *args, **kwargs: run([], args, kwargs)
         marked = self.written_positions
 
         def launch(*args: Any) -> Any:
-            outer = inside.frame
+            outer = thread.frame
             written: Frame = []
-            inside.frame = written
+            thread.frame = written
             try:
                 result = function(*args)
             finally:
-                inside.frame = outer
+                thread.frame = outer
             # The common cases: nothing was written but new tensors that are the results, or the marked
             # arguments themselves.
             if outer is None:
@@ -96,12 +92,8 @@ class Body:
         return launch
 
     def _run(self, frame: Frame, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        outer = INSIDE.frame
-        INSIDE.frame = frame
-        try:
+        with inside(frame) as outer:
             result = self.function(*args, **kwargs)
-        finally:
-            INSIDE.frame = outer
         self._check(frame, args, kwargs, result, outer)
         return result
 

@@ -29,7 +29,7 @@ from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel, kernel
 from pytriton.runtime.launch.device import sizes_of
 from pytriton.runtime.options.defines import Config, Options, defines_of
-from pytriton.runtime.trace.frames import INSIDE, unseen
+from pytriton.runtime.trace.frames import inside, unseen
 
 __all__ = ["Gradient", "Scratch", "Step", "gradient"]
 
@@ -211,12 +211,8 @@ class Gradient:
         facts = self._checked(given, grid)
         if facts is not None:
             self._check_order(facts.made, given)
-        frame, INSIDE.frame = INSIDE.frame, unseen()
-        try:
-            with torch.no_grad():
-                return self._launch(facts, given, flowing)
-        finally:
-            INSIDE.frame = frame
+        with inside(unseen()), torch.no_grad():
+            return self._launch(facts, given, flowing)
 
     def _launch(
         self, facts: _Facts | None, given: Mapping[str, Any], flowing: Mapping[str, torch.Tensor]

@@ -23,7 +23,7 @@ from pytriton.errors import CompileError
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import defines_of
-from pytriton.runtime.trace.frames import INSIDE, Call, Shapes, unseen
+from pytriton.runtime.trace.frames import INSIDE, Call, Shapes, inside, unseen
 
 __all__ = ["Copy", "Launch", "key_of", "replayed", "taped"]
 
@@ -123,12 +123,8 @@ def taped(
     Raises LaunchError (TC756, TC757).
     """
     tape = _Tape()
-    outer, INSIDE.frame = INSIDE.frame, tape
-    try:
-        with _Watch(name, tape, backward), torch.no_grad():
-            result = function(*args)
-    finally:
-        INSIDE.frame = outer
+    with inside(tape), _Watch(name, tape, backward), torch.no_grad():
+        result = function(*args)
     _check_order(name, tape.entries)
     return result, tape.entries
 
@@ -173,18 +169,14 @@ def _only_adds(entry: Launch, parameter: str) -> bool:
 
 def replayed(entries: Iterable[Entry]) -> None:
     """Do it: the launches and copies, in order."""
-    outer, INSIDE.frame = INSIDE.frame, unseen()
-    try:
-        with torch.no_grad():
-            for entry in entries:
-                if isinstance(entry, Copy):
-                    (entry.result.add_ if entry.adds else entry.result.copy_)(entry.source)
-                else:
-                    call = entry.call
-                    options = {"num_warps": call.num_warps, "num_stages": call.num_stages}
-                    entry.kernel(*call.arguments, grid=call.grid, defines=call.defines, **options)
-    finally:
-        INSIDE.frame = outer
+    with inside(unseen()), torch.no_grad():
+        for entry in entries:
+            if isinstance(entry, Copy):
+                (entry.result.add_ if entry.adds else entry.result.copy_)(entry.source)
+            else:
+                call = entry.call
+                options = {"num_warps": call.num_warps, "num_stages": call.num_stages}
+                entry.kernel(*call.arguments, grid=call.grid, defines=call.defines, **options)
 
 
 def key_of(tensor: torch.Tensor) -> int:

@@ -174,7 +174,7 @@ def _lines(proved: ProvedText, name: str, root: Path) -> list[str]:
         proof = next((one for one in proved.proofs if one.kernel is kernel), None)
         lines.append(f"{head}; {proof.summary()}" if proof else head)
         lines += [f"    {note}" for note in remarks(proved.text, kernel, root)]
-        for difference in (*proof.differing, *proof.strange) if proof else ():
+        for difference in proof.wrong if proof else ():
             lines += [f"    {dict(difference.defines)}", *(f"        {line}" for line in difference.lines)]
     return lines
 

@@ -28,6 +28,7 @@ from pytriton.fold.read import Unfoldable
 from pytriton.fold.variants import Variant, number
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation
+from pytriton.port.jobs.likeness import is_near, is_same
 from pytriton.port.jobs.operands import operands
 from pytriton.port.jobs.probe import drop_doubts
 from pytriton.port.jobs.translations import Defines, Translations, covering, normal, products
@@ -51,7 +52,6 @@ MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets th
 MAX_TRANSLATED: Final = 600  # known define sets
 MAX_WIDENINGS: Final = 10  # rounds of looking for define sets that nobody has shown
 MAX_WIDENED: Final = 600  # variants of a kernel that is tried with more
-MAX_CHANGED: Final = 8  # lines of a kernel, to serve sizes on the other side of a question
 MAX_REFUSED: Final = 50  # define sets that are added to a fold in one round
 
 Origin = Literal["read", "observed", "combined"]
@@ -63,11 +63,12 @@ Kind = Literal["switch", "flag", "number", "text"]
 class DefineSet:
     """Defines as a launch gives them (a list is a sweep), and how they were found.
 
-    ``combined`` are flags that are known each by itself.
+    ``combined`` are flags that are known each by itself. ``swept``: it is one point of a sweep.
     """
 
     defines: Mapping[str, Any]
     origin: Origin = "read"
+    swept: bool = False
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,11 @@ class PortedKernel:
     apart: str | None = None  # why the text became several functions
 
     @property
+    def stages(self) -> tuple[int, ...]:
+        """How many stages tuning tries of the best points, if a launch leaves that open."""
+        return next(filter(None, (variant.translation.traits.stages for variant in self.variants)), ())
+
+    @property
     def reads(self) -> tuple[str, ...]:
         """The identifiers of the parameters through which memory is read."""
         return tuple(parameter.identifier for parameter in self.parameters if parameter.read)
@@ -199,7 +205,8 @@ def port_kernel(
     if translations is None:
         translations = Translations(source, Settings(kernel, strict_literals=strict_literals))
     known = list(_known(sets, translations))
-    folds = _Folds(source.text, translations, function, rules)
+    swept = any(one.swept for one in sets) or bool(_sweeps(sets))
+    folds = _Folds(source.text, translations, function, rules, swept)
     folds.add_all([one.defines for one in known])
     widened = [Known(defines, frozenset[Origin](["combined"])) for defines in folds.widen()]
     ported = []
@@ -217,9 +224,15 @@ class _Folds:
     """The folded kernels of one text, for more and more define sets."""
 
     def __init__(
-        self, text: str, translations: Translations, function: str | None, rules: Collection[str]
+        self,
+        text: str,
+        translations: Translations,
+        function: str | None,
+        rules: Collection[str],
+        swept: bool,
     ) -> None:
         self._text = text
+        self._swept = swept
         self._rules = rules
         self._function = function
         self.translations = translations
@@ -235,7 +248,7 @@ class _Folds:
             self.failures += self._translate(wanted)
             if not self.variants:
                 raise Unportable(self.failures)
-            self.members, self.apart = _folds(self._text, self.variants, self._function, self._rules)
+            self.members, self.apart = self._folded()
             failed = [failure.defines for failure in self.failures]
             refused = (d for d in known if self._refuses(d) and d not in failed)
             wanted = list(itertools.islice(refused, MAX_REFUSED))
@@ -261,6 +274,12 @@ class _Folds:
                 yield Failure(defines, translation)
             else:
                 self.variants.append(Variant(defines, translation))
+
+    def _folded(self) -> tuple[list[Fold], str | None]:
+        """The functions, and why there are several. What a sweep may run in groups says so."""
+        traits = [variant.translation.traits for variant in self.variants]
+        groups = self._swept and any(one.swizzles and one.pipelined for one in traits)
+        return _folds(self._text, self.variants, self._function, self._rules, groups)
 
     def _refuses(self, defines: Defines) -> bool:
         return all(folded.known.refusal(defines) is not None for folded, _ in self.members)
@@ -319,33 +338,14 @@ class _Folds:
         self.variants = [*before]
         failed = list(self._translate(proposed))
         if len(self.variants) > len(before) and not (whole and failed):
-            members, _ = _folds(self._text, self.variants, self._function, self._rules)
+            members, _ = self._folded()
             one, other = self.members[0][0], members[0][0]
-            fits = (not same or _is_same(one, other)) and (not few or _is_near(one, other))
+            fits = (not same or is_same(one, other)) and (not few or is_near(one, other))
             if len(members) == 1 and fits:
                 self.members = members
                 return [variant.defines for variant in self.variants[len(before) :]]
         self.variants = before
         return []
-
-
-_NOTE: Final = re.compile(r"^(    \w+,)  # .*\*$", re.MULTILINE)
-_OF_TYPES: Final = re.compile(r',\s*input_precision="ieee",?|\.to\([\w.]+\)')
-
-
-def _is_same(one: Folded, other: Folded) -> bool:
-    """Whether two kernels differ in element types only, and in what goes with them: casts, and precision."""
-    return _without_types(one.text) == _without_types(other.text)
-
-
-def _is_near(one: Folded, other: Folded) -> bool:
-    """Whether few lines of the other kernel are not in the first."""
-    return len(set(other.text.splitlines()) - set(one.text.splitlines())) <= MAX_CHANGED
-
-
-def _without_types(text: str) -> str:
-    bare = _OF_TYPES.sub("", _NOTE.sub(r"\1", text))
-    return re.sub(r"[\s()]+", "", bare).replace(",", "")
 
 
 # ---------------------------------------------------------------- define sets
@@ -382,19 +382,19 @@ Fold = tuple[Folded, Sequence[Variant]]
 
 
 def _folds(
-    text: str, variants: Sequence[Variant], function: str | None, rules: Collection[str]
+    text: str, variants: Sequence[Variant], function: str | None, rules: Collection[str], groups: bool
 ) -> tuple[list[Fold], str | None]:
     """The folded kernels with the variants of each: one, or why there are several."""
     try:
-        return [(fold(text, variants, function, rules), variants)], None
+        return [(fold(text, variants, function, rules, groups), variants)], None
     except Unfoldable as error:
         reason = str(error)
     folds: list[Fold] = []
     for members in _by_signature(variants):
         try:
-            folds.append((fold(text, members, None, rules), members))
+            folds.append((fold(text, members, None, rules, groups), members))
         except Unfoldable:
-            folds += [(fold(text, [variant], None, rules), [variant]) for variant in members]
+            folds += [(fold(text, [variant], None, rules, groups), [variant]) for variant in members]
     return folds, reason
 
 

@@ -108,10 +108,13 @@ def _sets(job: Job, translator: _Translator, observed: Sequence[Observation]) ->
         if observed and (not use.line or _guessed(use)):
             continue  # the run has shown what reading could only guess
         for point in itertools.islice(points_of(use, job.text, translator), MAX_POINTS):
-            sets.setdefault(use.kernel, []).append(DefineSet(point, "read"))
+            swept = len(use.points) > 1 or any(len(values) > 1 for values in use.swept.values())
+            sets.setdefault(use.kernel, []).append(DefineSet(point, "read", swept))
     for observation in observed:
+        said = observation.said
+        swept = len(said["points"]) > 1 or isinstance(said["num_warps"], list)
         for defines in observed_defines(observation):
-            sets.setdefault(observation.said["kernel"], []).append(DefineSet(defines, "observed"))
+            sets.setdefault(said["kernel"], []).append(DefineSet(defines, "observed", swept))
     return _resolved(sets, translator)
 
 

@@ -23,6 +23,7 @@ from typing import Any, Final
 from pytriton.errors import CompileError, counted
 from pytriton.fold.join import RULES
 from pytriton.fold.variants import Variant, number
+from pytriton.passes.speed.swizzle import GROUP
 from pytriton.port.equivalence import Case, compare, load_ported
 from pytriton.port.jobs.translations import Translations
 from pytriton.port.kernels import ORIGINS, DefineSet, Known, PortedKernel, port_kernel
@@ -36,6 +37,7 @@ __all__ = ["ProvedKernel", "prove_kernel", "prove_text", "proved_kernels"]
 MAX_PROVED: Final = 300  # define sets of one kernel; of more a part
 MIN_COMBINED: Final = 50  # of them that nobody has shown
 MAX_UNSEEN: Final = 8
+MAX_GROUPED: Final = 16  # of those that are proved in groups, too
 MAX_TRIES: Final = 200  # to find them
 _UNSEEN: Final = (16, 32, 48, 64, 80, 96, 100, 128, 160, 256, 512, 640, 1000, 1024, 2048)
 
@@ -46,7 +48,8 @@ class ProvedKernel:
 
     Of its define sets ``tried`` were compared: all but ``differing`` have equal TTIR. ``unequal`` are those of the
     differing ones that leave other bytes in memory, too, each with the first element. ``unseen`` counts define sets
-    with sizes that nobody has shown, ``strange`` are the differences among them.
+    with sizes that nobody has shown, ``strange`` are the differences among them; ``grouped`` those that were also
+    compared with their programs in groups, ``scattered`` are the differences there.
     """
 
     kernel: PortedKernel
@@ -55,6 +58,13 @@ class ProvedKernel:
     unequal: tuple[Difference, ...]
     unseen: int
     strange: tuple[Difference, ...]
+    grouped: int = 0
+    scattered: tuple[Difference, ...] = ()
+
+    @property
+    def wrong(self) -> tuple[Difference, ...]:
+        """All differences."""
+        return *self.differing, *self.strange, *self.scattered
 
     @property
     def by_ttir(self) -> int:
@@ -81,6 +91,8 @@ class ProvedKernel:
             said += (
                 f"; {self.unseen - len(self.strange)} of {counted(self.unseen, 'unseen size')} proved by TTIR"
             )
+        if self.grouped:
+            said += f"; {self.grouped - len(self.scattered)} of {self.grouped} in groups"
         return said
 
 
@@ -106,7 +118,7 @@ def proved_kernels(
 
 
 def _faults(proofs: Sequence[ProvedKernel]) -> int:
-    return sum(len(proof.differing) + len(proof.strange) for proof in proofs)
+    return sum(len(proof.wrong) for proof in proofs)
 
 
 def prove_text(text: PortedText) -> tuple[PortedText, tuple[ProvedKernel, ...]]:
@@ -138,9 +150,23 @@ def prove_kernel(kernel: PortedKernel, translations: Translations) -> ProvedKern
     by_defines = {id(variant.defines): variant for variant in tried}
     unequal = [_unequal(kernel, by_defines[id(found.defines)]) for found in differing]
     strange = tuple(differences(kernel.folded, unseen))
+    grouped = _in_groups(kernel, tried, translations)
     return ProvedKernel(
-        kernel, len(tried), differing, tuple(found for found in unequal if found), len(unseen), strange
+        kernel,
+        len(tried),
+        differing,
+        tuple(found for found in unequal if found),
+        len(unseen),
+        strange,
+        len(grouped),
+        tuple(differences(kernel.folded, grouped, GROUP)),
     )
+
+
+def _in_groups(kernel: PortedKernel, tried: Sequence[Variant], translations: Translations) -> list[Variant]:
+    """Some of the variants with their programs in groups, if the kernel has them."""
+    sample = tried[:: max(1, len(tried) // MAX_GROUPED)] if kernel.folded.grouped else ()
+    return _translated((variant.defines for variant in sample), translations.in_groups(GROUP))
 
 
 def _sample(kernel: PortedKernel) -> list[Known]:

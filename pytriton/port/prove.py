@@ -23,6 +23,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, make_backend
 
 from pytriton.fold.fold import Folded, fold
+from pytriton.fold.groups import GROUP
 from pytriton.fold.join import RULES
 from pytriton.fold.variants import Defines, Variant
 from pytriton.pipeline import Parameter
@@ -78,12 +79,18 @@ def proved(text: str, variants: Sequence[Variant], function: str | None = None) 
     return best
 
 
-def differences(folded: Folded, variants: Sequence[Variant]) -> Iterator[Difference]:
-    """The variants for which the folded kernel has another TTIR; nothing where the proof holds for all."""
+def differences(
+    folded: Folded, variants: Sequence[Variant], group: int | None = None
+) -> Iterator[Difference]:
+    """The variants for which the folded kernel has another TTIR; nothing where the proof holds for all.
+
+    ``group``: how many of the programs of both run in a group.
+    """
+    more = {GROUP: group} if folded.grouped else {}
     for defines, translation in variants:
         wanted = ttir(translation.function, translation.text, translation.parameters, translation.constexprs)
         try:
-            made = ttir(folded.function, folded.text, translation.parameters, folded.bind(defines))
+            made = ttir(folded.function, folded.text, translation.parameters, folded.bind(defines) | more)
         except Exception as error:  # whatever Triton raises of a text that it refuses
             yield Difference(defines, tuple(str(error).splitlines()[:MAX_DIFFERENCES]))
             continue

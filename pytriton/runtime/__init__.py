@@ -1,21 +1,4 @@
-"""From a generated module to launches.
-
-errors.py     how the runtime says no, and all its codes
-locks.py      what a forked child must not inherit
-tensors.py    empty, synchronize, cdiv, shape and the other names of old; times by tensor
-testing.py    do_bench, and tensors made of blocks
-options/      what users say: a text, its defines, configs, in the styles of three years
-launch/       a call with known defines -> a launch: the slow path, which explains, and the fast path
-compile/      a generated module -> machine code: the cache, the gate, Triton's compiler
-interpret/    the same on CPU tensors, by Triton's interpreter
-sweep/        the candidates that one set of defines means
-tune/         which candidate serves a call
-plan.py       all candidates of one set of defines, and the way of a call through them
-trace/        calls under torch.compile and other tracers, and inside operators
-pickled.py    a kernel as plain data
-kernel.py     ``pytriton.kernel``: the object that users hold, its constructor and its call
-compare.py    the door of generated tests of an earlier time; ``pytriton.testing`` is today's
-"""
+"""From a generated module to launches. ARCHITECTURE.md lists the folders, and follows a call through them."""
 
 from pytriton.runtime.kernel import Kernel, heuristics, kernel
 from pytriton.runtime.options.defines import Config, Options, config

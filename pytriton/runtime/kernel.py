@@ -294,8 +294,8 @@ class Kernel:
 
     # Plans.
 
-    def check_now(self) -> None:
-        """Translate with what the constructor was given, so that a syntax error is raised there.
+    def checked(self) -> Kernel:
+        """Itself, translated with what the constructor was given, so that a syntax error is raised there.
 
         Names may come with a call's defines (2019), so a text that may only lack those is not blamed yet.
         """
@@ -309,6 +309,7 @@ class Kernel:
         except CompileError as error:
             if not may_lack_defines(error, definition.text.source, {*definition.defines, *computed}):
                 raise
+        return self
 
     def _plan(
         self, arguments: Sequence[Any], defines: Mapping[str, Any] | None, num_warps: Any, num_stages: Any
@@ -434,7 +435,7 @@ def kernel(
         given.outputs,
         Heuristics(heuristics or {}),
     )
-    return _checked(Kernel(definition))
+    return Kernel(definition).checked()
 
 
 _GIVE_A_GRID: Final = (
@@ -476,12 +477,7 @@ def _settings(
 
 def unpickled(state: Mapping[str, Any]) -> Kernel:
     """The kernel that was pickled, checked now; raises LaunchError where another version did, unreadably."""
-    return _checked(Kernel(*from_state(state)))
-
-
-def _checked(kernel: Kernel) -> Kernel:
-    kernel.check_now()
-    return kernel
+    return Kernel(*from_state(state)).checked()
 
 
 def heuristics(functions: Mapping[str, Heuristic]) -> Callable[[Kernel], Kernel]:

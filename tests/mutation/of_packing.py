@@ -35,8 +35,8 @@ PACKING = (
         "copy-read-after-its-loop",
         _TEXT,
         "pointers that are used again after the loop point into a copy",
-        "if self._uses[symbol] != len(loads) + 1 or self._assignments[symbol] != 2:",
-        "if self._assignments[symbol] != 2:",
+        "if self._uses[symbol] != len(loads) + 1 or self._pointers.assignments[symbol] != 2:",
+        "if self._pointers.assignments[symbol] != 2:",
     ),
     Mutant(
         "copy-under-another-bound",
@@ -63,7 +63,7 @@ PACKING = (
         "copy-a-row-too-narrow",
         _TEXT,
         "rows of a copy end within a step of the loop",
-        "return max(ROW, abs(_number(operand.loop.step)) if operand.along else 0)",
+        "return max(ROW, abs(integer(operand.loop.step)) if operand.along else 0)",
         "return ROW",
     ),
     Mutant(

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
-import pytest
-
 from pytriton.__main__ import main
+from pytriton.pipeline import translate_as
+from pytriton.runtime.options.defines import Config
+from pytriton.runtime.sweep.variants import BEST_FEW, STAGED, own_points
+from pytriton.settings import Settings
+from pytriton.source import Source
 
+ROOT = Path(__file__).parents[2]
 MAX_CALLS = 16  # of functions of the launcher, in a launch like an earlier one
 
 PACKAGE = '''\
@@ -67,18 +73,118 @@ assert len(tried) == 12, "another size is tuned anew"
 """
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "old").mkdir()
-    (tmp_path / "old" / "__init__.py").write_text(PACKAGE)
-    assert main(["port", str(tmp_path / "old"), "--out", str(tmp_path / "new")]) == 0
-    return tmp_path / "new"
+PRODUCT = '''\
+import triton
+
+src = """
+__global__ void product(float *C __noalias, float *A __readonly __noalias, float *B __readonly __noalias,
+                        int M, int N, int K) {
+  int i[TM] = get_program_id(0) * TM + 0 ... TM;
+  int j[TN] = get_program_id(1) * TN + 0 ... TN;
+  int k[16] = 0 ... 16;
+  float *pa[TM, 16] = A + i[:, newaxis] * K + k[newaxis, :];
+  float *pb[16, TN] = B + k[:, newaxis] * N + j[newaxis, :];
+  float c[TM, TN] = 0;
+  for (int left = K; left > 0; left -= 16) {
+    c += *pa @ *pb;
+    pa += 16;
+    pb += 16 * N;
+  }
+  *(C + i[:, newaxis] * N + j[newaxis, :]) = c;
+}
+"""
+kernel = triton.kernel(src, defines={'TM': [16, 32], 'TN': [16, 32, 64]}, num_warps=[1, 2])
 
 
-def test_a_sweep_is_tuned_once_and_leaves_nothing_behind(folder: Path) -> None:
-    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(folder)}
+def product(c, a, b):
+    (m, k), n = a.shape, b.shape[1]
+    kernel(c, a, b, m, n, k, grid=lambda opt: [m // opt.TM, n // opt.TN])
+'''
+
+TUNED = """\
+import functools
+import json
+import torch
+import triton
+
+tried, sizes = [], []
+
+def measured(call, quantiles):
+    call()
+    point = launch.point
+    tried.append({name: value for name, value in point.passed.items() if value is not None})
+    sizes.append((point.options.TM, point.options.TN))
+    assert c.sum() == 0, "put back"
+    # the largest tile is best, then the most warps, then four stages in groups
+    best = {"TM": 32, "TN": 64, "num_warps": 2, "num_stages": 4, "GROUP": 8}
+    wanted = [tried[-1].get(name) == value for name, value in best.items()]
+    return [1.0 - sum(wanted) / 10] * 3
+
+triton.autotune = functools.partial(triton.autotune, do_bench=measured)
+import old
+from old import _triton
+_triton.DEVICE = "cuda"
+a, b, c = torch.randn(192, 32), torch.randn(32, 256), torch.zeros(192, 256)
+keep = _triton.Launch.__init__
+
+def noted(self, *given):
+    global launch
+    launch = self
+    keep(self, *given)
+
+_triton.Launch.__init__ = noted
+old.product(c, a, b)
+torch.testing.assert_close(c, a @ b)
+print(json.dumps([tried, launch.point.passed, launch.point.options]))
+"""
+
+
+def run(root: Path, package: str, program: str) -> str:
+    """What a program prints with the ported package, on Triton's interpreter."""
+    (root / "old").mkdir()
+    (root / "old" / "__init__.py").write_text(package)
+    assert main(["port", str(root / "old"), "--out", str(root / "new")]) == 0
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(root / "new")}
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert len(done.stdout.split()) <= MAX_CALLS, done.stdout
+    return done.stdout
+
+
+def test_a_sweep_is_tuned_once_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    calls = run(tmp_path, PACKAGE, PROGRAM).split()
+    assert len(calls) <= MAX_CALLS, calls
+
+
+def test_both_sides_of_the_benchmark_try_the_same_points() -> None:
+    """Of benchmarks/ported.py: the product of ops2021 has no other points of pytriton's than stages and groups."""
+    source = Source((ROOT / "tests/legacy/packages/ops2021/matmul.c").read_text())
+    for a, b, split in product(("lda", "1"), ("ldb", "1"), (1, 2)):
+        defines = {"TYPE": "half", "LDA_DIV": 8, "LDB_DIV": 8, "LDC_DIV": 8, "SPLIT": split}
+        defines |= {"A_DOWN": a, "A_ACROSS": "1" if a == "lda" else "lda", "TM": 64, "TN": 64, "TK": 32}
+        defines |= {"B_DOWN": b, "B_ACROSS": "1" if b == "ldb" else "ldb"}
+        plain, described = (
+            translate_as(source, defines, Settings("product", descriptors=wanted)) for wanted in (False, True)
+        )
+        assert described.text == plain.text
+        assert plain.traits.stages == (2, 4, 5)
+        assert plain.traits.swizzles
+        assert (plain.traits.grows, plain.traits.packing) == (False, None)
+
+
+def test_points_beyond_the_sweep_are_those_of_pytriton(tmp_path: Path) -> None:
+    """Other stages of the best six, then groups of the best three; each point computes the product."""
+    tried, chosen, options = json.loads(run(tmp_path, PRODUCT, TUNED).splitlines()[-1])
+    users = [Config({"TM": m, "TN": n}, num_warps=w) for m, n, w in product([16, 32], [16, 32, 64], [1, 2])]
+    source = Source(PRODUCT.split('"""')[1])
+    own = {"num_stages": set(), "GROUP": set()}
+    for config in users:
+        for point in own_points(config, translate_as(source, config.defines, Settings())):
+            own["num_stages"] |= {point.num_stages} - {None}
+            own["GROUP"] |= {point.swizzle} - {0}
+    assert {name: {point[name] for point in tried if name in point} for name in own} == own
+    counts = [sum(1 for point in tried if point.get("GROUP", 0) == group) for group in (0, 8)]
+    assert counts == [len(users) + STAGED + STAGED * 3 + BEST_FEW, BEST_FEW]
+    assert chosen == {"TM": 32, "TN": 64, "num_warps": 2, "num_stages": 4, "GROUP": 8}
+    assert options.keys() <= {"TM", "TN", "num_warps", "num_stages", "defines"}

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from pytriton.lang.check.context import Context, value_of
 from pytriton.lang.parse import syntax
-from pytriton.lang.tree.convert import constant, scalar_of, wrap
+from pytriton.lang.tree.convert import constant, integer, scalar_of, wrap
 from pytriton.lang.tree.typed import Binary, Call, Cast, Constexpr, Expr, Literal, Name, Select, Size
 from pytriton.lang.tree.types import ERROR, INT, Type, shape_of
 from pytriton.lang.tree.walk import walk
@@ -78,8 +78,7 @@ def as_size(expr: Expr) -> Expr:
     """
     if expr.type == INT and not any(map(_is_no_size, walk(expr))):
         return expr
-    value = constant(expr)
-    assert isinstance(value, int)
+    value = integer(expr)
     return Literal(expr.span, INT, wrap(value, INT))
 
 

@@ -70,14 +70,9 @@ def declare_parameter(
         declarator.name.span,
         parameter=True,
         declaration=_declaration_text(specifiers, declarator),
-        multiple_of=promises.multiple_of,
-        aligned=promises.aligned,
-        noalias=promises.noalias,
         const=_is_const(specifiers, declarator),
         const_target=specifiers.has("const") and declarator.stars > 0,
-        readonly=promises.readonly,
-        writeonly=promises.writeonly,
-        retune=promises.retune,
+        **vars(promises),
     )
     context.scope.declare(symbol, context.report)
     return symbol

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pytriton.errors import Report
+from pytriton.errors import Report, short
 from pytriton.lang.tree.convert import round_to, wrap
 from pytriton.lang.tree.typed import Literal
 from pytriton.lang.tree.types import CHAR, DOUBLE, ERROR, FLOAT, INT, LONG, UINT, ULONG, ScalarType, promote
@@ -35,12 +35,12 @@ def number(text: str, span: Span, report: Report, *, strict: bool = False) -> Li
     match = _FLOATING.fullmatch(lower)
     if match is None:
         help_ = "a range is written 'a ... b'" if ".." in text else None
-        return _refuse(f"'{_short(text)}' is no number", span, report, help_)
+        return _refuse(f"'{short(text, 40)}' is no number", span, report, help_)
     digits, suffix = match["digits"], match["suffix"]
     try:
         value = float.fromhex(digits) if digits.startswith("0x") else float(digits)
     except (OverflowError, ValueError):
-        return _refuse(f"'{_short(text)}' is no floating number", span, report)
+        return _refuse(f"'{short(text, 40)}' is no floating number", span, report)
     if suffix == "f":
         return Literal(span, FLOAT, round_to(value, FLOAT))
     if strict or suffix == "l":
@@ -106,11 +106,7 @@ def _character(text: str, span: Span, report: Report) -> Literal:
     if len(body) == 2 and body[0] == "\\" and body[1] in _ESCAPES:
         return Literal(span, INT, _ESCAPES[body[1]])
     help_ = "one ASCII character, or an escape such as '\\n' or '\\x41', stands between the apostrophes"
-    return _refuse(f"{_short(text)} is no character constant", span, report, help_)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "..."
+    return _refuse(f"{short(text, 40)} is no character constant", span, report, help_)
 
 
 def _refuse(message: str, span: Span, report: Report, help: str | None = None) -> Literal:

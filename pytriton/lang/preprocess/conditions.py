@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from pytriton.errors import Report
+from pytriton.errors import Report, short
 from pytriton.lang.grammar import Parser, climb, spelled
 from pytriton.lang.tokens import Kind, Token, set_type
 from pytriton.lang.tree.convert import computed, wrap
@@ -234,8 +234,7 @@ def integer_constant(text: str) -> tuple[int, str] | None:
 def _number(token: Token) -> _Value:
     constant = integer_constant(token.text)
     if constant is None:
-        shown = token.text if len(token.text) <= 60 else token.text[:57] + "..."
-        message = f"'{shown}' is not an integer, and #if counts in integers"
+        message = f"'{short(token.text)}' is not an integer, and #if counts in integers"
         raise _Malformed("TC121", message, token.span)
     value, suffix = constant
     if value >= _WORD:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
-from pytriton.errors import Report
+from pytriton.errors import Report, short
 from pytriton.frozen import dataclass, replace
 from pytriton.lang.tokens import Comment, Kind, Token
 from pytriton.source import Span
@@ -46,7 +46,7 @@ class Macro:
     @property
     def calls(self) -> str:
         """The name as a diagnostic shows it."""
-        return f"'{self.name}'" if len(self.name) <= 60 else f"'{self.name[:57]}...'"
+        return f"'{short(self.name)}'"
 
 
 def join(tokens: Iterable[Token]) -> str:

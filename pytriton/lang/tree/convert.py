@@ -51,6 +51,7 @@ __all__ = [
     "computed",
     "constant",
     "convert",
+    "integer",
     "is_weak",
     "met",
     "round_to",
@@ -320,6 +321,13 @@ def constant(expr: Expr) -> int | float | None:
             return round_to(known, FLOAT) if known is not None and expr.type == FLOAT else known
         case _:
             return None
+
+
+def integer(expr: Expr) -> int:
+    """The value of what is known to be an integer constant."""
+    value = constant(expr)
+    assert isinstance(value, int)
+    return value
 
 
 def _fit(value: int | float, type_: ScalarType) -> int | float:

@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any
 
 from pytriton.frozen import dataclass, replace
-from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.convert import constant, integer
 from pytriton.lang.tree.typed import Binary, Broadcast, Cast, Expand, Expr, Name, Range, Symbol, Unary
 from pytriton.lang.tree.types import PointerType, ScalarType, Type, element_of
 from pytriton.lang.tree.walk import children, plain_values, rebuild
@@ -64,9 +64,7 @@ class Affine:
     @staticmethod
     def range(range_: Range) -> Affine:
         """Any one element of a range."""
-        start, stop = constant(range_.start), constant(range_.stop)
-        assert isinstance(start, int) and isinstance(stop, int)
-        return Affine({}, start, stop - 1)
+        return Affine({}, integer(range_.start), integer(range_.stop) - 1)
 
     @property
     def key(self) -> Hashable:

@@ -67,8 +67,7 @@ def remove(body: Body, gone: Callable[[Statement], bool]) -> Body:
     headings: dict[int, tuple[str, ...]] = {}  # line: what stood above the removed lines before it
     for statement in leaving:
         heading = statement.comments.above or headings.pop(statement.span.line, ())
-        last = statement.span.source.position(max(statement.span.start, statement.span.end - 1))[0]
-        headings[last + 1] = heading
+        headings[statement.span.last_line + 1] = heading
     result: list[Statement] = []
     for statement in body:
         if gone(statement):

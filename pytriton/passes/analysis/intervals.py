@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.convert import constant, integer
 from pytriton.lang.tree.typed import Binary, Broadcast, Call, Cast, Expand, Expr, Name, Range, Symbol
 from pytriton.lang.tree.types import INT, LONG, element_of
 from pytriton.lang.tree.walk import children
@@ -60,7 +60,7 @@ class Evaluator(Generic[Value]):
             case Name(symbol=symbol):
                 return self._number(self.parameters[symbol]) if symbol in self.parameters else None
             case Call(function="num_programs", arguments=(axis,)):
-                return self._number(self._grid[constant(axis)])  # type: ignore[index]
+                return self._number(self._grid[integer(axis)])
         operands = [self.of(operand) for operand in children(expr)]
         known = [operand for operand in operands if operand is not None]
         return self._operation(expr, known, self._grid) if len(known) == len(operands) else None

@@ -10,10 +10,13 @@ are is the caller's business (speed/descriptors.py, speed/packing.py).
 
 from __future__ import annotations
 
+from collections import Counter
+
 from pytriton.frozen import dataclass
 from pytriton.lang.tree.convert import constant
-from pytriton.lang.tree.typed import Binary, Cast, Expand, Expr, KernelDef, Name, Symbol
+from pytriton.lang.tree.typed import Assign, Binary, Cast, Declare, Expand, Expr, KernelDef, Name, Symbol
 from pytriton.lang.tree.types import INT, LONG, element_of, shape_of
+from pytriton.lang.tree.walk import statements
 from pytriton.passes.analysis.queries import never_set, set_once
 
 __all__ = ["Axis", "Tile", "TilePointers", "terms"]
@@ -41,11 +44,13 @@ class Tile:
 
 
 class TilePointers:
-    """Takes the blocks of pointers of one kernel apart."""
+    """Takes the blocks of pointers of one kernel apart. ``assignments``: how often each variable is set."""
 
     def __init__(self, kernel: KernelDef) -> None:
         self.fixed = never_set(kernel)
         self.values = set_once(kernel.body)
+        every = (each for each in statements(kernel.body) if isinstance(each, Declare | Assign))
+        self.assignments = Counter(statement.symbol for statement in every)
 
     def tile_of(self, pointers: Expr) -> Tile | None:
         """What a block of pointers is; None where it is nothing of the kind."""

@@ -94,3 +94,8 @@ class Traits:
     described: tuple[Described, ...] = ()  # where it has descriptors: what must hold of a launch
     packing: Packing | None = None  # if operands of its products can be copied before a launch
     positive: tuple[int, ...] = ()  # positions of what must be positive in a launch (speed/fast_math.py)
+
+    @property
+    def stages(self) -> tuple[int, ...]:
+        """How many stages tuning tries beside Triton's three for a loop that it pipelines, and none for another."""
+        return (2, 4, 5) if self.pipelined else (3, 4) if self.streams else ()

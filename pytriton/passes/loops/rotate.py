@@ -121,7 +121,7 @@ def _handed_down(
             freed_here
             and statement.comments.above
             and not top[0].comments.above
-            and _last_line(statement) + 1 not in staying_lines
+            and statement.span.last_line + 1 not in staying_lines
         ):
             top = [
                 replace(top[0], comments=replace(top[0].comments, above=statement.comments.above)),
@@ -130,10 +130,6 @@ def _handed_down(
             statement = replace(statement, comments=replace(statement.comments, above=()))
         result.append(statement)
     return tuple(result), top
-
-
-def _last_line(statement: Statement) -> int:
-    return statement.span.source.position(max(statement.span.start, statement.span.end - 1))[0]
 
 
 def _mentioned(statements: Iterable[Statement]) -> set[Symbol]:

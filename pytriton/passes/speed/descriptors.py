@@ -32,11 +32,10 @@ with pointers (benchmarks/NOTES.md). Switch: ``Settings.descriptors``, which tun
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 
 from pytriton.frozen import dataclass, replace
-from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.convert import constant, integer
 from pytriton.lang.tree.typed import (
     Assign,
     Binary,
@@ -79,7 +78,6 @@ from pytriton.lang.tree.walk import (
     map_statements,
     names,
     reads,
-    statements,
     with_children,
 )
 from pytriton.passes.analysis.affine import Affine, affine_of
@@ -233,11 +231,6 @@ class _Search:
         self._places = {symbol: at for at, symbol in enumerate(kernel.parameters)}
         self._pointers = TilePointers(kernel)
         self._counters = {loop.symbol for loop in once if isinstance(loop, RangeLoop)}
-        self._assignments = Counter(
-            statement.symbol
-            for statement in statements(kernel.body)
-            if isinstance(statement, Declare | Assign)
-        )
 
     def look(self, body: Body, declared: dict[Symbol, Declare]) -> Iterator[_Tiling]:
         """``declared``: the blocks of pointers that were set on the way here, each time that it is gone."""
@@ -283,7 +276,7 @@ class _Search:
 
     def _is_loaded(self, symbol: Symbol, body: Body, place: int) -> bool:
         """Whether all of an iteration's loads through the pointers come before they are moved, at ``place``."""
-        if self._assignments[symbol] != 2:
+        if self._pointers.assignments[symbol] != 2:
             return False
         before, after = (
             [load for load in nodes(part, Load) if symbol in names(load.pointer)]
@@ -354,9 +347,9 @@ class _Search:
         """Program ids, each named by its axis, and a range: the only terms of where a tile lies."""
         match expr:
             case Call(function="program_id", arguments=(axis,)):
-                return Affine.symbol(_number(axis))
+                return Affine.symbol(integer(axis))
             case Range(start=start):
-                return Affine.symbol(_ELEMENT).plus(Affine.constant(_number(start)))
+                return Affine.symbol(_ELEMENT).plus(Affine.constant(integer(start)))
             case Name(symbol=variable) if variable in self._pointers.values:
                 return affine_of(self._pointers.values[variable], self._tile_term)
         return None
@@ -364,13 +357,6 @@ class _Search:
 
 def _element(expr: Expr) -> object:
     return element_of(expr.type)  # type: ignore[arg-type]
-
-
-def _number(expr: Expr) -> int:
-    """What a constant is."""
-    value = constant(expr)
-    assert isinstance(value, int)
-    return value
 
 
 def _bytes(type_: object) -> int:

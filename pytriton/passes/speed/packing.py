@@ -35,7 +35,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytriton.frozen import dataclass, replace
-from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.convert import constant, integer
 from pytriton.lang.tree.typed import (
     Assign,
     Atomic,
@@ -127,18 +127,12 @@ def _may_pack(kernel: KernelDef) -> bool:
 
 def _box(operand: _Operand, places: Mapping[Symbol, int]) -> Box:
     element = operand.tile.base.type.element  # type: ignore[union-attr]
-    step = abs(_number(operand.loop.step))
+    step = abs(integer(operand.loop.step))
     sides = [
         Side(axis.indices, axis.stride, operand.bounds.get(at), step if at == operand.along else 0)
         for at, axis in enumerate(operand.tile.axes)
     ]
     return Box(places[operand.tile.base], element.bits // 8, *sides)  # type: ignore[union-attr]
-
-
-def _number(expr: Expr) -> int:
-    value = constant(expr)
-    assert isinstance(value, int)
-    return value
 
 
 # ---------------------------------------------------------------- what can be packed
@@ -151,11 +145,6 @@ class _Search:
         self._kernel = kernel
         self._pointers = TilePointers(kernel)
         self._uses = Counter(name.symbol for name in nodes(kernel.body, Name))
-        self._assignments = Counter(
-            statement.symbol
-            for statement in statements(kernel.body)
-            if isinstance(statement, Declare | Assign)
-        )
 
     def found(self) -> tuple[Sequence[_Operand], tuple[Box, ...]]:
         """The operands, and all that is written; no operands where that is not known."""
@@ -185,7 +174,7 @@ class _Search:
         step = constant(loop.step)
         if not isinstance(step, int) or not step or step & (abs(step) - 1) or loop.symbol.type != INT:
             return None
-        if self._assignments[loop.symbol] or Dot not in kinds_in(loop.body):
+        if self._pointers.assignments[loop.symbol] or Dot not in kinds_in(loop.body):
             return None
         zero, limit = (loop.start, loop.stop) if step > 0 else (loop.stop, loop.start)
         return limit if constant(zero) == 0 and self._is_bound(limit) else None
@@ -199,7 +188,7 @@ class _Search:
     def _operand(
         self, loop: RangeLoop, pointers: Declare, moved: Expr, place: int, limit: Expr
     ) -> _Operand | None:
-        symbol, step = pointers.symbol, abs(_number(loop.step))
+        symbol, step = pointers.symbol, abs(integer(loop.step))
         tile = None if pointers.value is None else self._pointers.tile_of(pointers.value)
         if tile is None or not _copied(tile.base.type) or self._uses[tile.base] != 1:
             return None
@@ -212,7 +201,7 @@ class _Search:
         ]
         if along is None or not loads:
             return None
-        if self._uses[symbol] != len(loads) + 1 or self._assignments[symbol] != 2:
+        if self._uses[symbol] != len(loads) + 1 or self._pointers.assignments[symbol] != 2:
             return None
         bounds = [self._bounds_of(load, tile, along, loop) for load in loads]
         first = bounds[0]
@@ -228,7 +217,7 @@ class _Search:
         if load.mask is None or not _is_zero(load.other):
             return None
         counter = Affine.symbol(loop.symbol)
-        count = counter if _number(loop.step) > 0 else self._sum(loop.start, None).plus(counter, -1)  # type: ignore[union-attr]
+        count = counter if integer(loop.step) > 0 else self._sum(loop.start, None).plus(counter, -1)  # type: ignore[union-attr]
         return self._bounds(load.mask, tile, {along: count})
 
     def _bounds(self, mask: Expr, tile: Tile, counts: Mapping[int, Affine]) -> Bounds | None:
@@ -392,13 +381,13 @@ def _declared(operand: _Operand) -> Body:
 
 def _multiple(operand: _Operand) -> int:
     """What the columns of a copy are a multiple of: whole steps of the loop, if that goes along them."""
-    return max(ROW, abs(_number(operand.loop.step)) if operand.along else 0)
+    return max(ROW, abs(integer(operand.loop.step)) if operand.along else 0)
 
 
 def _moved_by(operand: _Operand) -> Expr:
     """What an iteration adds to the pointers."""
     loop, span = operand.loop, operand.pointers.span
-    size = loop.step if _number(loop.step) > 0 else negated(loop.step)
+    size = loop.step if integer(loop.step) > 0 else negated(loop.step)
     return size if operand.along else Binary(span, INT, "*", size, Name(span, INT, operand.pitch))
 
 

@@ -20,6 +20,8 @@ Try without it: tuning measures both every time.
 
 from __future__ import annotations
 
+from typing import Final
+
 from pytriton.frozen import replace
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
@@ -41,7 +43,9 @@ from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.queries import assignments, nodes
 from pytriton.source import Span
 
-__all__ = ["can_swizzle", "grows", "swizzle"]
+__all__ = ["GROUP", "can_swizzle", "grows", "swizzle"]
+
+GROUP: Final = 8  # programs along axis 0 that start together, where tuning tries it
 
 
 def can_swizzle(kernel: KernelDef) -> bool:

@@ -23,7 +23,6 @@ from pytriton.port.read.values import (
     KernelObject,
     Launch,
     Unknown,
-    Usual,
     literal,
 )
 from pytriton.source import Source
@@ -86,7 +85,6 @@ def gather(found: Found, given: Mapping[str, Any]) -> Job:
     seen: dict[str, Use] = {}
     for launch in found.launches:
         use = _use(found, launch, words, holes, given)
-        job.notes += [(use.file, use.line, text) for text in _usual(launch, use)]
         key = repr(list(_shown(use)))
         if key not in seen or use.line or not seen[key].line:
             seen[key] = use
@@ -105,14 +103,6 @@ _IN_THE_DARK: Final = (
     "its callers decide some defines of this launch ({}): what no call in these files leads to was not ported; "
     "a call in a file that is given too shows more"
 )
-
-
-def _usual(launch: Launch, use: Use) -> Iterator[str]:
-    """Remarks on numbers that are only the default of a parameter of the old code."""
-    for name, value in {**launch.kernel.defines, **launch.defines}.items():
-        if isinstance(value, Usual) and use.fixed.get(name) == value:
-            was = ast.unparse(value.node)
-            yield f"'{name}' was '{was}', {int(value)} unless a caller says otherwise: ported for {int(value)}"
 
 
 def _filled(found: Found) -> tuple[str, dict[str, Unknown], str | None]:
@@ -142,8 +132,6 @@ def plain(value: Any) -> Any:
     """A value as the translator takes it: text, number, or the word of a dtype."""
     if isinstance(value, Dtype):
         return WORDS.get(value.name, value.name)
-    if isinstance(value, Usual):
-        return int(value)
     return str(value) if isinstance(value, str) else value
 
 

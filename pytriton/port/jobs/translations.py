@@ -68,6 +68,10 @@ class Translations:
         asked = asked_if_given(source.text)
         self.switches = frozenset(name for name, alone in asked.items() if alone)
 
+    def in_groups(self, group: int) -> Translations:
+        """The same text with its programs in groups."""
+        return Translations(self._source, replace(self._settings, swizzle=group))
+
     def mentioned(self, defines: Defines) -> dict[str, Any]:
         """The defines that the text mentions, or the text of a define that it mentions; switches are True."""
         reached: set[str] = set()

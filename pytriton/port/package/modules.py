@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pytriton.fold.tables import Table
+from pytriton.passes.speed.swizzle import GROUP
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.edits import Name
 from pytriton.port.package.imports import LAUNCHER
@@ -117,6 +118,10 @@ def _source(opened: str, ported: PortedKernel, closed: str, indent: int) -> Iter
     retuned = [parameter.identifier for parameter in ported.parameters if parameter.retune]
     if retuned:
         yield from _named("key", retuned, inner)
+    if ported.stages:
+        yield f"{pad}stages={list(ported.stages)},"
+    if ported.folded.grouped:
+        yield f"{pad}groups=[{GROUP}],"
     buffers = [f'"{p.identifier}": {p.buffer}' for p in ported.parameters if p.buffer]
     if buffers:
         yield from _packed(f"{pad}buffers={{", buffers, "},", inner)

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from pytriton.port.read.frames import Frame
-from pytriton.port.read.values import Class, Dtype, Instance, Unknown, leaf, node_of, text_of, usual
+from pytriton.port.read.values import Class, Dtype, Instance, Unknown, leaf, node_of, text_of
 
-__all__ = ["Binder", "closed", "hashed", "labelled", "parameters"]
+__all__ = ["Binder", "closed", "hashed"]
 
 
 class Binder:
@@ -141,20 +141,3 @@ def hashed(key: Any) -> Any:
     ):
         return ("key", text_of(node_of(key)))
     return str(key) if isinstance(key, str) else key
-
-
-def parameters(node: Any) -> list[str]:
-    """The names of a function's parameters but the first, which is the object."""
-    return [
-        parameter.arg for parameter in [*node.args.posonlyargs, *node.args.args][1:] + node.args.kwonlyargs
-    ]
-
-
-def labelled(node: Any, parameter: str, label: str) -> Any:
-    """An unknown parameter of ``__init__``, after its object; its default is what it usually is."""
-    arguments = node.args
-    names = [argument.arg for argument in [*arguments.posonlyargs, *arguments.args]]
-    default = dict(zip(reversed(names), reversed(arguments.defaults), strict=False)).get(parameter)
-    if isinstance(default, ast.Constant) and type(default.value) is int:
-        return usual(default.value, ast.Name(f"{label}.{parameter}", ast.Load()))
-    return leaf(f"{label}.{parameter}")

@@ -19,11 +19,9 @@ from pytriton.port.read.values import (
     NotKnown,
     Traced,
     Unknown,
-    Usual,
     leaf,
     literal,
     node_of,
-    usual,
 )
 
 __all__ = ["Caller"]
@@ -100,12 +98,9 @@ class Caller(Evaluator):
                 self.disturbed(arguments[0])
             case Library(name=name):
                 try:
-                    result = library.call(name, arguments, named, self.root)
+                    return library.call(name, arguments, named, self.root)
                 except FAILURES:
                     return self._fresh(name, unknown)
-                if type(result) is int and any(isinstance(argument, Usual) for argument in arguments):
-                    return usual(result, unknown.node)
-                return result
             case (base, str(name)):
                 try:
                     return self._method(base, name, arguments, named, more)

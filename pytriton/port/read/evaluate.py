@@ -30,12 +30,10 @@ from pytriton.port.read.values import (
     Library,
     NotKnown,
     Unknown,
-    Usual,
     leaf,
     literal,
     node_of,
     traced,
-    usual,
 )
 
 __all__ = ["Evaluator", "is_open", "items_of"]
@@ -98,7 +96,7 @@ class Evaluator(Binder):
 
     def truth(self, value: Any) -> bool:
         """A condition: known, or decided for this run."""
-        if isinstance(value, (Unknown, Usual)):
+        if isinstance(value, Unknown):
             return bool(self.choices.decide(value))
         if isinstance(value, (Library, Function, Class, Instance, KernelObject, Dtype)):
             return True
@@ -241,13 +239,10 @@ class Evaluator(Binder):
     def binary(self, op: ast.operator, left: Any, right: Any) -> Any:
         """``left op right``."""
         try:
-            result = self._computed(op, left, right)
+            return self._computed(op, left, right)
         except FAILURES:
             kind = "int" if isinstance(op, (ast.FloorDiv, ast.Mod)) else None
             return Unknown(ast.BinOp(node_of(left), op, node_of(right)), kind)
-        if type(result) is int and (isinstance(left, Usual) or isinstance(right, Usual)):
-            return usual(result, ast.BinOp(node_of(left), op, node_of(right)))
-        return result
 
     def _computed(self, op: ast.operator, left: Any, right: Any) -> Any:
         """``left op right``, within bounds; raises one of ``FAILURES`` where it cannot be told."""
@@ -282,8 +277,6 @@ class Evaluator(Binder):
         if isinstance(value, (int, float)):
             if isinstance(node.op, ast.Invert):
                 return ~value if isinstance(value, int) else Unknown(closed(node, frame))
-            if isinstance(value, Usual) and isinstance(node.op, ast.USub):
-                return usual(-value, ast.UnaryOp(node.op, value.node))
             return -value if isinstance(node.op, ast.USub) else value
         return Unknown(ast.UnaryOp(node.op, node_of(value)))
 
@@ -324,11 +317,7 @@ class Evaluator(Binder):
             return None if contained is None else contained is isinstance(op, ast.In)
         known = all(
             operand is None
-            or (
-                isinstance(operand, (str, int, float, list, tuple, Dtype))
-                and literal(operand)
-                and not isinstance(operand, Usual)
-            )
+            or (isinstance(operand, (str, int, float, list, tuple, Dtype)) and literal(operand))
             for operand in (left, right)
         )
         if not known or type(op) not in _OPERATORS:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from pytriton.port.read.bind import hashed, labelled, parameters
+from pytriton.port.read.bind import hashed
 from pytriton.port.read.calls import Caller
 from pytriton.port.read.evaluate import items_of
 from pytriton.port.read.frames import Choices, Frame, StopPath, paths
@@ -29,7 +29,6 @@ from pytriton.port.read.values import (
     leaf,
     node_of,
     text_of,
-    usual,
 )
 
 __all__ = ["follow"]
@@ -322,8 +321,6 @@ class Interpreter(Caller):
             )
             if arguments is None and isinstance(value, bool):
                 value = leaf(name, "bool")
-            elif arguments is None and type(value) is int:
-                value = usual(value, ast.Name(name, ast.Load()))
             frame.names[name] = value
         if parameters.vararg is not None:
             more_positional = (arguments or [])[len(positional) :]
@@ -347,28 +344,15 @@ class Interpreter(Caller):
         return leaf(name, {"bool": "bool", "int": "int"}.get(word) if isinstance(word, str) else None)
 
     def make(
-        self,
-        kind: Class,
-        arguments: list[Any] | None,
-        named: dict[str, Any],
-        label: str = "",
-        others: frozenset[str] = frozenset(),
+        self, kind: Class, arguments: list[Any] | None, named: dict[str, Any], label: str = ""
     ) -> Instance:
-        """An object of a class of the project, after its ``__init__``; ``arguments`` None: with unknown ones.
-
-        These are called as the parameters of ``__init__`` are, after the ``label`` of the object if it has one,
-        and after its class if ``others`` use the name.
-        """
+        """An object of a class of the project, after its ``__init__``; ``arguments`` None: with unknown ones."""
         self.count += not label
         instance = Instance(
             kind, label=label or (f"{kind.name}_{self.count}" if arguments is not None else "self")
         )
         constructor = kind.find("__init__")
         if isinstance(constructor, Function):
-            if arguments is None:
-                for parameter in parameters(constructor.node):
-                    if label or parameter in others:
-                        named = {parameter: labelled(constructor.node, parameter, label or kind.name)} | named
             bound = Function(constructor.node, constructor.around, instance)
             self.call_function(bound, arguments, named, leaf("_"))
         return instance
@@ -479,8 +463,7 @@ def _enter(run: Interpreter, frame: Frame, entry: tuple[str, ...]) -> None:
         owner: Any = None
         if _bound(method.node, entered):
             decorators = [ast.unparse(decorator) for decorator in method.node.decorator_list]  # type: ignore[union-attr]
-            others = frozenset(parameters(method.node))
-            owner = entered if "classmethod" in decorators else run.make(entered, None, {}, others=others)
+            owner = entered if "classmethod" in decorators else run.make(entered, None, {})
         if entry[-1] != "__init__":
             entered = Function(method.node, method.around, owner)
     if isinstance(entered, Function):

@@ -29,13 +29,11 @@ __all__ = [
     "NotKnown",
     "Traced",
     "Unknown",
-    "Usual",
     "leaf",
     "literal",
     "node_of",
     "text_of",
     "traced",
-    "usual",
 ]
 
 
@@ -124,22 +122,6 @@ def _size(node: ast.AST) -> int:
         known = 1 + sum(map(_size, ast.iter_child_nodes(node)))
         node.size_ = known  # type: ignore[attr-defined]
     return known
-
-
-class Usual(int):
-    """A number that the old code has unless its caller says otherwise: a default, or computed from one.
-
-    As a define it is its value; the report says that it is so by default, and names ``node``.
-    """
-
-    node: ast.expr
-
-
-def usual(value: int, node: ast.expr) -> Usual:
-    """A number that an expression usually has."""
-    number = Usual(value)
-    number.node = node
-    return number
 
 
 @dataclass(frozen=True)
@@ -247,7 +229,7 @@ def _inside(value: Any) -> Iterator[Any]:
 
 def node_of(value: Any) -> ast.expr:
     """An expression for a value."""
-    if isinstance(value, (Unknown, Usual)):
+    if isinstance(value, Unknown):
         return value.node
     if isinstance(value, Instance):
         return ast.Name(value.label, ast.Load())

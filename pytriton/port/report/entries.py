@@ -81,7 +81,7 @@ def _entry(proved: ProvedText, kernel: PortedKernel, package: Package, module: s
     line = numbers[declared - 1] if declared else first_line(text.found)
     proof = next((one for one in proved.proofs if one.kernel is kernel), None)
     notes = tuple(remarks(text, kernel, root))
-    wrong = bool(proof and (proof.unequal or proof.strange))
+    wrong = bool(proof and (proof.unequal or proof.strange or proof.scattered))
     grade = Grade.PERSON if wrong else Grade.NOTES if notes or not proof else Grade.PORTED
     old = own_text(kernel)
     return Entry(
@@ -111,7 +111,7 @@ def _numbers(text: PortedText) -> Iterator[int]:
 
 
 def _differences(proof: ProvedKernel | None) -> Iterator[str]:
-    for difference in (*proof.differing, *proof.strange) if proof else ():
+    for difference in proof.wrong if proof else ():
         yield f"{dict(difference.defines)}"
         yield from (f"    {line}" for line in difference.lines)
 

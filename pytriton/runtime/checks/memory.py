@@ -22,7 +22,7 @@ from pytriton.passes.check.sites import Site
 from pytriton.pipeline import Parameter
 from pytriton.runtime.checks.mode import Checks
 
-__all__ = ["Extent", "Memory", "Pages", "Range", "merged"]
+__all__ = ["Extent", "Memory", "Pages", "Range", "blocks", "known_blocks", "merged"]
 
 Range = tuple[int, int]  # the first address and the one after the last
 
@@ -166,3 +166,20 @@ def _mapped(permission: str) -> Iterator[Range]:
                     yield int(low, 16), int(end, 16)
     except OSError:
         return
+
+
+def blocks() -> Iterator[tuple[int, int, int, str]]:
+    """Device, address, bytes and state of each block of GPU memory that torch's allocator has."""
+    for segment in torch.cuda.memory_snapshot():  # type: ignore[no-untyped-call]
+        address = segment["address"]
+        for block in segment["blocks"]:
+            yield segment["device"], address, block["size"], block["state"]
+            address += block["size"]
+
+
+def known_blocks(device: int) -> list[Range]:
+    """Those that it gave out on a device, in rising order, those that touch made one; others say nothing."""
+    rows = (
+        (at, at + size) for on, at, size, state in blocks() if on == device and state == "active_allocated"
+    )
+    return merged(rows)

@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from pytriton.errors import Diagnostic, LaunchError, counted
+from pytriton.errors import Diagnostic, counted
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.memory import Extent, Memory
+from pytriton.runtime.checks.report import refuse
 from pytriton.runtime.errors import warn
 
 __all__ = ["Double", "Program", "Race", "named", "tell_of_races"]
 
 Program = tuple[int, int, int]
-
-MAX_DIAGNOSTICS = 4  # in one error
 
 
 @dataclass(slots=True)
@@ -59,11 +58,7 @@ def tell_of_races(
             errors.append(_of_double(double, memory, grid))
         else:
             warn(_of_double(double, memory, grid).render())
-    if errors:
-        shown = [error.render() for error in errors[:MAX_DIAGNOSTICS]]
-        if len(errors) > MAX_DIAGNOSTICS:
-            shown.append(f"note: there are {len(errors) - MAX_DIAGNOSTICS} more races")
-        raise LaunchError("\n\n".join(shown))
+    refuse(errors, "there are {} more races")
 
 
 def named(address: int, width: int, roots: Iterable[str], memory: Memory) -> str:

@@ -7,7 +7,7 @@ place in the text; under ``"strict"`` it raises as a store does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
@@ -20,11 +20,11 @@ from pytriton.runtime.checks.memory import Extent, Memory
 from pytriton.runtime.checks.violation import Outside, Violation
 from pytriton.runtime.errors import headline, warn
 
-__all__ = ["findings", "tell", "tell_of_overlaps"]
+__all__ = ["findings", "refuse", "tell", "tell_of_overlaps"]
 
 Grid = tuple[int, int, int]
 
-_MAX_DIAGNOSTICS: Final = 4  # in one error
+MAX_DIAGNOSTICS: Final = 4  # in one error
 
 
 def tell(found: Mapping[int, Violation], memory: Memory, grid: Grid) -> None:
@@ -37,12 +37,17 @@ def tell(found: Mapping[int, Violation], memory: Memory, grid: Grid) -> None:
         elif place not in memory.checks.told:
             memory.checks.told.add(place)
             warn(_diagnostic(Outside(violation, memory, grid), "warning").render())
-    if errors:
-        shown = [
-            _diagnostic(Outside(error, memory, grid), "error").render() for error in errors[:_MAX_DIAGNOSTICS]
-        ]
-        if len(errors) > _MAX_DIAGNOSTICS:
-            shown.append(f"note: {len(errors) - _MAX_DIAGNOSTICS} more places are outside")
+    refuse(
+        [_diagnostic(Outside(error, memory, grid), "error") for error in errors], "{} more places are outside"
+    )
+
+
+def refuse(errors: Sequence[Diagnostic], rest: str) -> None:
+    """Raise LaunchError for these, if there are any; ``rest`` says how many are not shown."""
+    shown = [error.render() for error in errors[:MAX_DIAGNOSTICS]]
+    if len(errors) > MAX_DIAGNOSTICS:
+        shown.append(f"note: {rest.format(len(errors) - MAX_DIAGNOSTICS)}")
+    if shown:
         raise LaunchError("\n\n".join(shown))
 
 
@@ -131,7 +136,8 @@ def tell_of_overlaps(translation: Translation, memory: Memory) -> None:
     """Warn of tensors that share memory although one of them is written and one is __noalias."""
     if not translation.apart or not translation.writes:
         return
-    for first, second in combinations(_dense(memory.extents.values()), 2):
+    dense = [each for each in memory.extents.values() if each.tensor is not None and _is_dense(each.tensor)]
+    for first, second in combinations(dense, 2):
         names = {first.parameter.name, second.parameter.name}
         if names & translation.apart and names & set(translation.writes) and _meet(first, second):
             apart = next(name for name in sorted(names) if name in translation.apart)
@@ -142,12 +148,8 @@ def tell_of_overlaps(translation: Translation, memory: Memory) -> None:
                 warn(headline(message, "TC552", "pass a copy, x.clone(), or drop __noalias from the source"))
 
 
-def _dense(extents: Iterable[Extent]) -> list[Extent]:
-    """Those whose tensors fill the memory from their first to their last element."""
-    return [extent for extent in extents if extent.tensor is not None and _is_dense(extent.tensor)]
-
-
 def _is_dense(tensor: torch.Tensor) -> bool:
+    """Whether it fills the memory from its first to its last element."""
     reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
     return reach + 1 == tensor.numel()
 

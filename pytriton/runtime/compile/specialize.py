@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from pytriton.lang.tree.types import BFLOAT16, PointerType, ScalarType
+from pytriton.passes.analysis.affine import is_wide_integer
 from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.launch.arguments import BY_8, BY_16, ONE, PLAIN
 
@@ -94,7 +95,7 @@ def pin_ones(translation: Translation, specialization: Sequence[int]) -> Transla
     pinned = [
         f"    {param.identifier} = tl.full((), 1, tl.{param.type.triton})\n"
         for param, kind in zip(translation.parameters, specialization, strict=True)
-        if kind == ONE and isinstance(param.type, ScalarType) and _is_wide_integer(param.type)
+        if kind == ONE and isinstance(param.type, ScalarType) and is_wide_integer(param.type)
     ]
     return _begun_with(pinned, translation) if pinned else translation
 
@@ -127,10 +128,6 @@ def _begun_with(pinned: list[str], translation: Translation) -> Translation:
     text = "".join([*lines[:at], *pinned, *lines[at:]])
     moved = {line if line <= at else line + len(pinned): origin for line, origin in translation.lines.items()}
     return replace(translation, text=text, lines=moved)
-
-
-def _is_wide_integer(type_: ScalarType) -> bool:
-    return type_.kind in ("int", "uint") and type_.bits >= 32
 
 
 def _first_statement(translation: Translation) -> int:

@@ -180,8 +180,7 @@ def _is_pointer(variable: Variable) -> bool:
 
 
 def _source_lines(span: Span) -> Iterator[str]:
-    first, last = span.line, span.source.position(max(span.start, span.end - 1))[0]
-    for number in range(first, last + 1):
+    for number in range(span.line, span.last_line + 1):
         yield f"{number:5} | {span.source.line(number).rstrip()}"
 
 

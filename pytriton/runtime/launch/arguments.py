@@ -21,7 +21,7 @@ from typing import Any, Final, NoReturn
 import numpy
 import torch
 
-from pytriton.errors import counted
+from pytriton.errors import counted, short
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.runtime.errors import refusal
@@ -326,4 +326,4 @@ def _shown(value: object) -> str:
         text = repr(value)
     except Exception:
         text = f"a {type(value).__name__}"
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return short(text)

@@ -24,6 +24,7 @@ import triton
 from triton import knobs
 from triton.runtime.driver import driver
 
+from pytriton.errors import short
 from pytriton.lang.tree.types import ScalarType
 from pytriton.pipeline import Parameter
 from pytriton.runtime.errors import refusal
@@ -119,8 +120,7 @@ def refuse_count(kernel: str, grid: Grid) -> NoReturn:
 
 
 def _shown(sizes: Sequence[object]) -> str:
-    text = repr(tuple(sizes))
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return short(repr(tuple(sizes)))
 
 
 def present_target() -> Any:

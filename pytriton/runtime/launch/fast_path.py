@@ -231,6 +231,7 @@ def launcher_text(shape: Shape) -> str:
     checks = [check for argument in arguments for check in argument.checks]
     tuned = [arguments[at].value for at in shape.tuned]
     tensors = [argument.name for argument in arguments if argument.dtypes]
+    device = "current_device()" if shape.sole is None else str(shape.sole)
     return render(
         "launcher.py.j2",
         kernel=shape.kernel,
@@ -239,7 +240,7 @@ def launcher_text(shape: Shape) -> str:
         imported=sorted({dtype for argument in arguments for dtype in argument.dtypes}),
         parameters=[argument.name for argument in arguments],
         kinds=[argument.kind for argument in arguments] or ["True"],
-        reads=[f"device = {_device(shape)}", *(line for argument in arguments for line in argument.reads)],
+        reads=[f"device = {device}", *(line for argument in arguments for line in argument.reads)],
         checks=[*checks, *_on_device(shape, arguments)] or ["True"],
         tensors=tensors,
         gradients=shape.gradients and tensors,
@@ -263,10 +264,6 @@ def _shown(shape: Shape) -> str:
 
 
 _WORDS: Final[Mapping[Kind, str]] = {"tensor": "a tensor", "address": "an address", "absent": "None"}
-
-
-def _device(shape: Shape) -> str:
-    return "current_device()" if shape.sole is None else str(shape.sole)
 
 
 def _on_device(shape: Shape, arguments: Sequence[_Argument]) -> list[str]:

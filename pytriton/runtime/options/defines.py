@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -39,7 +39,6 @@ __all__ = [
 ]
 
 Define = int | bool | float | str | torch.dtype
-Swept = Define | Sequence[Define]  # what a user may write for one define
 
 DEFAULT_NUM_WARPS: Final = 4
 
@@ -328,12 +327,8 @@ def product(
         if not (warps and stages and kinds and speeds):
             message = "num_warps, num_stages, precision or fast_math is an empty list"
             raise refusal(message, "TC517", "give it a value")
-        for *values, warp, stage, kind, fast in _combinations(axes, warps, stages, kinds, speeds):
+        for *values, warp, stage, kind, fast in itertools.product(*axes, warps, stages, kinds, speeds):
             merged = {**point.defines, **dict(zip(defines, values, strict=True))}
             settings = {"num_warps": warp, "num_stages": stage, "precision": kind, "fast_math": fast}
             seen[replace(point, defines=merged, **settings)] = None
     return tuple(seen)
-
-
-def _combinations(axes: list[tuple[Any, ...]], *more: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    return itertools.product(*axes, *more)

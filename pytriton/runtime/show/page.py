@@ -48,7 +48,7 @@ def _text(title: str, text: str, colour: str) -> str:
 
 def _times(best: Config | None, timings: Mapping[Config, float | str]) -> str:
     """Bars, the fastest first; nothing where no sweep was timed."""
-    measured = sorted((time, point) for point, time in _measured(timings).items())
+    measured = sorted((time, point) for point, time in timings.items() if not isinstance(time, str))
     if not measured:
         return ""
     named = labels([point for _, point in measured])
@@ -68,7 +68,3 @@ def _times(best: Config | None, timings: Mapping[Config, float | str]) -> str:
     notes = escape(", ".join(left_out))
     more = f'<div style="font-size:85%">{notes}</div>' if notes else ""
     return f'<table style="margin-top:.8em;font-size:85%">{"".join(rows)}</table>{more}'
-
-
-def _measured(timings: Mapping[Config, float | str]) -> dict[Config, float]:
-    return {point: time for point, time in timings.items() if not isinstance(time, str)}

@@ -20,8 +20,7 @@ import torch
 
 from pytriton.errors import PytritonError
 from pytriton.pipeline import Translation
-from pytriton.runtime.checks.blocks import known_blocks
-from pytriton.runtime.checks.memory import Memory
+from pytriton.runtime.checks.memory import Memory, known_blocks
 from pytriton.runtime.checks.report import tell, tell_of_overlaps
 from pytriton.runtime.checks.short_grid import tell_of_short_grid
 from pytriton.runtime.checks.table import bounds, filled, forgotten, found_in, inspectable

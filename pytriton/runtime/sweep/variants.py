@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
+from pytriton.passes.speed.swizzle import GROUP
 from pytriton.pipeline import Translation
 from pytriton.runtime.options.defines import Config
 
@@ -32,9 +33,6 @@ BEST_FEW: Final = 3  # so many of these, and of what their stages made of them, 
 # Bytes: the host needs 60 us to launch copies, in which small products are done.
 LEAST_COPIED: Final = 1 << 23
 HOPELESS: Final = 1.3  # times the best: no variant makes up for that
-_STAGES: Final = (2, 4, 5)  # Triton's default is 3, where it pipelines a loop of its own accord
-_STREAM_STAGES: Final = (3, 4)  # and none where it does not: a loop without a product
-_GROUP: Final = 8  # programs along axis 0 that start together
 _LONGEST_FIRST: Final = -16  # programs along axis 1 that do so where those at the end of axis 0 come first
 
 
@@ -45,9 +43,8 @@ def copied(config: Config, translation: Translation) -> list[Config]:
 
 def staged(config: Config, translation: Translation) -> list[Config]:
     """The same point with other stages, if the user left them open."""
-    traits = translation.traits
-    stages = _STAGES if traits.pipelined else _STREAM_STAGES if traits.streams else ()
-    return [replace(config, num_stages=count) for count in stages] if config.num_stages is None else []
+    counts = translation.traits.stages
+    return [replace(config, num_stages=count) for count in counts] if config.num_stages is None else []
 
 
 def ordered(config: Config, translation: Translation, describes: bool) -> list[Config]:
@@ -56,7 +53,7 @@ def ordered(config: Config, translation: Translation, describes: bool) -> list[C
     ``describes``: whether the GPU has them (launch/descriptors.py says which).
     """
     traits = translation.traits
-    groups = (0, *([_GROUP] if traits.swizzles else []), *([_LONGEST_FIRST] if traits.grows else []))
+    groups = (0, *([GROUP] if traits.swizzles else []), *([_LONGEST_FIRST] if traits.grows else []))
     points = [replace(config, swizzle=group) for group in groups[1:]]
     if describes and traits.pipelined and not config.packed:
         points += [replace(config, swizzle=group, descriptors=True) for group in groups]

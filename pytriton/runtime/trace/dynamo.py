@@ -316,15 +316,10 @@ def _check_kinds(plan: Plan, kinds: Sequence[Kind]) -> None:
                     "pass the tensor, or None for an absent one",
                 )
             if isinstance(kind, tuple):
-                stand_ins.append(_stand_in(kind))
+                stand_ins.append(torch.zeros((), dtype=kind[0]) if kind[2] else torch.zeros(1, dtype=kind[0]))
             else:
                 stand_ins.append(None if kind == ABSENT else kind())  # type: ignore[operator]
         binder.bind(stand_ins)
-
-
-def _stand_in(kind: tuple[torch.dtype, torch.device, bool]) -> torch.Tensor:
-    """A tensor of one element."""
-    return torch.zeros((), dtype=kind[0]) if kind[2] else torch.zeros(1, dtype=kind[0])
 
 
 # Routes. ``launch`` is walked by Dynamo.

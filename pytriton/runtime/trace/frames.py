@@ -10,10 +10,11 @@ its results, and nothing is launched.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-__all__ = ["INSIDE", "Call", "Frame", "Shapes", "unseen"]
+__all__ = ["INSIDE", "Call", "Frame", "Shapes", "inside", "unseen"]
 
 Frame = list[Any]
 
@@ -43,6 +44,16 @@ class _Thread(threading.local):
 
 INSIDE: Final = _Thread()
 """The frame of the operator that this thread is running the body of; None outside."""
+
+
+@contextmanager
+def inside(frame: Frame | None) -> Iterator[Frame | None]:
+    """While the body runs, this is the thread's frame; gives the one outside."""
+    outer, INSIDE.frame = INSIDE.frame, frame
+    try:
+        yield outer
+    finally:
+        INSIDE.frame = outer
 
 
 def unseen() -> Frame:

@@ -56,12 +56,8 @@ def _define(name: str, plan: Plan, kinds: Sequence[Kind]) -> Any:
     _library.impl(name, _body(plan, kinds), "CompositeExplicitAutograd")
     # A bare kernel call is nothing to autograd, traced or not.
     _library.impl(name, torch.library.fallthrough_kernel, "Autograd")
-    torch.library.register_fake(f"{NAMESPACE}::{name}", _no_result, lib=_library)
+    torch.library.register_fake(f"{NAMESPACE}::{name}", lambda *_: None, lib=_library)
     return getattr(getattr(torch.ops, NAMESPACE), name).default
-
-
-def _no_result(*_: Any) -> None:
-    return None
 
 
 def _schema(plan: Plan, kinds: Sequence[Kind]) -> str:

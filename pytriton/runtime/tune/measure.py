@@ -49,6 +49,11 @@ class Call:
         """What the candidate's code may depend on in these arguments."""
         return self.bind(candidate, self.arguments)[1]
 
+    def compiled(self, candidate: Candidate) -> Candidate:
+        """The candidate, compiled for these arguments; raises what stands against that."""
+        candidate.kernel_on(self.device, self.specialization(candidate))
+        return candidate
+
 
 def grid_of(candidate: Candidate, grid: Any) -> Grid | None:
     """The three sizes that a user's grid means for a candidate; None where there is nothing to launch."""

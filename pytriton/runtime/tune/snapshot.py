@@ -17,7 +17,7 @@ import torch
 
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Parameter
-from pytriton.runtime.checks.blocks import blocks
+from pytriton.runtime.checks.memory import blocks
 
 __all__ = ["Memory", "Saved", "Written", "save"]
 

@@ -196,11 +196,7 @@ class Tuner:
     def _pinned(self, question: Question, call: Call) -> Candidate | None:
         """The candidate that the user's file pins; raises what stands against launching it."""
         choice = pinned(question, self._sweep.every_point())
-        if choice is None:
-            return None
-        candidate = self._sweep.candidate(choice)
-        candidate.kernel_on(call.device, call.specialization(candidate))
-        return candidate
+        return None if choice is None else call.compiled(self._sweep.candidate(choice))
 
     def _first_that_compiles(self, call: Call) -> Candidate:
         for candidate in self._sweep.translated():
@@ -242,8 +238,7 @@ class Tuner:
 
     def _still_serves(self, config: Config, call: Call) -> bool:
         try:
-            candidate = self._sweep.candidate(config)
-            candidate.kernel_on(call.device, call.specialization(candidate))
+            call.compiled(self._sweep.candidate(config))
         except PytritonError:
             return False
         return True

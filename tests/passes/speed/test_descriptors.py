@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from pytriton.runtime.options.definition import PlanSettings
 from pytriton.runtime.options.source_text import KernelText
 from pytriton.runtime.plan import Plan
 from pytriton.source import Source
-from tests.translating import translate
+from tests.translating import replaced, translate
 
 TEXT = """
 __global__ void linear(TYPE *A __noalias __readonly __aligned(16),
@@ -62,12 +63,7 @@ A, B = 0, 1  # positions of parameters
 DEFINES = {"TYPE": "half", "ACC": "float", "TM": 16, "TN": 32, "TK": 16}
 
 
-def changed(*changes: tuple[str, str]) -> str:
-    text = TEXT
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
+changed = partial(replaced, TEXT)
 
 
 def tiled(text: str, **defines: Any) -> Translation:

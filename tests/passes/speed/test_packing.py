@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from pytriton.pipeline import Translation
-from tests.translating import translate
+from tests.translating import replaced, translate
 
 TEXT = """
 __global__ void product(TYPE *A __noalias, TYPE *B __noalias, TYPE *C __noalias,
@@ -55,12 +57,7 @@ TWICE = "c += a @ b; TYPE z[TM, TK] = in_a ? *pa : 0; c += z @ b;"
 ANY_STRIDES = (("rk[newaxis, :];", "rk[newaxis, :] * ldc;"), ("pa += TK;", "pa += TK * ldc;"))
 
 
-def changed(*changes: tuple[str, str]) -> str:
-    text = TEXT
-    for old, new in changes:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
+changed = partial(replaced, TEXT)
 
 
 def packed(*changes: tuple[str, str]) -> Translation:
