@@ -9,7 +9,7 @@ import pytest
 
 from pytriton.__main__ import main
 from pytriton.port.kernels import DefineSet, port_kernel
-from pytriton.port.report.align import declaration_line, own_text, rows
+from pytriton.port.report.align import declaration_line, rows
 from pytriton.source import Source
 
 TEXT = """\
@@ -45,7 +45,7 @@ def run(x):
 def test_lines_that_mean_the_same_are_opposite() -> None:
     sets = [DefineSet({"TN": 16, "TWICE": 1}), DefineSet({"TN": 16})]
     (kernel,) = port_kernel(Source(TEXT), "second", sets)
-    assert "first" not in own_text(kernel)
+    assert "first" not in kernel.own_text
     assert declaration_line(kernel) == 4
     made = rows(kernel, 10)
     assert [row.old_line for row in made if row.old_line] == list(range(1, 13))
