@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pytriton.fold.conditions import Conditions
-from pytriton.fold.groups import GROUP, PROGRAM_IDS, grouped
+from pytriton.fold.groups import GROUP, grouped
 from pytriton.fold.join import RULES, Joiner
 from pytriton.fold.known import Known
 from pytriton.fold.merge import Merger
@@ -87,7 +87,7 @@ def fold(
         _union(kernel.above for kernel, _ in kernels),
         (*parameters, *(Parameter(constexpr, "tl.constexpr", (), "") for constexpr in names)),
         body,
-        _union([*(kernel.helpers for kernel, _ in kernels), (PROGRAM_IDS,) * groups]),
+        _union(kernel.helpers for kernel, _ in kernels),
         _union(kernel.imports for kernel, _ in kernels),
     )
     served = Known(known, conditions, padding.sizes, merged)

@@ -17,6 +17,7 @@ from pytriton.errors import counted
 from pytriton.port.notes import remarks, shown_path
 from pytriton.port.package.comparison import comparisons
 from pytriton.port.package.gather import ProvedText, found_texts, provable, proved_texts
+from pytriton.port.package.imports import LAUNCHER
 from pytriton.port.package.output import (
     Files,
     diff,
@@ -29,7 +30,7 @@ from pytriton.port.package.output import (
 )
 from pytriton.port.package.package import Package, is_ported, port_alone, port_package
 from pytriton.port.read.scan import files, root_of
-from pytriton.port.report.align import count, own_text
+from pytriton.port.report.align import count
 from pytriton.port.report.entries import entries
 from pytriton.port.report.report import write_report
 from pytriton.port.run.observations import ProgramError, observe
@@ -169,7 +170,7 @@ def _lines(proved: ProvedText, name: str, root: Path) -> list[str]:
     """What is said of a text: a line for each kernel, its notes, and what differs."""
     lines: list[str] = []
     for kernel in proved.text.kernels:
-        old, new = count(own_text(kernel)), count(kernel.text)
+        old, new = count(kernel.own_text), count(kernel.text)
         head = f"{name}: {kernel.function}: {counted(old, 'line')} -> {new}"
         proof = next((one for one in proved.proofs if one.kernel is kernel), None)
         lines.append(f"{head}; {proof.summary()}" if proof else head)
@@ -211,4 +212,14 @@ def _output(root: Path, package: Package, options: argparse.Namespace, is_packag
 
 
 def _counted(package: Package, kernels: bool) -> str:
-    return f"{counted(len(package.placed), 'kernel')}, " if kernels else ""
+    """How many kernels there are, and how long they were and are; their tables are among the lines of Python."""
+    if not kernels:
+        return ""
+    old = sum(count(kernel.own_text) for kernel in package.kernels)
+    sizes = {name: len((text or b"").splitlines()) for name, text in package.files.items()}
+    new, launcher = (
+        sum(sizes[name] for name in {one.module for one in package.placed}),
+        sizes[f"{LAUNCHER}.py"],
+    )
+    lines = f"{counted(old, 'line')} of Triton-C -> {new} of Python, {launcher} of launcher"
+    return f"{counted(len(package.placed), 'kernel')}, {lines}, "

@@ -27,6 +27,7 @@ from pytriton.fold.known import Known as FoldKnown
 from pytriton.fold.read import Unfoldable
 from pytriton.fold.variants import Variant, number
 from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.legacy.extract import kernels_of, of_kernels
 from pytriton.pipeline import Parameter, Translation
 from pytriton.port.jobs.likeness import is_near, is_same
 from pytriton.port.jobs.operands import operands
@@ -149,6 +150,16 @@ class PortedKernel:
     folded: Folded = field(repr=False)
     variants: tuple[Variant, ...] = field(repr=False)
     apart: str | None = None  # why the text became several functions
+
+    @cached_property
+    def own_text(self) -> str:
+        """The text without the other kernels in it: their lines are empty."""
+        names = {variant.translation.kernel for variant in self.variants}
+        try:
+            known = names <= set(kernels_of(self.source.text))
+            return of_kernels(self.source, sorted(names)) if known else self.source.text
+        except CompileError:
+            return self.source.text
 
     @property
     def stages(self) -> tuple[int, ...]:

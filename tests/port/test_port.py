@@ -294,7 +294,7 @@ def test_the_scanner_needs_neither_torch_nor_triton(repository: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "Triton is not installed: the kernels are not proved" in done.stdout
-    assert "bare: 4 kernels, 6 files written" in done.stdout
+    assert re.search(r"^bare: 4 kernels, .*, 6 files written$", done.stdout, re.MULTILINE)
 
 
 MODES = '''\

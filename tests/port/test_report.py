@@ -1,17 +1,25 @@
-"""The report of ``port``: old and new side by side, everything escaped. `make site-test` draws one in a browser."""
+"""The report of ``port``: old and new side by side, everything escaped; two are drawn in headless Chromium.
+
+The pictures in docs/images are those that ``--screenshot`` of Chromium takes of such pages, 1100 by 1000 pixels.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
 from pytriton.__main__ import main
 from pytriton.port.kernels import DefineSet, port_kernel
-from pytriton.port.report.align import declaration_line, own_text, rows
+from pytriton.port.report.align import declaration_line, rows
 from pytriton.source import Source
 
+ROOT = Path(__file__).parents[2]
 TEXT = """\
 // before <b>all</b> & more
 __global__ void first(float *X) { *X = 1; }
@@ -45,7 +53,7 @@ def run(x):
 def test_lines_that_mean_the_same_are_opposite() -> None:
     sets = [DefineSet({"TN": 16, "TWICE": 1}), DefineSet({"TN": 16})]
     (kernel,) = port_kernel(Source(TEXT), "second", sets)
-    assert "first" not in own_text(kernel)
+    assert "first" not in kernel.own_text
     assert declaration_line(kernel) == 4
     made = rows(kernel, 10)
     assert [row.old_line for row in made if row.old_line] == list(range(1, 13))
@@ -90,3 +98,44 @@ def test_notes_have_positions_that_can_be_opened(page: Path) -> None:
     assert links["old/ops.py#L7"] == "ops.py:7:"  # what is not ported
     assert links["old/ops.py#L12"] == "ops.py:12:"  # the launch
     assert links["#k1-4"] == "a&amp;b.c:4:"
+
+
+LOOK = """
+<script>
+addEventListener("load", () => {
+  const shown = (row) => [...row.cells].filter((cell) => cell.offsetParent);
+  const rows = [...document.querySelectorAll(".code tr")].map(shown);
+  const tops = rows.map((row) => new Set(row.map((cell) => Math.round(cell.getBoundingClientRect().top))));
+  const all = (kind) => [...document.querySelectorAll(kind)];
+  const links = all('a[href^="#"]').map((link) => link.getAttribute("href").slice(1));
+  const cut = (cells) => all(cells).filter((cell) => cell.scrollWidth > cell.clientWidth + 1);
+  const found = {
+    kernels: document.querySelectorAll("section").length,
+    dead: links.filter((link) => !document.getElementById(decodeURIComponent(link))),
+    cut: cut(".code td").length + cut(".index td").length,
+    wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    uneven: innerWidth > 960 ? tops.filter((row) => row.size > 1).length : 0,
+  };
+  document.body.innerHTML = `<p id="found">${encodeURIComponent(JSON.stringify(found))}</p>`;
+});
+</script>
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "kernels"), [("ops2021", 6), ("lean2019", 4)])
+def test_in_a_browser(name: str, kernels: int, tmp_path: Path) -> None:
+    """Lines that belong together are level, nothing is cut off, no link is dead; wide and narrow."""
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        pytest.skip("there is no Chromium")
+    report, package = tmp_path / "report.html", ROOT / "tests" / "legacy" / "packages" / name
+    assert main(["port", str(package), "--out", str(tmp_path / "new"), "--report", str(report)]) == 0
+    report.write_text(report.read_text() + LOOK)
+    for width in (1100, 500):
+        size = f"--window-size={width},1000"
+        command = [chromium, "--headless", "--no-sandbox", size, "--dump-dom", report.as_uri()]
+        drawn = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+        (found,) = re.findall(r'<p id="found">([^<]*)</p>', drawn)
+        wanted = {"kernels": kernels, "dead": [], "cut": 0, "wide": 0, "uneven": 0}
+        assert json.loads(unquote(found)) == wanted

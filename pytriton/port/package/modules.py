@@ -70,8 +70,9 @@ def table(labels: Mapping[str, Name]) -> str:
         modules = sorted({name.module.rpartition(".")[2] for name in labels.values()})
         lines += ["", f"from . import {', '.join(modules)}", "", "TEXTS = {"]
         for label, name in labels.items():
-            lines.append(f"    {label!r}: {name.module.rpartition('.')[2]}.{name.name},")
-        lines.append("}  # fmt: skip")
+            key = repr(label) if '"' in label else f'"{repr(label)[1:-1]}"'
+            lines.append(f"    {key}: {name.module.rpartition('.')[2]}.{name.name},")
+        lines.append("}")
     return "\n".join(lines) + "\n"
 
 
@@ -107,10 +108,7 @@ def _source(opened: str, ported: PortedKernel, closed: str, indent: int) -> Iter
     if truths:
         yield from _named("truths", truths, inner)
     if serving.tables:
-        yield f"{pad}values={{"
-        for one in serving.tables:
-            yield from _table(one, inner + 4)
-        yield f"{pad}}},"
+        yield from _tables(serving.tables, inner)
     if serving.condition.numbers:
         yield from _named("numbers", serving.condition.numbers, inner)
     if serving.condition.terms:
@@ -157,6 +155,18 @@ def _condition(name: str, one: Condition, indent: int) -> Iterator[str]:
         return
     separated = [one.terms[0], *(f"and {term}" for term in one.terms[1:])]
     yield from _packed(f"{head}(", separated, "),", indent, " ")
+
+
+def _tables(tables: Sequence[Table], indent: int) -> Iterator[str]:
+    """``values={...},``, on one line if that fits."""
+    lines = [line for one in tables for line in _table(one, indent + 4)]
+    whole = f"{' ' * indent}values={{{lines[0].strip().rstrip(',')}}},"
+    if len(lines) == 1 and len(whole) <= WIDTH:
+        yield whole
+        return
+    yield f"{' ' * indent}values={{"
+    yield from lines
+    yield f"{' ' * indent}}},"
 
 
 def _table(one: Table, indent: int) -> Iterator[str]:

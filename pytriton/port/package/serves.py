@@ -54,7 +54,7 @@ class Serves:
 
 def serves(ported: PortedKernel) -> Serves:
     """What a kernel is for."""
-    mentioned = set(_words([_PROMISE.sub("", ported.source.text)]))
+    mentioned = set(_words([_PROMISE.sub("", ported.own_text)]))
     for known in ported.sets:
         mentioned |= set(_words(value for value in known.defines.values() if isinstance(value, str)))
     served = ported.served

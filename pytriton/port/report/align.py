@@ -12,11 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Final, NamedTuple
 
-from pytriton.errors import CompileError
-from pytriton.legacy.extract import kernels_of, of_kernels
 from pytriton.port.kernels import PortedKernel
 
-__all__ = ["Row", "count", "declaration_line", "own_text", "rows"]
+__all__ = ["Row", "count", "declaration_line", "rows"]
 
 
 class Row(NamedTuple):
@@ -39,30 +37,16 @@ def count(text: str) -> int:
     return sum(1 for line in text.splitlines() if line.strip())
 
 
-def own_text(kernel: PortedKernel) -> str:
-    """The text without the other kernels in it: their lines are empty."""
-    source = kernel.source
-    names = _names(kernel)
-    try:
-        return of_kernels(source, sorted(names)) if names <= set(kernels_of(source.text)) else source.text
-    except CompileError:
-        return source.text
-
-
-def _names(kernel: PortedKernel) -> set[str]:
-    return {variant.translation.kernel for variant in kernel.variants}
-
-
 def declaration_line(kernel: PortedKernel) -> int:
     """The line of the text that declares the kernel; 0 if a define names it and there are several."""
-    lines = own_text(kernel).splitlines()
+    lines = kernel.own_text.splitlines()
     found = [number for number, line in enumerate(lines, 1) if re.search(r"\bvoid\s+\w+\s*\(", line)]
     return found[0] if len(found) == 1 else 0
 
 
 def rows(kernel: PortedKernel, first: int = 1) -> list[Row]:
     """The rows of a kernel's function; ``first`` is the number of its first line in its module."""
-    old = own_text(kernel).rstrip().splitlines()
+    old = kernel.own_text.rstrip().splitlines()
     head, _, function = kernel.text.rstrip("\n").rpartition("\n\n\n")
     before = head.count("\n") + 3  # lines of the kernel's text that are not shown
     new = function.splitlines()

@@ -18,7 +18,7 @@ from pytriton.port.notes import Note, first_line, launches, position, remarks
 from pytriton.port.package.gather import ProvedText
 from pytriton.port.package.package import Package
 from pytriton.port.ported import PortedText
-from pytriton.port.report.align import Row, count, declaration_line, own_text, rows
+from pytriton.port.report.align import Row, count, declaration_line, rows
 
 if TYPE_CHECKING:
     from pytriton.port.proof import ProvedKernel
@@ -83,7 +83,7 @@ def _entry(proved: ProvedText, kernel: PortedKernel, package: Package, module: s
     notes = tuple(remarks(text, kernel, root))
     wrong = bool(proof and (proof.unequal or proof.strange or proof.scattered))
     grade = Grade.PERSON if wrong else Grade.NOTES if notes or not proof else Grade.PORTED
-    old = own_text(kernel)
+    old = kernel.own_text
     return Entry(
         kernel.function,
         position(text.found, line, root),
