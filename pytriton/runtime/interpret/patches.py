@@ -90,6 +90,11 @@ def _atomics_lie_flat(create: Any) -> Any:
     return lambda self, *operands: create(self, *map(flat, operands))
 
 
+def _numbers_win(choose: Any) -> Callable[[Any], Any]:
+    """Up to Triton 3.7 the larger of a number and a NaN is the NaN; on a GPU it is the number."""
+    return lambda _: lambda self, left, right: self.binary_op(left, right, choose)
+
+
 def _sums_wrap(reduce: Any) -> Any:
     """A sum of int32 is one of int64 to NumPy, and what did not fit was refused; it wraps around in its width."""
 
@@ -127,6 +132,8 @@ MENDS: Final[Mends] = {
     (InterpreterBuilder, "create_atomic_rmw"): _atomics_lie_flat,
     (InterpreterBuilder, "create_atomic_cas"): _atomics_lie_flat,
     (InterpreterBuilder, "get_all_ones_value"): _all_ones_fit,
+    (InterpreterBuilder, "create_maxnumf"): _numbers_win(numpy.fmax),
+    (InterpreterBuilder, "create_minnumf"): _numbers_win(numpy.fmin),
     (TritonSemantic, "load"): _zeros_given,
     (TritonSemantic, "binary_op_sanitize_overflow_impl"): _integers_wrap,
     (interpreter, "_patch_lang_tensor"): _scalars_index,
