@@ -227,7 +227,7 @@ def repeated_call() -> dict[str, float]:
         ),
     }
     run = Interpreted.run
-    Interpreted.run = lambda self, grid, values: None  # type: ignore[method-assign]
+    Interpreted.run = lambda *_: None  # type: ignore[method-assign]
     try:
         for call in calls.values():
             call()
