@@ -172,14 +172,6 @@ class Known:
         """Texts and types."""
         return list(self._texts)
 
-    def open_questions(self) -> list[Node]:
-        """The questions about numbers that have both answers."""
-        return [
-            fact
-            for fact, answers in self._single.items()
-            if not isinstance(fact, str) and len(answers) > 1 and fact in self._matter
-        ]
-
     def one_sided(self) -> list[Fact]:
         """Flags that every known set has, and questions about padded sizes that all answer alike."""
         padded = set(self._padded)
@@ -409,19 +401,6 @@ def _is_number(value: object) -> bool:
 
 def _names_kernel(name: str, variants: Variants) -> bool:
     return all(variant.defines.get(name) == variant.translation.kernel for variant in variants.variants)
-
-
-def _deciding_parameters(variants: Variants, numbers: set[str]) -> Iterator[str]:
-    """The numbers without which it cannot be told which parameters a variant has: their values are listed."""
-    parameters = [
-        tuple(parameter.identifier for parameter in variant.translation.parameters)
-        for variant in variants.variants
-    ]
-    for name in numbers:
-        others = [value for other, value in variants.values.items() if other != name]
-        rows = [repr(row) for row in zip(*others, strict=True)] or [""] * variants.count
-        if len(set(zip(rows, parameters, strict=True))) > len(set(rows)):
-            yield name
 
 
 def _decisions(body: Iterable[Statement]) -> Iterator[Node]:
