@@ -54,7 +54,7 @@ class Serves:
 
 def serves(ported: PortedKernel) -> Serves:
     """What a kernel is for."""
-    mentioned = set(_words([_PROMISE.sub("", ported.own_text)]))
+    mentioned = set(_words([_UNUSED.sub("", ported.own_text)]))
     for known in ported.sets:
         mentioned |= set(_words(value for value in known.defines.values() if isinstance(value, str)))
     served = ported.served
@@ -66,7 +66,7 @@ def serves(ported: PortedKernel) -> Serves:
     return Serves(Condition(numbers, tuple(asked), tuple(_grouped(terms))), tables, types, tuple(changes))
 
 
-_PROMISE: Final = re.compile(r"\b__(?:multipleof|aligned)\s*\([^()]*\)")
+_UNUSED: Final = re.compile(r"//[^\n]*|/\*.*?\*/|\b__(?:multipleof|aligned)\s*\([^()]*\)", re.DOTALL)
 _POWER: Final = re.compile(r"(\w+) == triton\.next_power_of_2\(\1\)")
 
 
