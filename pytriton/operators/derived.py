@@ -129,6 +129,9 @@ class Gradient:
             if key not in read:
                 read[key] = derivable(text.source, config.defines, text.settings, inputs, outputs)
         self._forwards = {config: read[repr(sorted(config.defines.items()))] for config in self.configs}
+        self._options = {config: Options(config) for config in self.configs}
+        values = [set(options.defines.items()) for options in self._options.values()]
+        self._swept = sorted({name for name, _ in set.union(*values) - set.intersection(*values)})
         self._forward = self._forwards[self.configs[0]]
         self._kernels: dict[Any, Kernel] = {}
         self._facts: dict[Any, _Facts | None] = {}
@@ -185,7 +188,7 @@ class Gradient:
             sizes = sizes_of(grid, options, self._kernel.name)
             if sizes is None:
                 return (0,)
-            config = next(c for c in self.configs if dict(Options(c).defines) == dict(options.defines))
+            config = next(c for c, o in self._options.items() if dict(o.defines) == dict(options.defines))
             forward = self._forwards[config]
             point = Point(forward, Accesses(forward.items, _integers(given), sizes), sizes)
             return point.programs(each.at, _sharing(_device(given)))
@@ -320,10 +323,10 @@ class Gradient:
                 )
         whole = _integers(given)
         sizes = {name: given[name].numel() if given[name].is_contiguous() else -1 for name in self.inputs}
-        grids = tuple(sizes_of(grid, Options(config), self._kernel.name) for config in self.configs)
+        grids = tuple(sizes_of(grid, options, self._kernel.name) for options in self._options.values())
         key = (tuple(whole.items()), grids, tuple(sizes.values()), _device(given))
         if key not in self._facts:
-            self._facts[key] = self._found(whole, grids, sizes, _sharing(_device(given)))
+            self._facts[key] = self._found(whole, grids, sizes, _device(given))
         facts = self._facts[key]
         self._check_apart(given, {} if facts is None else facts.reach)
         return facts
@@ -345,13 +348,13 @@ class Gradient:
         whole: Mapping[str, int],
         grids: Sequence[Sizes | None],
         sizes: Mapping[str, int],
-        sharing: int,
+        device: torch.device,
     ) -> _Facts | None:
         points: dict[Config, Point] = {}
         for (config, forward), grid in zip(self._forwards.items(), grids, strict=True):
             if grid is not None:
                 points[config] = Point(forward, Accesses(forward.items, whole, grid), grid)
-                check_stores(points[config], whole)
+                check_stores(points[config], whole, _outside_of_graphs(device))
         if not points:
             return None
         if len(points) < len(grids):
@@ -361,7 +364,8 @@ class Gradient:
         passes, made = backward([(p.forward, p.accesses, p.grid) for p in points.values()], inside)
         self._same(made)
         launches = tuple(
-            self._planned([each.passes[at] for each in made], points, sharing) for at in range(len(passes))
+            self._planned([each.passes[at] for each in made], points, _sharing(device))
+            for at in range(len(passes))
         )
         return _Facts(passes, made[0], launches, dense_of(made[0].passes, list(points.values())), reach)
 
@@ -370,17 +374,23 @@ class Gradient:
         iterations, states = states_of(list(points.values()), made)
         types = {state.parameter: _DTYPES[str(state.element)] for state in each.states}
         axis = each.at.axis
-        grids = {_key(Options(config)): point.programs(each.at, sharing) for config, point in points.items()}
+        grids = {
+            self._varied(self._options[config]): point.programs(each.at, sharing)
+            for config, point in points.items()
+        }
         counts = [0 if axis is None else point.grid[axis] for point in points.values()]
         swept = None if len(set(counts)) == 1 or each.count is None else counts
         parts = {point.parts(each.at, sharing) for point in points.values()} if each.sizes else {0}
-        without = each.count if swept is not None else None
-        names = tuple(name for name in each.parameters if name != without)
+        names = tuple(name for name in each.parameters if swept is None or name != each.count)
         kernel_ = self._kernel_of(each, swept)
         return _Launch(
-            *(each, kernel_, names, lambda opt: grids[_key(opt, without)], counts[0], max(parts)),
+            *(each, kernel_, names, lambda opt: grids[self._varied(opt)], counts[0], max(parts)),
             *(len(parts) == 1, iterations, {name: (count, types[name]) for name, count in states.items()}),
         )
+
+    def _varied(self, options: Options) -> tuple[Any, ...]:
+        """A point of the sweep by the defines that differ from point to point."""
+        return tuple(options.defines.get(name) for name in self._swept)
 
     def _same(self, made: Sequence[Backward]) -> None:
         if len({each.text for each in made}) > 1:
@@ -474,6 +484,12 @@ def _device(given: Mapping[str, Any]) -> torch.device:
     return next(value.device for value in given.values() if isinstance(value, torch.Tensor))
 
 
+def _outside_of_graphs(device: torch.device) -> torch.device:
+    """Where numbers can be worked out now: a CUDA graph that is captured would record it."""
+    capturing = device.type == "cuda" and torch.cuda.is_current_stream_capturing()
+    return torch.device("cpu") if capturing else device
+
+
 @cache
 def _sharing(device: torch.device) -> int:
     """How many programs share a walk over the forward's."""
@@ -486,8 +502,3 @@ def _sharing(device: torch.device) -> int:
 def _blocks(tensor: torch.Tensor) -> tuple[int]:
     """The programs that add up parts of a gradient."""
     return (-(-tensor.numel() // SUM_BLOCK),)
-
-
-def _key(options: Options, without: str | None = None) -> str:
-    """A point of a sweep by its defines."""
-    return repr({name: value for name, value in options.defines.items() if name != without})

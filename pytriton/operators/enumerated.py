@@ -2,13 +2,13 @@
 
 Where offsets are no sums (indices by ``/`` and ``%``, as in a permutation), ``adjoint/access.py`` shows nothing.
 Yet all integers of a launch are known. So the offset and the mask are computed for every program and every place of
-a block, as tensors with an axis for each, and what is stored must differ. What depends on memory, or is larger than
-``MAX_PLACES``, is not looked at.
+a block, as tensors with an axis for each on the launch's device, part of the grid by part, and what is stored must
+differ. What depends on memory, or is larger than ``MAX_PLACES``, is not looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import prod
 from typing import Final
@@ -23,29 +23,78 @@ from pytriton.passes.analysis.intervals import Evaluator, Grid
 
 __all__ = ["stored_once"]
 
-MAX_PLACES: Final = 1 << 24
+MAX_PLACES: Final = 1 << 28
+AT_ONCE: Final = 1 << 21  # places that are held as numbers
 AXES: Final = 3  # of programs
+
+Programs = Sequence[range]  # on each axis of the grid
 
 
 def stored_once(
-    forward: Forward, write: Write, values: Mapping[str, int], grid: tuple[int, int, int]
+    forward: Forward, write: Write, values: Mapping[str, int], grid: Grid, device: torch.device
 ) -> bool:
-    """Whether it is shown that no element is stored twice."""
-    items = forward.items
-    if write not in items or prod(grid) * prod(shape_of(write.pointer.type)) > MAX_PLACES:
+    """Whether it is shown that no element is stored twice. ``device`` is where it is worked out."""
+    items, places = forward.items, prod(grid) * prod(shape_of(write.pointer.type))
+    if write not in items or places > MAX_PLACES:
         return False  # in a loop or a branch; or too many
     definitions = {item.symbol: item.value for item in items if isinstance(item, Define) and item.value}
     given = forward.kernel.parameters
     numbers = {symbol: values[symbol.name] for symbol in given if symbol.name in values}
     distances = {symbol: 0 for symbol in given if isinstance(symbol.type, PointerType)}
-    look = Evaluator(definitions, {**numbers, **distances}, grid, _number, _elements)
+    with device:
+        seen, count = _Seen(), 0
+        for programs in _parts(grid, places):
+            operation = partial(_elements, programs)
+            look = Evaluator(definitions, {**numbers, **distances}, grid, _number, operation)
+            stored = _stored(write, look, tuple(map(len, programs)))
+            if stored is None or not seen.mark(stored):
+                return False
+            count += len(stored)
+        return seen.count() == count
+
+
+def _parts(grid: Grid, places: int) -> Iterator[Programs]:
+    """The grid in parts along its longest axis, of some ``AT_ONCE`` places each."""
+    axis = grid.index(max(grid))
+    step = max(1, AT_ONCE * grid[axis] // places)
+    for first in range(0, grid[axis], step):
+        programs = [range(size) for size in grid]
+        programs[axis] = range(first, min(first + step, grid[axis]))
+        yield programs
+
+
+def _stored(write: Write, look: Evaluator[torch.Tensor], grid: tuple[int, ...]) -> torch.Tensor | None:
+    """The offsets that the programs of a part store to, one after the other."""
     offset = look.of(write.pointer)
     mask = torch.tensor(True) if write.mask is None else look.of(write.mask)
     shape = (*grid, *shape_of(write.pointer.type))
     if offset is None or mask is None or offset.dim() > len(shape) or mask.dim() > len(shape):
-        return False
-    stored = _spread(offset, len(shape)).expand(shape)[_spread(mask, len(shape)).expand(shape).bool()]
-    return len(torch.unique(stored)) == len(stored)
+        return None
+    return _spread(offset, len(shape)).expand(shape)[_spread(mask, len(shape)).expand(shape).bool()]
+
+
+class _Seen:
+    """Which offsets were met: a mark for each from 0 to the largest."""
+
+    def __init__(self) -> None:
+        self._marks = torch.zeros(0, dtype=torch.bool)
+
+    def mark(self, offsets: torch.Tensor) -> bool:
+        """Whether there is room for them."""
+        if not len(offsets):
+            return True
+        low, high = (int(bound) for bound in torch.aminmax(offsets))
+        if low < 0 or high >= MAX_PLACES:
+            return False
+        if high >= len(self._marks):
+            missing = max(high + 1 - len(self._marks), len(self._marks) // 2)  # so that growing is rare
+            self._marks = torch.cat([self._marks, self._marks.new_zeros(missing)])
+        self._marks[offsets] = True
+        return True
+
+    def count(self) -> int:
+        """How many."""
+        return int(self._marks.sum())
 
 
 def _spread(value: torch.Tensor, rank: int) -> torch.Tensor:
@@ -59,19 +108,23 @@ def _number(number: int) -> torch.Tensor:
     return torch.full((1,) * AXES, int(number))
 
 
-def _elements(expr: Expr, operands: Sequence[torch.Tensor], grid: Grid) -> torch.Tensor | None:
+def _elements(
+    programs: Programs, expr: Expr, operands: Sequence[torch.Tensor], grid: Grid
+) -> torch.Tensor | None:
     """Integers, conditions, and pointers as distances from the parameter: a tensor with an axis for each of the
     grid, then those of a block."""
-    value = _unwrapped(expr, operands, grid)
+    value = _unwrapped(expr, operands, programs)
     is_int = element_of(expr.type) == INT  # type: ignore[arg-type]
     return None if value is None or (is_int and bool((value.abs() >= 1 << 31).any())) else value
 
 
-def _unwrapped(expr: Expr, operands: Sequence[torch.Tensor], grid: Grid) -> torch.Tensor | None:
+def _unwrapped(expr: Expr, operands: Sequence[torch.Tensor], programs: Programs) -> torch.Tensor | None:
     match expr, operands:
         case Call(function="program_id"), [number]:
-            axis = int(number)
-            return torch.arange(grid[axis]).reshape([-1 if at == axis else 1 for at in range(AXES)])
+            axis, along = int(number), programs[int(number)]
+            return torch.arange(along.start, along.stop).reshape(
+                [-1 if at == axis else 1 for at in range(AXES)]
+            )
         case Range(), [first, _]:
             (size,) = shape_of(expr.type)
             return first.reshape(*first.shape, 1) + torch.arange(size)

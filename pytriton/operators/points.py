@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import torch
+
 from pytriton.adjoint.access import Accesses
 from pytriton.adjoint.derive import Derived, every_loop
 from pytriton.adjoint.forward import Forward
@@ -86,14 +88,14 @@ def reach_of(points: Sequence[Point]) -> dict[str, int]:
     return {name: max(sizes) for name, sizes in known.items() if sizes and len(sizes) == len(found[name])}
 
 
-def check_stores(point: Point, values: Mapping[str, int]) -> None:
+def check_stores(point: Point, values: Mapping[str, int], device: torch.device) -> None:
     """Raise LaunchError where an element of an output may be stored twice."""
     for symbol in point.forward.outputs:
         for write, touched in point.accesses.writes.items():
             stored = not write.atomic and symbol in point.forward.flow.roots(write.pointer)
             if not stored or point.accesses.once(touched):
                 continue
-            if not stored_once(point.forward, write, values, point.grid):
+            if not stored_once(point.forward, write, values, point.grid, device):
                 raise refusal(
                     f"that '{symbol.name}' is stored at most once at each element cannot be shown for this "
                     f"launch (grid {point.grid})\n{write.statement.span.text.strip()}",

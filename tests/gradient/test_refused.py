@@ -7,6 +7,7 @@ import torch
 
 import pytriton
 from pytriton.__main__ import main
+from pytriton.operators import enumerated
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -196,12 +197,19 @@ def test_wrong_launches() -> None:
         ("", "r / 2 * 2 + (r % 2 == 0)", True),
         ("", "r / 2", False),
         ("", "r % 15", False),
+        ("", "r % 8 + (r > 8) * 7", False),
+        ("", "15 - r / 1", True),
+        ("", "15 - r / 1 - 1", False),  # before the pointer
         ("if (r[max] > 4) n = 4;", "r % n + r / n * n", False),  # what n is then, only the kernel knows
         ("n = 4;", "r % n * 4 + r / n", True),
     ],
 )
-def test_all_addresses_are_looked_at(before: str, index: str, right: bool) -> None:
-    """Where indices come from divisions."""
+@pytest.mark.parametrize("at_once", [8, enumerated.AT_ONCE])
+def test_all_addresses_are_looked_at(
+    before: str, index: str, right: bool, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where indices come from divisions; also where one program at a time is looked at."""
+    monkeypatch.setattr(enumerated, "AT_ONCE", at_once)
     text = f"""__global__ void f(float *y, float *x, int n) {{
   int r[8] = get_program_id(0) * 8 + 0 ... 8;
   {before}
