@@ -130,7 +130,7 @@ class Gradient:
                 read[key] = derivable(text.source, config.defines, text.settings, inputs, outputs)
         self._forwards = {config: read[repr(sorted(config.defines.items()))] for config in self.configs}
         self._options = {config: Options(config) for config in self.configs}
-        values = [set(options.defines.items()) for options in self._options.values()]
+        values: list[set[Any]] = [set(options.defines.items()) for options in self._options.values()]
         self._swept = sorted({name for name, _ in set.union(*values) - set.intersection(*values)})
         self._forward = self._forwards[self.configs[0]]
         self._kernels: dict[Any, Kernel] = {}
@@ -354,7 +354,7 @@ class Gradient:
         for (config, forward), grid in zip(self._forwards.items(), grids, strict=True):
             if grid is not None:
                 points[config] = Point(forward, Accesses(forward.items, whole, grid), grid)
-                check_stores(points[config], whole, _outside_of_graphs(device))
+                check_stores(points[config], whole, device)
         if not points:
             return None
         if len(points) < len(grids):
@@ -482,12 +482,6 @@ def _integers(given: Mapping[str, Any]) -> dict[str, int]:
 def _device(given: Mapping[str, Any]) -> torch.device:
     """Of a launch: that of its tensors."""
     return next(value.device for value in given.values() if isinstance(value, torch.Tensor))
-
-
-def _outside_of_graphs(device: torch.device) -> torch.device:
-    """Where numbers can be worked out now: a CUDA graph that is captured would record it."""
-    capturing = device.type == "cuda" and torch.cuda.is_current_stream_capturing()
-    return torch.device("cpu") if capturing else device
 
 
 @cache

@@ -33,7 +33,7 @@ Programs = Sequence[range]  # on each axis of the grid
 def stored_once(
     forward: Forward, write: Write, values: Mapping[str, int], grid: Grid, device: torch.device
 ) -> bool:
-    """Whether it is shown that no element is stored twice. ``device`` is where it is worked out."""
+    """Whether it is shown that no element is stored twice. ``device`` is that of the launch."""
     items, places = forward.items, prod(grid) * prod(shape_of(write.pointer.type))
     if write not in items or places > MAX_PLACES:
         return False  # in a loop or a branch; or too many
@@ -41,7 +41,7 @@ def stored_once(
     given = forward.kernel.parameters
     numbers = {symbol: values[symbol.name] for symbol in given if symbol.name in values}
     distances = {symbol: 0 for symbol in given if isinstance(symbol.type, PointerType)}
-    with device:
+    with _outside_of_graphs(device):
         seen, count = _Seen(), 0
         for programs in _parts(grid, places):
             operation = partial(_elements, programs)
@@ -51,6 +51,12 @@ def stored_once(
                 return False
             count += len(stored)
         return seen.count() == count
+
+
+def _outside_of_graphs(device: torch.device) -> torch.device:
+    """Where numbers can be worked out now: a CUDA graph that is captured would record it."""
+    capturing = device.type == "cuda" and torch.cuda.is_current_stream_capturing()
+    return torch.device("cpu") if capturing else device
 
 
 def _parts(grid: Grid, places: int) -> Iterator[Programs]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from pytriton.emit.templates import render
 from pytriton.port.kernels import PortedKernel
 from pytriton.port.package.imports import Uses
+from pytriton.port.package.serves import flags_of, serves
 
 __all__ = ["NAMES", "PASSED", "TESTING", "launcher", "module_of_tests"]
 
@@ -36,8 +37,12 @@ def launcher(folder: str, uses: Uses, kernels: Sequence[PortedKernel], reads: bo
     names = uses.names | ({"read"} if reads else set()) | ({"id_dict"} if "utils" in uses.names else set())
     buffers = any(parameter.buffer for kernel in kernels for parameter in kernel.parameters)
     sweeps = any(kernel.sweeps for kernel in kernels) or bool({"num_warps", "num_stages"} & uses.keywords)
+    flags = {(name in kernel.switches) for kernel in kernels for name in flags_of(kernel)}
     parts = {
         "folder": folder,
+        "flags": True in flags,
+        "truths": False in flags,
+        "changes": any(serves(kernel).changes for kernel in kernels),
         "labels": labels,
         "sweep": sweeps or "config" in names,
         "bench": "bench" in uses.keywords or "bench_registry" in names,
@@ -66,6 +71,7 @@ def _module(template: str, parts: dict[str, Any]) -> str:
 _MODULES: Final = ("csv", "ctypes", "functools", "itertools", "operator", "timeit")
 _FROM: Final = {
     "collections": ("namedtuple",),
+    "concurrent.futures": ("ThreadPoolExecutor",),
     "contextlib": ("suppress",),
     "dataclasses": ("dataclass", "field"),
     "pathlib": ("Path",),
