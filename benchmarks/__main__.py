@@ -156,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="fewer sizes and rounds")
     parser.add_argument("--smoke", action="store_true", help="tiny sizes on the CPU, checked and not timed")
     parser.add_argument(
-        "--budget", type=float, default=235.0, metavar="SECONDS", help="of wall clock for all"
+        "--budget", type=float, default=400.0, metavar="SECONDS", help="of wall clock for all"
     )
     options = parser.parse_args(arguments)
     options.json.parent.mkdir(parents=True, exist_ok=True)

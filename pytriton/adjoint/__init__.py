@@ -14,6 +14,8 @@ forward.py   a text and defines -> a kernel that has a backward
 plan.py      the passes of a backward: what is stored, summed, added by atomics
 loops.py     loads made ahead; what a loop carries into one of its iterations
 walk.py      a graph in which a loop walks the programs of the forward
+held.py      what outputs hold, which a backward reads instead
+kernel.py    a pass -> the text of its kernel
 derive.py    passes -> the text of a backward
 
 Nothing here needs torch: what runs the text is ``operators/derived.py``.

@@ -87,6 +87,7 @@ class Again:
         self._words: dict[Symbol, str] = {}
         self._program: Variable | None = None
         self.heads = 0  # lines before all else
+        self.held: Mapping[Symbol, Expr] = {}  # variables that are read from outputs, with their pointers
         self._repeated: dict[Loop, tuple[Repeat, Level]] = {}  # where each loop was written last
         self.parameters: dict[Symbol, Variable] = {}
         self.twin_of: dict[Symbol, Symbol] = {}  # gradients of parameters
@@ -167,6 +168,10 @@ class Again:
         where = pointer.text if pointer.binds >= f.UNARY else f"({pointer.text})"
         self._emit(Declare(variable, Formula(f"*{where}", f.UNARY, element_of(symbol.type), variable.shape)))
 
+    def _read(self, symbol: Symbol) -> None:
+        """A variable, from the output that holds it."""
+        self.load(symbol, self._spell(self.held[symbol]))
+
     def _name(self, variable: Variable, element: ScalarType) -> Formula:
         return Formula(f.marked(variable.number), f.POSTFIX, element, variable.shape)
 
@@ -231,6 +236,12 @@ class Again:
     def define(self, item: Define) -> None:
         """A definition."""
         word = self._words.get(item.symbol) or self._word(item.symbol, item.statement)
+        if item.symbol in self.held:
+            self._words[item.symbol] = word
+            self._read(item.symbol)
+            if item.value is not None:
+                self._level.values[item.value] = self._name_of(item.symbol)
+            return
         value = None if item.value is None else self._spell(item.value)
         lines = [(item.symbol, value)]
         if self._has_twin(item.symbol):
@@ -326,6 +337,10 @@ class Again:
         repeat = Repeat(heads, condition, inner.lines, steps, above=loop.statement.comments.above)
         self._emit(repeat)
         self._repeated[loop] = repeat, inner
+        for each in loop.carried:
+            if each.after in self.held:
+                self._words[each.after] = self._words[each.inside]
+                self._read(each.after)
 
     def _branch_again(self, branch: Branch) -> None:
         afters: list[tuple[Symbol, Symbol, Symbol]] = []

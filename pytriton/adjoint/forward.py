@@ -43,6 +43,7 @@ class Forward:
     loads: tuple[Load, ...]
     never: set[int]  # loads whose programs cannot be walked
     made: dict[Any, Any]  # backwards, by their passes
+    reads_outputs: bool = True  # as the forward left them
 
     def loads_of(self, symbol: Symbol) -> list[int]:
         """The numbers of the loads that read an input."""

@@ -6,7 +6,7 @@ stands before it, and its gradient is stored after it, as that of any variable f
 
 Where a has other tiles in each iteration of the forward's loop, the iterations become programs along the axis that
 is free now. That turns the backward of a product into two products. The forward's loop is gone from the graph then;
-what it carries otherwise than by adding (its sums) has no value there, and ``derive.py`` refuses a text that would
+what it carries otherwise than by adding (its sums) has no value there, and ``kernel.py`` refuses a text that would
 read it.
 """
 

@@ -10,21 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final
 
 import torch
 
 from pytriton.adjoint.access import Accesses
-from pytriton.adjoint.derive import SUM_BLOCK, Backward, Derived, backward, derivable, kept_text, usual
+from pytriton.adjoint.derive import SUM_BLOCK, Backward, backward, derivable, kept_text, usual
 from pytriton.adjoint.forward import Forward
 from pytriton.adjoint.graph import refuse
+from pytriton.adjoint.kernel import Derived
 from pytriton.adjoint.plan import Pass
 from pytriton.boundary import entry
 from pytriton.errors import CompileError
 from pytriton.lang.tree.types import ScalarType
 from pytriton.operators.laid_out import like, overlaps_itself, own, share_memory
-from pytriton.operators.points import Point, Sizes, check_stores, dense_of, reach_of, states_of
+from pytriton.operators.points import Point, Sizes, check_stores, dense_of, reach_of, sharing, states_of
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel, kernel
 from pytriton.runtime.launch.device import sizes_of
@@ -39,7 +39,6 @@ _DTYPES: Final = {
     "float": torch.float32,
     "double": torch.float64,
 }
-PROGRAMS_PER_PROCESSOR: Final = 16  # that share a walk over the forward's
 
 
 @dataclass(frozen=True)
@@ -109,6 +108,7 @@ class Gradient:
         defines: Mapping[str, Any] | None,
         num_warps: Any = None,
         num_stages: Any = None,
+        reads_outputs: bool = True,
     ) -> None:
         self._definition = definition = of._definition
         if definition.heuristics.functions:
@@ -127,7 +127,8 @@ class Gradient:
         for config in self.configs:
             key = repr(sorted(config.defines.items()))
             if key not in read:
-                read[key] = derivable(text.source, config.defines, text.settings, inputs, outputs)
+                chosen = inputs, outputs, reads_outputs
+                read[key] = derivable(text.source, config.defines, text.settings, *chosen)
         self._forwards = {config: read[repr(sorted(config.defines.items()))] for config in self.configs}
         self._options = {config: Options(config) for config in self.configs}
         values: list[set[Any]] = [set(options.defines.items()) for options in self._options.values()]
@@ -191,7 +192,7 @@ class Gradient:
             config = next(c for c, o in self._options.items() if dict(o.defines) == dict(options.defines))
             forward = self._forwards[config]
             point = Point(forward, Accesses(forward.items, _integers(given), sizes), sizes)
-            return point.programs(each.at, _sharing(_device(given)))
+            return point.programs(each.at, sharing(_device(given)))
 
         return sized
 
@@ -364,7 +365,7 @@ class Gradient:
         passes, made = backward([(p.forward, p.accesses, p.grid) for p in points.values()], inside)
         self._same(made)
         launches = tuple(
-            self._planned([each.passes[at] for each in made], points, _sharing(device))
+            self._planned([each.passes[at] for each in made], points, sharing(device))
             for at in range(len(passes))
         )
         return _Facts(passes, made[0], launches, dense_of(made[0].passes, list(points.values())), reach)
@@ -482,15 +483,6 @@ def _integers(given: Mapping[str, Any]) -> dict[str, int]:
 def _device(given: Mapping[str, Any]) -> torch.device:
     """Of a launch: that of its tensors."""
     return next(value.device for value in given.values() if isinstance(value, torch.Tensor))
-
-
-@cache
-def _sharing(device: torch.device) -> int:
-    """How many programs share a walk over the forward's."""
-    if device.type != "cuda":
-        return 2
-    processors: int = torch.cuda.get_device_properties(device).multi_processor_count
-    return processors * PROGRAMS_PER_PROCESSOR
 
 
 def _blocks(tensor: torch.Tensor) -> tuple[int]:

@@ -274,5 +274,6 @@ def _gradient_of(of: Kernel, entry: Launch, outputs: tuple[str, ...], inputs: tu
     call = entry.call
     key = (of.token, key_of_defines(call.defines, call.num_warps, call.num_stages), outputs, inputs)
     if key not in _gradients:
-        _gradients[key] = Gradient(of, outputs, inputs, call.defines, call.num_warps, call.num_stages)
+        options = call.defines, call.num_warps, call.num_stages
+        _gradients[key] = Gradient(of, outputs, inputs, *options, reads_outputs=False)
     return _gradients[key]

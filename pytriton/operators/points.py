@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Final
 
 import torch
 
 from pytriton.adjoint.access import Accesses
-from pytriton.adjoint.derive import Derived, every_loop
 from pytriton.adjoint.forward import Forward
+from pytriton.adjoint.kernel import Derived, every_loop
 from pytriton.adjoint.loops import loops_of
 from pytriton.adjoint.plan import Pass
 from pytriton.operators.enumerated import stored_once
 from pytriton.runtime.errors import refusal
 
-__all__ = ["Point", "Sizes", "check_stores", "dense_of", "reach_of", "states_of"]
+__all__ = ["Point", "Sizes", "check_stores", "dense_of", "reach_of", "sharing", "states_of"]
 
+PROGRAMS_PER_PROCESSOR: Final = 16  # that share a walk over the forward's
 Sizes = tuple[int, int, int]
 
 
@@ -125,3 +128,12 @@ def dense_of(passes: Sequence[Derived], points: Sequence[Point]) -> dict[str, in
                 found.setdefault(name, set()).add(count if name in each.d_inputs else None)
     counts = {name: next(iter(sizes)) for name, sizes in found.items() if len(sizes) == 1}
     return {name: count for name, count in counts.items() if count is not None}
+
+
+@cache
+def sharing(device: torch.device) -> int:
+    """How many programs share a walk over the forward's."""
+    if device.type != "cuda":
+        return 2
+    processors: int = torch.cuda.get_device_properties(device).multi_processor_count
+    return processors * PROGRAMS_PER_PROCESSOR

@@ -84,7 +84,7 @@ class Launch:
     def backward(
         self, tensors: Mapping[str, torch.Tensor], flowing: Mapping[str, torch.Tensor]
     ) -> dict[str, torch.Tensor]:
-        given = {n: t.detach() for n, t in tensors.items()}
+        given = {n: t.detach() for n, t in tensors.items()} | self.forward(tensors)
         result: dict[str, torch.Tensor] = self.gradient(
             *self.arguments(given), grid=self.program.grid, d_outputs=flowing
         )
@@ -664,6 +664,83 @@ _LOOPS = [
         defines={"B": 4},
         atomic=("gamma", "beta"),
         rule="row statistics in loops, output in another",
+    ),
+    Program(
+        "held_statistics",
+        """__global__ void f(T *x, T *y, T *MEAN, T *SCALE, int n, float eps) {
+  int row = get_program_id(0);
+  int r[B] = 0 ... B;
+  T sum[B] = 0;
+  for (int k = 0; k < n; k += B)
+    sum += r + k < n ? *(x + row * n + k + r) : 0;
+  T mean = sum[+] / n;
+  T squares[B] = 0;
+  for (int k = 0; k < n; k += B) {
+    T d[B] = r + k < n ? *(x + row * n + k + r) - mean : 0;
+    squares += d * d;
+  }
+  T scale = rsqrt(squares[+] / n + eps);
+  *(MEAN + row) = mean;
+  *(SCALE + row) = scale;
+  for (int k = 0; k < n; k += B) {
+    bool inside[B] = r + k < n;
+    T v[B] = inside ? *(x + row * n + k + r) : 0;
+    *?(inside) (y + row * n + k + r) = (v - mean) * scale;
+  }
+}
+""",
+        {"x": (3, 7), "y": (3, 7), "MEAN": (3,), "SCALE": (3,)},
+        {"n": 7, "eps": 1e-3},
+        (3,),
+        outputs=("y", "MEAN", "SCALE"),
+        defines={"B": 4},
+        rule="values from loops that an output holds",
+    ),
+    Program(
+        "held_after_loop",
+        """__global__ void f(T *x, T *y, T *total, int n) {
+  int r[4] = 0 ... 4;
+  T s[4] = 0;
+  for (int k = 0; k < n; k += 1)
+    s += *(x + k * 4 + r);
+  *(total + r) = s;
+  T t[4] = 0;
+  for (int k = 0; k < n; k += 1)
+    t += s * *(x + k * 4 + r);
+  *(y + r) = exp(t);
+}
+""",
+        {"x": (3, 4), "y": (4,), "total": (4,)},
+        {"n": 3},
+        (1,),
+        outputs=("y", "total"),
+        rule="a sum of a loop that an output holds",
+    ),
+    Program(
+        "not_held",
+        """__global__ void f(T *x, T *y, T *some, T *late, T *added, int n) {
+  int r[4] = 0 ... 4;
+  T s[4] = 0;
+  T t[4] = 0;
+  T u[4] = 0;
+  for (int k = 0; k < n; k += 1)
+    s += *(x + k * 4 + r);
+  for (int k = 0; k < n; k += 1)
+    t += k * *(x + k * 4 + r);
+  for (int k = 0; k < n; k += 1)
+    u += 0.5 * *(x + k * 4 + r);
+  *?(r < 3) (some + r) = s;
+  int back[4] = 3 - r;
+  *(late + back) = t;
+  atomic_add(added + r, u);
+  *(y + r) = exp(s) * exp(t) * exp(u);
+}
+""",
+        {"x": (3, 4), "y": (4,), "some": (4,), "late": (4,), "added": (4,)},
+        {"n": 3},
+        (1,),
+        outputs=("y", "some", "late", "added"),
+        rule="values that an output holds in part, at a place that is known later, or with others",
     ),
     Program(
         "nested_loops",

@@ -26,6 +26,20 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 # name: module, what stands there, what stands there instead, programs that notice
 MUTANTS = {
+    "what is stored under a mask is read": ("held", " and item.mask is None", "", ["not_held"]),
+    "what is added up by atomics is read": ("held", "not item.atomic and ", "", ["not_held"]),
+    "read at a place that is not known yet": (
+        "held",
+        "if kept and all(place < known[symbol] for place in before):",
+        "if kept:",
+        ["not_held"],
+    ),
+    "read from another output": (
+        "held",
+        "found[symbol] = pointer",
+        "found[symbol] = next(iter(found.values()), pointer)",
+        ["held_statistics"],
+    ),
     "negation keeps the sign": (
         "rules",
         'case Unary(operator="-", operand=operand):\n            back(operand, replace(seed, value=f.negated(seed.value)), at)',
@@ -241,13 +255,13 @@ MUTANTS = {
         ["windows"],
     ),
     "parts lie on each other": (
-        "derive",
+        "kernel",
         "f.multiply(offset, self.reversed.parameter(size))",
         "offset",
         ["channels"],
     ),
     "one axis of parts": (
-        "derive",
+        "kernel",
         'number = f.add(number, f.multiply(many, _of_grid("get_program_id", axis)))',
         "pass",
         ["channels"],
@@ -265,7 +279,7 @@ MUTANTS = {
         ["optional"],
     ),
     "sums have values in an iteration": (
-        "derive",
+        "kernel",
         "if again or not unknown.isdisjoint(read_by(lines)):",
         "if again:",
         ["epilogue"],

@@ -1,0 +1,330 @@
+"""One pass of a backward -> the text of its kernel.
+
+The pass is reversed, what nobody reads is dropped, a walk over the forward's programs is put around it, and it is
+printed. What was made is read again by the same front end before it is given out.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from pytriton.adjoint.active import Flow, every
+from pytriton.adjoint.forward import Forward
+from pytriton.adjoint.graph import Item, Loop
+from pytriton.adjoint.held import held
+from pytriton.adjoint.plan import Pass
+from pytriton.adjoint.reverse import NotShared, Reversed
+from pytriton.adjoint.text import formula as f
+from pytriton.adjoint.text.formula import Formula
+from pytriton.adjoint.text.print import printed
+from pytriton.adjoint.text.program import (
+    Choose,
+    Declare,
+    Line,
+    Repeat,
+    Variable,
+    live,
+    read_by,
+    renamed,
+    tidy,
+)
+from pytriton.adjoint.walk import Turned, turned
+from pytriton.errors import Report
+from pytriton.frozen import dataclass
+from pytriton.lang.check.kernel import check
+from pytriton.lang.read import read
+from pytriton.lang.tree.typed import Symbol
+from pytriton.lang.tree.types import FLOAT, INT, LONG, PointerType, ScalarType
+from pytriton.settings import Settings
+from pytriton.source import Source
+
+__all__ = ["PRELUDE", "Derived", "State", "Unwalkable", "derived_kernel", "every_loop", "target"]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Scratch for what each iteration of the forward's loop number ``loop`` begins with. ``parameter``: the
+    pointer; ``iterations``: the parameter that says for how many there is room; ``count``: elements for each.
+    """
+
+    parameter: str
+    iterations: str
+    loop: int
+    count: int
+    element: ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """One kernel of a backward. ``parameters``: in order; ``d_inputs``, ``d_outputs``: gradient parameter by name
+    of the parameter. ``count``: the parameter that says how many programs the forward has along the axis that is
+    walked, and ``text_of_count`` the text in which that is a define; ``sizes``: by input, the parameter that says
+    how many elements a part of its gradient has.
+    """
+
+    text: str
+    kernel: str
+    parameters: tuple[str, ...]
+    d_inputs: Mapping[str, str]
+    d_outputs: Mapping[str, str]
+    at: Pass
+    count: str | None
+    text_of_count: str
+    sizes: Mapping[str, str]
+    states: tuple[State, ...]
+
+
+class Unwalkable(Exception):
+    def __init__(self, loads: Collection[int]) -> None:
+        self.loads = loads
+
+
+def derived_kernel(
+    forward: Forward, at: Pass, inputs: Sequence[Symbol], wide: Collection[Symbol], name: str
+) -> Derived:
+    """A pass, which reads what outputs hold if it needs fewer loops then."""
+    plain = _Kernel(forward, at, inputs, wide, name)
+    derived = plain.derived()
+    values = held(plain.items, plain.reversed.flow, forward.outputs) if forward.reads_outputs else {}
+    if not values or not plain.loops:
+        return derived
+    reading = _Kernel(forward, at, inputs, wide, name)
+    reading.reversed.held = values
+    other = reading.derived()
+    return other if reading.loops < plain.loops else derived
+
+
+class _Kernel:
+    """One pass, on its way to a text. ``loops``: how many there are in the text."""
+
+    def __init__(
+        self, forward: Forward, at: Pass, inputs: Sequence[Symbol], wide: Collection[Symbol], name: str
+    ) -> None:
+        self.forward, self.at, self.name = forward, at, name
+        kernel = forward.kernel
+        macros = forward.front.macros
+        types = {
+            key: " ".join(token.text for token in macros[key].body)
+            for key in forward.defines
+            if key in macros
+        }
+        ways = {forward.loads[number]: way for number, way in at.ways}
+        self.summed = [forward.input_of(load) for load, way in ways.items() if way == "sum"]
+        self.turn: Turned | None = None
+        parameters, items = list(kernel.parameters), forward.items
+        self.sizes: dict[Symbol, Symbol] = {}
+        if at.axis is not None:
+            shared = [load for load, way in ways.items() if way == "sum"]
+            self.turn = turned(items, at.axis, at.loop, shared, kernel.span)
+            items, loads = self.turn.items, self.turn.loads
+            ways = {new: ways[old] for new, old in loads.items() if old in ways}
+            parameters.append(self.turn.count)
+            if at.has_parts:
+                for symbol in self.summed:
+                    size = f"size_{symbol.name}"
+                    self.sizes[symbol] = Symbol(size, INT, kernel.span, True, f"int {size}")
+                parameters += self.sizes.values()
+        self.parameters, self.items, self.loops = parameters, items, 0
+        flow = Flow(items, parameters, frozenset(inputs), forward.outputs)
+        strict = forward.settings.strict_literals
+        self.reversed = Reversed(ways, flow, parameters, inputs, wide, forward.outputs, types, strict)
+
+    def derived(self) -> Derived:
+        """The text, and its parameters."""
+        forward, front = self.forward, self.forward.front
+        lines = tidy(self.lines())
+        self.loops = sum(1 for _ in _repeats(lines))
+        used = read_by(lines)
+        taken = {*_RESERVED, *front.macros, *front.numbers, *(s.name for s in forward.kernel.parameters)}
+        names: dict[int, str] = {}
+        chosen: dict[Symbol, str] = {}
+        declarations: dict[Symbol, str] = {}
+        for symbol, variable in self.reversed.parameters.items():
+            of = self._of(symbol)
+            name = f"parts_{of.name}" if of is not symbol and of in self.sizes else symbol.name
+            while symbol not in forward.kernel.parameters and name in taken:
+                name += "_"
+            names[variable.number] = name
+            taken.add(name)
+            if variable.number in used:
+                chosen[symbol] = name
+                declarations[symbol] = self._declaration(symbol, name)
+        counted = None if self.turn is None else self.turn.count
+        text, text_of_count = (
+            printed(self.name, kept, lines, self.reversed.variables, dict(names), taken, self._head(chosen))
+            for kept in (
+                list(declarations.values()),
+                [said for symbol, said in declarations.items() if symbol is not counted],
+            )
+        )
+        _read_again(text, self.name, forward)
+        twins = {self._of(symbol): name for symbol, name in chosen.items() if self._of(symbol) is not symbol}
+        return Derived(
+            text,
+            self.name,
+            tuple(chosen.values()),
+            {symbol.name: twins[symbol] for symbol in forward.inputs if symbol in twins},
+            {symbol.name: twins[symbol] for symbol in forward.outputs if symbol in twins},
+            self.at,
+            None if counted is None else chosen.get(counted),
+            text_of_count,
+            {symbol.name: chosen[size] for symbol, size in self.sizes.items() if size in chosen},
+            self._states(chosen),
+        )
+
+    def _head(self, chosen: Mapping[Symbol, str]) -> list[str]:
+        """What a launch has to know: the grid, and what the parameters are that the forward has not."""
+        at, forward = self.at, self.forward.kernel.name
+        grid = f"grid: that of {forward}"
+        if at.axis is not None:
+            programs = (
+                "as many programs or fewer" if at.has_parts else "one program for each iteration of the loop"
+            )
+            grid += f"; along axis {at.axis} {programs}"
+        head = [grid]
+        if self.turn is not None and self.turn.count in chosen:
+            head.append(f"{chosen[self.turn.count]}: the programs of {forward} along axis {at.axis}")
+        twins = {of: chosen[twin] for twin, of in self.reversed.twin_of.items() if twin in chosen}
+        for of, size in self.sizes.items():
+            if of in twins:
+                head.append(
+                    f"{twins[of]} [programs, {chosen[size]}]: each program's part of the gradient of {of.name}"
+                )
+        added = [
+            self.forward.input_of(self.forward.loads[number]) for number, way in at.ways if way == "atomic"
+        ]
+        names = ", ".join(twins[of] for of in dict.fromkeys(added) if of in twins)
+        if names:
+            head.append(f"{names}: added to; zeroed before the first kernel")
+        for kept in self.reversed.kept:
+            if kept.state in chosen:
+                shape = ", ".join(["programs", chosen[kept.iterations], *filter(None, [f.sizes(kept.shape)])])
+                head.append(f"{chosen[kept.state]} [{shape}]: {kept.name} as each iteration begins with it")
+        return head
+
+    def _states(self, chosen: Mapping[Symbol, str]) -> tuple[State, ...]:
+        loops = every_loop(self.forward.items)
+        return tuple(
+            State(
+                chosen[kept.state],
+                chosen[kept.iterations],
+                loops.index(kept.loop),
+                math.prod(kept.shape),
+                kept.element,
+            )
+            for kept in self.reversed.kept
+            if kept.state in chosen
+        )
+
+    def _of(self, symbol: Symbol) -> Symbol:
+        """The parameter that this is the gradient of; itself where it is none."""
+        return self.reversed.twin_of.get(symbol, symbol)
+
+    def _declaration(self, symbol: Symbol, name: str) -> str:
+        """A parameter as it was declared, without macros, which the backward does not have; of a gradient, without
+        words about reading and writing.
+        """
+        of = self._of(symbol)
+        text, macros = of.declaration, self.forward.front.macros.keys()
+        if not (macros - self.forward.defines.keys() - PRELUDE).isdisjoint(re.findall(r"\w+", text)):
+            text = f"{of.type} {of.name}".replace("* ", " *", 1)
+        if of is symbol:
+            return text.replace(symbol.name, name) if symbol not in self.forward.kernel.parameters else text
+        pattern = r"(.*?)\s*\*\s*((?:restrict|__restrict__)\s+)?" + of.name + r"\b(.*)$"
+        written = re.match(pattern, text, re.DOTALL)
+        if written is None:
+            return f"{target(symbol)} *{name}"
+        before = re.sub(r"\b(__readonly|__writeonly|const)\b\s*", "", written[1]).strip()
+        after = re.sub(r"\s*\b(__readonly|__writeonly)\b", "", written[3])
+        kept = symbol.type == of.type and not (of in self.reversed.wide and target(of) == FLOAT)
+        return f"{before if kept else target(symbol)} *{name}{after}".rstrip()
+
+    def lines(self) -> list[Line]:
+        """What the pass does."""
+        if self.turn is None:
+            return live(self.reversed.run(self.items))
+        self.reversed.alone = False
+        part = self.reversed.declared(self.turn.part)
+        try:
+            lines = live(self.reversed.run(self.items))
+        except NotShared:
+            raise self._unwalkable() from None
+        unknown = {self.reversed.top.numbers[symbol] for symbol in self.turn.unknown}
+        again = self.at.loop is not None and _has_loops(lines)
+        if again or not unknown.isdisjoint(read_by(lines)):
+            raise self._unwalkable()  # it takes the whole loop
+        return self._in_parts(lines, part) if self.at.has_parts else lines
+
+    def _unwalkable(self) -> Unwalkable:
+        return Unwalkable([number for number, way in self.at.ways if way == "sum"])
+
+    def _in_parts(self, lines: list[Line], part: Variable) -> list[Line]:
+        """The lines with pointers to this program's part of each sum."""
+        name = Formula(f.marked(part.number), f.POSTFIX, INT)
+        number, many = _of_grid("get_program_id", self.at.axis), _of_grid("get_num_programs", self.at.axis)
+        tops: list[Line] = [Declare(part, number)]
+        for axis in self.at.others:
+            number = f.add(number, f.multiply(many, _of_grid("get_program_id", axis)))
+            many = f.multiply(many, _of_grid("get_num_programs", axis))
+        for symbol, size in self.sizes.items():
+            given = self.reversed.parameters[self.reversed.twin(symbol)]
+            pointer = self.reversed.new(f"d_{symbol.name}", given.word, "*")
+            lines = [renamed(line, given.number, pointer.number) for line in lines]
+            whole = Formula(f.marked(given.number), f.POSTFIX, PointerType(FLOAT))
+            offset = f.cast(name if not self.at.others else number, LONG)
+            tops.append(
+                Declare(pointer, f.binary("+", whole, f.multiply(offset, self.reversed.parameter(size))))
+            )
+        return [*tops, *lines]
+
+
+def every_loop(items: list[Item]) -> list[Loop]:
+    """All loops of a forward, by number."""
+    return [item for item in every(items) if isinstance(item, Loop)]
+
+
+def _repeats(lines: Iterable[Line]) -> Iterator[Repeat]:
+    """All loops."""
+    for line in lines:
+        match line:
+            case Repeat(body=body):
+                yield line
+                yield from _repeats(body)
+            case Choose(then=then, otherwise=otherwise):
+                yield from _repeats([*then, *otherwise])
+
+
+def _has_loops(lines: Sequence[Line]) -> bool:
+    """Whether there are others than the one that walks the programs."""
+    return len(list(_repeats(lines))) > 1
+
+
+def _of_grid(function: str, axis: int | None) -> Formula:
+    return f.call(function, INT, f.number(str(axis)))
+
+
+def target(symbol: Symbol) -> object:
+    """What a pointer points to."""
+    return symbol.type.element if isinstance(symbol.type, PointerType) else None
+
+
+def _read_again(text: str, kernel: str, forward: Forward) -> None:
+    """The text that was made must be a kernel."""
+    report = Report()
+    front = read(Source(text, kernel), forward.defines, report, forward.settings.include_dirs)
+    settings = Settings(kernel, forward.settings.include_dirs, forward.settings.strict_literals)
+    check(front.tree, report, settings, front.numbers, front.macros)
+
+
+PRELUDE: Final = frozenset(
+    "bool __readonly __writeonly __noalias __retune __aligned __multipleof restrict".split()
+)
+_RESERVED: Final = frozenset(
+    """bool char short int long unsigned signed half float double bfloat16 void const restrict if else for
+    while do return exp log sqrt sin cos erf rsqrt tanh sigmoid log2 exp2 pow floor ceil fma min max abs
+    select trans dot atomic_add get_program_id get_num_programs newaxis true false sizeof bitcast
+    static""".split()
+)
