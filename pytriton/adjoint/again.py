@@ -162,15 +162,16 @@ class Again:
         """The variable that a symbol is here."""
         return self._number(symbol)
 
-    def load(self, symbol: Symbol, pointer: Formula) -> None:
+    def load(self, symbol: Symbol, pointer: Formula, above: tuple[str, ...] = ()) -> None:
         """A variable, read from memory."""
         variable = self._declare(symbol, symbol.name, self._words.get(symbol, ""))
         where = pointer.text if pointer.binds >= f.UNARY else f"({pointer.text})"
-        self._emit(Declare(variable, Formula(f"*{where}", f.UNARY, element_of(symbol.type), variable.shape)))
+        value = Formula(f"*{where}", f.UNARY, element_of(symbol.type), variable.shape)
+        self._emit(Declare(variable, value, above=above))
 
     def _read(self, symbol: Symbol) -> None:
         """A variable, from the output that holds it."""
-        self.load(symbol, self._spell(self.held[symbol]))
+        self.load(symbol, self._spell(self.held[symbol]), ("as the forward left it",))
 
     def _name(self, variable: Variable, element: ScalarType) -> Formula:
         return Formula(f.marked(variable.number), f.POSTFIX, element, variable.shape)

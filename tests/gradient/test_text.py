@@ -191,3 +191,21 @@ def test_gradients_that_are_zero() -> None:
     assert "// d_x: added to; zeroed before the first kernel\n" in derived
     assert "d_w" not in derived
     assert "int r[8] = (0 ... 8) / 2;" in derived
+
+
+def test_what_an_output_holds_is_read() -> None:
+    """Where it saves a loop, and where nothing was rounded on the way: of half tensors, not."""
+    text = """__global__ void f(TYPE *Y, TYPE *TOTAL, TYPE *X, int n) {
+  int row = get_program_id(0);
+  float total = 0;
+  for (int k = 0; k < n; k += 1)
+    total += *(X + row * n + k);
+  *(TOTAL + row) = total;
+  *(Y + row) = total * total;
+}
+"""
+    single, half = (pytriton.gradient(text, defines={"TYPE": dtype}).source for dtype in ("float", "half"))
+    assert "  // as the forward left it\n  float total = *(TOTAL + row);\n" in single
+    assert single.count("\n  for (") == 1
+    assert "TYPE *TOTAL" not in half
+    assert half.count("\n  for (") == 2
