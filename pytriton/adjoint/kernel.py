@@ -78,6 +78,8 @@ class Derived:
 
 
 class Unwalkable(Exception):
+    """The programs that read by these loads cannot be walked."""
+
     def __init__(self, loads: Collection[int]) -> None:
         self.loads = loads
 
