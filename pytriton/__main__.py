@@ -68,6 +68,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_text(command)
     command.add_argument("--outputs", metavar="Y,Z", help="what is differentiated, else all floating outputs")
     command.add_argument("--inputs", metavar="X,W", help="by what, else all floating inputs")
+    command.add_argument(
+        "--checkpoints", action="store_true", help="keep less of what loops carry, and run them once more"
+    )
     add_arguments(commands.add_parser("run", help="run a program whose packages import the triton of old"))
     add_port(commands)
     add_explain(commands)
@@ -129,6 +132,7 @@ def _translate(options: argparse.Namespace) -> int:
     try:
         if options.command == "gradient":
             chosen: dict[str, Any] = {key: _names(getattr(options, key)) for key in ("outputs", "inputs")}
+            chosen["checkpoints"] = options.checkpoints
             text, warnings = derived_text(data, given, **settings, **chosen)
         else:
             translation = translate(data, given, **settings)

@@ -7,16 +7,14 @@ gradient, computed beside it.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pytriton.adjoint.active import Flow
-from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, refuse
-from pytriton.adjoint.loops import in_iteration
+from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop
 from pytriton.adjoint.text import formula as f
 from pytriton.adjoint.text.formula import Formula
-from pytriton.adjoint.text.program import Choose, Declare, Line, Put, Repeat, Update, Variable, live, read_by
+from pytriton.adjoint.text.program import Choose, Declare, Line, Repeat, Update, Variable
 from pytriton.adjoint.text.spell import Speller
 from pytriton.frozen import replace
 from pytriton.lang.tree.typed import (
@@ -25,7 +23,6 @@ from pytriton.lang.tree.typed import (
     For,
     Load,
     Name,
-    Remark,
     Statement,
     Symbol,
 )
@@ -44,7 +41,7 @@ from pytriton.lang.tree.types import (
 )
 from pytriton.lang.tree.walk import with_children
 
-__all__ = ["Again", "Kept", "Level", "States"]
+__all__ = ["Again", "Level"]
 
 
 @dataclass(eq=False)
@@ -78,8 +75,8 @@ class Again:
         self.flow = flow
         self.inputs, self.wide, self.outputs = inputs, wide, frozenset(outputs)
         self.variables: list[Variable] = []
-        self._level = Level(None)
-        self.top = self._level
+        self.level = Level(None)
+        self.top = self.level
         self._strict = strict
         parameters = list(parameters)
         self._spell = Speller(self._number, self._known, types, strict, parameters)
@@ -112,7 +109,7 @@ class Again:
         while isinstance(element, PointerType):
             element, stars = element.element, stars + "*"
         variable = self.new(hint, word or self._spell.word(element), stars, shape_of(symbol.type))
-        self._level.numbers[symbol] = variable.number
+        self.level.numbers[symbol] = variable.number
         self._words[symbol] = variable.word
         return variable
 
@@ -122,7 +119,7 @@ class Again:
         return "float" if narrow else word
 
     def _number(self, symbol: Symbol) -> int:
-        level: Level | None = self._level
+        level: Level | None = self.level
         while level is not None:
             if symbol in level.numbers:
                 return level.numbers[symbol]
@@ -158,6 +155,21 @@ class Again:
             self.heads += 1
         return Formula(f.marked(self._program.number), f.POSTFIX, LONG)
 
+    def stands_for(self, symbol: Symbol, variable: Variable) -> None:
+        """Let a symbol be a variable in this block."""
+        self.level.numbers[symbol] = variable.number
+
+    def enter(self) -> None:
+        """Begin an inner block."""
+        self.level = Level(self.level)
+
+    def leave(self) -> list[Line]:
+        """End it: its lines."""
+        lines, outer = self.level.lines, self.level.parent
+        assert outer is not None
+        self.level = outer
+        return lines
+
     def number_of(self, symbol: Symbol) -> int:
         """The variable that a symbol is here."""
         return self._number(symbol)
@@ -167,7 +179,7 @@ class Again:
         variable = self._declare(symbol, symbol.name, self._words.get(symbol, ""))
         where = pointer.text if pointer.binds >= f.UNARY else f"({pointer.text})"
         value = Formula(f"*{where}", f.UNARY, element_of(symbol.type), variable.shape)
-        self._emit(Declare(variable, value, above=above))
+        self.emit(Declare(variable, value, above=above))
 
     def _read(self, symbol: Symbol) -> None:
         """A variable, from the output that holds it."""
@@ -176,12 +188,12 @@ class Again:
     def _name(self, variable: Variable, element: ScalarType) -> Formula:
         return Formula(f.marked(variable.number), f.POSTFIX, element, variable.shape)
 
-    def _emit(self, line: Line) -> None:
-        line.about = self._level.about
-        self._level.lines.append(line)
+    def emit(self, line: Line) -> None:
+        line.about = self.level.about
+        self.level.lines.append(line)
 
     def _known(self, expr: Expr) -> Formula | None:
-        level: Level | None = self._level
+        level: Level | None = self.level
         while level is not None:
             if expr in level.values:
                 return level.values[expr]
@@ -224,7 +236,7 @@ class Again:
 
     # ------------------------------------------------------------ the forward, again
 
-    def _again(self, items: Iterable[Item]) -> None:
+    def again(self, items: Iterable[Item]) -> None:
         for item in items:
             match item:
                 case Define():
@@ -241,7 +253,7 @@ class Again:
             self._words[item.symbol] = word
             self._read(item.symbol)
             if item.value is not None:
-                self._level.values[item.value] = self._name_of(item.symbol)
+                self.level.values[item.value] = self._name_of(item.symbol)
             return
         value = None if item.value is None else self._spell(item.value)
         lines = [(item.symbol, value)]
@@ -261,12 +273,12 @@ class Again:
             beside = (
                 comments.beside if symbol is item.symbol and isinstance(item.statement, Declaration) else ()
             )
-            self._emit(Declare(variable, formula, above=above, beside=beside))
+            self.emit(Declare(variable, formula, above=above, beside=beside))
         if item.value is not None:
             name = self._name_of(item.symbol)
-            self._level.values[item.value] = name
+            self.level.values[item.value] = name
             if isinstance(item.value, Cast) and _exact(item.value):
-                self._level.values[item.value.operand] = name
+                self.level.values[item.value.operand] = name
 
     def _word(self, symbol: Symbol, statement: Statement) -> str:
         for other, word in self._words.items():  # another version of the variable
@@ -305,15 +317,15 @@ class Again:
             word = self._word(each.inside, statement or loop.statement)
             variable = self._declare(each.inside, each.inside.name, word)
             inner.numbers[each.inside] = variable.number
-            self._level.numbers[each.after] = variable.number
+            self.level.numbers[each.after] = variable.number
             line = Declare(variable, before)
             if each.counter:
                 heads.append(line)
             else:
-                self._emit(line)
+                self.emit(line)
         return heads, every
 
-    def _ends(self, every: list[Carried]) -> list[Update]:
+    def ends(self, every: list[Carried]) -> list[Update]:
         """At the end of an iteration: what is carried has its new value. Emits all but the steps of the head."""
         steps: list[Update] = []
         for each in every:
@@ -323,20 +335,20 @@ class Again:
             if each.counter:
                 steps.append(update)
             else:
-                self._level.lines.append(update)
+                self.level.lines.append(update)
         return steps
 
     def _loop_again(self, loop: Loop) -> None:
-        outer, self._level = self._level, Level(self._level)
-        inner, self._level = self._level, outer
+        outer, self.level = self.level, Level(self.level)
+        inner, self.level = self.level, outer
         heads, every = self._starts(loop, inner)
-        self._level = inner
+        self.level = inner
         condition = None if loop.condition is None else self._spell(loop.condition)
-        self._again(loop.body)
-        steps = self._ends(every)
-        self._level = outer
+        self.again(loop.body)
+        steps = self.ends(every)
+        self.level = outer
         repeat = Repeat(heads, condition, inner.lines, steps, above=loop.statement.comments.above)
-        self._emit(repeat)
+        self.emit(repeat)
         self._repeated[loop] = repeat, inner
         for each in loop.carried:
             if each.after in self.held:
@@ -351,18 +363,18 @@ class Again:
                 afters.append((self.twin(merge.after), self.twin(merge.yes), self.twin(merge.no)))
         for after, _, _ in afters:
             word = self._word(after, branch.statement)
-            self._emit(Declare(self._declare(after, after.name, word), None))
+            self.emit(Declare(self._declare(after, after.name, word), None))
         condition = self._spell(branch.condition)
         blocks: list[list[Line]] = []
-        outer = self._level
+        outer = self.level
         for arm, at in ((branch.then, 1), (branch.otherwise, 2)):
-            self._level = Level(outer)
-            self._again(arm)
+            self.level = Level(outer)
+            self.again(arm)
             for names in afters:
-                self._level.lines.append(Update(self._number(names[0]), self._name_of(names[at])))
-            blocks.append(self._level.lines)
-        self._level = outer
-        self._emit(Choose(condition, *blocks, above=branch.statement.comments.above))
+                self.level.lines.append(Update(self._number(names[0]), self._name_of(names[at])))
+            blocks.append(self.level.lines)
+        self.level = outer
+        self.emit(Choose(condition, *blocks, above=branch.statement.comments.above))
 
 
 def _pointed(symbol: Symbol) -> object:
@@ -376,103 +388,3 @@ def _exact(expr: Cast) -> bool:
     to, of = element_of(expr.type), element_of(expr.operand.type)  # type: ignore[arg-type]
     both = isinstance(to, ScalarType) and isinstance(of, ScalarType) and to.is_float and of.is_float
     return both and to.bits > of.bits  # type: ignore[union-attr]
-
-
-# ---------------------------------------------------------------- what each iteration begins with
-
-
-@dataclass(eq=False)
-class Kept:
-    """What a loop carries, kept in scratch for each iteration of each program. ``name``: of the variable;
-    ``state``: the pointer to it; ``iterations``: how many there is room for.
-    """
-
-    name: str
-    state: Symbol
-    iterations: Symbol
-    loop: Loop
-    element: ScalarType
-    shape: tuple[int, ...]
-
-
-class States:
-    """The iterations of a loop from the last to the first: what each begins with is kept when the forward runs
-    again, or known by the number of the iteration. ``repeat``, ``first``: the forward; ``number``: counts.
-    """
-
-    def __init__(self, of: Again, loop: Loop, repeat: Repeat, first: Level, number: Variable) -> None:
-        self.of, self.loop, self.repeat, self.first, self.number = of, loop, repeat, first, number
-        repeat.steps.append(Update(number.number, f.number("1"), adds=True))
-        self._unknown: list[Carried] = []
-        self.iterations = Symbol("iterations", INT, loop.statement.span, True, "int iterations")
-        of.add_parameter(self.iterations)
-
-    def begin(self, index: Symbol, turn: Variable, floats: Collection[Carried]) -> list[Kept]:
-        """Write what iteration ``index``, which is the variable ``turn``, begins with."""
-        place = self.loop.statement.span
-        inner = {item.symbol: item.value for item in self.loop.body if isinstance(item, Define)}
-        changing = {*inner, *(each.inside for each in self.loop.carried if each.last is not each.inside)}
-        kept: list[Kept] = []
-        for each in self.loop.carried:
-            if each in floats:
-                kept.append(self._keep(each, turn))
-                continue
-            value = in_iteration(each, inner, changing, Name(place, INT, index), {}, {})
-            if value is None:
-                self._unknown.append(each)
-            self.of.define(Define(each.inside, value, Remark(place)))
-        return kept
-
-    def _keep(self, each: Carried, turn: Variable) -> Kept:
-        of, shape, element = self.of, shape_of(each.inside.type), element_of(each.inside.type)
-        assert isinstance(element, ScalarType)
-        name, word = f"state_{each.inside.name}", of.variables[self.first.numbers[each.inside]].word
-        declared = f"{word} *{name} __noalias"
-        state = Symbol(name, PointerType(element), self.loop.statement.span, True, declared)
-        of.add_parameter(state)
-        size = _size(shape)
-        pointer = of.new(f"kept_{each.inside.name}", word, "*")
-        offset = f.multiply(f.multiply(of.program(), of.parameter(self.iterations)), size)
-        of.top.lines.insert(of.heads, Declare(pointer, f.binary("+", of.parameter(state), offset)))
-        held = Formula(f.marked(pointer.number), f.POSTFIX, PointerType(element))
-
-        def place(index: Variable) -> Formula:
-            number = f.cast(Formula(f.marked(index.number), f.POSTFIX, INT), LONG)
-            there = f.binary("+", held, f.multiply(number, size))
-            return there if not shape else f.binary("+", there, _lanes(shape))
-
-        value = Formula(f.marked(self.first.numbers[each.inside]), f.POSTFIX, element, shape)
-        self.repeat.body.insert(0, Put(place(self.number), value, None, False, saves=pointer.number))
-        of.load(each.inside, place(turn))
-        return Kept(each.inside.name, state, self.iterations, self.loop, element, shape)
-
-    def check(self, lines: Sequence[Line]) -> None:
-        """Refuse what an iteration begins with, if nobody knows it."""
-        changed = {line.number for line in lines if isinstance(line, Update)}
-        read = read_by(live(lines, changed))
-        for each in self._unknown:
-            if not read.isdisjoint(map(self.of.number_of, self.of.with_twin(each.inside))):
-                refuse(
-                    "TC708",
-                    f"the loop carries '{each.inside.name}', which is no sum of the same steps: what it is in an "
-                    "iteration can only be said by running all iterations before it",
-                    self.loop.statement.span,
-                    help="let it grow by the same in each iteration",
-                )
-
-
-def _size(shape: tuple[int, ...]) -> Formula:
-    """How many elements a block has."""
-    sizes = [f.number(f.sizes((size,))) for size in shape]
-    return functools.reduce(f.multiply, sizes, f.number("1")) if len(sizes) != 1 else sizes[0]
-
-
-def _lanes(shape: tuple[int, ...]) -> Formula:
-    """The number of each element of a block."""
-    terms: list[Formula] = []
-    for axis in range(len(shape)):
-        term = Formula(f"0 ... {f.sizes(shape[axis : axis + 1])}", 13, INT, (shape[axis],))
-        term = f.expanded(term, [at != axis for at in range(len(shape))])
-        inner = shape[axis + 1 :]
-        terms.append(f.multiply(term, _size(inner)) if inner else term)
-    return functools.reduce(f.add, terms)

@@ -89,13 +89,16 @@ def derivable(
     inputs: Collection[str] | None = None,
     outputs: Collection[str] | None = None,
     reads_outputs: bool = True,
+    checkpoints: bool = False,
 ) -> Forward:
     """A kernel with a backward. Inputs that nobody asked for by name, and that have none, are in ``refused``;
-    raises a CompileError if none is left. ``reads_outputs``: the backward may read what the forward left there.
+    raises a CompileError if none is left. ``reads_outputs``: the backward may read what the forward left there;
+    ``checkpoints``: of what loops carry, it keeps less than each iteration.
     """
 
     def read(inputs: Collection[str] | None) -> Forward:
-        return replace(forward_of(source, defines, settings, inputs, outputs), reads_outputs=reads_outputs)
+        forward = forward_of(source, defines, settings, inputs, outputs)
+        return replace(forward, reads_outputs=reads_outputs, checkpoints=checkpoints)
 
     forward = read(inputs)
     try:
@@ -126,12 +129,14 @@ def derived_text(
     strict_literals: bool,
     outputs: Collection[str] | None,
     inputs: Collection[str] | None,
+    checkpoints: bool = False,
 ) -> tuple[str, tuple[str, ...]]:
     """The text, and what is to be said about it: inputs that have no gradient. Raises CompileError."""
     folders = tuple(os.fspath(folder) for folder in include_dirs)
     single = {key: value[0] if isinstance(value, list) else value for key, value in defines.items()}
     source = decode(data, name, Report())
-    forward = derivable(source, single, Settings(kernel, folders, strict_literals), inputs, outputs)
+    settings = Settings(kernel, folders, strict_literals)
+    forward = derivable(source, single, settings, inputs, outputs, checkpoints=checkpoints)
     told = tuple(str(error).replace(": error: ", ": warning: ", 1) for error in forward.refused.values())
     return kept_text(forward, source, inputs, outputs), told
 
@@ -146,16 +151,18 @@ def kept_text(
 
     def derive(text: str) -> str:
         other = Source(text, source.name, source.origin)
-        return usual(derivable(other, forward.defines, forward.settings, inputs, outputs))[1].text
+        how = forward.reads_outputs, forward.checkpoints
+        return usual(derivable(other, forward.defines, forward.settings, inputs, outputs, *how))[1].text
 
     return with_arms(source.text, forward.defines, usual(forward)[1].text, derive)
 
 
 def _derived(forward: Forward, passes: tuple[Pass, ...]) -> Backward:
     """The text for these passes, made once."""
-    if passes not in forward.made:
-        forward.made[passes] = _made(forward, passes)
-    made: Backward = forward.made[passes]
+    key = passes, forward.checkpoints
+    if key not in forward.made:
+        forward.made[key] = _made(forward, passes)
+    made: Backward = forward.made[key]
     return made
 
 

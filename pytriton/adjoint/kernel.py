@@ -17,6 +17,7 @@ from pytriton.adjoint.graph import Item, Loop
 from pytriton.adjoint.held import held
 from pytriton.adjoint.plan import Pass
 from pytriton.adjoint.reverse import NotShared, Reversed
+from pytriton.adjoint.states import Kept
 from pytriton.adjoint.text import formula as f
 from pytriton.adjoint.text.formula import Formula
 from pytriton.adjoint.text.print import printed
@@ -36,7 +37,7 @@ from pytriton.errors import Report
 from pytriton.frozen import dataclass
 from pytriton.lang.check.kernel import check
 from pytriton.lang.read import read
-from pytriton.lang.tree.typed import Symbol
+from pytriton.lang.tree.typed import Expr, Symbol
 from pytriton.lang.tree.types import FLOAT, INT, LONG, PointerType, ScalarType
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -46,12 +47,14 @@ __all__ = ["PRELUDE", "Derived", "State", "Unwalkable", "derived_kernel", "every
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Scratch for what each iteration of the forward's loop number ``loop`` begins with. ``parameter``: the
-    pointer; ``iterations``: the parameter that says for how many there is room; ``count``: elements for each.
+    """Scratch for what the iterations of the forward's loop number ``loop`` begin with. ``parameter``: the
+    pointer; ``room``: the parameter that says for how many there is room, or how many a segment has, where
+    there is room for two ``segments``; ``count``: elements for each.
     """
 
     parameter: str
-    iterations: str
+    room: str
+    segments: bool
     loop: int
     count: int
     element: ScalarType
@@ -88,15 +91,22 @@ def derived_kernel(
     forward: Forward, at: Pass, inputs: Sequence[Symbol], wide: Collection[Symbol], name: str
 ) -> Derived:
     """A pass, which reads what outputs hold if it needs fewer loops then."""
-    plain = _Kernel(forward, at, inputs, wide, name)
-    derived = plain.derived()
-    values = held(plain.items, plain.reversed.flow, forward.outputs) if forward.reads_outputs else {}
-    if not values or not plain.loops:
-        return derived
-    reading = _Kernel(forward, at, inputs, wide, name)
-    reading.reversed.held = values
-    other = reading.derived()
-    return other if reading.loops < plain.loops else derived
+
+    def made(values: Mapping[Symbol, Expr], segmented: Collection[Loop] = ()) -> tuple[_Kernel, Derived]:
+        kernel = _Kernel(forward, at, inputs, wide, name)
+        kernel.reversed.held, kernel.reversed.segmented = values, segmented
+        return kernel, kernel.derived()
+
+    kernel, derived = made({})
+    values = held(kernel.items, kernel.reversed.flow, forward.outputs) if forward.reads_outputs else {}
+    if values and kernel.loops:
+        reading, other = made(values)
+        if reading.loops < kernel.loops:
+            kernel, derived = reading, other
+    if forward.checkpoints and derived.states:
+        loops = every_loop(forward.items)
+        _, derived = made(kernel.reversed.held, {loops[state.loop] for state in derived.states})
+    return derived
 
 
 class _Kernel:
@@ -201,10 +211,10 @@ class _Kernel:
         names = ", ".join(twins[of] for of in dict.fromkeys(added) if of in twins)
         if names:
             head.append(f"{names}: added to; zeroed before the first kernel")
-        for kept in self.reversed.kept:
-            if kept.state in chosen:
-                shape = ", ".join(["programs", chosen[kept.iterations], *filter(None, [f.sizes(kept.shape)])])
-                head.append(f"{chosen[kept.state]} [{shape}]: {kept.name} as each iteration begins with it")
+        states = [kept for kept in self.reversed.kept if kept.state in chosen]
+        head += [_of_scratch(kept, chosen) for kept in states]
+        for segment in dict.fromkeys(chosen[kept.room] for kept in states if kept.segments):
+            head.append(f"{segment}: of iterations; {segment} * {segment} are all of them, or more")
         return head
 
     def _states(self, chosen: Mapping[Symbol, str]) -> tuple[State, ...]:
@@ -212,7 +222,8 @@ class _Kernel:
         return tuple(
             State(
                 chosen[kept.state],
-                chosen[kept.iterations],
+                chosen[kept.room],
+                kept.segments,
                 loops.index(kept.loop),
                 math.prod(kept.shape),
                 kept.element,
@@ -302,6 +313,16 @@ def _repeats(lines: Iterable[Line]) -> Iterator[Repeat]:
 def _has_loops(lines: Sequence[Line]) -> bool:
     """Whether there are others than the one that walks the programs."""
     return len(list(_repeats(lines))) > 1
+
+
+def _of_scratch(kept: Kept, chosen: Mapping[Symbol, str]) -> str:
+    """What is kept, and how large it is."""
+    rows = f"2 * {chosen[kept.room]}" if kept.segments else chosen[kept.room]
+    shape = ", ".join(["programs", rows, *filter(None, [f.sizes(kept.shape)])])
+    begins = "each segment begins with it, and each iteration of one"
+    if not kept.segments:
+        begins = "each iteration begins with it"
+    return f"{chosen[kept.state]} [{shape}]: {kept.name} as {begins}"
 
 
 def _of_grid(function: str, axis: int | None) -> Formula:

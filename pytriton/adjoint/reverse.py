@@ -13,16 +13,17 @@ inside an inner block it is added to a variable that was declared before the blo
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytriton.adjoint.active import every, is_floating
-from pytriton.adjoint.again import Again, Kept, Level, States
+from pytriton.adjoint.again import Again, Level
 from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, Write, defined_in, refuse
 from pytriton.adjoint.loops import is_sum
 from pytriton.adjoint.plan import Way
 from pytriton.adjoint.rules import Seed, adjoint_type, back, settled
+from pytriton.adjoint.states import Checkpoints, Kept, States
 from pytriton.adjoint.text import formula as f
 from pytriton.adjoint.text.formula import Formula
 from pytriton.adjoint.text.program import Choose, Declare, Line, Put, Repeat, Update, Variable
@@ -92,6 +93,7 @@ class Reversed(Again):
         super().__init__(*given)
         self._ways = ways
         self.alone = True  # no loop walks the programs
+        self.segmented: Collection[Loop] = ()  # loops that keep checkpoints of what they carry
         self.kept: list[Kept] = []
         self._adjoints: dict[Symbol, _Adjoint] = {}
         self._owner: dict[Symbol, Level] = {}
@@ -106,11 +108,11 @@ class Reversed(Again):
     # ------------------------------------------------------------ in reverse
 
     def _block(self, items: list[Item]) -> None:
-        self._again(items)
+        self.again(items)
         for symbol in defined_in(items):
-            self._owner[symbol] = self._level
+            self._owner[symbol] = self.level
         for item in reversed(items):
-            self._level.about = None if isinstance(item.statement, Remark) else _told(item.statement)
+            self.level.about = None if isinstance(item.statement, Remark) else _told(item.statement)
             match item:
                 case Define(symbol=symbol, value=value):
                     self._reverse_define(symbol, value)
@@ -144,11 +146,11 @@ class Reversed(Again):
         narrow = self.wide_word(word, element.element) != word
         raw = self.new(f"d{root.name.lower()}", word, "", shape)
         raw.raw = narrow
-        self._emit(Declare(raw, load))
+        self.emit(Declare(raw, load))
         value = self._name(raw, element.element)
         if narrow:
             wide = self.new(f"d{root.name.lower()}", "float", "", shape)
-            self._emit(Declare(wide, value))
+            self.emit(Declare(wide, value))
             self._halves[f.marked(wide.number)] = value
             value = self._name(wide, FLOAT)
         back(write.value, Seed(value, shape, mask, True), self)
@@ -164,13 +166,13 @@ class Reversed(Again):
             else:
                 variable = self._adjoint_variable(symbol)
                 first, *more = [total] if len(total.text) <= MAX_TOTAL else map(settled, adjoint.pending)
-                self._emit(Declare(variable, first))
+                self.emit(Declare(variable, first))
                 for part in more:
-                    self._emit(Update(variable.number, part, adds=True))
+                    self.emit(Update(variable.number, part, adds=True))
                 value = self._name(variable, element)
         else:
             if total is not None:
-                self._emit(Update(adjoint.variable.number, total, adds=True))
+                self.emit(Update(adjoint.variable.number, total, adds=True))
             value = self._name(adjoint.variable, element)
         if None in adjoint.masks:  # some of it may be anywhere
             return Seed(value, shape)
@@ -202,17 +204,17 @@ class Reversed(Again):
                 flows.append(((merge.yes, merge.no), self._collected(merge.after, adjoint).value))
         condition = self._spell(branch.condition)
         blocks: list[list[Line]] = []
-        outer = self._level
+        outer = self.level
         for arm, at in ((branch.then, 0), (branch.otherwise, 1)):
-            self._level = Level(outer)
+            self.level = Level(outer)
             for symbol in defined_in(arm):
-                self._owner[symbol] = self._level
+                self._owner[symbol] = self.level
             for ends, formula in flows:
                 self.contribute(ends[at], Seed(formula, shape_of(ends[at].type)))
             self._block(arm)
-            blocks.append(self._level.lines)
-        self._level = outer
-        self._emit(Choose(condition, *blocks))
+            blocks.append(self.level.lines)
+        self.level = outer
+        self.emit(Choose(condition, *blocks))
 
     def _reverse_loop(self, loop: Loop) -> None:
         if any(self.flow.active(_named(each)) and not is_sum(each, loop) for each in loop.carried):
@@ -223,9 +225,9 @@ class Reversed(Again):
             adjoint = self._adjoints.pop(each.after, None)
             if adjoint is not None:
                 flowing[each.inside] = self._collected(each.after, adjoint).value
-        outer, inner = self._level, Level(self._level)
+        outer, inner = self.level, Level(self.level)
         heads, every = self._starts(loop, inner)
-        self._level = inner
+        self.level = inner
         for symbol in [*defined_in(loop.body), *(each.inside for each in loop.carried)]:
             self._owner[symbol] = inner
         condition = None if loop.condition is None else self._spell(loop.condition)
@@ -233,11 +235,11 @@ class Reversed(Again):
             if each.inside in flowing:
                 self.contribute(each.last, Seed(flowing[each.inside], shape_of(each.last.type)))
         self._block(loop.body)
-        steps = self._ends(every)
-        self._level = outer
+        steps = self.ends(every)
+        self.level = outer
         over_programs = isinstance(loop.statement, Remark)  # a loop of the backward
         above = loop.statement.comments.above if over_programs else ()
-        self._emit(Repeat(heads, condition, inner.lines, steps, above=above))
+        self.emit(Repeat(heads, condition, inner.lines, steps, above=above))
         for each in loop.carried:
             into = flowing.get(each.inside)
             self._check_sum(each, into, self._adjoints.pop(each.inside, None), loop)
@@ -249,30 +251,32 @@ class Reversed(Again):
         if not self.alone:
             raise NotShared
         repeat, first = self._repeated[loop]
-        number, index = self.new("i", "int"), Symbol("i", INT, loop.statement.span)
-        lines = self._level.lines
-        lines.insert(lines.index(repeat), Declare(number, _ZERO))
-        states = States(self, loop, repeat, first, number)
+        count = self.new("i", "int")
+        lines = self.level.lines
+        lines.insert(lines.index(repeat), Declare(count, _ZERO))
         floats = [each for each in loop.carried if is_floating(each.inside.type)]
+        kind = Checkpoints if loop in self.segmented else States
+        states = kind(self, loop, repeat, first, count, floats)
+        self.kept += states.kept
         flowing: dict[Carried, Variable] = {}
         for each in floats:
             adjoint = self._adjoints.pop(each.after, None)
             if self.flow.active(_named(each)):
                 into = _ZERO if adjoint is None else self._collected(each.after, adjoint).value
                 flowing[each] = self._adjoint_variable(each.inside)
-                self._emit(Declare(flowing[each], into))
-        outer, inner = self._level, Level(self._level)
-        turn = self.new("i", "int")
-        inner.numbers[index] = turn.number
-        self._level = inner
+                self.emit(Declare(flowing[each], into))
+        about = self.level.about
+        start, end = states.open()
+        self.enter()
         for symbol in [*defined_in(loop.body), *(each.inside for each in loop.carried)]:
-            self._owner[symbol] = inner
-        self.kept += states.begin(index, turn, floats)
+            self._owner[symbol] = self.level
+        turn = self.new("i", "int")
+        states.begin(turn)
         for each, variable in flowing.items():
             value = self._name(variable, adjoint_type(each.inside.type))
             self.contribute(each.last, Seed(value, variable.shape))
         self._block(loop.body)
-        inner.about, ends = outer.about, list[Line]()
+        self.level.about, ends = about, list[Line]()
         own = {variable.number for variable in flowing.values()}
         for each, variable in flowing.items():
             out = self._adjoints.pop(each.inside, None)
@@ -281,14 +285,14 @@ class Reversed(Again):
                 if value.text == f.marked(variable.number):
                     continue  # a sum: the same flows into it in each iteration
                 value = self.named(value)
-            ends.append(Update(variable.number, value, about=inner.about))
-        inner.lines += ends
-        states.check(inner.lines)
-        self._level = outer
-        head = Declare(turn, f.binary("-", Formula(f.marked(number.number), f.POSTFIX, INT), _ONE))
-        test = f.condition(">=", Formula(f.marked(turn.number), f.POSTFIX, INT), _ZERO)
+            ends.append(Update(variable.number, value, about=about))
+        self.level.lines += ends
+        states.check(self.level.lines)
+        lines = self.leave()
+        test = f.condition(">=", Formula(f.marked(turn.number), f.POSTFIX, INT), start)
         step = Update(turn.number, f.negated(_ONE), adds=True)
-        self._emit(Repeat([head], test, inner.lines, [step]))
+        self.emit(Repeat([Declare(turn, f.binary("-", end, _ONE))], test, lines, [step]))
+        states.close()
         for each, variable in flowing.items():
             value = self._name(variable, adjoint_type(each.inside.type))
             back(each.before, Seed(value, variable.shape), self)
@@ -322,7 +326,7 @@ class Reversed(Again):
         if len(nodes) <= MAX_REPEATED_NODES and all(isinstance(node, _SMALL) for node in nodes):
             return formula
         name = self.named(formula, hint=_HINTS.get(expr.operator, "t") if isinstance(expr, Reduce) else "t")
-        self._level.values[expr] = name
+        self.level.values[expr] = name
         return name
 
     def named(self, formula: Formula, shape: tuple[int, ...] | None = None, hint: str = "t") -> Formula:
@@ -331,7 +335,7 @@ class Reversed(Again):
         target = formula.shape if shape is None else shape
         hint = "chosen" if element == BOOL else hint
         variable = self.new(hint, self._spell.word(element), "", target)
-        self._emit(Declare(variable, formula))
+        self.emit(Declare(variable, formula))
         return self._name(variable, element)
 
     def half(self, formula: Formula) -> Formula:
@@ -351,7 +355,7 @@ class Reversed(Again):
         owner = self._owner[symbol]
         formula = settled(seed)
         adjoint.masks.append(seed.mask)
-        if owner is self._level:
+        if owner is self.level:
             adjoint.pending.append(seed)
             return
         adjoint.inner = True
@@ -361,14 +365,14 @@ class Reversed(Again):
             line = Declare(adjoint.variable, total if total is not None else _ZERO, about=owner.about)
             adjoint.pending.clear()
             owner.lines.append(line)
-        self._emit(Update(adjoint.variable.number, formula, adds=True))
+        self.emit(Update(adjoint.variable.number, formula, adds=True))
 
     def put(self, load: Load, seed: Seed) -> None:
         """Let a seed flow into the memory that was loaded."""
         way = self._ways.get(load)
         if way is None:
             return
-        if way == "sum" and self._level is not self.top:
+        if way == "sum" and self.level is not self.top:
             raise NotShared
         root = self._root(load.pointer)
         assert root is not None
@@ -385,7 +389,7 @@ class Reversed(Again):
         elif way == "add" or (way == "store" and root in self._stored):
             value = f.add(_loaded(pointer, mask), value)
         self._stored.add(root)
-        self._emit(Put(pointer, value, mask, way == "atomic"))
+        self.emit(Put(pointer, value, mask, way == "atomic"))
 
 
 def _named(each: Carried) -> Name:

@@ -9,7 +9,6 @@ element that is stored twice, an input that shares memory with an output, a tens
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
@@ -19,12 +18,12 @@ from pytriton.adjoint.derive import SUM_BLOCK, Backward, backward, derivable, ke
 from pytriton.adjoint.forward import Forward
 from pytriton.adjoint.graph import refuse
 from pytriton.adjoint.kernel import Derived
-from pytriton.adjoint.plan import Pass
 from pytriton.boundary import entry
 from pytriton.errors import CompileError
 from pytriton.lang.tree.types import ScalarType
 from pytriton.operators.laid_out import like, overlaps_itself, own, share_memory
 from pytriton.operators.points import Point, Sizes, check_stores, dense_of, reach_of, sharing, states_of
+from pytriton.operators.steps import Facts, Launch, Scratch, Step
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel, kernel
 from pytriton.runtime.launch.device import sizes_of
@@ -41,62 +40,6 @@ _DTYPES: Final = {
 }
 
 
-@dataclass(frozen=True)
-class Step:
-    """One launch of a backward: the kernel, the names of its parameters in order, and its grid."""
-
-    kernel: Kernel
-    parameters: tuple[str, ...]
-    sized: Callable[[Any, Mapping[str, Any], Options], Any]
-
-    def grid(self, forward_grid: Any, arguments: Mapping[str, Any], options: Options) -> Any:
-        """The programs of this step, for the forward's grid and arguments, at one point of a sweep."""
-        return self.sized(forward_grid, arguments, options)
-
-
-@dataclass(frozen=True)
-class Scratch:
-    """A buffer that a launch needs beside gradients; ``shape`` is a function of the arguments."""
-
-    name: str
-    dtype: torch.dtype
-    shape: Callable[[Mapping[str, Any]], tuple[int, ...]]
-    zeroed: bool
-
-
-@dataclass(frozen=True)
-class _Facts:
-    """Of one kind of launch. ``launches``: of its passes; ``dense``: of inputs whose gradient is stored, how many
-    elements that are, from the first one on; ``reach``: of tensors, how many elements the kernel may touch, from
-    the first one on.
-    """
-
-    passes: tuple[Pass, ...]
-    made: Backward
-    launches: tuple[_Launch, ...]
-    dense: Mapping[str, int]
-    reach: Mapping[str, int]
-
-
-@dataclass(frozen=True)
-class _Launch:
-    """Of one pass. ``names``: of its arguments; ``grid``: by the point of the sweep; ``count``: of the
-    forward's programs along the axis that is walked, where it is an argument; ``parts``: at most, of each sum, and
-    whether each point has as many; ``states``: elements of scratch for what loops carry, by parameter, with room
-    for so many ``iterations``.
-    """
-
-    of: Derived
-    kernel: Kernel
-    names: tuple[str, ...]
-    grid: Callable[[Options], Sizes]
-    count: int | None
-    parts: int
-    same_parts: bool
-    iterations: Mapping[str, int]
-    states: Mapping[str, tuple[int, torch.dtype]]
-
-
 class Gradient:
     """The backward of a kernel. Made by ``pytriton.gradient``."""
 
@@ -109,6 +52,7 @@ class Gradient:
         num_warps: Any = None,
         num_stages: Any = None,
         reads_outputs: bool = True,
+        checkpoints: bool = False,
     ) -> None:
         self._definition = definition = of._definition
         if definition.heuristics.functions:
@@ -127,7 +71,7 @@ class Gradient:
         for config in self.configs:
             key = repr(sorted(config.defines.items()))
             if key not in read:
-                chosen = inputs, outputs, reads_outputs
+                chosen = inputs, outputs, reads_outputs, checkpoints
                 read[key] = derivable(text.source, config.defines, text.settings, *chosen)
         self._forwards = {config: read[repr(sorted(config.defines.items()))] for config in self.configs}
         self._options = {config: Options(config) for config in self.configs}
@@ -135,7 +79,7 @@ class Gradient:
         self._swept = sorted({name for name, _ in set.union(*values) - set.intersection(*values)})
         self._forward = self._forwards[self.configs[0]]
         self._kernels: dict[Any, Kernel] = {}
-        self._facts: dict[Any, _Facts | None] = {}
+        self._facts: dict[Any, Facts | None] = {}
         written = (forward.flow.parameters_written() for forward in read.values())
         self._written = {symbol.name for symbols in written for symbol in symbols}
         self.outputs = tuple(symbol.name for symbol in self._forward.outputs)
@@ -219,7 +163,7 @@ class Gradient:
             return self._launch(facts, given, flowing)
 
     def _launch(
-        self, facts: _Facts | None, given: Mapping[str, Any], flowing: Mapping[str, torch.Tensor]
+        self, facts: Facts | None, given: Mapping[str, Any], flowing: Mapping[str, torch.Tensor]
     ) -> dict[str, torch.Tensor]:
         if facts is None or all(flowing.get(name) is None for name in self.outputs):
             return {name: torch.zeros_like(given[name]) for name in self.inputs}
@@ -242,8 +186,8 @@ class Gradient:
 
     def _launch_pass(
         self,
-        each: _Launch,
-        facts: _Facts,
+        each: Launch,
+        facts: Facts,
         given: Mapping[str, Any],
         values: dict[str, Any],
         results: Mapping[str, torch.Tensor],
@@ -258,29 +202,14 @@ class Gradient:
             shape = (each.parts, given[name].numel())
             scratch[name] = allocate(shape, dtype=exact, device=given[name].device)
             values |= {each.of.d_inputs[name]: scratch[name], size: given[name].numel()}
-        values |= each.iterations
-        values |= self._scratch(each, given)
+        values |= each.room
+        device = _device(given)
+        for name, (count, dtype) in each.states.items():
+            values[name] = torch.empty(count, dtype=dtype, device=device)
         each.kernel(*(values[name] for name in each.names), grid=each.grid)
         for name, parts in scratch.items():
             total = self._sum_kernel(*facts.made.sums[name])
             total(parts, results[name], *parts.shape, grid=_blocks(results[name]))
-
-    def _scratch(self, each: _Launch, given: Mapping[str, Any]) -> dict[str, torch.Tensor]:
-        """Memory for what loops carry; raises LaunchError if that is more than inputs and outputs have together."""
-        needed = sum(count * dtype.itemsize for count, dtype in each.states.values())
-        allowed = sum(given[name].nbytes for name in (*self.inputs, *self.outputs))
-        if needed > allowed:
-            raise refusal(
-                f"what the loops of '{self._kernel.name}' carry takes {needed} bytes for all iterations, and "
-                f"inputs and outputs have {allowed}",
-                "TC708",
-                "let the loop only add to what it carries, or give this backward by hand",
-            )
-        device = _device(given)
-        return {
-            name: torch.empty(count, dtype=dtype, device=device)
-            for name, (count, dtype) in each.states.items()
-        }
 
     # ------------------------------------------------------------ the facts of a launch
 
@@ -313,7 +242,7 @@ class Gradient:
                 )
         return given
 
-    def _checked(self, given: Mapping[str, Any], grid: Any) -> _Facts | None:
+    def _checked(self, given: Mapping[str, Any], grid: Any) -> Facts | None:
         """What holds in this launch; None where it launches nothing; raises LaunchError."""
         for name in (*self.inputs, *self.outputs):
             if overlaps_itself(given[name]):
@@ -325,9 +254,10 @@ class Gradient:
         whole = _integers(given)
         sizes = {name: given[name].numel() if given[name].is_contiguous() else -1 for name in self.inputs}
         grids = tuple(sizes_of(grid, options, self._kernel.name) for options in self._options.values())
-        key = (tuple(whole.items()), grids, tuple(sizes.values()), _device(given))
+        allowed = sum(given[name].nbytes for name in (*self.inputs, *self.outputs))
+        key = (tuple(whole.items()), grids, tuple(sizes.values()), _device(given), allowed)
         if key not in self._facts:
-            self._facts[key] = self._found(whole, grids, sizes, _device(given))
+            self._facts[key] = self._found(whole, grids, sizes, _device(given), allowed)
         facts = self._facts[key]
         self._check_apart(given, {} if facts is None else facts.reach)
         return facts
@@ -350,7 +280,8 @@ class Gradient:
         grids: Sequence[Sizes | None],
         sizes: Mapping[str, int],
         device: torch.device,
-    ) -> _Facts | None:
+        allowed: int,
+    ) -> Facts | None:
         points: dict[Config, Point] = {}
         for (config, forward), grid in zip(self._forwards.items(), grids, strict=True):
             if grid is not None:
@@ -360,17 +291,34 @@ class Gradient:
             return None
         if len(points) < len(grids):
             raise refusal(f"some points of the sweep of '{self._kernel.name}' launch nothing", "TC755")
-        reach = reach_of(list(points.values()))
+        facts = self._facts_of(points, sizes, device)
+        if facts.scratch > allowed:
+            points = {config: point.with_checkpoints() for config, point in points.items()}
+            facts = self._facts_of(points, sizes, device)
+        if facts.scratch > allowed:
+            raise refusal(
+                f"what the loops of '{self._kernel.name}' carry takes {facts.scratch} bytes, kept for some of the "
+                f"iterations, and inputs and outputs have {allowed}",
+                "TC708",
+                "let the loop only add to what it carries, or give this backward by hand",
+            )
+        return facts
+
+    def _facts_of(
+        self, points: Mapping[Config, Point], sizes: Mapping[str, int], device: torch.device
+    ) -> Facts:
+        every = list(points.values())
+        reach = reach_of(every)
         inside = {name for name, size in sizes.items() if reach.get(name, size + 1) <= size}
-        passes, made = backward([(p.forward, p.accesses, p.grid) for p in points.values()], inside)
+        passes, made = backward([(p.forward, p.accesses, p.grid) for p in every], inside)
         self._same(made)
         launches = tuple(
             self._planned([each.passes[at] for each in made], points, sharing(device))
             for at in range(len(passes))
         )
-        return _Facts(passes, made[0], launches, dense_of(made[0].passes, list(points.values())), reach)
+        return Facts(passes, made[0], launches, dense_of(made[0].passes, every), reach)
 
-    def _planned(self, made: Sequence[Derived], points: Mapping[Config, Point], sharing: int) -> _Launch:
+    def _planned(self, made: Sequence[Derived], points: Mapping[Config, Point], sharing: int) -> Launch:
         each = made[0]
         iterations, states = states_of(list(points.values()), made)
         types = {state.parameter: _DTYPES[str(state.element)] for state in each.states}
@@ -384,7 +332,7 @@ class Gradient:
         parts = {point.parts(each.at, sharing) for point in points.values()} if each.sizes else {0}
         names = tuple(name for name in each.parameters if swept is None or name != each.count)
         kernel_ = self._kernel_of(each, swept)
-        return _Launch(
+        return Launch(
             *(each, kernel_, names, lambda opt: grids[self._varied(opt)], counts[0], max(parts)),
             *(len(parts) == 1, iterations, {name: (count, types[name]) for name, count in states.items()}),
         )
@@ -459,13 +407,17 @@ def gradient(
     outputs: Collection[str] | None = None,
     inputs: Collection[str] | None = None,
     defines: Mapping[str, Any] | None = None,
+    checkpoints: bool = False,
 ) -> Gradient:
     """The backward of a kernel, or of a source text: its text, its launches, and a call that makes them.
 
     ``outputs`` default to the floating pointers that the text writes, ``inputs`` to those that it reads and does
-    not write. Raises CompileError (TC700 to TC709) for what has no derivative here.
+    not write. What loops carry that is no sum is kept for each iteration; with ``checkpoints``, and in launches
+    where that would be more bytes than inputs and outputs have, for each segment of iterations.
+    Raises CompileError (TC700 to TC709) for what has no derivative here.
     """
-    return Gradient(of if isinstance(of, Kernel) else kernel(of, defines=defines), outputs, inputs, defines)
+    made = of if isinstance(of, Kernel) else kernel(of, defines=defines)
+    return Gradient(made, outputs, inputs, defines, checkpoints=checkpoints)
 
 
 def _grid_of_sum(name: str) -> Callable[[Any, Mapping[str, Any], Options], Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,7 @@ from pytriton.adjoint.forward import Forward
 from pytriton.adjoint.kernel import Derived, every_loop
 from pytriton.adjoint.loops import loops_of
 from pytriton.adjoint.plan import Pass
+from pytriton.frozen import replace
 from pytriton.operators.enumerated import stored_once
 from pytriton.runtime.errors import refusal
 
@@ -42,6 +44,10 @@ class Point:
         x, y, z = sizes
         return x, y, z
 
+    def with_checkpoints(self) -> Point:
+        """The same, with less of what loops carry in memory."""
+        return replace(self, forward=replace(self.forward, checkpoints=True))
+
     def parts(self, at: Pass, sharing: int) -> int:
         """How many parts a sum comes in."""
         sizes, count = self.programs(at, sharing), 1
@@ -52,10 +58,11 @@ class Point:
 
 
 def states_of(points: Sequence[Point], made: Sequence[Derived]) -> tuple[dict[str, int], dict[str, int]]:
-    """How many iterations and how many elements there must be room for, by the parameter that says it or points to
-    it. ``made``: the pass of each point. Raises LaunchError where a loop has no end that is known.
+    """How many iterations there must be room for, or how many a segment has, and how many elements, by the
+    parameter that says it or points to it. ``made``: the pass of each point. Raises LaunchError where a loop has
+    no end that is known.
     """
-    iterations: dict[str, int] = {}
+    room: dict[str, int] = {}
     for point, derived in zip(points, made, strict=True):
         loops = every_loop(point.forward.items)
         for state in derived.states:
@@ -66,14 +73,16 @@ def states_of(points: Sequence[Point], made: Sequence[Derived]) -> tuple[dict[st
                     "TC708",
                     "end it by a comparison of what it counts with a number",
                 )
-            iterations[state.iterations] = max(iterations.get(state.iterations, 0), count)
+            if state.segments:
+                count = max(math.isqrt(count - 1) + 1, 1) if count else 1
+            room[state.room] = max(room.get(state.room, 0), count)
     elements: dict[str, int] = {}
     for point, derived in zip(points, made, strict=True):
         x, y, z = point.grid
         for state in derived.states:
-            count = x * y * z * iterations[state.iterations] * state.count
-            elements[state.parameter] = max(elements.get(state.parameter, 0), count)
-    return iterations, elements
+            rows = room[state.room] * (2 if state.segments else 1)
+            elements[state.parameter] = max(elements.get(state.parameter, 0), x * y * z * rows * state.count)
+    return room, elements
 
 
 def reach_of(points: Sequence[Point]) -> dict[str, int]:

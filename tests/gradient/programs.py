@@ -874,6 +874,22 @@ _LOOPS += [
         rule="a state of two axes, in a loop",
     ),
     Program(
+        "checkpoints",
+        """__global__ void f(T *x, T *y, int n) {
+  int row = get_program_id(0);
+  int r[2] = 0 ... 2;
+  T s[2] = 1;
+  for (int k = 0; k < n; k += 1)
+    s = sin(s) + s * *(x + row * n + k) * (r + 1);
+  *(y + row * 2 + r) = s;
+}
+""",
+        {"x": (2, 14), "y": (2, 2)},
+        {"n": 14},
+        (2,),
+        rule="what a loop carries, kept for segments of its iterations, the last one shorter",
+    ),
+    Program(
         "cancelled",
         """__global__ void f(T *x, T *y, T *z, int n) {
   int row = get_program_id(0);

@@ -6,6 +6,8 @@ Each body is run for no, one and four iterations; ``t`` is a table of steps.
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import torch
 
@@ -91,12 +93,15 @@ def program(name: str, n: int) -> Program:
     return Program(name, text, shapes, {"n": n}, (1,), integers=table, low=0.3, high=1.3)
 
 
-@pytest.mark.parametrize("n", [0, 1, 4])
+@pytest.mark.parametrize("checkpoints", [False, True])
+@pytest.mark.parametrize("n", [0, 1, 4, 6])
 @pytest.mark.parametrize("name", [name for name in LOOPS if name not in REFUSED])
-def test_is_right(name: str, n: int) -> None:
+def test_is_right(name: str, n: int, checkpoints: bool) -> None:
     if n == 0 and "log(s)" in LOOPS[name]:
         pytest.skip("the logarithm of 0")
-    launch = Launch(program(name, n), torch.double)
+    launch = Launch(program(name, n), torch.double, partial(pytriton.gradient, checkpoints=checkpoints))
+    if checkpoints and "int segment" not in launch.gradient.source:
+        pytest.skip("nothing is kept")
     tensors = launch.program.tensors(torch.double)
     tensors["y"].zero_()
     inputs = [tensors[each].requires_grad_() for each in launch.gradient.inputs]

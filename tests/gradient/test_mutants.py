@@ -165,8 +165,8 @@ MUTANTS = {
     "floor has a derivative": ("active", '"floor", "ceil", ', "", ["floor", "ceil"]),
     "sums in inner blocks are stored": (
         "reverse",
-        "self._emit(Update(adjoint.variable.number, formula, adds=True))",
-        "self._emit(Update(adjoint.variable.number, formula))",
+        "self.emit(Update(adjoint.variable.number, formula, adds=True))",
+        "self.emit(Update(adjoint.variable.number, formula))",
         ["outer_value", "layer_norm"],
     ),
     "what a loop started from is forgotten": (
@@ -195,9 +195,9 @@ MUTANTS = {
         ["carried_last"],
     ),
     "states are kept after the iteration": (
-        "again",
-        "self.repeat.body.insert(0, Put(",
-        "self.repeat.body.append(Put(",
+        "states",
+        "self.repeat.body.insert(0, self._put(each, self.first, pointer, self.count))",
+        "self.repeat.body.append(self._put(each, self.first, pointer, self.count))",
         ["online"],
     ),
     "states are never kept": (
@@ -207,21 +207,57 @@ MUTANTS = {
         ["online", "carried_last"],
     ),
     "states of iterations lie on each other": (
-        "again",
-        'there = f.binary("+", held, f.multiply(number, size))',
-        "there = held",
+        "states",
+        'there = f.binary("+", _address(pointer, each), offset)',
+        "there = _address(pointer, each)",
         ["online", "state_in_loop"],
     ),
     "elements of a state lie on each other": (
-        "again",
+        "states",
         "terms.append(f.multiply(term, _size(inner)) if inner else term)",
         "terms.append(term)",
         ["state_in_loop"],
     ),
+    "checkpoints are an iteration late": (
+        "states",
+        'f.binary("%", self.count, self.room), _ZERO)',
+        'f.binary("%", self.count, self.room), _ONE)',
+        ["checkpoints"],
+    ),
+    "checkpoints of programs lie on each other": (
+        "states",
+        'f.multiply(f.multiply(self.of.program(), f.number("2")), self.room)',
+        "f.multiply(self.of.program(), self.room)",
+        ["checkpoints"],
+    ),
+    "segments lie on their checkpoints": (
+        "states",
+        "self._points(pointer, each, _address(start, each), self.room)",
+        "self._points(pointer, each, _address(start, each), _ZERO)",
+        ["checkpoints"],
+    ),
+    "the first iteration of a segment is left out": (
+        "states",
+        "return first, _integer(end)",
+        'return f.binary("+", first, _ONE), _integer(end)',
+        ["checkpoints"],
+    ),
+    "the last segment is taken for a whole one": (
+        "states",
+        'f.call("min", INT, f.binary("+", first, self.room), self.count)',
+        'f.binary("+", first, self.room)',
+        ["checkpoints"],
+    ),
+    "a segment that is not whole is left out": (
+        "states",
+        'rounded = f.binary("-", f.binary("+", self.count, self.room), _ONE)',
+        "rounded = self.count",
+        ["checkpoints"],
+    ),
     "what an iteration makes of a state is added to it": (
         "reverse",
-        "ends.append(Update(variable.number, value, about=inner.about))",
-        "ends.append(Update(variable.number, value, adds=True, about=inner.about))",
+        "ends.append(Update(variable.number, value, about=about))",
+        "ends.append(Update(variable.number, value, adds=True, about=about))",
         ["carried_scaled"],
     ),
     "what a state began with is forgotten": (
@@ -232,8 +268,8 @@ MUTANTS = {
     ),
     "the last iteration is left out": (
         "reverse",
-        'f.binary("-", Formula(f.marked(number.number), f.POSTFIX, INT), _ONE)',
-        'f.binary("-", Formula(f.marked(number.number), f.POSTFIX, INT), f.number("2"))',
+        'Declare(turn, f.binary("-", end, _ONE))',
+        'Declare(turn, f.binary("-", end, f.number("2")))',
         ["carried_product"],
     ),
     "a second part overwrites the first": (
@@ -274,7 +310,7 @@ MUTANTS = {
     ),
     "what is read in a branch is stored": (
         "reverse",
-        'if way == "sum" and self._level is not self.top:',
+        'if way == "sum" and self.level is not self.top:',
         "if False:",
         ["optional"],
     ),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 import pytriton
 from pytriton.__main__ import main
 from pytriton.operators import enumerated
+from tests.gradient.programs import PROGRAMS, Launch
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -232,7 +235,7 @@ def test_all_addresses_are_looked_at(
 
 
 def test_states_of_loops_have_a_limit() -> None:
-    """What loops carry is kept for each iteration, as long as inputs and outputs are as large."""
+    """What loops carry is kept for each iteration, or for segments, as long as inputs and outputs are as large."""
     text = """__global__ void f(float *y, float *x, int n) {
   int r[16] = 0 ... 16;
   float s[16] = 1;
@@ -244,8 +247,22 @@ def test_states_of_loops_have_a_limit() -> None:
     derived = pytriton.gradient(text)
     x, y = torch.rand(20), torch.zeros(16)
     assert derived(y, x, 2, grid=1, d_outputs={"y": y})["x"].shape == (20,)
-    with pytest.raises(pytriton.LaunchError, match=r"(?s)takes 1280 bytes .* have 144.*TC708"):
+    with pytest.raises(pytriton.LaunchError, match=r"(?s)takes 640 bytes, .* have 144.*TC708"):
         derived(y, x, 20, grid=1, d_outputs={"y": y})
+
+
+def test_states_of_loops_beyond_the_limit() -> None:
+    """Where all iterations take too much memory, each segment keeps what it begins with, and runs once more."""
+    program = PROGRAMS["checkpoints"]
+    used = {}
+    for n in (1, 2, 14, 16, 30):
+        shapes = {"x": (2, n), "y": (2, 2)}
+        launch = Launch(replace(program, shapes=shapes, numbers={"n": n}), torch.double)
+        tensors = launch.program.tensors(torch.double)
+        assert torch.autograd.gradcheck(launch.function(tensors), [tensors["x"].requires_grad_()], atol=1e-6)
+        (facts,) = launch.gradient._facts.values()
+        used[n] = [state.segments for state in facts.launches[0].of.states]
+    assert used == {1: [False], 2: [False], 14: [True], 16: [True], 30: [True]}
 
 
 def test_outputs_beside_each_other() -> None:
@@ -284,6 +301,10 @@ def test_command(tmp_path: object, capsys: pytest.CaptureFixture[str]) -> None:
     assert "__global__ void copy_backward(float *d_y, float *d_x, int n, int step) {" in text
     assert "// adjoint of: *?(r < n) (y + r * step) = *?(r < n) (x + r)" in text
     pytriton.translate(text)
+    path.write_text(PROGRAMS["checkpoints"].text)
+    assert main(["gradient", str(path), "-D", "T=float", "--checkpoints"]) == 0
+    text = capsys.readouterr().out
+    assert "// state_s [programs, 2 * segment, 2]: s as each segment begins with it" in text
     path.write_text(COPY.replace("(y + r * step)", "(x + r)"))
     assert main(["gradient", str(path)]) == 1
     assert "[TC7" in capsys.readouterr().err

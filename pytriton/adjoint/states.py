@@ -1,0 +1,246 @@
+"""What a loop carries, as each iteration begins with it, when the loop is walked back.
+
+A value that is no sum has to be known again in each iteration. ``States`` keeps it in scratch for every iteration
+while the forward runs again. ``Checkpoints`` keeps it where a segment of the iterations begins, and runs each
+segment once more before it is walked back: scratch for two segments does, for one more run of the forward.
+Integers and pointers are known by the number of the iteration.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from pytriton.adjoint.again import Again, Level
+from pytriton.adjoint.graph import Carried, Define, Loop, refuse
+from pytriton.adjoint.loops import in_iteration
+from pytriton.adjoint.text import formula as f
+from pytriton.adjoint.text.formula import Formula
+from pytriton.adjoint.text.program import Declare, Line, Put, Repeat, Update, Variable, live, read_by
+from pytriton.lang.tree.typed import Expr, Name, Remark, Symbol
+from pytriton.lang.tree.types import INT, LONG, PointerType, ScalarType, element_of, shape_of
+
+__all__ = ["Checkpoints", "Kept", "States"]
+
+_ZERO: Final = f.number("0")
+_ONE: Final = f.number("1")
+
+
+@dataclass(eq=False)
+class Kept:
+    """A variable in scratch. ``state``: the pointer to it; ``room``: the parameter that says for how many
+    iterations of each program there is room, or how many a segment has, where ``segments`` are kept.
+    """
+
+    name: str
+    state: Symbol
+    room: Symbol
+    segments: bool
+    loop: Loop
+    element: ScalarType
+    shape: tuple[int, ...]
+
+
+class States:
+    """Of one loop: what its iterations begin with. ``repeat``, ``first``: the forward as it runs again, and the
+    block of its body; ``count`` counts its iterations; ``floats`` are kept.
+    """
+
+    room_name: ClassVar = "iterations"
+    segments: ClassVar = False
+
+    def __init__(
+        self, of: Again, loop: Loop, repeat: Repeat, first: Level, count: Variable, floats: Sequence[Carried]
+    ) -> None:
+        self.of, self.loop, self.repeat, self.first = of, loop, repeat, first
+        self.count, span = _integer(count), loop.statement.span
+        repeat.steps.append(Update(count.number, _ONE, adds=True))
+        room = Symbol(self.room_name, INT, span, True, f"int {self.room_name}")
+        of.add_parameter(room)
+        self.room = of.parameter(room)
+        self._index = Symbol("i", INT, span)
+        self._inner = {item.symbol: item.value for item in loop.body if isinstance(item, Define)}
+        carried = (each.inside for each in loop.carried if each.last is not each.inside)
+        self._changing = {*self._inner, *carried}
+        self.kept: list[Kept] = []
+        states: dict[Carried, Formula] = {}
+        for each in floats:
+            name, element, shape = f"state_{each.inside.name}", _element(each), shape_of(each.inside.type)
+            declared = f"{self._word(each)} *{name} __noalias"
+            state = Symbol(name, PointerType(element), span, True, declared)
+            of.add_parameter(state)
+            states[each] = of.parameter(state)
+            self.kept.append(Kept(each.inside.name, state, room, self.segments, loop, element, shape))
+        self.pointers = self._keep(states)
+
+    def _keep(self, states: Mapping[Carried, Formula]) -> dict[Carried, Variable]:
+        """Let the forward keep what is to be known; pointers to what iterations begin with."""
+        pointers: dict[Carried, Variable] = {}
+        for each, state in states.items():
+            pointers[each] = pointer = self._pointer("kept", each)
+            self._points(pointer, each, state, f.multiply(self.of.program(), self.room))
+            self.repeat.body.insert(0, self._put(each, self.first, pointer, self.count))
+        return pointers
+
+    def open(self) -> tuple[Formula, Formula]:
+        """Begin what walks iterations back: the first of them, and the one after the last."""
+        return _ZERO, self.count
+
+    def close(self) -> None:
+        """End it."""
+
+    def begin(self, turn: Variable) -> None:
+        """Write what iteration ``turn`` begins with."""
+        self._number(turn)
+        for each, pointer in self.pointers.items():
+            self.of.load(each.inside, self._place(pointer, each, self._row(turn)))
+
+    def check(self, lines: Sequence[Line]) -> None:
+        """Refuse what an iteration begins with, if these lines read it and nobody knows it."""
+        changed = {line.number for line in lines if isinstance(line, Update)}
+        read = read_by(live(lines, changed))
+        for each in self.loop.carried:
+            if each in self.pointers or self._known(each) is not None:
+                continue
+            if not read.isdisjoint(map(self.of.number_of, self.of.with_twin(each.inside))):
+                refuse(
+                    "TC708",
+                    f"the loop carries '{each.inside.name}', which is no sum of the same steps: what it is in an "
+                    "iteration can only be said by running all iterations before it",
+                    self.loop.statement.span,
+                    help="let it grow by the same in each iteration",
+                )
+
+    # ------------------------------------------------------------ known by the number of the iteration
+
+    def _number(self, turn: Variable) -> None:
+        """Write the integers and pointers that iteration ``turn`` begins with."""
+        self.of.stands_for(self._index, turn)
+        for each in self.loop.carried:
+            if each not in self.pointers:
+                self.of.define(Define(each.inside, self._known(each), Remark(self.loop.statement.span)))
+
+    def _known(self, each: Carried) -> Expr | None:
+        step = Name(self.loop.statement.span, INT, self._index)
+        return in_iteration(each, self._inner, self._changing, step, {}, {})
+
+    # ------------------------------------------------------------ scratch
+
+    def _row(self, turn: Variable) -> Formula:
+        return _integer(turn)
+
+    def _pointer(self, hint: str, each: Carried) -> Variable:
+        return self.of.new(f"{hint}_{each.inside.name}", self._word(each), "*")
+
+    def _points(self, pointer: Variable, each: Carried, to: Formula, rows: Formula) -> None:
+        """Let a pointer stand before all else, so many rows behind another."""
+        offset = f.multiply(rows, _size(shape_of(each.inside.type)))
+        self.of.top.lines.insert(self.of.heads, Declare(pointer, f.binary("+", to, offset)))
+
+    def _place(self, pointer: Variable, each: Carried, row: Formula) -> Formula:
+        shape = shape_of(each.inside.type)
+        offset = f.multiply(f.cast(row, LONG), _size(shape))
+        there = f.binary("+", _address(pointer, each), offset)
+        return there if not shape else f.binary("+", there, _lanes(shape))
+
+    def _put(
+        self, each: Carried, level: Level, pointer: Variable, row: Formula, mask: Formula | None = None
+    ) -> Put:
+        """Keep a variable of a block in a row of scratch."""
+        symbol = each.inside
+        value = Formula(f.marked(level.numbers[symbol]), f.POSTFIX, _element(each), shape_of(symbol.type))
+        return Put(self._place(pointer, each, row), value, mask, False, saves=pointer.number)
+
+    def _word(self, each: Carried) -> str:
+        return self.of.variables[self.first.numbers[each.inside]].word
+
+
+class Checkpoints(States):
+    """The same with scratch for two segments: for what each segment begins with, and for the iterations of one."""
+
+    room_name = "segment"
+    segments = True
+
+    def _keep(self, states: Mapping[Carried, Formula]) -> dict[Carried, Variable]:
+        pointers: dict[Carried, Variable] = {}
+        self._starts: dict[Carried, Variable] = {}
+        begins = f.condition("==", f.binary("%", self.count, self.room), _ZERO)
+        for each, state in states.items():
+            self._starts[each] = start = self._pointer("checkpoint", each)
+            pointers[each] = pointer = self._pointer("kept", each)
+            self._points(pointer, each, _address(start, each), self.room)
+            rows = f.multiply(f.multiply(self.of.program(), f.number("2")), self.room)
+            self._points(start, each, state, rows)
+            number = f.binary("/", self.count, self.room)
+            self.repeat.body.insert(0, self._put(each, self.first, start, number, begins))
+        return pointers
+
+    def open(self) -> tuple[Formula, Formula]:
+        """A segment: what it begins with is loaded, and its iterations run again, which keeps theirs."""
+        of = self.of
+        of.enter()
+        self._segment, self._first, end = (of.new(hint, "int") for hint in ("part", "first", "end"))
+        first = _integer(self._first)
+        of.emit(Declare(self._first, f.multiply(_integer(self._segment), self.room)))
+        of.emit(Declare(end, f.call("min", INT, f.binary("+", first, self.room), self.count)))
+        for each, start in self._starts.items():
+            of.load(each.inside, self._place(start, each, _integer(self._segment)))
+        turn, carried = of.new("i", "int"), of.level
+        of.enter()
+        self._number(turn)
+        for each, pointer in self.pointers.items():
+            of.emit(self._put(each, carried, pointer, self._row(turn)))
+        of.again(self.loop.body)
+        of.level.lines += of.ends(list(self.pointers))
+        self.check(of.level.lines)
+        _repeat(of, Declare(turn, first), "<", _integer(end), _ONE)
+        return first, _integer(end)
+
+    def close(self) -> None:
+        rounded = f.binary("-", f.binary("+", self.count, self.room), _ONE)
+        last = f.binary("-", f.binary("/", rounded, self.room), _ONE)
+        _repeat(self.of, Declare(self._segment, last), ">=", _ZERO, f.negated(_ONE))
+
+    def _row(self, turn: Variable) -> Formula:
+        return f.binary("-", _integer(turn), _integer(self._first))
+
+
+def _repeat(of: Again, head: Declare, test: str, end: Formula, step: Formula) -> None:
+    """The block that is being written becomes the body of a loop."""
+    number = head.variable
+    lines = of.leave()
+    condition = f.condition(test, _integer(number), end)
+    of.emit(Repeat([head], condition, lines, [Update(number.number, step, adds=True)]))
+
+
+def _integer(variable: Variable) -> Formula:
+    return Formula(f.marked(variable.number), f.POSTFIX, INT)
+
+
+def _address(pointer: Variable, each: Carried) -> Formula:
+    return Formula(f.marked(pointer.number), f.POSTFIX, PointerType(_element(each)))
+
+
+def _element(each: Carried) -> ScalarType:
+    element = element_of(each.inside.type)
+    assert isinstance(element, ScalarType)
+    return element
+
+
+def _size(shape: tuple[int, ...]) -> Formula:
+    """How many elements a block has."""
+    sizes = [f.number(f.sizes((size,))) for size in shape]
+    return functools.reduce(f.multiply, sizes, f.number("1")) if len(sizes) != 1 else sizes[0]
+
+
+def _lanes(shape: tuple[int, ...]) -> Formula:
+    """The number of each element of a block."""
+    terms: list[Formula] = []
+    for axis in range(len(shape)):
+        term = Formula(f"0 ... {f.sizes(shape[axis : axis + 1])}", 13, INT, (shape[axis],))
+        term = f.expanded(term, [at != axis for at in range(len(shape))])
+        inner = shape[axis + 1 :]
+        terms.append(f.multiply(term, _size(inner)) if inner else term)
+    return functools.reduce(f.add, terms)
