@@ -3,7 +3,9 @@
 Element-wise and row programs are those of ``examples/derived_gradients.py``: GELU with a bias, softmax, layer norm,
 cross-entropy out of place. Both texts are tuned over the same numbers of warps; torch.compile's backward runs on a
 graph that is kept. For dot, forward plus derived backward is timed against three ``torch.mm``. Convolution,
-block-sparse products and attention are derived where the rules admit them, and named with the code where not.
+block-sparse products and attention are derived where the rules admit them, and named with the code where not. Two
+programs walk long rows in loops: statistics that outputs hold, read and computed again; an online softmax, kept for
+all iterations and for segments.
 
     python -m benchmarks.gradients [--smoke] [--quick] [--only NAME ...]
 
@@ -16,6 +18,7 @@ import argparse
 import math
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -30,6 +33,7 @@ import derived_gradients as pairs  # isort: skip
 import dot as classic  # isort: skip
 
 import pytriton
+from pytriton.operators.derived import Gradient
 
 HAND, COMPILED = "hand-written", "torch.compile"
 TO_REACH = 0.95  # of the hand-written backward; of torch.compile's, as a geometric mean
@@ -123,6 +127,88 @@ def convolutions(settings: Settings) -> Iterator[Row]:
         yield _against_torch(derived, arguments, grid, forward, ("convolution", case), "C")
 
 
+STANDARDIZED = """
+__global__ void standardized(float *X, float *Y, float *MEAN, float *SCALE, int n, float eps) {
+  int row = get_program_id(0);
+  int r[TN] = 0 ... TN;
+  float *px[TN] = X + (long)row * n + r;
+  float sum[TN] = 0;
+  for (int k = 0; k < n; k += TN)
+    sum += r + k < n ? *(px + k) : 0;
+  float mean = sum[+] / n;
+  float squares[TN] = 0;
+  for (int k = 0; k < n; k += TN) {
+    float d[TN] = r + k < n ? *(px + k) - mean : 0;
+    squares += d * d;
+  }
+  float scale = rsqrt(squares[+] / n + eps);
+  *(MEAN + row) = mean;
+  *(SCALE + row) = scale;
+  for (int k = 0; k < n; k += TN)
+    *?(r + k < n) (Y + (long)row * n + r + k) = ((r + k < n ? *(px + k) : 0) - mean) * scale;
+}
+"""
+LOGSUMEXP = """
+__global__ void logsumexp(float *X, float *Y, int n) {
+  int row = get_program_id(0);
+  int r[TN] = 0 ... TN;
+  float m = -F32_INFINITY;
+  float l = 0;
+  for (int k = 0; k < n; k += TN) {
+    float x[TN] = r + k < n ? *(X + (long)row * n + r + k) : -F32_INFINITY;
+    float larger = max(m, x[max]);
+    l = l * exp(m - larger) + exp(x - larger)[+];
+    m = larger;
+  }
+  *(Y + row) = m + log(l);
+}
+"""
+
+
+def loops(settings: Settings) -> Iterator[Row]:
+    """Long rows: what a loop has computed is read from an output, or kept for all iterations, or neither."""
+    block = 64 if settings.smoke else 2048
+    for rows, n in settings.sizes([(8192, 16_384)], [(8192, 16_384)], [(3, 100)]):
+        x = torch.randn(rows, n, device=settings.device)
+        flow, y = torch.randn_like(x), torch.empty_like(x)
+        kernel = pytriton.kernel(STANDARDIZED, defines={"TN": block}, num_warps=_warps(settings))
+        arguments = (x, y, *torch.empty(2, rows, device=settings.device), n, 1e-5)
+        kernel(*arguments, grid=(rows,))
+        ways = {
+            "computed again": Gradient(kernel, None, None, None, reads_outputs=False),
+            OURS: pytriton.gradient(kernel),
+        }
+        forward = partial(torch.nn.functional.layer_norm, normalized_shape=(n,))
+        yield _of_ways("statistics", ways, (arguments, (rows,)), forward, flow)
+        y, flow = y[:, 0].clone(), flow[:, 0].clone()
+        kernel = pytriton.kernel(LOGSUMEXP, defines={"TN": block}, num_warps=_warps(settings))
+        ways = {"segments": pytriton.gradient(kernel, checkpoints=True), OURS: pytriton.gradient(kernel)}
+        yield _of_ways("online softmax", ways, ((x, y, n), (rows,)), partial(torch.logsumexp, dim=1), flow)
+
+
+def _of_ways(
+    name: str, ways: dict[str, Any], launch: tuple[tuple[Any, ...], Any], forward: Any, flow: torch.Tensor
+) -> Row:
+    """The row of several derived backwards of a function of one tensor, with torch's beside them."""
+    arguments, grid = launch
+    x = arguments[0]
+
+    def by_torch(dtype: torch.dtype) -> Callable[[], tuple[torch.Tensor, ...]]:
+        leaf = x.detach().to(dtype).requires_grad_()
+        made = forward(leaf)
+        return lambda: torch.autograd.grad(made, leaf, flow.to(dtype), retain_graph=True)
+
+    contenders = [
+        Contender(way, lambda derived=derived: derived(*arguments, grid=grid, d_outputs={"Y": flow})["X"])
+        for way, derived in ways.items()
+    ]
+    (want,) = by_torch(torch.double)()
+    torchs = by_torch(torch.float)
+    contenders.append(Contender("torch", lambda: torchs()[0]))
+    case = f"{x.shape[0]} x {x.shape[1]} float"
+    return Row(name, case, contenders[::-1], want.float(), FLOAT_ERROR, 2 * x.nbytes + flow.nbytes, "GB/s")
+
+
 def _warps(settings: Settings) -> int | list[int]:
     return 4 if settings.smoke else [4, 8]
 
@@ -202,6 +288,7 @@ BENCHMARKS = {
     "rows": rows_and_elements,
     "dot": products,
     "convolution": convolutions,
+    "loops": loops,
 }
 
 

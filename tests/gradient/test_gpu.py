@@ -10,10 +10,21 @@ import sys
 import pytest
 import torch
 
+import pytriton
 from tests.gradient.programs import PROGRAMS, Launch
 from tests.gradient.test_precision import NARROW, WIDE_ONLY
 
 pytestmark = pytest.mark.gpu
+
+_standardized = PROGRAMS["held_statistics"].kernel(torch.float)
+
+
+@pytriton.op("gradient_gpu::standardized", gradient=True)
+def standardized(x: torch.Tensor) -> torch.Tensor:
+    y, mean, scale = torch.empty_like(x), x.new_empty(x.shape[0]), x.new_empty(x.shape[0])
+    _standardized(x, y, mean, scale, x.shape[1], 1e-3, grid=(x.shape[0],))
+    return y
+
 
 CASES = [(n, d) for n in PROGRAMS for d in NARROW if not (d == torch.half and n in WIDE_ONLY)]
 
@@ -40,6 +51,54 @@ def difference(name: str, dtype: torch.dtype, device: str) -> float:
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_against_double(name: str, dtype: torch.dtype) -> None:
     assert difference(name, dtype, "cuda") <= NARROW[dtype]
+
+
+@pytest.mark.parametrize("name", ["online", "checkpoints", "channels", "matmul", "gather", "held_statistics"])
+def test_in_a_cuda_graph(name: str) -> None:
+    """A backward that was captured computes with what is in the tensors when it is replayed."""
+    launch, program = Launch(PROGRAMS[name], torch.float), PROGRAMS[name]
+    given = {key: tensor.cuda() for key, tensor in program.tensors(torch.float).items()}
+    given |= launch.forward(given)
+    flowing = {out: torch.randn_like(given[out]) for out in program.outputs}
+
+    def backward() -> dict[str, torch.Tensor]:
+        made: dict[str, torch.Tensor] = launch.gradient(
+            *launch.arguments(given), grid=program.grid, d_outputs=flowing
+        )
+        return made
+
+    backward()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        made = backward()
+    for tensor in [*flowing.values(), *(given[key] for key in launch.gradient.inputs)]:
+        tensor.copy_(torch.randn_like(tensor).abs() + 0.1)
+    for key, tensor in launch.forward(given).items():
+        given[key].copy_(tensor)
+    graph.replay()
+    for key, wanted in backward().items():
+        torch.testing.assert_close(made[key], wanted)
+
+
+def test_operators_in_a_cuda_graph() -> None:
+    """Forward and derived backward of an operator, captured together."""
+    x = torch.randn(4, 700, device="cuda", requires_grad=True)
+    flow = torch.randn(4, 700, device="cuda")
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            torch.autograd.grad(standardized(x), x, flow)
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        (made,) = torch.autograd.grad(standardized(x), x, flow)
+    with torch.no_grad():
+        x.normal_()
+    graph.replay()
+    wanted = torch.nn.functional.layer_norm(x, (700,), eps=1e-3)
+    torch.testing.assert_close(made, torch.autograd.grad(wanted, x, flow)[0], atol=1e-5, rtol=1e-4)
 
 
 if __name__ == "__main__":
