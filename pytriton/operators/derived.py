@@ -293,12 +293,12 @@ class Gradient:
             raise refusal(f"some points of the sweep of '{self._kernel.name}' launch nothing", "TC755")
         facts = self._facts_of(points, sizes, device)
         if facts.scratch > allowed:
-            points = {config: point.with_checkpoints() for config, point in points.items()}
-            facts = self._facts_of(points, sizes, device)
+            others = {config: point.kept_otherwise() for config, point in points.items()}
+            facts = min(facts, self._facts_of(others, sizes, device), key=lambda each: each.scratch)
         if facts.scratch > allowed:
             raise refusal(
-                f"what the loops of '{self._kernel.name}' carry takes {facts.scratch} bytes, kept for some of the "
-                f"iterations, and inputs and outputs have {allowed}",
+                f"what the loops of '{self._kernel.name}' carry takes {facts.scratch} bytes, even if not all "
+                f"iterations are kept, and inputs and outputs have {allowed}",
                 "TC708",
                 "let the loop only add to what it carries, or give this backward by hand",
             )

@@ -44,9 +44,9 @@ class Point:
         x, y, z = sizes
         return x, y, z
 
-    def with_checkpoints(self) -> Point:
-        """The same, with less of what loops carry in memory."""
-        return replace(self, forward=replace(self.forward, checkpoints=True))
+    def kept_otherwise(self) -> Point:
+        """The same, with what loops carry kept for segments of iterations instead of for all, or the reverse."""
+        return replace(self, forward=replace(self.forward, checkpoints=not self.forward.checkpoints))
 
     def parts(self, at: Pass, sharing: int) -> int:
         """How many parts a sum comes in."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import torch
 
@@ -29,6 +31,18 @@ def test_numerical(name: str) -> None:
     assert inputs
     assert torch.autograd.gradcheck(launch.function(tensors), inputs, fast_mode=True, atol=1e-6)
     assert launch.as_expected(), launch.ways()
+
+
+@pytest.mark.parametrize("name", ["online", "state_in_loop", "carried_maximum", "carried_last"])
+def test_checkpoints(name: str) -> None:
+    """The same when less of what loops carry is kept."""
+    launch = Launch(PROGRAMS[name], torch.double, partial(pytriton.gradient, checkpoints=True))
+    assert "int segment" in launch.gradient.source
+    tensors = launch.program.tensors(torch.double)
+    inputs = [tensors[each].requires_grad_() for each in launch.gradient.inputs]
+    assert torch.autograd.gradcheck(launch.function(tensors), inputs, fast_mode=True, atol=1e-6)
+    (facts,) = launch.gradient._facts.values()
+    assert all(state.segments for each in facts.launches for state in each.of.states)
 
 
 def test_order_of_carried_values() -> None:
