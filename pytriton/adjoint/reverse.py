@@ -54,7 +54,7 @@ from pytriton.lang.tree.types import (
     element_of,
     shape_of,
 )
-from pytriton.lang.tree.walk import walk
+from pytriton.lang.tree.walk import children, walk
 from pytriton.source import Span
 
 __all__ = ["NotShared", "Reversed"]
@@ -217,8 +217,10 @@ class Reversed(Again):
         self.emit(Choose(condition, *blocks))
 
     def _reverse_loop(self, loop: Loop) -> None:
-        if any(self.flow.active(_named(each)) and not is_sum(each, loop) for each in loop.carried):
-            self._reverse_states(loop)
+        reached = self._reached(loop)
+        walked = [each for each in loop.carried if self._flows(each, reached)]
+        if any(not is_sum(each, loop) for each in walked):
+            self._reverse_states(loop, walked)
             return
         flowing: dict[Symbol, Formula] = {}
         for each in loop.carried:
@@ -246,8 +248,37 @@ class Reversed(Again):
             if into is not None:
                 back(each.before, Seed(into, shape_of(each.before.type)), self)
 
-    def _reverse_states(self, loop: Loop) -> None:
-        """A loop that carries other values than sums, from its last iteration to its first."""
+    def _flows(self, each: Carried, reached: set[Symbol]) -> bool:
+        return self.flow.active(_named(each)) and not reached.isdisjoint((each.inside, each.after))
+
+    def _reached(self, loop: Loop) -> set[Symbol]:
+        """The variables of a loop that something flows into in one of its iterations. Into others 0 would flow, and
+        0 times the derivative of what is infinite is no number.
+        """
+        reached = {each.after for each in loop.carried if each.after in self._adjoints}
+        while True:
+            count = len(reached)
+            for item in every([loop]):
+                match item:
+                    case Define(symbol=symbol, value=value) if symbol in reached and value is not None:
+                        reached |= _floats(value)
+                    case Write(pointer=pointer, value=value) if self._root(pointer) in self.outputs:
+                        reached |= _floats(value)
+                    case Loop(carried=carried):
+                        for each in carried:
+                            if not reached.isdisjoint((each.inside, each.after)):
+                                reached |= {each.last, *_floats(each.before)}
+                    case Branch(merges=merges):
+                        for merge in merges:
+                            if merge.after in reached:
+                                reached |= {merge.yes, merge.no}
+            if len(reached) == count:
+                return reached
+
+    def _reverse_states(self, loop: Loop, walked: Collection[Carried]) -> None:
+        """A loop that carries other values than sums, from its last iteration to its first; something flows into
+        those that are ``walked``.
+        """
         if not self.alone:
             raise NotShared
         repeat, first = self._repeated[loop]
@@ -261,7 +292,7 @@ class Reversed(Again):
         flowing: dict[Carried, Variable] = {}
         for each in floats:
             adjoint = self._adjoints.pop(each.after, None)
-            if self.flow.active(_named(each)):
+            if each in walked:
                 into = _ZERO if adjoint is None else self._collected(each.after, adjoint).value
                 flowing[each] = self._adjoint_variable(each.inside)
                 self.emit(Declare(flowing[each], into))
@@ -390,6 +421,15 @@ class Reversed(Again):
             value = f.add(_loaded(pointer, mask), value)
         self._stored.add(root)
         self.emit(Put(pointer, value, mask, way == "atomic"))
+
+
+def _floats(expr: Expr) -> set[Symbol]:
+    """The variables that what flows into an expression may flow on to."""
+    if not is_floating(expr.type):
+        return set()
+    if isinstance(expr, Name):
+        return {expr.symbol}
+    return set().union(*map(_floats, children(expr)))
 
 
 def _named(each: Carried) -> Name:

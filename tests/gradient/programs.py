@@ -874,6 +874,34 @@ _LOOPS += [
         rule="a state of two axes, in a loop",
     ),
     Program(
+        "carried_dropped",
+        """__global__ void f(T *x, T *y, T *z, int n) {
+  int row = get_program_id(0);
+  T s = 1;
+  T factor = 0.5;
+  T dropped = 1;
+  T total = 0;
+  T alone = 1;
+  for (int k = 0; k < n; k += 1) {
+    T v = *(x + row * n + k);
+    s = sin(s) + s * v * factor;
+    factor = cos(factor * v);
+    dropped = dropped * log(v - 5);
+    total += v * v;
+  }
+  for (int k = 0; k < n; k += 1)
+    alone = alone / (*(x + row * n + k) * 0);
+  *(y + row) = s;
+  *(z + row) = total;
+}
+""",
+        {"x": (2, 14), "y": (2,), "z": (2,)},
+        {"n": 14},
+        (2,),
+        outputs=("y", "z"),
+        rule="what is no number in a loop, where nothing flows into it",
+    ),
+    Program(
         "checkpoints",
         """__global__ void f(T *x, T *y, int n) {
   int row = get_program_id(0);

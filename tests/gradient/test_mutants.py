@@ -218,6 +218,18 @@ MUTANTS = {
         "terms.append(term)",
         ["state_in_loop"],
     ),
+    "something flows into all that a loop carries": (
+        "reverse",
+        "reached = {each.after for each in loop.carried if each.after in self._adjoints}",
+        "reached = {each.after for each in loop.carried}",
+        ["carried_dropped"],
+    ),
+    "what flows through a loop is not followed": (
+        "reverse",
+        "if not reached.isdisjoint((each.inside, each.after)):",
+        "if each.after in reached:",
+        ["carried_dropped"],
+    ),
     "checkpoints are an iteration late": (
         "states",
         'f.binary("%", self.count, self.room), _ZERO)',
