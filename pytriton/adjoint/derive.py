@@ -93,7 +93,7 @@ def derivable(
 ) -> Forward:
     """A kernel with a backward. Inputs that nobody asked for by name, and that have none, are in ``refused``;
     raises a CompileError if none is left. ``reads_outputs``: the backward may read what the forward left there;
-    ``checkpoints``: of what loops carry, it keeps less than each iteration.
+    ``checkpoints``: it keeps what loops carry for segments of their iterations, not for each.
     """
 
     def read(inputs: Collection[str] | None) -> Forward:

@@ -44,7 +44,7 @@ class Forward:
     never: set[int]  # loads whose programs cannot be walked
     made: dict[Any, Any]  # backwards, by their passes
     reads_outputs: bool = True  # as the forward left them
-    checkpoints: bool = False  # of what loops carry, not each iteration
+    checkpoints: bool = False  # it keeps what loops carry for segments of iterations
 
     def loads_of(self, symbol: Symbol) -> list[int]:
         """The numbers of the loads that read an input."""

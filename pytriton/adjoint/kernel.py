@@ -214,7 +214,9 @@ class _Kernel:
         states = [kept for kept in self.reversed.kept if kept.state in chosen]
         head += [_of_scratch(kept, chosen) for kept in states]
         for segment in dict.fromkeys(chosen[kept.room] for kept in states if kept.segments):
-            head.append(f"{segment}: of iterations; {segment} * {segment} are all of them, or more")
+            head.append(
+                f"{segment}: iterations in a segment; its square is at least the number of iterations"
+            )
         return head
 
     def _states(self, chosen: Mapping[Symbol, str]) -> tuple[State, ...]:
@@ -319,10 +321,10 @@ def _of_scratch(kept: Kept, chosen: Mapping[Symbol, str]) -> str:
     """What is kept, and how large it is."""
     rows = f"2 * {chosen[kept.room]}" if kept.segments else chosen[kept.room]
     shape = ", ".join(["programs", rows, *filter(None, [f.sizes(kept.shape)])])
-    begins = "each segment begins with it, and each iteration of one"
+    when = "at the start of each segment, then of each iteration of one segment"
     if not kept.segments:
-        begins = "each iteration begins with it"
-    return f"{chosen[kept.state]} [{shape}]: {kept.name} as {begins}"
+        when = "as each iteration begins with it"
+    return f"{chosen[kept.state]} [{shape}]: {kept.name} {when}"
 
 
 def _of_grid(function: str, axis: int | None) -> Formula:

@@ -307,6 +307,9 @@ class Reversed(Again):
             value = self._name(variable, adjoint_type(each.inside.type))
             self.contribute(each.last, Seed(value, variable.shape))
         self._block(loop.body)
+        for each in loop.carried:
+            if each not in flowing and self.flow.active(_named(each)):  # nothing may be lost
+                self._check_sum(each, None, self._adjoints.pop(each.inside, None), loop)
         self.level.about, ends = about, list[Line]()
         own = {variable.number for variable in flowing.values()}
         for each, variable in flowing.items():

@@ -195,7 +195,7 @@ class Checkpoints(States):
         of.again(self.loop.body)
         of.level.lines += of.ends(list(self.pointers))
         self.check(of.level.lines)
-        _repeat(of, Declare(turn, first), "<", _integer(end), _ONE)
+        _repeat(of, Declare(turn, first), "<", _integer(end), _ONE, ("the segment again",))
         return first, _integer(end)
 
     def close(self) -> None:
@@ -207,12 +207,14 @@ class Checkpoints(States):
         return f.binary("-", _integer(turn), _integer(self._first))
 
 
-def _repeat(of: Again, head: Declare, test: str, end: Formula, step: Formula) -> None:
+def _repeat(
+    of: Again, head: Declare, test: str, end: Formula, step: Formula, above: tuple[str, ...] = ()
+) -> None:
     """The block that is being written becomes the body of a loop."""
     number = head.variable
     lines = of.leave()
     condition = f.condition(test, _integer(number), end)
-    of.emit(Repeat([head], condition, lines, [Update(number.number, step, adds=True)]))
+    of.emit(Repeat([head], condition, lines, [Update(number.number, step, adds=True)], above=above))
 
 
 def _integer(variable: Variable) -> Formula:

@@ -304,7 +304,7 @@ def test_command(tmp_path: object, capsys: pytest.CaptureFixture[str]) -> None:
     path.write_text(PROGRAMS["checkpoints"].text)
     assert main(["gradient", str(path), "-D", "T=float", "--checkpoints"]) == 0
     text = capsys.readouterr().out
-    assert "// state_s [programs, 2 * segment, 2]: s as each segment begins with it" in text
+    assert "// state_s [programs, 2 * segment, 2]: s at the start of each segment, then of" in text
     path.write_text(COPY.replace("(y + r * step)", "(x + r)"))
     assert main(["gradient", str(path)]) == 1
     assert "[TC7" in capsys.readouterr().err
