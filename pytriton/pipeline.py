@@ -14,6 +14,7 @@ from types import MappingProxyType
 from pytriton.boundary import entry
 from pytriton.collecting import not_collecting
 from pytriton.emit.module import Module, emit
+from pytriton.emit.python import Kernel
 from pytriton.errors import Diagnostic, LaunchError, Report, not_a_text
 from pytriton.lang.check.kernel import check, kernel_names
 from pytriton.lang.read import read
@@ -57,13 +58,14 @@ class Parameter:
 class Translation:
     """One kernel as modern Python.
 
-    ``text`` is the module. Its kernel is called ``function`` and takes the ``parameters`` in order, then the
-    ``constexprs`` (numbers) by name. ``kernels`` are the names of all kernels in the source text. ``reads`` and
-    ``writes`` name the pointer parameters that are read and written; an atomic does both. ``mentioned`` are the
-    defines that the text uses.
+    ``text`` is the module, printed from ``tree``. Its kernel is called ``function`` and takes the ``parameters`` in
+    order, then the ``constexprs`` (numbers) by name. ``kernels`` are the names of all kernels in the source text.
+    ``reads`` and ``writes`` name the pointer parameters that are read and written; an atomic does both.
+    ``mentioned`` are the defines that the text uses.
     """
 
     text: str
+    tree: Kernel = field(repr=False, compare=False)
     kernel: str
     function: str
     kernels: tuple[str, ...]
@@ -151,8 +153,9 @@ def _translated(
     module = emit(lowered, Provenance(lowered), settings, sites)
     return Translation(
         text=module.text,
+        tree=module.tree,
         kernel=checked.name,
-        function=module.function,
+        function=module.tree.function,
         kernels=kernel_names(front.tree),
         parameters=tuple(_parameter(symbol, module) for symbol in checked.parameters),
         constexprs=MappingProxyType(dict(module.constexprs)),

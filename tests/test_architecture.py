@@ -52,7 +52,7 @@ LIBRARIES = {
 DOORS = ("__init__.py", "__main__.py", "runtime/compare.py")
 
 MAX_FILES = 17  # of a folder, with its __init__.py
-MAX_FILE_LINES = 499
+MAX_FILE_LINES = 700
 MAX_FUNCTION_LINES = 59
 
 Files = Mapping[str, str]
@@ -226,7 +226,7 @@ BROKEN: dict[Rule, list[dict[str, str]]] = {
     imports_stand_at_the_top: [{"runtime/plan.py": "def f():\n    import ast"}],
     folders_are_small: [{f"emit/{number}.py": "" for number in range(MAX_FILES + 1)}],
     files_open_with_a_docstring: [{"emit/stmt.py": "x = 1"}],
-    files_are_short: [{"emit/stmt.py": "x = 1\n" * 500}],
+    files_are_short: [{"emit/stmt.py": "x = 1\n" * 701}],
     functions_are_short: [{"emit/stmt.py": "class A:\n    def f(self):\n" + "        x = 1\n" * 59}],
 }
 

@@ -1,16 +1,17 @@
 """A kernel after the passes -> the text of a module.
 
 Everything printed is either from ``templates/kernel.py.j2``, or a Python expression of python.py, or an identifier
-of names.py, or a comment. The result stands on its own.
+of names.py, or a comment. The result needs only Triton.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pytriton.emit.names import Names, identifier
+from pytriton.emit.printer import printed
+from pytriton.emit.python import CONSTEXPR, Kernel, Parameter
 from pytriton.emit.stmt import Statements
-from pytriton.emit.templates import render
 from pytriton.frozen import dataclass
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant
@@ -27,10 +28,10 @@ __all__ = ["Module", "emit"]
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """The text, the name of its function, the identifiers of the parameters, the constexprs in order."""
+    """The text, its tree, the identifiers of the parameters, the constexprs in order."""
 
     text: str
-    function: str
+    tree: Kernel
     identifiers: Mapping[Symbol, str]
     constexprs: Mapping[str, int | float]
     lines: Mapping[int, int]
@@ -54,49 +55,38 @@ def emit(
     statements = Statements(names, provenance, settings.precision)
     statements.context.sites = sites
     statements.context.on_cpu = settings.on_cpu
-    statements.body(kernel.body)
-    function = identifier(kernel.name)
-    text = render(
-        "kernel.py.j2",
-        libdevice=statements.context.libdevice,
-        helpers=statements.context.helpers,
-        checked=bool(sites),
-        checked_accesses=any(name.startswith("checked_") for name in statements.context.helpers),
-        comments=kernel.comments.above,
-        function=function,
-        parameters=[*_parameters(kernel, names), *_table(names)],
-        constexprs=list(names.constexprs),
-        body="\n".join(line.text for line in statements.lines),
+    body = statements.body(kernel.body)
+    tree = Kernel(
+        identifier(kernel.name),
+        kernel.comments.above,
+        (*_parameters(kernel, names), *_table(names), *_constexprs(names)),
+        body,
+        kernel.span.line,
+        frozenset(statements.context.helpers),
+        statements.context.libdevice,
     )
-    first = text.count("\n") - len(statements.lines) + 1
-    head = text.count("\n", 0, text.index(f"\ndef {function}(") + 1) + 1
-    lines = {
-        head: kernel.span.line,
-        **{first + row: line.source for row, line in enumerate(statements.lines)},
-    }
+    text, lines = printed(tree)
     identifiers = {symbol: names[symbol] for symbol in kernel.parameters}
     prints = tuple(statements.context.prints)
-    return Module(text, function, identifiers, names.constexprs, lines, names.table, prints)
+    return Module(text, tree, identifiers, names.constexprs, lines, names.table, prints)
 
 
-def _parameters(kernel: KernelDef, names: Names) -> list[dict[str, object]]:
-    """What the template says of the parameters."""
+def _parameters(kernel: KernelDef, names: Names) -> Iterator[Parameter]:
     comments = kernel.parameter_comments or (Comments(),) * len(kernel.parameters)
-    rows: list[dict[str, object]] = []
     for symbol, comment in zip(kernel.parameters, comments, strict=True):
         note = "; ".join(note for note in (_note(symbol), *comment.beside) if note)
-        rows.append(
-            {"name": names[symbol], "type": _annotation(symbol), "comments": comment.above, "note": note}
-        )
-    return rows
+        yield Parameter(names[symbol], _annotation(symbol), comment.above, note)
 
 
-def _table(names: Names) -> list[dict[str, object]]:
+def _table(names: Names) -> Iterator[Parameter]:
     """The parameter of checked code that holds the storages, and takes the reports."""
-    if names.table is None:
-        return []
-    note = "long*: the storages that accesses may reach, and what was found of those that did not"
-    return [{"name": names.table, "type": "", "comments": (), "note": note}]
+    if names.table is not None:
+        note = "long*: the storages that accesses may reach, and what was found of those that did not"
+        yield Parameter(names.table, "", (), note)
+
+
+def _constexprs(names: Names) -> Iterator[Parameter]:
+    return (Parameter(name, CONSTEXPR) for name in names.constexprs)
 
 
 def _annotation(symbol: Symbol) -> str:

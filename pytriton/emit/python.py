@@ -1,26 +1,36 @@
-"""A small tree of Python expressions, and how it is printed.
+"""The Python that is generated, as a tree: expressions, statements with comments and source lines, the kernel.
 
-Input: a ``Node``. Output: text on one line with just the parentheses that Python needs (one precedence table;
+``stmt.py`` builds the body, ``module.py`` the kernel around it; ``fold`` merges the trees of many define sets
+into one; ``printer.py`` is the only thing that prints a tree. Invariant: a statement holds all that is printed
+for it, so that equal trees are equal texts.
+
+Here is how an expression is printed on one line, with just the parentheses that Python needs (one precedence table;
 the right operand of a left-associative operator is printed one level tighter). What is too long for a line is
 broken in layout.py.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from pytriton.frozen import dataclass
 
 __all__ = [
+    "CONSTEXPR",
     "POSTFIX",
     "PRECEDENCE",
     "Atom",
     "BinOp",
+    "Block",
     "Call",
     "Conditional",
     "Index",
+    "Kernel",
     "Method",
     "Node",
+    "Parameter",
+    "Simple",
+    "Statement",
     "Tuple",
     "UnaryOp",
     "left_level",
@@ -44,6 +54,7 @@ PRECEDENCE: Final = {
 }
 _COMPARISON: Final = 4
 POSTFIX: Final = 13
+CONSTEXPR: Final = "tl.constexpr"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +118,58 @@ class Conditional:
 
 
 Node = Atom | BinOp | UnaryOp | Call | Method | Index | Tuple | Conditional
+
+
+@dataclass(frozen=True, slots=True)
+class Simple:
+    """``before node``, as in ``x = ...``. Without a node, ``before`` is the whole statement (``pass``); where that
+    is empty too, only the comments above are left.
+    """
+
+    before: str
+    node: Node | None
+    line: int = 0
+    above: tuple[str, ...] = ()
+    beside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """``before node:`` and the statements in it; ``otherwise`` is for ``if`` only."""
+
+    before: str
+    node: Node
+    body: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...] = ()
+    line: int = 0
+    above: tuple[str, ...] = ()
+    beside: str = ""
+
+
+Statement = Simple | Block
+
+
+class Parameter(NamedTuple):
+    """``name: annotation,  # note`` under the comments above it."""
+
+    name: str
+    annotation: str  # CONSTEXPR for a define
+    above: tuple[str, ...] = ()
+    note: str = ""
+
+
+class Kernel(NamedTuple):
+    """``helpers`` are functions of the templates by name, ``above`` the comments before the kernel,
+    ``libdevice`` whether the module imports it.
+    """
+
+    function: str
+    above: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    body: tuple[Statement, ...]
+    line: int = 0
+    helpers: frozenset[str] = frozenset()
+    libdevice: bool = False
 
 
 def show(node: Node, tight: int = 0) -> str:

@@ -1,96 +1,72 @@
-"""Typed statements -> lines of Python.
+"""Typed statements -> statements of Python.
 
-Input: the body of a kernel after the passes. Output: its lines, each with the line of the source it came
-from. Invariants: a variable is a tensor of its declared type and shape from its first assignment on, so that
-Triton can carry it through loops and branches; every user comment is printed once.
+Input: the body of a kernel after the passes. Output: the body of its tree (python.py). Invariants: a variable is a
+tensor of its declared type and shape from its first assignment on, so that Triton can carry it through loops and
+branches; every user comment is printed once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import assert_never
 
 from pytriton.emit.context import Context, lower, node_of, size_node, tensor_of
 from pytriton.emit.conversions import as_tensor, place
-from pytriton.emit.document import WIDTH
 from pytriton.emit.expr import lower_expression
 from pytriton.emit.functions import prints
-from pytriton.emit.layout import layout
 from pytriton.emit.memory import checked, mask_node
 from pytriton.emit.names import Names
 from pytriton.emit.numbers import dtype, full
-from pytriton.emit.python import Atom, BinOp, Call, Method, Node
+from pytriton.emit.python import Atom, BinOp, Block, Call, Method, Node, Simple, Statement
 from pytriton.emit.values import Value
-from pytriton.frozen import dataclass, replace
+from pytriton.frozen import replace
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.convert import constant, round_to
-from pytriton.lang.tree.typed import Body, Comments, Expr, Statement, Symbol
+from pytriton.lang.tree.typed import Body, Comments, Expr, Symbol
 from pytriton.lang.tree.types import BOOL, DOUBLE, FLOAT, INT, PointerType, ScalarType, element_of, shape_of
 from pytriton.lang.tree.walk import assigned, names, reads
 from pytriton.passes.memory.provenance import Provenance
 from pytriton.source import Span
 
-__all__ = ["Line", "Statements"]
+__all__ = ["Statements"]
 
 _AUGMENTED = frozenset(("+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>", "/"))
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of the module and the line of the source that it came from."""
-
-    text: str
-    source: int
-
-
 class Statements:
-    """Prints the statements of one kernel."""
+    """Builds the statements of one kernel."""
 
     def __init__(self, names: Names, provenance: Provenance, precision: str) -> None:
         self.names = names
         self.provenance = provenance
         self.context = Context(names, precision, lower_expression)
-        self.lines: list[Line] = []
-        self._indent = 4
+        self._made: list[Statement] = []
 
-    def body(self, body: Body) -> None:
-        """Print a block; ``pass`` where nothing else is in it."""
-        count = len(self.lines)
+    def body(self, body: Body) -> tuple[Statement, ...]:
+        """The statements of one block."""
+        outer, self._made = self._made, []
         mentions = _first_mentions(body)
         for statement in body:
             self._statement(statement, mentions)
-        if not any(not line.text.lstrip().startswith("#") for line in self.lines[count:]):
-            self._put("pass", body[0].span.line if body else 0)
+        made, self._made = self._made, outer
+        return tuple(_with_comments(made))
 
-    # ---------------------------------------------------------------- lines
-
-    def _put(self, text: str, source: int) -> None:
-        self.lines.append(Line(" " * self._indent + text, source))
-
-    def _print(self, before: str, node: Node, after: str, span: Span, comments: Comments) -> None:
-        """``before node after`` with the comments of its statement."""
-        lines = layout(before, node, after, self._indent)
+    def _put(self, before: str, node: Node | None, span: Span, comments: Comments) -> None:
+        """``before node`` with the comments of its statement."""
         beside = "; ".join(comments.beside)
-        above = comments.above
-        width = len(f"# {beside}".encode())  # at least what it takes on the screen
-        if beside and (len(lines) > 1 or len(lines[-1]) + 2 + width > WIDTH):
-            above, beside = (*above, beside), ""
-        self._comment(above, span)
-        if beside:
-            lines[-1] += f"  # {beside}"
-        self.lines += [Line(line, span.line) for line in lines]
+        self._made.append(Simple(before, node, span.line, comments.above, beside))
+
+    def _block(self, before: str, node: Node, body: Body, span: Span, comments: Comments) -> None:
+        """``before node:`` and a body."""
+        beside = "; ".join(comments.beside)
+        inner = self.body(body)
+        self._made.append(Block(before, node, inner, (), span.line, comments.above, beside))
 
     def _comment(self, above: tuple[str, ...], span: Span) -> None:
-        for text in above:
-            self._put(f"# {text}".rstrip(), span.line)
+        if above:
+            self._made.append(Simple("", None, span.line, above))
 
-    def _inner(self, body: Body) -> None:
-        self._indent += 4
-        self.body(body)
-        self._indent -= 4
-
-    # ---------------------------------------------------------------- statements
-
-    def _statement(self, statement: Statement, mentions: dict[Symbol, Statement]) -> None:
+    def _statement(self, statement: typed.Statement, mentions: dict[Symbol, typed.Statement]) -> None:
         match statement:
             case typed.Remark(comments=comments):
                 self._comment(comments.above + comments.beside, statement.span)
@@ -109,22 +85,22 @@ class Statements:
             case typed.Evaluate(value=typed.Call(function="printf") as call):
                 comments = statement.comments
                 for node in prints(call, self.context):
-                    self._print("", node, "", statement.span, comments)
+                    self._put("", node, statement.span, comments)
                     comments = Comments()
             case typed.Evaluate():
                 node = node_of(statement.value, self.context)
-                self._print("", node, "", statement.span, statement.comments)
+                self._put("", node, statement.span, statement.comments)
             case typed.If():
-                self._if(statement)
+                self._settle((statement,))
+                self._made.append(self._if(statement))
             case typed.RangeLoop():
                 self._range(statement)
             case typed.While():
-                self._while(statement.condition, statement.body, statement)
+                self._while(statement.condition, statement.body, statement.span, statement.comments)
             case typed.For():
                 self._for(statement)
             case typed.Return():
-                self._comment(statement.comments.above, statement.span)
-                self._put("return", statement.span.line)
+                self._put("return", None, statement.span, Comments(statement.comments.above))
             case typed.DoWhile() | typed.Break() | typed.Continue():
                 raise AssertionError("passes/lower/jumps.py leaves none")
             case _:
@@ -139,9 +115,9 @@ class Statements:
         if node == Atom(name):  # nothing is printed: a number stays one
             return
         if isinstance(node, BinOp) and node.left == Atom(name) and node.operator in _AUGMENTED:
-            self._print(f"{name} {node.operator}= ", node.right, "", span, comments)
+            self._put(f"{name} {node.operator}= ", node.right, span, comments)
         else:
-            self._print(f"{name} = ", node, "", span, comments)
+            self._put(f"{name} = ", node, span, comments)
         self.names.weak.discard(symbol)
 
     def _typed(self, value: Value, symbol: Symbol) -> Node:
@@ -165,7 +141,7 @@ class Statements:
             call = checked("store", statement.site, (pointer.node, value), mask, self.context)
         else:
             call = Call("tl.store", (pointer.node, value), (("mask", mask),) if mask is not None else ())
-        self._print("", call, "", statement.span, statement.comments)
+        self._put("", call, statement.span, statement.comments)
 
     def _stored(self, statement: typed.Store, want: tuple[int, ...]) -> Node:
         """The value to store. Where it is converted last, the type is that of the pointer it goes to."""
@@ -194,24 +170,17 @@ class Statements:
 
     # ---------------------------------------------------------------- control flow
 
-    def _if(self, statement: typed.If) -> None:
-        self._settle((statement,))
+    def _if(self, statement: typed.If) -> Block:
         condition = node_of(statement.condition, self.context)
-        self._print("if ", condition, ":", statement.span, statement.comments)
-        self._inner(statement.then)
-        otherwise = statement.otherwise
-        while otherwise:
-            if len(otherwise) == 1 and isinstance(otherwise[0], typed.If):
-                chained = otherwise[0]
-                self._comment(chained.comments.above, chained.span)
-                condition = node_of(chained.condition, self.context)
-                self._print("elif ", condition, ":", chained.span, Comments())
-                self._inner(chained.then)
-                otherwise = chained.otherwise
-                continue
-            self._put("else:", otherwise[0].span.line)
-            self._inner(otherwise)
-            break
+        then = self.body(statement.then)
+        match statement.otherwise:
+            case (typed.If() as chained,):
+                otherwise: tuple[Statement, ...] = (replace(self._if(chained), beside=""),)
+            case _:
+                otherwise = self.body(statement.otherwise)
+        comments = statement.comments
+        line, beside = statement.span.line, "; ".join(comments.beside)
+        return Block("if ", condition, then, otherwise, line, comments.above, beside)
 
     def _range(self, statement: typed.RangeLoop) -> None:
         self._settle(statement.body)
@@ -229,8 +198,7 @@ class Statements:
         call = Call("range", arguments)
         if statement.stages is not None:
             call = Call("tl.range", arguments, (("num_stages", Atom(str(statement.stages))),))
-        self._print(f"for {name} in ", call, ":", statement.span, statement.comments)
-        self._inner(statement.body)
+        self._block(f"for {name} in ", call, statement.body, statement.span, statement.comments)
 
     def _for(self, statement: typed.For) -> None:
         """A loop that is no ``range``: its initialisation, then ``while`` with the step at the end."""
@@ -242,23 +210,21 @@ class Statements:
         condition = statement.condition
         if condition is None:
             condition = typed.Literal(statement.span, BOOL, 1)
-        bare = typed.While(statement.span, condition, statement.body + statement.step)
-        self._while(condition, bare.body, bare)
+        self._while(condition, statement.body + statement.step, statement.span, Comments())
 
-    def _while(self, condition: Expr, body: Body, statement: typed.While) -> None:
+    def _while(self, condition: Expr, body: Body, span: Span, comments: Comments) -> None:
         self._settle(body)
         value = lower(condition, self.context)
         if value.strong:
             value = as_tensor(value)  # a loop has no number for its condition
-        self._print("while ", value.node, ":", statement.span, statement.comments)
-        self._inner(body)
+        self._block("while ", value.node, body, span, comments)
 
     def _settle(self, body: Body) -> None:
         """What a loop or an ``if`` assigns is a tensor before it, too: Triton wants one type of a variable."""
         for symbol in assigned(body) & self.names.weak:
             name = self.names[symbol]
             value = BinOp("+", Atom(name), Atom("0"))
-            self._print(f"{name} = ", value, "", symbol.span, Comments())
+            self._put(f"{name} = ", value, symbol.span, Comments())
             self.names.weak.discard(symbol)
 
 
@@ -274,10 +240,20 @@ def _zero(statement: typed.Declare) -> Expr:
     return zero
 
 
-def _first_mentions(body: Body) -> dict[Symbol, Statement]:
+def _with_comments(statements: list[Statement]) -> Iterator[Statement]:
+    """Comments on their own belong to the statement that follows them."""
+    above: tuple[str, ...] = ()
+    for statement in statements:
+        above += statement.above
+        if statement.node is not None or statement.before or statement is statements[-1]:
+            yield replace(statement, above=above) if above != statement.above else statement
+            above = ()
+
+
+def _first_mentions(body: Body) -> dict[Symbol, typed.Statement]:
     """For each variable declared without a value, the statement that mentions it first."""
     waiting = {s.symbol for s in body if isinstance(s, typed.Declare) and s.value is None}
-    mentions: dict[Symbol, Statement] = {}
+    mentions: dict[Symbol, typed.Statement] = {}
     if not waiting:
         return mentions
     for statement in body:
@@ -288,7 +264,7 @@ def _first_mentions(body: Body) -> dict[Symbol, Statement]:
     return mentions
 
 
-def _needs_value(symbol: Symbol, first: Statement | None) -> bool:
+def _needs_value(symbol: Symbol, first: typed.Statement | None) -> bool:
     """Whether something may read or keep the variable before a plain assignment sets it."""
     if isinstance(first, typed.For) and first.init:
         first = first.init[0]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pytriton.emit.document import INDENT, WIDTH
-from pytriton.emit.layout import layout
+from pytriton.emit.layout import INDENT, WIDTH, layout
 from pytriton.fold.read import Block, Kernel, Simple, Statement
 
 __all__ = ["body", "module", "printed"]

@@ -13,8 +13,7 @@ import subprocess
 import sys
 
 import pytriton
-from pytriton.emit.document import WIDTH
-from pytriton.emit.layout import layout
+from pytriton.emit.layout import WIDTH, layout
 from pytriton.emit.python import (
     PRECEDENCE,
     Atom,

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from pytriton.emit.document import WIDTH
+from pytriton.emit.layout import WIDTH
 from pytriton.emit.templates import render
 from pytriton.fold.variants import number
 from pytriton.port.kernels import PortedKernel
