@@ -36,7 +36,7 @@ from pytriton.runtime.locks import Lock
 from pytriton.runtime.options.call import called
 from pytriton.runtime.options.defines import Config, configs_of, defines_of
 from pytriton.runtime.options.definition import Definition, PlanSettings
-from pytriton.runtime.options.eras import Given, by_era, device_of, indices_of
+from pytriton.runtime.options.eras import Given, by_era, device_of
 from pytriton.runtime.options.heuristics import Heuristic, Heuristics
 from pytriton.runtime.options.source_text import KernelText, read_source
 from pytriton.runtime.options.typos import tell_of_typos
@@ -399,7 +399,6 @@ def kernel(
     heuristics: Mapping[str, Heuristic] | None = None,
     tune_budget: float | None = None,
     tune: str | None = None,
-    tune_devices: Iterable[Any] = (),
     precision: str | Iterable[str] = "ieee",
     fast_math: bool | Iterable[bool] = False,
     strict_promises: bool = False,
@@ -426,7 +425,7 @@ def kernel(
         autotune_key=(autotune_key,) if isinstance(autotune_key, str) else tuple(autotune_key or ()),
         outputs=tuple(outputs),
     )
-    folders, tuning = tuple([os.fspath(each) for each in include_dirs]), (tune_budget, tune, tune_devices)
+    folders, tuning = tuple([os.fspath(each) for each in include_dirs]), (tune_budget, tune)
     definition = Definition(
         KernelText(read_source(src, name), Settings(kernel, folders, strict_literals)),
         *(defines_of(given.defines), given.num_warps, num_stages),
@@ -443,10 +442,17 @@ _GIVE_A_GRID: Final = (
 )
 
 
+_REMOVED: Final = {
+    "tune_devices": "leave it out: a sweep is timed on the GPU of its call, and the ranks of torch.distributed "
+    "share one"
+}
+
+
 def _refuse_unknown(options: Iterable[str]) -> None:
     for option in options:
         near = closest(option, OPTIONS)
         help_ = f"did you mean '{near}'?" if near else f"a define is given in defines={{'{option}': ...}}"
+        help_ = _REMOVED.get(option, help_)
         raise refusal(f"pytriton.kernel has no option '{option}'", "TC515", help_)
 
 
@@ -455,7 +461,7 @@ OPTIONS: Final = [name for name, p in signature(kernel).parameters.items() if p.
 
 def _settings(
     given: Given,
-    tuning: tuple[float | None, str | None, Iterable[Any]],
+    tuning: tuple[float | None, str | None],
     arithmetic: tuple[str | Iterable[str], bool | Iterable[bool]],
     strict: bool,
     check: Check,
@@ -464,13 +470,12 @@ def _settings(
         tuple(axis) if isinstance(axis, Iterable) and not isinstance(axis, str) else axis
         for axis in arithmetic
     )
-    (budget, tune, devices), device = tuning, device_of(given.device)
+    (budget, tune), device = tuning, device_of(given.device)
     if tune not in (None, "full"):
         raise refusal(f"tune is {tune!r}", "TC517", "give 'full', or leave it out")
     return PlanSettings(
         *(given.autotune_key, budget, device, tune == "full", precision, fast_math, strict),
         legacy=from_legacy(),
-        tune_devices=indices_of(devices),
         check=check,
     )
 

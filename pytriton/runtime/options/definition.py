@@ -29,7 +29,6 @@ class PlanSettings:
     strict_promises: bool = False  # refuse launches that break one
     only_named_key: bool = False  # as under torch.compile, where integers alone call for no new tuning
     legacy: bool = False  # made inside a legacy package: launches are no changes for autograd
-    tune_devices: tuple[int, ...] = ()  # other GPUs that time a part of the points
     check: Check = None  # whether launches are checked for accesses outside: checks/mode.py
 
 

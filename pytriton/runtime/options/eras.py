@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ import torch
 
 from pytriton.runtime.errors import refusal
 
-__all__ = ["Given", "by_era", "device_of", "indices_of"]
+__all__ = ["Given", "by_era", "device_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,3 @@ def device_of(given: Any) -> torch.device | None:
         raise refusal(
             f"{given!r} is no device", "TC515", "give 'cuda', 'cuda:1', 'cpu' or a torch.device"
         ) from error
-
-
-def indices_of(given: Iterable[Any]) -> tuple[int, ...]:
-    """The GPUs of a list, as numbers; raises LaunchError for what is none, or names none in particular."""
-    devices = [device_of(each) for each in given]
-    for each in devices:
-        if each is None or each.type != "cuda" or each.index is None:
-            raise refusal(f"tune_devices has {str(each)!r}", "TC515", "give numbers of GPUs, or 'cuda:1'")
-    return tuple(device.index for device in devices if device is not None)

@@ -1,4 +1,4 @@
-"""A race that the ranks of ``torch.distributed`` run together, or several GPUs of one process.
+"""A race that the ranks of ``torch.distributed`` run together.
 
 Input: points, and how this rank races some of them. Output: how the race ended, the same on all ranks that take
 part. The points are cut into lots, one for each GPU. Each rank compiles and races the next lot that nobody has, on
@@ -6,8 +6,7 @@ its own GPU, until none is left; then one of them races the best of all lots. Th
 GPUs are not compared. All goes through the store of the process group (``ranks.share``): a rank that never comes
 takes nothing, and what one that died has taken is done by another.
 
-Only ranks with the same GPU model, alignment and points share a race. Other GPUs of one process take a lot each, in
-threads (``tune_devices=``), on copies of the arguments (elsewhere.py).
+Only ranks with the same GPU model, alignment and points share a race.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from pytriton.runtime.options.defines import Config
@@ -43,33 +41,12 @@ def race_together(
     configs: Sequence[Config],
     rounds: int,
     run: Callable[[Sequence[Config], int], Heat],
-    others: Sequence[Callable[[Sequence[Config], int], Heat]] = (),
 ) -> Heat:
-    """``run(configs, rounds)``, by all ranks that come; by this one alone where there is nothing to share.
-
-    ``others`` do the same on other GPUs of this process, and take part where there are no other ranks.
-    """
-    ranks = 1 if question is None else ranks_here()
-    runners = [run] if ranks > 1 else [run, *others]
-    count = min(max(ranks, len(runners)), len(configs) // _SMALLEST_LOT)
-    if count < 2:
+    """``run(configs, rounds)``, by all ranks that come; by this one alone where there is nothing to share."""
+    count = min(ranks_here(), len(configs) // _SMALLEST_LOT)
+    if question is None or count < 2:
         return run(configs, rounds)
     parts = [configs[at::count] for at in range(count)]
-    if ranks > 1 and question is not None:
-        return _by_ranks(question, configs, parts, rounds, run)
-    with ThreadPoolExecutor(count, "pytriton-tune") as pool:
-        lots = [*pool.map(lambda runner, part: runner(part, SCREENING), runners, parts)]
-    best = _best_of(lots)
-    return _joined(lots, run(best, rounds) if best else Heat())
-
-
-def _by_ranks(
-    question: Question,
-    configs: Sequence[Config],
-    parts: Sequence[Sequence[Config]],
-    rounds: int,
-    run: Callable[[Sequence[Config], int], Heat],
-) -> Heat:
     named = {repr(config): config for config in configs}
     asked = [question.stored_by(), [*named], rounds]
     name = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
@@ -84,16 +61,8 @@ def _by_ranks(
         return [_read(text, named) for text in shared]
 
     lots = heats("lots", parts, SCREENING)
-    best = _best_of(lots)
-    return _joined(lots, heats("best", [best], rounds)[0] if best else Heat())
-
-
-def _best_of(lots: Sequence[Heat]) -> list[Config]:
-    return [config for lot in lots for config in lot.field[:_FROM_EACH_LOT]]
-
-
-def _joined(lots: Sequence[Heat], last: Heat) -> Heat:
-    """How the race ended, from its lots and from the last race of their best."""
+    best = [config for lot in lots for config in lot.field[:_FROM_EACH_LOT]]
+    last = heats("best", [best], rounds)[0] if best else Heat()
     results: dict[Config, float | str] = {}
     for lot in lots:
         results |= _scaled(lot, last.results) if last.field else lot.results

@@ -47,7 +47,6 @@ from pytriton.runtime.sweep.variants import (
     staged,
 )
 from pytriton.runtime.tune.benchmark import WRONG, Deadline, may_measure
-from pytriton.runtime.tune.elsewhere import calls_on
 from pytriton.runtime.tune.measure import Call, grid_of, measure
 from pytriton.runtime.tune.progress import Progress
 from pytriton.runtime.tune.race import MAX_ROUNDS, SCREENING
@@ -249,15 +248,13 @@ class Tuner:
         """Decide the sweep, and keep what was found. Raises TuneError where no candidate is left."""
         users, over = self._sweep.configs, Deadline(self._settings.tune_budget)
         progress = Progress(self._sweep.first.translation.kernel, users)
-        parameters = self._sweep.first.binder.own.parameters
-        calls = [call, *calls_on(self._settings.tune_devices, call, parameters)]
 
         def race(configs: Sequence[Config], rounds: int) -> None:
             """Their times and the finalists are in the record afterwards. Nothing happens where the finalists of an
             earlier race have nobody to beat, or no time."""
             if configs and not (record.finalists and (len(configs) == 1 or over())):
-                run, *others = [partial(self._heat, each, progress, over) for each in calls]
-                self._take(record, race_together(question, configs, rounds, run, others))
+                run = partial(self._heat, call, progress, over)
+                self._take(record, race_together(question, configs, rounds, run))
 
         copies = self._on_copies(call)
         missing = self._missing([*users, *copies], record)
