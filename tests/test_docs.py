@@ -36,12 +36,6 @@ OTHERS = {
 }  # tests/port/test_walk.py, tests/test_walks.py
 
 BEFORE = {
-    "launching.md": """
-import pytriton
-kernel = pytriton.kernel('''__global__ void add(float* z, float* x, float* y, int n) {
-  int i[TILE] = 0 ... TILE; *?(i < n)(z + i) = *?(i < n)(x + i) + *?(i < n)(y + i);
-}''', {"TILE": 16})
-""",
     "legacy.md": """
 from pathlib import Path
 Path("torch_blocksparse.py").write_text("import triton, triton.testing\\nfrom triton import kernel\\n")
@@ -51,7 +45,6 @@ AFTER = {
     "gradients.md": "",
     "README.md": "torch.testing.assert_close(z, x + y, rtol=0, atol=0)",
     "legacy.md": "assert torch_blocksparse.triton is pytriton and torch_blocksparse.kernel is pytriton.kernel",
-    "launching.md": "",
     "start.md": "assert add.best_config is not None",
     "debugging.md": "",
     "gpus.md": "",

@@ -1,74 +1,40 @@
 """What generated Python may contain: the last check before its text is executed.
 
-The translator and the fast path write modules from names and numbers that come from a user's source. Should they
-ever let a piece of that source through as Python, this gate stops it: it knows the few forms that their templates
-and the emitter use and refuses all others. (The interpreter runs a kernel as Python, so the bodies of functions
-matter too.) One walk serves both; what may stand in a kernel and in a launcher are two tables.
+The translator writes modules from names and numbers that come from a user's source. Should it ever let a piece of
+that source through as Python, this gate stops it: it knows the few forms that templates and the emitter use and
+refuses all others. (The interpreter runs a kernel as Python, so the bodies of functions matter too.)
 """
 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from types import EllipsisType, NoneType
 from typing import Final, NoReturn
 
 from pytriton.runtime.errors import refusal
 
-__all__ = ["check_launcher", "check_module"]
+__all__ = ["check_module"]
 
 _PARTS: Final = (ast.boolop, ast.cmpop, ast.expr_context, ast.operator, ast.unaryop)
 _EXPRESSIONS: Final = (
     *(ast.Attribute, ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.Constant, ast.IfExp, ast.Name),
-    *(ast.Subscript, ast.Tuple, ast.UnaryOp),
+    *(ast.Subscript, ast.Tuple, ast.UnaryOp, ast.List, ast.Slice, ast.keyword, *_PARTS),
 )
-_STATEMENTS: Final = (ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.Return)
 
 
-@dataclass(frozen=True)
-class _Table:
-    """What one kind of generated text may contain; ``what`` names it in messages.
-
-    ``called`` are the functions that may be called by name, ``namespaces`` those whose public names may be used,
-    ``methods`` and ``attributes`` those of values. ``reserved`` names are only called, never bound or passed on.
-    """
-
-    what: str
-    statements: tuple[type[ast.AST], ...]
-    expressions: tuple[type[ast.AST], ...]
-    constants: tuple[type, ...]
-    called: frozenset[str]
-    methods: frozenset[str]
-    attributes: frozenset[str]
-    namespaces: frozenset[str] = frozenset()
-    reserved: frozenset[str] = frozenset()
-
-
-_KERNEL: Final = _Table(
-    what="generated code",
-    statements=(*_STATEMENTS, ast.AnnAssign, ast.Break, ast.Continue, ast.For, ast.Pass, ast.While),
-    expressions=(*_EXPRESSIONS, *_PARTS, ast.List, ast.Slice, ast.keyword),
-    constants=(int, float, NoneType, EllipsisType),
-    called=frozenset({"range", "printed", "watched"}),
-    # of tl.tensor and of its descriptors
-    methods=frozenset("broadcast_to cast expand_dims load permute reshape split to trans view".split()),
-    attributes=frozenset({"T", "dtype", "element_ty", "shape", "type"}),
-    # ``tl.core`` and its like hold modules of Python, builtins among them.
-    namespaces=frozenset({"tl", "tl.math", "libdevice"}),
-    reserved=frozenset({"triton", "tl", "libdevice", "range", "float", "printed", "watched"}),
+_STATEMENTS: Final = (
+    *(ast.AnnAssign, ast.Assign, ast.AugAssign, ast.Break, ast.Continue, ast.Expr, ast.For, ast.If, ast.Pass),
+    *(ast.Return, ast.While),
 )
-_LAUNCHER: Final = _Table(
-    what="a generated launcher",
-    statements=(*_STATEMENTS, ast.ExceptHandler, ast.Try),
-    expressions=(*_EXPRESSIONS, *_PARTS),
-    constants=(int, NoneType),
-    called=frozenset(
-        "callable current_device current_stream float grad_enabled grid increment_version launch len missed "
-        "to_bfloat16 to_half type".split()
-    ),
-    methods=frozenset({"data_ptr", "get_device", "is_contiguous", "is_neg", "numel", "get"}),
-    attributes=frozenset({"calls", "dtype", "launch_enter_hook", "launch_exit_hook", "requires_grad"}),
-)
+_CONSTANTS: Final = (int, float, NoneType, EllipsisType)
+_CALLED: Final = frozenset({"range", "printed", "watched"})
+# of tl.tensor and of its descriptors
+_METHODS: Final = frozenset("broadcast_to cast expand_dims load permute reshape split to trans view".split())
+_ATTRIBUTES: Final = frozenset({"T", "dtype", "element_ty", "shape", "type"})
+# ``tl.core`` and its like hold modules of Python, builtins among them.
+_NAMESPACES: Final = frozenset({"tl", "tl.math", "libdevice"})
+# only called, never bound or passed on
+_RESERVED: Final = frozenset({"triton", "tl", "libdevice", "range", "float", "printed", "watched"})
 
 _IMPORTS: Final = frozenset(
     {"import triton", "import triton.language as tl", "from triton.language.extra import libdevice"}
@@ -80,37 +46,22 @@ _CURE: Final = "this is a bug in pytriton: please report it with the kernel's so
 
 def check_module(text: str, path: str) -> None:
     """Raise LaunchError (a bug of pytriton, TC521) unless the text has the form of a generated module."""
-    _check(text, path, _KERNEL)
-
-
-def check_launcher(text: str, path: str) -> None:
-    """Raise LaunchError (a bug of pytriton, TC521) unless the text has the form of a generated launcher."""
-    _check(text, path, _LAUNCHER)
-
-
-def _check(text: str, path: str, table: _Table) -> None:
     try:
-        gate = _Gate(path, table)
-        tree = ast.parse(text, path)
-        if table is _KERNEL:
-            gate.module(tree)
-        else:
-            gate.launcher(tree)
+        _Gate(path).module(ast.parse(text, path))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise refusal(f"{path}: {table.what} cannot be read: {error}", "TC521", _CURE) from error
+        raise refusal(f"{path}: generated code cannot be read: {error}", "TC521", _CURE) from error
 
 
 class _Gate:
     """The check of one text; ``called`` are the functions that it may call by name, its own among them."""
 
-    def __init__(self, path: str, table: _Table) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
-        self.table = table
-        self.called = set(table.called)
+        self.called = set(_CALLED)
 
     def refuse(self, node: ast.AST, description: str) -> NoReturn:
         place = f"{self.path}:{getattr(node, 'lineno', 1)}"
-        raise refusal(f"{place}: {self.table.what} may not contain {description}", "TC521", _CURE)
+        raise refusal(f"{place}: generated code may not contain {description}", "TC521", _CURE)
 
     def module(self, tree: ast.Module) -> None:
         self.called.update(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
@@ -122,20 +73,6 @@ class _Gate:
                 self.kernel(node)
             else:
                 self.refuse(node, f"a module-level {type(node).__name__}")
-
-    def launcher(self, tree: ast.Module) -> None:
-        body = tree.body
-        if body and isinstance(body[0], ast.ImportFrom):
-            if body[0].module != "torch" or any(alias.asname for alias in body[0].names):
-                self.refuse(body[0], f"'{ast.unparse(body[0])}'")
-            body = body[1:]
-        match body:
-            case [ast.FunctionDef(decorator_list=[], returns=None, args=given) as function]:
-                if ast.unparse(given) != "arguments, grid":
-                    self.refuse(function, f"the parameters '{ast.unparse(given)}'")
-                self.statements(function.body)
-            case _:
-                self.refuse(tree, "anything but one plain function")
 
     def kernel(self, node: ast.FunctionDef) -> None:
         if [ast.unparse(decorator) for decorator in node.decorator_list] != ["triton.jit"]:
@@ -154,7 +91,7 @@ class _Gate:
 
     def name(self, node: ast.AST, name: str) -> None:
         """A name that the text binds."""
-        if name.startswith("__") or name in self.table.reserved:
+        if name.startswith("__") or name in _RESERVED:
             self.refuse(node, f"the name '{name}'")
 
     def annotation(self, node: ast.AST, annotation: ast.expr) -> None:
@@ -167,7 +104,7 @@ class _Gate:
             self.statement(statement)
 
     def statement(self, node: ast.AST) -> None:
-        if not isinstance(node, self.table.statements):
+        if not isinstance(node, _STATEMENTS):
             self.refuse(node, f"a {type(node).__name__} statement")
         if isinstance(node, ast.AnnAssign):
             self.annotation(node, node.annotation)
@@ -176,7 +113,7 @@ class _Gate:
             for target in targets:
                 self.target(target)
         for child in ast.iter_child_nodes(node):
-            if isinstance(child, (ast.stmt, ast.ExceptHandler)):
+            if isinstance(child, ast.stmt):
                 self.statement(child)
             else:
                 self.expression(child)
@@ -195,19 +132,19 @@ class _Gate:
             case ast.Constant(value=str()):
                 if not keyword:
                     self.refuse(node, f"the text {node.value!r}")
-            case ast.Constant(value=value) if not isinstance(value, self.table.constants):
+            case ast.Constant(value=value) if not isinstance(value, _CONSTANTS):
                 self.refuse(node, f"the constant {value!r}")
             case ast.Name(id=name) if name.startswith("__"):
                 self.refuse(node, f"the name '{name}'")
-            case ast.Name(id=name) if name in self.table.reserved:
+            case ast.Name(id=name) if name in _RESERVED:
                 self.refuse(node, f"'{name}' as a value")
             case ast.Attribute():
-                self.attribute(node, self.table.attributes)
+                self.attribute(node, _ATTRIBUTES)
                 return
             case ast.Call():
                 self.call(node)
                 return
-            case _ if not isinstance(node, self.table.expressions):
+            case _ if not isinstance(node, _EXPRESSIONS):
                 self.refuse(node, f"a {type(node).__name__}")
         for child in ast.iter_child_nodes(node):
             self.expression(child, keyword=isinstance(node, ast.keyword))
@@ -225,7 +162,7 @@ class _Gate:
                 return  # how Python spells these numbers
             # A label is text.
             case ast.Call(func=ast.Attribute() as method, args=[ast.Constant(value=str()), *rest]) if (
-                self.table is _KERNEL and ast.unparse(method) == "tl.device_print"
+                ast.unparse(method) == "tl.device_print"
             ):
                 for argument in (*rest, *node.keywords):
                     self.expression(argument)
@@ -234,7 +171,7 @@ class _Gate:
                 if name not in self.called:
                     self.refuse(node, f"a call of '{name}'")
             case ast.Call(func=ast.Attribute() as method):
-                self.attribute(method, self.table.methods)
+                self.attribute(method, _METHODS)
             case _:
                 self.refuse(node, f"a call of '{ast.unparse(node.func)}'")
         for argument in (*node.args, *node.keywords):
@@ -245,6 +182,6 @@ class _Gate:
         owner = ast.unparse(node.value)
         if node.attr.startswith("_") or node.attr in _REFUSED_FUNCTIONS:
             return None
-        if self.table is _KERNEL and (owner, node.attr) == ("triton", "next_power_of_2"):
+        if (owner, node.attr) == ("triton", "next_power_of_2"):
             return owner
-        return owner if owner in self.table.namespaces else None
+        return owner if owner in _NAMESPACES else None

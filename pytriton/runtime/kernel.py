@@ -227,15 +227,6 @@ class Kernel:
         return assembly(candidate.compile_for(specialization, wanted), mode)
 
     @property
-    def launcher_source(self) -> str:
-        """The generated Python that launches the kernel on a GPU, for the defines of the last call.
-
-        Before any call that is the one for tensors, with the constructor's defines.
-        """
-        plan = self._last or self._default or self._plan((), None, None, None)
-        return plan.launcher_text
-
-    @property
     def best_config(self) -> Config | None:
         """What the last sweep chose; the only config if there is no sweep; None before any call."""
         return self._last.best_config if self._last else None

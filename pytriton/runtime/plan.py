@@ -3,7 +3,7 @@
 A kernel object makes one plan for each set of defines, ``num_warps`` and ``num_stages`` that it is called
 with, and keeps it. A call on a known plan takes the *slow path* at first: it binds its arguments, picks the
 candidate (the only one, or the one that the tuner chose for these argument values), evaluates the grid and
-launches. On a GPU the second call of a form finds a generated launcher (``launch/fast_path.py``), and the third one
+launches. On a GPU the second call of a form finds a launcher in C (``launch/fast_path.py``), and the third one
 its record: that is the fast path, and all that is not proved there comes back here.
 
 Input: the arguments of a call, and its grid. Output: one launch. From here to the stopwatch there are three layers:
@@ -27,8 +27,8 @@ from pytriton.runtime.compile.specialize import reads_parameter
 from pytriton.runtime.errors import refusal, warn_once
 from pytriton.runtime.launch.arguments import Binder, Bound
 from pytriton.runtime.launch.constants import Constants
-from pytriton.runtime.launch.device import Style, sole_device, style_here
-from pytriton.runtime.launch.fast_path import Call, Form, Launcher, Shape, form_of, launcher_text
+from pytriton.runtime.launch.device import Style, sole_device
+from pytriton.runtime.launch.fast_path import Call, Form, Launcher, Shape, form_of, launcher_for
 from pytriton.runtime.launch.gradients import Tell, check_gradients, count_changes, judge, tell_once
 from pytriton.runtime.launch.promises import Promises
 from pytriton.runtime.launch.strides import tell_of_strides, unexplained
@@ -84,7 +84,7 @@ class Plan:
         self._key_positions = self._positions_of_key()
         self._tuner = Tuner(self._sweep, settings, self._constants, self._key_positions, self._bind)
         self._lock = Lock()
-        self._launchers: dict[tuple[bool, Form], Launcher] = {}
+        self._launchers: dict[tuple[bool, Form], Launcher | None] = {}  # None: there can be none
         self._others: dict[tuple[int, ...], Plan] = {}  # by the parameters whose promises they do without
         self._latest: Plan = self  # of these and this one, what the last call on the slow path took
         self.call: Call = self._slow_path
@@ -137,8 +137,8 @@ class Plan:
             return self._make_launcher(launch, arguments, within)
         form, key = missed
         direct = launch.candidate.direct_on(launch.device, launch.specialization)
-        if direct is not None and key[0] == launch.device and self._is_final(launch):
-            launcher = self._launchers[within, form]
+        launcher = self._launchers.get((within, form))
+        if launcher and direct is not None and key[0] == launch.device and self._is_final(launch):
             launcher.keep(key, launch.specialization, launch.candidate.options, direct)
         return None
 
@@ -295,10 +295,10 @@ class Plan:
         if direct is None or form is None or (within, form) in self._launchers:
             return
         shape = self._shape(form, direct.style, direct.extra, within)
-        launcher = Launcher(shape, partial(self._missed, within, form))
+        launcher = launcher_for(shape, partial(self._missed, within, form))
         with self._lock:
             is_first = not any(other == within for other, _ in self._launchers)
-            if self._launchers.setdefault((within, form), launcher) is launcher and is_first:
+            if self._launchers.setdefault((within, form), launcher) is launcher and launcher and is_first:
                 if within:
                     self.call_within = launcher.call
                 else:
@@ -311,19 +311,9 @@ class Plan:
         device = None if current else self._device_without_tensors()
         written = () if within or self._settings.legacy else self.first.written
         return Shape(
-            *(binder.kernel, binder.parameters, form, tuned, device, style, extra, sole_device()),
+            *(binder.parameters, form, tuned, device, style, extra, sole_device()),
             *(not within, written),
         )
-
-    @property
-    def launcher_text(self) -> str:
-        """The generated launchers; before any launch, that for tensors only, as it would be here."""
-        if self._launchers:
-            return "\n\n".join(launcher.text for launcher in self._launchers.values())
-        parameters = self.first.binder.parameters
-        form: Form = tuple("tensor" for parameter in parameters if isinstance(parameter.type, PointerType))
-        extra = len(self.first.translation.constexprs)
-        return launcher_text(self._shape(form, style_here() or "packed", extra, within=False))
 
     @property
     def chosen(self) -> Candidate:

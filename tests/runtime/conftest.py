@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 
 from pytriton.pipeline import Translation
 from pytriton.runtime.options import source_text as text_module
-from tests.runtime.stand_in import StandIn, standing_in
+from tests.runtime.stand_in import StandIn, standing_in, without_c
 
 
 @pytest.fixture(autouse=True)
@@ -29,15 +28,17 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(
-    params=itertools.product([1, 2], ["C", "Python"]), ids=lambda param: f"{param[0]} GPU, {param[1]}"
+    params=[(1, "fast"), (2, "fast"), (1, "slow")], ids=lambda param: f"{param[0]} GPU, {param[1]} path"
 )
 def stand_in(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, built: Path
 ) -> Iterator[StandIn]:
-    """Machines with one GPU and with more have other launchers; each launcher exists in C and in Python."""
-    devices, language = request.param
-    monkeypatch.setenv("PYTRITON_NO_NATIVE", "1" if language == "Python" else "0")
+    """Machines with one GPU and with more have other launchers; a machine without a C compiler has none."""
+    devices, path = request.param
+    if path == "slow":
+        without_c(monkeypatch)
     with standing_in(monkeypatch, built, devices) as made:
+        made.has_fast_path = path == "fast"
         yield made
 
 

@@ -29,6 +29,7 @@ from triton.runtime.driver import driver
 
 from pytriton.runtime import plan
 from pytriton.runtime.kernel import Kernel
+from pytriton.runtime.launch import fast_path
 from pytriton.runtime.sweep import candidate
 from pytriton.runtime.tune import tuner
 from tests.work import PATIENCE
@@ -75,6 +76,7 @@ class StandIn:
         self._parameters = ctypes.c_int.in_dll(library, "parameters")
         self.stream = STREAM
         self.current = DEVICE
+        self.has_fast_path = True
 
     def expect(self, parameters: int) -> None:
         """From now on kernels have so many parameters; what was launched before is forgotten."""
@@ -109,6 +111,11 @@ class StandIn:
                     if loaded.compiled.function == launched.function:
                         return loaded.compiled
         raise AssertionError(f"no kernel has the handle {launched.function}")
+
+
+def without_c(patch: pytest.MonkeyPatch) -> None:
+    """From now on there is no C compiler for launchers: every call takes the slow path."""
+    patch.setattr(fast_path, "_module", cache(lambda: None))
 
 
 class Vendor(NamedTuple):

@@ -213,7 +213,7 @@ class Direct:
 
     ``handles`` are ``function, metadata`` (flat) or ``function, metadata, annotations, signature`` (packed);
     ``extra`` is how many constexprs it wants after the values (none if packed); ``scratch`` how many bytes of
-    memory for each program. A launch of ``count`` values that does not fit goes ``otherwise``.
+    memory for each program. A launch that does not fit goes ``otherwise``.
     """
 
     style: Style
@@ -223,7 +223,6 @@ class Direct:
     scratch: int = 0
     fits: Any = None  # of a grid and values, and packed: descriptors.Fits
     otherwise: Callable[[Grid, Sequence[Any]], object] | None = None
-    count: int = 0
 
     def bare(self, extra: int) -> Callable[..., object]:
         """The function for a caller that gives ``extra`` constexprs, whatever it wants itself, and the memory."""
@@ -232,20 +231,6 @@ class Direct:
             return lambda *given: launch(*given, *(None,) * missing)
         return (lambda *given: launch(*given[:missing])) if missing < 0 else launch
 
-    def taking(self, extra: int) -> Callable[..., object]:
-        """The same for one that gives no memory, and asks nothing of a launch."""
-        launch, fits, otherwise = self.bare(extra), self.fits, self.otherwise
-        if self.scratch:
-            launch = _with_scratch(launch, self.style, self.scratch)
-        if fits is None or otherwise is None:
-            return launch
-
-        def guarded(*given: Any) -> object:
-            grid, values = self.asked(given, self.count)
-            return launch(*given) if fits(grid, values) else otherwise(grid, values)
-
-        return guarded
-
     def asked(self, given: Sequence[Any], count: int) -> tuple[Grid, Sequence[Any]]:
         """The grid and the ``count`` values of a launch, from all that the C function is given."""
         x, y, z = given[:3]
@@ -253,7 +238,7 @@ class Direct:
 
     @property
     def needs(self) -> tuple[int, bytes, Callable[..., object] | None, tuple[int, ...]] | None:
-        """What the launcher in C sees to: memory, what a launch must fit, and who serves one that does not."""
+        """What the launcher sees to: memory, what a launch must fit, and who serves one that does not."""
         if self.fits is None:
             return (self.scratch, b"", None, ()) if self.scratch else None
         return self.scratch, self.fits.packed, self.otherwise, self.fits.positive
@@ -315,7 +300,8 @@ def _run_of(direct: Direct | None, compiled: Any) -> Callable[..., None]:
     if direct is None:
         message = f"{compiled.name}: it needs scratch memory, which this launcher of Triton asks others for"
         raise refusal(message, "TC531", "use a point without descriptors")
-    launch, style, more = direct.taking(direct.extra), direct.style, direct.handles[2:]
+    style, more = direct.style, direct.handles[2:]
+    launch = _with_scratch(direct.launch, style, direct.scratch)
 
     def run(x: int, y: int, z: int, stream: int, function: Any, metadata: Any, *given: Any) -> None:
         told, values = given[:3], given[3:]

@@ -1,14 +1,15 @@
-"""The fast path of a call: straight-line Python that is generated for a kernel's parameters.
+"""The fast path of a call: a launcher in C for a kernel's parameters.
 
 Input: the parameters, and the *form* of a call (which pointers are tensors, addresses, or absent). Output: a
-function of the call's arguments and grid, made from ``templates/launcher.py.j2``, that does once and inline what
-the slow path (``Plan``) does in closures and loops: it tests types, ranges, promises and devices, reads addresses,
-and makes a *key* of all that compiled code may depend on:
+function of the call's arguments and grid that does in C what the slow path (``Plan``) does in Python: it tests
+types, ranges, promises and devices, reads addresses, and makes a *key* of all that compiled code may depend on:
 
     (device, a specialization for each tensor, address and integer, the values that call for new tuning)
 
 ``records`` maps a key to what the launch needs: the options that a grid sees, and Triton's own C function with the
-handles that it takes. Invariants:
+handles that it takes. One small module launches all kernels (``templates/launcher.c.j2``), each from a table of its
+parameters. Triton's own builder makes it on first use and keeps it in Triton's cache. Without a C compiler, or with
+torch below 2.10, there is no launcher, and all calls take the slow path. Invariants:
 
 * A record exists only for a key that the slow path has served, with the same specializations, on the same device,
   by a choice that is final. So whatever the tests and the key do not prove takes the slow path, and with it every
@@ -19,42 +20,34 @@ handles that it takes. Invariants:
 
 from __future__ import annotations
 
-import linecache
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
-from itertools import count
-from types import CodeType, NoneType
-from typing import Any, Final, Literal, assert_never
+from types import NoneType
+from typing import Any, Final, Literal
 
 import torch
 from triton import knobs
+from triton.runtime import build
 from triton.runtime.driver import driver
 
-from pytriton.emit.names import identifier
 from pytriton.emit.templates import render
-from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Parameter
-from pytriton.runtime.gate import check_launcher
-from pytriton.runtime.launch.arguments import DIVISIBLE
-from pytriton.runtime.launch.device import (
-    LARGEST_GRID,
-    MOST_PROGRAMS,
-    Direct,
-    Style,
-    allocate,
-    release,
-    signed_bytes,
-)
-from pytriton.runtime.launch.fast_path_c import Row, native_launcher, packed_dtypes
+from pytriton.runtime.errors import warn_once
+from pytriton.runtime.launch.device import Direct, Style, allocate, release, signed_bytes
 from pytriton.runtime.launch.gradients import increment_version
 from pytriton.runtime.launch.rules import rule_of
 
-__all__ = ["Call", "Form", "Launcher", "Shape", "form_of", "launcher_text"]
+__all__ = ["Call", "Form", "Launcher", "Shape", "form_of", "launcher_for", "native_recall"]
 
 Kind = Literal["tensor", "address", "absent"]
 Form = tuple[Kind, ...]  # one for each pointer parameter
 Call = Callable[[Sequence[Any], Any], None]
+
+# kind, keyed, byte, low, high, divisor, dtypes: as the C structure ``Parameter`` describes them
+Row = tuple[str, bool, bool, int, int, int, int]
 
 _KINDS: Final[Mapping[type, Kind]] = {
     torch.Tensor: "tensor",
@@ -78,7 +71,7 @@ def form_of(parameters: Sequence[Parameter], arguments: Sequence[Any]) -> Form |
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """All that a launcher's text depends on.
+    """All that a launcher depends on.
 
     ``tuned`` are the positions whose values call for new tuning; ``device`` is where a call without tensors runs,
     None for the current one; ``sole`` is the only GPU there is, None where there are more; ``style`` and ``extra``
@@ -86,7 +79,6 @@ class Shape:
     positions whose tensors count as changed, and may not want one.
     """
 
-    kernel: str
     parameters: tuple[Parameter, ...]
     form: Form
     tuned: tuple[int, ...]
@@ -98,21 +90,14 @@ class Shape:
     written: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class Launcher:
-    """The generated function for one form of calls: ``call(arguments, grid)``, whose text is ``text``.
+    """``call(arguments, grid)`` launches calls of one form; ``keyed`` are the positions that its keys tell of."""
 
-    ``missed`` is the slow path. It takes the arguments, the grid, and the key if that alone was not known.
-    """
-
-    def __init__(self, shape: Shape, missed: Callable[..., None]) -> None:
-        self.text = launcher_text(shape)
-        self._shape = shape
-        self._records: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-        self._keyed = [argument.position for argument in _arguments(shape) if argument.key]
-        namespace = {**_surroundings(shape), "records": self._records, "missed": missed}
-        native = _native(shape, namespace)
-        self._is_native = native is not None
-        self.call: Call = native or _python(shape, self.text, namespace)
+    shape: Shape
+    call: Call
+    keyed: tuple[int, ...]
+    records: dict[tuple[Any, ...], tuple[Any, ...]] = field(repr=False)
 
     def keep(
         self, key: tuple[Any, ...], specializations: Sequence[int], options: Any, direct: Direct
@@ -121,235 +106,94 @@ class Launcher:
 
         Nothing is kept if the key differs from the specializations, or if the C function is of another style.
         """
-        keyed = key[1 : 1 + len(self._keyed)]
-        if direct.style == self._shape.style and keyed == tuple(specializations[at] for at in self._keyed):
-            extra = self._shape.extra
-            if self._is_native:
-                self._records[key] = (options, direct.bare(extra), *direct.handles, direct.needs)
-            else:
-                self._records[key] = (options, direct.taking(extra), *direct.handles)
+        specialized = tuple(specializations[at] for at in self.keyed)
+        if direct.style == self.shape.style and key[1 : 1 + len(self.keyed)] == specialized:
+            launch = direct.bare(self.shape.extra)
+            self.records[key] = (options, launch, *direct.handles, direct.needs)
 
 
-def _native(shape: Shape, surroundings: Mapping[str, Any]) -> Call | None:
-    arguments = _arguments(shape)
-    rows = [argument.row for argument in arguments]
-    details = [argument.detail for argument in arguments]
-    devices = shape.device, shape.sole
-    return native_launcher(
-        *(rows, details, shape.tuned, _changed(shape, arguments), shape.gradients),
-        *(shape.style == "packed", shape.extra, devices, surroundings),
+def launcher_for(shape: Shape, missed: Callable[..., None]) -> Launcher | None:
+    """A launcher in C; None where there can be none.
+
+    ``missed`` is the slow path. It takes the arguments, the grid, and the key if that alone was not known.
+    """
+    module = _module()
+    if module is None:
+        return None
+    rows = _rows(shape)
+    records: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    changed = tuple(at for at in shape.written if rows[at][0] == "t")
+    called = (
+        getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device),
+        driver.active.get_current_stream,
+        *(torch.is_grad_enabled, increment_version, allocate, release),
+    )
+    details = tuple(rule_of(parameter).rounding for parameter in shape.parameters)
+    objects = (details, records, missed, knobs.runtime, shape.sole, *called)
+    try:
+        call = module.make(
+            *(rows, shape.tuned, changed, shape.gradients, shape.style == "packed", shape.extra),
+            *(shape.device, (*objects, torch.Tensor, torch.nn.Parameter, [None])),
+        )
+    except ValueError:  # more parameters than it has room for, or a torch that lacks what it calls
+        return None
+    return Launcher(shape, call, tuple(at for at, row in enumerate(rows) if row[1]), records)
+
+
+def _rows(shape: Shape) -> tuple[Row, ...]:
+    form, unsigned = iter(shape.form), signed_bytes(shape.parameters)
+    return tuple(
+        _row(parameter, next(form) if isinstance(parameter.type, PointerType) else None, at in unsigned)
+        for at, parameter in enumerate(shape.parameters)
     )
 
 
-def _changed(shape: Shape, arguments: Sequence[_Argument]) -> list[int]:
-    """The positions of the tensors that it writes."""
-    return [at for at in shape.written if arguments[at].dtypes]
+def _row(parameter: Parameter, kind: Kind | None, unsigned: bool) -> Row:
+    """What may be passed for a parameter; ``kind`` is that of a pointer."""
+    rule = rule_of(parameter)
+    keyed = rule.divisor % 16 != 0
+    if kind == "absent":
+        return "n", False, False, 0, 0, 1, 0
+    if kind is not None:
+        return kind[0], keyed, False, 0, rule.high, rule.divisor, _packed(rule.dtypes)
+    if rule.kind in ("bool", "float"):
+        return rule.kind[0], False, False, 0, 0, 1, 0
+    return rule.kind[0], keyed, unsigned, rule.low if rule.kind == "int" else 0, rule.high, rule.divisor, 0
 
 
-def _python(shape: Shape, text: str, surroundings: dict[str, Any]) -> Call:
-    exec(_compiled(text, shape.kernel), surroundings)
-    launcher: Call = surroundings[f"launch_{shape.kernel}"]
-    return launcher
-
-
-def _surroundings(shape: Shape) -> dict[str, Any]:
-    """The names that a generated launcher finds, beside what it imports."""
-    current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
-    return {
-        "allocate": allocate,
-        "current_device": current_device,
-        "current_stream": driver.active.get_current_stream,
-        "divisible": DIVISIBLE,
-        "grad_enabled": torch.is_grad_enabled,
-        "increment_version": increment_version,
-        "release": release,
-        "hooks": knobs.runtime,
-        "tensors": frozenset({torch.Tensor, torch.nn.Parameter}),
-        "numbers": frozenset({int, float}),
-        "sequences": frozenset({tuple, list}),
-        **{
-            _rounding(parameter.type): rule_of(parameter).rounding
-            for parameter in shape.parameters
-            if rule_of(parameter).rounding
-        },
-    }
-
-
-def _rounding(type_: ScalarType | PointerType) -> str:
-    """The name of what rounds to ``half`` or ``bfloat16``."""
-    return f"to_{type_}"
-
-
-_numbers: Final = count(1)
-
-
-@cache
-def _compiled(text: str, kernel: str) -> CodeType:
-    """The code of a text, once the gate has let it pass. Tracebacks and debuggers see its lines."""
-    path = f"<pytriton launcher {next(_numbers)}: {kernel}>"
-    check_launcher(text, path)
-    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
-    return compile(text, path, "exec")
-
-
-# The text.
-
-_OURS: Final = frozenset(
-    "annotations arguments axes callable current_device current_stream device divisible float function "
-    "grad_enabled gradient grid grid_x grid_y grid_z hooks increment_version int key launch len metadata missed "
-    "numbers options record records sequences signature sizes strided tensors type".split()
-)
-_HANDLES: Final[Mapping[Style, tuple[str, ...]]] = {
-    "flat": ("function", "metadata"),
-    "packed": ("function", "metadata", "annotations", "signature"),
+_DLPACK_CODES: Final[Mapping[torch.dtype, int]] = {
+    **dict.fromkeys((torch.int8, torch.int16, torch.int32, torch.int64), 0),
+    **dict.fromkeys((torch.uint8, torch.uint16, torch.uint32, torch.uint64), 1),
+    **dict.fromkeys((torch.float16, torch.float32, torch.float64), 2),
+    torch.bfloat16: 4,
+    torch.bool: 6,
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Argument:
-    """What the text says about one parameter; lines and conditions that it does not need are empty.
+def _packed(dtypes: Iterable[torch.dtype]) -> int:
+    """Up to four dtypes as the C code compares them: 8 bits each, DLPack's code and the logarithm of the width."""
+    packed = 0
+    for dtype in dtypes:
+        packed = packed << 8 | _DLPACK_CODES[dtype] << 4 | (8 * dtype.itemsize).bit_length() - 1
+    return packed
 
-    ``row`` and ``detail`` say the same to the C code.
+
+def native_recall(seen: list[Any]) -> Callable[..., Any] | None:
+    """What looks a call's defines up in ``Recent``'s list; None unless a launcher was made before.
+
+    (A program that runs on CPU tensors only is to build nothing.)
     """
-
-    position: int
-    name: str
-    kind: str  # what its Python type must be
-    value: str  # what is launched
-    reads: tuple[str, ...] = ()
-    checks: tuple[str, ...] = ()
-    key: str = ""  # its entry of the key; empty if all that pass the checks are alike
-    dtypes: tuple[str, ...] = ()
-    row: Row = ("n", False, False, 0, 0, 1, 0)
-    detail: Any = None
+    module = _module() if _module.cache_info().currsize else None
+    made: Callable[..., Any] | None = None if module is None else module.make_recall(seen)
+    return made
 
 
-def launcher_text(shape: Shape) -> str:
-    """The module of one launcher."""
-    arguments = _arguments(shape)
-    launched = [argument.value for argument in arguments]
-    checks = [check for argument in arguments for check in argument.checks]
-    tuned = [arguments[at].value for at in shape.tuned]
-    tensors = [argument.name for argument in arguments if argument.dtypes]
-    device = "current_device()" if shape.sole is None else str(shape.sole)
-    return render(
-        "launcher.py.j2",
-        kernel=shape.kernel,
-        name=f"launch_{shape.kernel}",
-        form=_shown(shape),
-        imported=sorted({dtype for argument in arguments for dtype in argument.dtypes}),
-        parameters=[argument.name for argument in arguments],
-        kinds=[argument.kind for argument in arguments] or ["True"],
-        reads=[f"device = {device}", *(line for argument in arguments for line in argument.reads)],
-        checks=[*checks, *_on_device(shape, arguments)] or ["True"],
-        tensors=tensors,
-        gradients=shape.gradients and tensors,
-        changed=[arguments[at].name for at in _changed(shape, arguments)],
-        key=[
-            "device",
-            *(argument.key for argument in arguments if argument.key),
-            *tuned,
-        ],
-        record=["options", "launch", *_HANDLES[shape.style]],
-        largest=LARGEST_GRID,
-        most_programs=MOST_PROGRAMS,
-        launched=_launched(shape, launched),
-    )
-
-
-def _shown(shape: Shape) -> str:
-    pointers = [parameter.name for parameter in shape.parameters if isinstance(parameter.type, PointerType)]
-    shown = [f"{name} is {_WORDS[kind]}" for name, kind in zip(pointers, shape.form, strict=True)]
-    return ", ".join(shown) or "numbers only"
-
-
-_WORDS: Final[Mapping[Kind, str]] = {"tensor": "a tensor", "address": "an address", "absent": "None"}
-
-
-def _on_device(shape: Shape, arguments: Sequence[_Argument]) -> list[str]:
-    """A call whose tensors are all empty runs where the constructor said; no other launcher knows that place."""
-    if shape.device is None:
-        return []
-    tensors = [argument.value for argument in arguments if argument.dtypes]
-    conditions = [f"device == {shape.device}", *tensors]
-    return [f"({' or '.join(conditions)})" if tensors else conditions[0]]
-
-
-def _launched(shape: Shape, values: Sequence[str]) -> list[str]:
-    """The arguments of Triton's C function, in the order that ``device.py`` describes."""
-    place = ["grid_x", "grid_y", "grid_z", "current_stream(device)", "function", "False", "False"]
-    match shape.style:
-        case "flat":
-            return [*place, *["None"] * 2, "metadata", *["None"] * 3, *values, *["None"] * shape.extra]
-        case "packed":
-            packed = f"({', '.join(values)}{',' if len(values) == 1 else ''})"
-            return [*place, "metadata", *["None"] * 5, "annotations", "signature", packed]
-    assert_never(shape.style)
-
-
-def _arguments(shape: Shape) -> list[_Argument]:
-    taken: set[str] = set(_OURS)
-    unsigned = signed_bytes(shape.parameters)
-    form = iter(shape.form)
-    described: list[_Argument] = []
-    for position, parameter in enumerate(shape.parameters):
-        name = identifier(parameter.identifier, frozenset(taken))
-        taken.add(name)
-        if isinstance(parameter.type, PointerType):
-            address = identifier(f"{name}_at", frozenset(taken))
-            taken.add(address)
-            described.append(_pointer(position, parameter, name, address, next(form)))
-        else:
-            described.append(_scalar(position, parameter, name, position in unsigned))
-    return described
-
-
-def _pointer(position: int, parameter: Parameter, name: str, address: str, kind: Kind) -> _Argument:
-    assert isinstance(parameter.type, PointerType)
-    if kind == "absent":
-        return _Argument(position, name, f"{name} is None", "0")
-    rule, where = rule_of(parameter), address if kind == "tensor" else name
-    promise = [f"not {where} % {rule.divisor}"] if rule.divisor > 1 else []
-    key = "" if rule.divisor % 16 == 0 else f"divisible[{where} & 15]"
-    row: Row = (kind[0], bool(key), False, 0, rule.high, rule.divisor, packed_dtypes(rule.dtypes))
-    if kind == "address":
-        checks = (f"0 <= {name} <= {rule.high}", *promise)
-        return _Argument(position, name, f"type({name}) is int", name, (), checks, key, (), row)
-    dtypes = [str(accepted).removeprefix("torch.") for accepted in rule.dtypes]
-    dtype = f"{name}.dtype is {dtypes[0]}" if len(dtypes) == 1 else f"{name}.dtype in ({', '.join(dtypes)})"
-    there = f"{dtype} and {name}.get_device() == device and not {name}.is_neg()"
-    return _Argument(
-        position,
-        name,
-        f"type({name}) in tensors",
-        address,
-        (f"{address} = {name}.data_ptr()",),
-        (f"({there} if {address} else not {name}.numel())", *promise),
-        key,
-        tuple(dtypes),
-        row,
-    )
-
-
-def _scalar(position: int, parameter: Parameter, name: str, unsigned: bool) -> _Argument:
-    rule = rule_of(parameter)
-    if rule.kind == "bool":
-        row: Row = ("b", False, False, 0, 0, 1, 0)
-        return _Argument(position, name, f"type({name}) is bool", name, row=row)
-    if rule.kind == "float":
-        rounding, row = rule.rounding, ("f", False, False, 0, 0, 1, 0)
-        line = (
-            f"{name} = {_rounding(parameter.type)}(float({name}))" if rounding else f"{name} = float({name})"
-        )
-        kind = f"type({name}) in numbers"
-        return _Argument(position, name, kind, name, (line,), row=row, detail=rounding)
-    low = rule.low if rule.kind == "int" else 0
-    checks, key = [f"{low} <= {name} <= {rule.high}"], f"divisible[{name} & 15]"
-    if rule.divisor > 1:
-        checks.append(f"not {name} % {rule.divisor}")
-        key = "" if rule.divisor % 16 == 0 else key
-    else:
-        key = f"2 if {name} == 1 else {key}"
-    row = (rule.kind[0], bool(key), unsigned, low, rule.high, rule.divisor, 0)
-    value = f"{name} & 255" if unsigned else name
-    return _Argument(position, name, f"type({name}) is int", value, (), tuple(checks), key, (), row)
+@cache
+def _module() -> Any:
+    """The compiled module; None where it cannot be built, for whatever reason: nothing depends on it."""
+    if os.environ.get("PYTRITON_NO_NATIVE"):
+        warn_once("PYTRITON_NO_NATIVE has no effect: there is no other launcher than that in C; unset it")
+    try:
+        return build.compile_module_from_src(render("launcher.c.j2"), "pytriton_launcher")
+    except Exception:
+        return None

@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import torch
 
-from pytriton.runtime.launch.fast_path_c import native_recall
+from pytriton.runtime.launch.fast_path import native_recall
 
 __all__ = ["Recent", "key_of"]
 

@@ -1,7 +1,7 @@
 """What may be passed for a parameter, by its declared type: the one table that every check of a call is made from.
 
-The slow path (``arguments.py``) adds the messages, the fast path (``fast_path.py``, ``fast_path_c.py``) prints the
-tests, and a tracer (``trace/dynamo.py``) guards on the ranges.
+The slow path (``arguments.py``) adds the messages, the fast path (``fast_path.py``) puts them into its table, and a
+tracer (``trace/dynamo.py``) guards on the ranges.
 """
 
 from __future__ import annotations

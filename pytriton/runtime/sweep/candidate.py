@@ -149,8 +149,7 @@ class Candidate:
         def otherwise(grid: Grid, values: Sequence[Any]) -> None:
             self._plain.launch(device, grid, values, specialization)
 
-        count = len(self.translation.parameters)
-        return replace(kernel.direct, fits=self._fits, otherwise=otherwise, count=count)
+        return replace(kernel.direct, fits=self._fits, otherwise=otherwise)
 
     def _direct_with_copies(self, direct: Direct, device: int, specialization: tuple[int, ...]) -> Direct:
         """The same for a kernel that runs on copies."""

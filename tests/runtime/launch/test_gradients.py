@@ -1,7 +1,7 @@
 """What a launch is to autograd, and what is said of tensors that do not lie in memory as they seem.
 
-Each test runs on the CPU, on a GPU where there is one, and over a driver that stands in for one, through the
-launchers in C and in Python; there the fifth call of a kind takes the fast path.
+Each test runs on the CPU, on a GPU where there is one, and over a driver that stands in for one, on the fast path
+(the fifth call of a kind takes it) and without one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pytriton.errors import LaunchError
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch.strides import unexplained
 from pytriton.runtime.plan import Plan
-from tests.runtime.stand_in import standing_in
+from tests.runtime.stand_in import standing_in, without_c
 
 TWICE = """\
 __global__ void twice(float* y, float* x, int n) {
@@ -32,10 +32,11 @@ CALLS = 5
 CHANGED = "modified by an inplace operation"
 
 
-@pytest.fixture(params=["CPU", "C", "Python", pytest.param("GPU", marks=pytest.mark.gpu)])
+@pytest.fixture(params=["CPU", "fast", "slow", pytest.param("GPU", marks=pytest.mark.gpu)])
 def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, built: Path) -> Iterator[str]:
     """Where the tensors of a test lie."""
-    monkeypatch.setenv("PYTRITON_NO_NATIVE", "1" if request.param == "Python" else "0")
+    if request.param == "slow":
+        without_c(monkeypatch)
     if request.param in ("CPU", "GPU"):
         yield "cpu" if request.param == "CPU" else "cuda"
     else:
@@ -77,10 +78,8 @@ def vector(device: str, **more: Any) -> torch.Tensor:
     return torch.ones(N, device=device, **more)
 
 
-@pytest.mark.parametrize("native", ["C", "Python"])
-def test_what_goes_the_long_way(native: str, monkeypatch: pytest.MonkeyPatch, built: Path) -> None:
+def test_what_goes_the_long_way(monkeypatch: pytest.MonkeyPatch, built: Path) -> None:
     """Each kind of call does so at first, as other code has served the others. Only a refused one always does."""
-    monkeypatch.setenv("PYTRITON_NO_NATIVE", "1" if native == "Python" else "0")
     went: list[int] = []
     ready = Plan._launch_of
     monkeypatch.setattr(Plan, "_launch_of", lambda *given: went.append(1) or ready(*given))  # type: ignore[func-returns-value]

@@ -12,7 +12,7 @@ import torch
 
 import pytriton
 from pytriton.errors import LaunchError
-from pytriton.runtime.launch import fast_path_c
+from pytriton.runtime.launch import fast_path
 from pytriton.runtime.launch.recent import Recent, key_of
 
 
@@ -34,7 +34,7 @@ def recent(request: pytest.FixtureRequest) -> Any:
     """Both comparisons: they agree about what is the same, as far as one of them knows it."""
     if request.param == "Python":
         return ByKey()
-    if fast_path_c._module() is None:
+    if fast_path._module() is None:
         pytest.skip("no C compiler")
     return Recent[Any]()
 
@@ -104,7 +104,7 @@ def test_lists_and_dictionaries_that_change_in_place(recent: Recent[str]) -> Non
 
 
 def test_the_last_few_are_known() -> None:
-    if fast_path_c._module() is None:
+    if fast_path._module() is None:
         pytest.skip("no C compiler")
     recent: Recent[int] = Recent()
     for number in range(20):

@@ -18,7 +18,7 @@ void f(float *X, float *P, float scale) {
 
 
 def test_the_fast_path_asks(stand_in: StandIn) -> None:
-    """In C and in Python."""
+    """And so does the slow one."""
     stand_in.expect(3)
     x, p = torch.randn(16, 16), torch.zeros(16, 16)
     kernel = pytriton.kernel(TEXT, fast_math=True)
