@@ -46,8 +46,8 @@ import triton
 import pytriton
 from benchmarks.host import _seconds, caches, modern
 from benchmarks.questions import QUESTIONS, Question
-from pytriton.runtime.testing import milliseconds_on_gpu
 from pytriton.runtime.tune import benchmark
+from pytriton.runtime.tune.benchmark import milliseconds_on_gpu
 from pytriton.runtime.tune.race import race
 
 Timed = Callable[[Any, int], list[float]]

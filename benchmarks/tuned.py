@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from benchmarks.measure import Contender
-from pytriton.runtime.testing import milliseconds_on_gpu
+from pytriton.runtime.tune.benchmark import milliseconds_on_gpu
 from pytriton.runtime.tune.race import race
 
 Point = dict[str, Any]

@@ -44,7 +44,14 @@ LIBRARIES = {
     "jinja2": ("emit/templates.py",),
     "platformdirs": ("runtime/compile/module_cache.py",),
     "torch": ("runtime/", "operators/", "port/equivalence.py", "port/watch.py", "port/run/observe.py"),
-    "triton": ("runtime/", "operators/", "port/equivalence.py", "port/prove.py", "port/watch.py"),
+    "triton": (
+        "runtime/",
+        "operators/",
+        "legacy/report.py",
+        "port/equivalence.py",
+        "port/prove.py",
+        "port/watch.py",
+    ),
     "numpy": ("runtime/", "operators/", "port/watch.py"),
 }
 

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
+from triton import testing
 
-__all__ = ["allclose", "do_bench", "mask_tensor", "milliseconds_on_gpu", "sparsify_tensor"]
-
-_CACHE_BYTES = 1 << 28  # more than any level-2 cache: writing it evicts everything else
+__all__ = ["allclose", "do_bench", "mask_tensor", "sparsify_tensor"]
 
 
 def do_bench(
@@ -27,43 +26,19 @@ def do_bench(
     """How long a call of ``fn`` takes, in milliseconds: ``(median, p20, p80)``.
 
     ``warmup`` and ``rep`` are milliseconds to spend. The gradients of ``grad_to_none`` are dropped before each
-    call. Without ``percentiles`` the median alone is given. On a GPU the level-2 cache is cleared before each
-    call; without one, a wall clock measures.
+    call. Without ``percentiles`` the median alone is given. On a GPU Triton's ``do_bench`` measures; without one, a
+    wall clock.
     """
-    measure = _on_gpu if torch.cuda.is_available() else _on_cpu
-    cleared = list(grad_to_none or ())
+    cleared, quantiles = list(grad_to_none or ()), [0.5, *(percentiles or ())]
+    if torch.cuda.is_available():
+        measured = testing.do_bench(fn, warmup, rep, cleared, quantiles)
+        return tuple(measured) if percentiles else measured
     fn()
-    estimate = max(sum(measure(fn, cleared, 3)) / 3, 1e-6)
-    measure(fn, cleared, max(1, int(warmup / estimate)))
-    times = torch.tensor(measure(fn, cleared, max(1, int(rep / estimate))), dtype=torch.float64)
-    quantiles = torch.quantile(times, torch.tensor([0.5, *(percentiles or ())], dtype=torch.float64)).tolist()
-    return tuple(quantiles) if percentiles else quantiles[0]
-
-
-def _on_gpu(fn: Callable[[], Any], cleared: Iterable[torch.Tensor], count: int) -> list[float]:
-    cache = torch.empty(_CACHE_BYTES, dtype=torch.uint8, device="cuda")
-
-    def prepare() -> None:
-        for tensor in cleared:
-            tensor.grad = None
-        cache.zero_()
-
-    return milliseconds_on_gpu(fn, prepare, count)
-
-
-def milliseconds_on_gpu(fn: Callable[[], Any], prepare: Callable[[], Any], count: int) -> list[float]:
-    """The time of each of some calls on the current device. All are queued before the first is read."""
-    new_event: Callable[..., torch.cuda.Event] = torch.cuda.Event
-    pairs = []
-    for _ in range(count):
-        prepare()
-        start, end = new_event(enable_timing=True), new_event(enable_timing=True)
-        start.record()
-        fn()
-        end.record()
-        pairs.append((start, end))
-    torch.cuda.synchronize()
-    return [start.elapsed_time(end) for start, end in pairs]
+    estimate = max(sum(_on_cpu(fn, cleared, 3)) / 3, 1e-6)
+    _on_cpu(fn, cleared, max(1, int(warmup / estimate)))
+    times = torch.tensor(_on_cpu(fn, cleared, max(1, int(rep / estimate))), dtype=torch.float64)
+    found = torch.quantile(times, torch.tensor(quantiles, dtype=torch.float64)).tolist()
+    return tuple(found) if percentiles else found[0]
 
 
 def _on_cpu(fn: Callable[[], Any], cleared: Iterable[torch.Tensor], count: int) -> list[float]:

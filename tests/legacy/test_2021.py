@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -291,7 +291,7 @@ class TestReport2021:
                 ["4", "160.0", "160.5"],
             ]
         drawn = (tmp_path / "out" / "speed.png").exists()
-        assert drawn == (importlib.util.find_spec("matplotlib") is not None)
+        assert drawn == (find_spec("matplotlib") is not None and find_spec("pandas") is not None)
 
     def test_2021_positional(self, capsys: pytest.CaptureFixture[str]) -> None:
         benchmark = Benchmark(["M"], [1, 100], "how", [1], ["Line"], "plot", {}, "x", "y", True, True)
@@ -317,21 +317,62 @@ class TestReport2021:
         assert {path.name for path in tmp_path.glob("*.csv")} == {"p.csv", "q.csv"}
 
     def test_2021_no_plot_without_matplotlib(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def fail(name: str) -> Any:
-            raise ImportError(name)
-
-        monkeypatch.setattr("pytriton.legacy.report.import_module", fail)
+        monkeypatch.setattr("pytriton.legacy.report.find_spec", lambda name: None)
         mark = perf_report(Benchmark(["M"], [1], "how", [1], ["L"], "p", {}))(lambda M, how: M)
-        with pytest.warns(RuntimeWarning, match="matplotlib is not installed"):
+        with pytest.warns(RuntimeWarning, match=r"no plot of p: .*pip install matplotlib pandas"):
             mark.run(show_plots=True)
+
+    def test_2021_triton_draws_what_was_measured(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        """Nothing is measured again, and each number is at its place."""
+        drawn: list[Any] = []
+
+        def run(mark: Any, show_plots: bool, save_path: str) -> None:
+            benchmark = mark.benchmarks
+            assert (show_plots, save_path, Path(save_path).is_dir()) == (True, str(tmp_path / "new"), True)
+            drawn.extend(
+                (x, y, mark.fn(**dict.fromkeys(benchmark.x_names, x), **{benchmark.line_arg: y}))
+                for x in benchmark.x_vals
+                for y in benchmark.line_vals
+            )
+
+        monkeypatch.setattr("pytriton.legacy.report.find_spec", lambda name: name)
+        monkeypatch.setattr("pytriton.legacy.report.testing.Mark.run", run)
+        calls: list[int] = []
+
+        def measure(M: int, how: int) -> Any:
+            calls.append(M)
+            return M * how if how == 1 else (M * how, 0, 9)
+
+        benchmark = Benchmark(["M"], [1, 2], "how", [1, 2], ["one", "two"], "p", {})
+        perf_report(benchmark)(measure).run(show_plots=True, save_path=str(tmp_path / "new"))
+        assert drawn == [
+            *((1, 1, (1, None, None)), (1, 2, (2, 0, 9))),
+            *((2, 1, (2, None, None)), (2, 2, (4, 0, 9))),
+        ]
+        assert len(calls) == 4
+
+    @pytest.mark.parametrize(("given", "wanted"), [([0.2, 0.8], [0.5, 0.2, 0.8]), ([], [0.5])])
+    def test_2021_triton_measures_on_a_gpu(
+        self, monkeypatch: pytest.MonkeyPatch, given: list[float], wanted: list[float]
+    ) -> None:
+        def bench(fn: Any, warmup: int, rep: int, grad_to_none: Any, quantiles: list[float]) -> Any:
+            assert (fn(), warmup, rep, grad_to_none, quantiles) == (3, 5, 6, ["x"], wanted)
+            return quantiles if len(quantiles) > 1 else quantiles[0]
+
+        monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+        monkeypatch.setattr("pytriton.runtime.testing.testing.do_bench", bench)
+        found = triton.testing.do_bench(lambda: 3, 5, 6, iter(["x"]), given)
+        assert found == (tuple(wanted) if given else 0.5)
 
     @pytest.mark.parametrize(
         ("changes", "message"),
         [
-            ({"line_arg": "x"}, "it got both"),
-            ({"y_name": None}, "it got neither"),
-            ({"plot_name": None}, "needs 'plot_name'"),
-            ({"args": None}, "needs 'args'"),
+            ({"line_arg": "x"}, "'y_name' or 'line_arg'.*not both"),
+            ({"y_name": None}, "missing.*'line_arg'"),
+            ({"plot_name": None}, "missing.*'plot_name'"),
+            ({"args": None}, "missing.*'args'"),
             ({"y_lines": ["one"]}, "2 values of 'provider' have 1 names"),
         ],
     )
@@ -341,7 +382,7 @@ class TestReport2021:
 
     def test_2021_a_tuple_of_the_wrong_length(self) -> None:
         mark = perf_report(Benchmark(["M", "N"], [(1, 2, 3)], "how", [1], ["L"], "p", {}))(lambda **_: 1)
-        with pytest.raises(TypeError, match="is no value for each of M, N"):
+        with pytest.raises(TypeError, match="does not have a value for each of M, N"):
             mark.run()
 
 

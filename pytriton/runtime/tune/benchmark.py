@@ -14,18 +14,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import torch
 
 from pytriton.runtime.locks import Lock
 from pytriton.runtime.sweep.candidate import CPU, Candidate, Launch
-from pytriton.runtime.testing import milliseconds_on_gpu
 from pytriton.runtime.tune.cross_check import disagreeing
 from pytriton.runtime.tune.race import race
 from pytriton.runtime.tune.snapshot import Saved
 
-__all__ = ["WRONG", "Deadline", "Measured", "bench", "may_measure", "time_all"]
+__all__ = ["WRONG", "Deadline", "Measured", "bench", "may_measure", "milliseconds_on_gpu", "time_all"]
 
 NO_TUNE_VARIABLE: Final = "PYTRITON_NO_TUNE"
 
@@ -149,6 +148,21 @@ def _milliseconds(launch: Launch, saved: Saved, cache: torch.Tensor | None, coun
             cache.zero_()
 
     return milliseconds_on_gpu(launch, prepare, count)
+
+
+def milliseconds_on_gpu(fn: Callable[[], Any], prepare: Callable[[], Any], count: int) -> list[float]:
+    """The time of each of some calls on the current device. All are queued before the first is read."""
+    new_event: Callable[..., torch.cuda.Event] = torch.cuda.Event
+    pairs = []
+    for _ in range(count):
+        prepare()
+        start, end = new_event(enable_timing=True), new_event(enable_timing=True)
+        start.record()
+        fn()
+        end.record()
+        pairs.append((start, end))
+    torch.cuda.synchronize()
+    return [start.elapsed_time(end) for start, end in pairs]
 
 
 def _level_2_cache(device: int) -> torch.Tensor | None:
