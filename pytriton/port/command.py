@@ -30,8 +30,7 @@ from pytriton.port.package.output import (
 )
 from pytriton.port.package.package import Package, is_ported, port_alone, port_package
 from pytriton.port.read.scan import files, root_of
-from pytriton.port.report.align import count
-from pytriton.port.report.entries import entries
+from pytriton.port.report.entries import count, entries
 from pytriton.port.report.report import write_report
 from pytriton.port.run.observations import ProgramError, observe
 from pytriton.progress import bar

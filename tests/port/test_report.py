@@ -5,6 +5,7 @@ The pictures in docs/images are those that ``--screenshot`` of Chromium takes of
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shutil
@@ -16,7 +17,7 @@ import pytest
 
 from pytriton.__main__ import main
 from pytriton.port.kernels import DefineSet, port_kernel
-from pytriton.port.report.align import declaration_line, rows
+from pytriton.port.report.entries import declaration_line, rows
 from pytriton.source import Source
 
 ROOT = Path(__file__).parents[2]
@@ -50,22 +51,25 @@ def run(x):
 '''
 
 
-def test_lines_that_mean_the_same_are_opposite() -> None:
+def test_lines_and_where_they_come_from() -> None:
     sets = [DefineSet({"TN": 16, "TWICE": 1}), DefineSet({"TN": 16})]
     (kernel,) = port_kernel(Source(TEXT), "second", sets)
     assert "first" not in kernel.own_text
     assert declaration_line(kernel) == 4
-    made = rows(kernel, 10)
-    assert [row.old_line for row in made if row.old_line] == list(range(1, 13))
-    assert [row.new_line for row in made if row.new_line] == list(range(10, 10 + len(made)))[
-        : sum(1 for row in made if row.new_line)
-    ]
-    pairs = {row.old.strip(): row.new.strip() for row in made if row.old and row.new and not any(row.alone)}
-    assert pairs["// what is read"] == "# what is read"
-    assert pairs["float x[TN] = *?(i < n) (X + i);"].startswith("x = tl.load(")
-    assert pairs['x = x + x; // "twice" <script>alert(1)</script>'].startswith("x += x  # ")
-    assert pairs["#if TWICE"] == "if TWICE:"
-    assert [row for row in made if row.new.strip() == "@triton.jit" and not row.alone[1]] == []
+    made = [*rows(kernel, 10)]
+    old = {row.old_line: row.old for row in made if row.old_line}
+    lines = kernel.own_text.splitlines()
+    assert {number: line for number, line in enumerate(lines, 1) if line.strip()}.items() <= old.items()
+    assert not any(before == after == "" for before, after in itertools.pairwise(old.values()))
+    new = {row.new_line: row.new for row in made if row.new_line}
+    function = kernel.text.rstrip("\n").rpartition("\n\n\n")[2].splitlines()
+    assert new == dict(enumerate(function, 10))
+    origins = {row.new.strip(): lines[row.origin - 1].strip() for row in made if row.origin}
+    loaded = next(line for line in origins if line.startswith("x = tl.load("))
+    doubled = next(line for line in origins if line.startswith("x += x  # "))
+    assert origins[loaded] == "float x[TN] = *?(i < n) (X + i);"
+    assert origins[doubled] == 'x = x + x; // "twice" <script>alert(1)</script>'
+    assert "@triton.jit" not in origins
 
 
 @pytest.fixture(scope="module")

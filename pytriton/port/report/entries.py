@@ -7,8 +7,10 @@ needs person  some define set computes something else, or Triton refuses it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,12 +20,11 @@ from pytriton.port.notes import Note, first_line, launches, position, remarks
 from pytriton.port.package.gather import ProvedText
 from pytriton.port.package.package import Package
 from pytriton.port.ported import PortedText
-from pytriton.port.report.align import Row, count, declaration_line, rows
 
 if TYPE_CHECKING:
     from pytriton.port.proof import ProvedKernel
 
-__all__ = ["Entry", "Grade", "Sets", "entries"]
+__all__ = ["Entry", "Grade", "Row", "Sets", "count", "declaration_line", "entries", "rows"]
 
 
 class Grade(Enum):
@@ -32,6 +33,16 @@ class Grade(Enum):
     PORTED = "ported"
     NOTES = "ported with notes"
     PERSON = "needs a person"
+
+
+class Row(NamedTuple):
+    """A line of each text with its number, 0 where there is none; ``origin`` is the old line of the new one."""
+
+    old_line: int
+    old: str
+    new_line: int
+    new: str
+    origin: int
 
 
 class Sets(NamedTuple):
@@ -100,6 +111,34 @@ def _entry(proved: ProvedText, kernel: PortedKernel, package: Package, module: s
         old,
         kernel.text,
     )
+
+
+def count(text: str) -> int:
+    """The lines of a text that are not empty."""
+    return sum(1 for line in text.splitlines() if line.strip())
+
+
+def declaration_line(kernel: PortedKernel) -> int:
+    """The line of the text that declares the kernel; 0 if a define names it and there are several."""
+    lines = kernel.own_text.splitlines()
+    found = [number for number, line in enumerate(lines, 1) if re.search(r"\bvoid\s+\w+\s*\(", line)]
+    return found[0] if len(found) == 1 else 0
+
+
+def rows(kernel: PortedKernel, first: int = 1) -> Iterator[Row]:
+    """The old text and the kernel's function from their tops; ``first`` is the function's line in its module.
+
+    Of several empty lines of the old text, where other kernels were, only the first is shown.
+    """
+    lines = kernel.own_text.rstrip().splitlines()
+    old = [at for at, line in enumerate(lines) if line.strip() or (at and lines[at - 1].strip())]
+    head, _, function = kernel.text.rstrip("\n").rpartition("\n\n\n")
+    before = head.count("\n") + 3  # lines of the kernel's text that are not shown
+    new = zip(function.splitlines(), kernel.folded.lines[before:], strict=True)
+    for at, (place, pair) in enumerate(zip_longest(old, new)):
+        text, origin = pair or ("", 0)
+        left = (0, "") if place is None else (place + 1, lines[place])
+        yield Row(*left, first + at if pair else 0, text, origin if 0 < origin <= len(lines) else 0)
 
 
 def _numbers(text: PortedText) -> Iterator[int]:

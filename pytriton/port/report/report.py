@@ -6,14 +6,13 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
 from pytriton.emit.templates import render
 from pytriton.port.notes import Note
-from pytriton.port.report.align import Row
 from pytriton.port.report.entries import Entry, Grade
 
 __all__ = ["as_html", "as_json", "write_report"]
@@ -96,7 +95,7 @@ def _shown(entry: Entry, number: int, root: Path) -> Mapping[str, Any]:
         return here.get(place) or _of_file(place, root)
 
     rows: list[Mapping[str, Any]] = []
-    for row in _without_gaps(entry.rows):
+    for row in entry.rows:
         old = entry.numbers[row.old_line - 1] if row.old_line else 0
         origin = entry.numbers[row.origin - 1] if row.origin else 0
         rows.append({**row._asdict(), "old_line": old, "origin": origin})
@@ -109,12 +108,3 @@ def _shown(entry: Entry, number: int, root: Path) -> Mapping[str, Any]:
         "launches": [(place, address(place)) for place in entry.launches],
         "address": address(entry.place),
     }
-
-
-def _without_gaps(rows: Sequence[Row]) -> Iterator[Row]:
-    """The rows, of several empty ones only the first: where other kernels of the text stand."""
-    empty = True
-    for row in rows:
-        before, empty = empty, not (row.old.strip() or row.new.strip())
-        if not (empty and before):
-            yield row
