@@ -2,9 +2,9 @@
 
 For one body and each way to make an operator of it, calls are timed in turn, many short rounds, and the best
 round counts: on a busy machine that is the least disturbed one. Nothing is launched (the grid has a zero), so
-that what is left is the operator. The last columns are ratios to `torch.library.custom_op`: that of our operator, and
-that of the same by its name in `torch.ops`, which is what it would cost without operators/shortcut.py. The shortcut
-pays as long as the second is above 0.5. Where a gradient is asked for, the bare call is in a
+that what is left is the operator. The last columns are ratios to `torch.library.custom_op`: that of our operator,
+and that of the same by its name in `torch.ops`, which is what it would cost without operators/shortcut.py. The
+shortcut pays as long as the second is above 0.5. Where a gradient is asked for, the bare call is in a
 `torch.autograd.Function`, as it must be to have one at all.
 
     python -m benchmarks.operators
