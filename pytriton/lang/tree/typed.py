@@ -219,6 +219,14 @@ class Atomic(_Expression):
     site: int | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequenced(_Expression):
+    """Statements, then a value: ``a++``, ``a = b``. Only the checker sees one (effects.py)."""
+
+    statements: Body
+    value: Expr
+
+
 Expr = (
     Literal
     | Constexpr
@@ -239,6 +247,7 @@ Expr = (
     | Dot
     | Call
     | Atomic
+    | Sequenced
 )
 
 # ---------------------------------------------------------------- statements

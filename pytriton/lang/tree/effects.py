@@ -1,0 +1,331 @@
+"""The order of evaluation: each effect in a statement of its own, from left to right.
+
+Input: statements as checked, with atomics and ``Sequenced`` anywhere in their expressions. Output: the same without
+``Sequenced``, the effects in the order of the source, each once. Invariant of the output (``misplaced`` finds what
+breaks it): every expression is pure, so that passes may copy, move and drop it, except that an atomic may be
+
+- all that a statement evaluates, declares or assigns, perhaps converted, and
+- the condition of a loop, perhaps converted or compared with a name or a number: ``while (atomic_cas(p, 0, 1));``.
+
+What stands left of an effect is evaluated before it: a load, and a variable that the effect assigns, move into a
+variable. Conditions of loops with other effects move into the body. An increment of a name goes after its statement
+where nothing there can see the difference, which reads better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from pytriton.frozen import replace
+from pytriton.lang.tree.typed import (
+    NO_COMMENTS,
+    Assign,
+    Atomic,
+    Binary,
+    Body,
+    Break,
+    Cast,
+    Constexpr,
+    Declare,
+    DoWhile,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Literal,
+    Load,
+    Name,
+    Sequenced,
+    Statement,
+    Store,
+    Symbol,
+    Unary,
+    While,
+)
+from pytriton.lang.tree.types import ERROR, VOID, BlockType, PointerType, ScalarType
+from pytriton.lang.tree.walk import (
+    assigned,
+    children,
+    expressions,
+    has_memory,
+    kinds,
+    kinds_in,
+    names,
+    reads,
+    rebuild,
+    statements,
+    walk,
+    with_bodies,
+    with_children,
+    with_expressions,
+)
+from pytriton.source import Span
+
+__all__ = ["after", "evaluated_once", "has_effect", "in_order", "kept", "misplaced", "places"]
+
+_EFFECTS: Final = frozenset((Atomic, Sequenced))
+_COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
+_Changes = tuple[Collection[Symbol], bool]  # the variables that effects assign, and whether they touch memory
+
+
+# ---------------------------------------------------------------- for the checker
+
+
+def has_effect(expr: Expr) -> bool:
+    """Whether an expression does more than give a value."""
+    return expr.type == VOID or not _EFFECTS.isdisjoint(kinds(expr))
+
+
+def places(expr: Expr) -> Iterator[Span]:
+    """Where the effects in an expression stand."""
+    for node in walk(expr):
+        if isinstance(node, Sequenced):
+            for statement in node.statements:
+                if not isinstance(statement, Declare):
+                    yield statement.span
+                elif statement.value is not None:
+                    yield from places(statement.value)
+        elif isinstance(node, Atomic):
+            yield node.span
+
+
+def after(statements: Sequence[Statement], value: Expr) -> Expr:
+    """The value once the statements have run."""
+    if not statements or value.type == ERROR:
+        return value
+    return Sequenced(value.span, value.type, tuple(statements), value)
+
+
+def kept(value: Expr, name: str) -> tuple[list[Statement], Name]:
+    """A variable for a value: its declaration, and its name."""
+    assert isinstance(value.type, ScalarType | PointerType | BlockType)
+    symbol = Symbol(name, value.type, value.span)
+    return [Declare(value.span, symbol, value)], Name(value.span, value.type, symbol)
+
+
+def evaluated_once(expr: Expr) -> tuple[Body, Expr]:
+    """What to run before an expression that is used several times, and what to use: itself where it is pure."""
+    if not has_effect(expr):
+        return (), expr
+    if isinstance(expr, Sequenced) and isinstance(expr.value, Name | Literal | Constexpr):
+        return expr.statements, expr.value
+    declared, name = kept(expr, "value")
+    return tuple(declared), name
+
+
+# ---------------------------------------------------------------- statements
+
+
+def in_order(body: Body) -> Body:
+    """The statements with the effects in their expressions as statements before them."""
+    if _EFFECTS.isdisjoint(kinds_in(body)):
+        return body
+    return tuple([part for statement in body for part in _ordered(statement)])
+
+
+def misplaced(body: Body) -> list[Expr]:
+    """The atomics that stand where none may, by the invariant."""
+    wrong: list[Expr] = []
+    for statement in statements(body):
+        for expr in expressions((statement,), deep=False):
+            allowed = _whole(expr, isinstance(statement, For | While))
+            if isinstance(statement, Store | If | DoWhile):
+                allowed = None
+            wrong += [node for node in walk(expr) if type(node) in _EFFECTS and node is not allowed]
+    return wrong
+
+
+def _ordered(statement: Statement) -> Body:
+    """One statement with those that its effects are."""
+    statement = with_bodies(statement, in_order)
+    own = expressions((statement,), deep=False)
+    if not any(map(has_effect, own)):
+        return (statement,)
+    if isinstance(statement, For | While | DoWhile):
+        return (_loop(statement),)
+    before, last = _apart(statement)
+    group = _without_unread(before, last) + last
+    if not isinstance(statement, If):
+        group = _increments_last(group)
+    group[0] = replace(group[0], comments=replace(NO_COMMENTS, above=statement.comments.above))
+    group[-1] = replace(group[-1], comments=replace(group[-1].comments, beside=statement.comments.beside))
+    return tuple(group)
+
+
+def _apart(statement: Statement) -> tuple[list[Statement], list[Statement]]:
+    """The effects of a statement, and what is left of it: nothing of an expression that is only evaluated."""
+    before: list[Statement] = []
+    statement = replace(statement, comments=NO_COMMENTS)
+    match statement:
+        case Declare(value=value) | Assign(value=value) if value is not None:
+            return before, [replace(statement, value=_value(value, before))]
+        case Evaluate(value=value):
+            value = _value(value, before)
+            return before, [replace(statement, value=value)] if has_effect(value) else []
+        case If(condition=condition):
+            return before, [replace(statement, condition=_pure(condition, before))]
+        case Store(pointer=pointer, value=value, mask=mask):
+            operands = [pointer, value] if mask is None else [mask, pointer, value]
+            pure = iter(_operands(operands, before))
+            mask = None if mask is None else next(pure)
+            return before, [replace(statement, mask=mask, pointer=next(pure), value=next(pure))]
+    raise AssertionError(statement)
+
+
+def _loop(loop: For | While | DoWhile) -> Statement:
+    """A loop whose condition is pure: with effects, it is tested at the top of the body, or as the step."""
+    condition = loop.condition
+    assert condition is not None
+    if not isinstance(loop, DoWhile) and _whole(condition, True) is not None:
+        return loop
+    refused = Unary(condition.span, condition.type, "!", condition)
+    test = _ordered(If(condition.span, refused, (Break(condition.span),), ()))
+    if isinstance(loop, DoWhile):
+        return For(loop.span, (), None, test, loop.body, loop.comments)
+    init, step = (loop.init, loop.step) if isinstance(loop, For) else ((), ())
+    return For(loop.span, init, None, step, (*test, *loop.body), loop.comments)
+
+
+# ---------------------------------------------------------------- expressions
+
+
+def _value(expr: Expr, before: list[Statement]) -> Expr:
+    """All that a statement evaluates: an atomic or a call without a value stays in it."""
+    if isinstance(expr, Sequenced):
+        return _value(_run(expr, before), before)
+    if _whole(expr, False) is None and expr.type != VOID:
+        return _pure(expr, before)
+    if isinstance(expr, Cast):
+        return replace(expr, operand=_value(expr.operand, before))
+    return _with_operands(expr, before)
+
+
+def _whole(expr: Expr, tested: bool) -> Expr | None:
+    """The atomic that an expression is, with pure operands, perhaps converted; ``tested``: perhaps compared."""
+    match expr:
+        case Atomic() if not tested or not any(map(has_effect, children(expr))):
+            return expr
+        case Cast(operand=operand):
+            return _whole(operand, tested)
+        case Unary(operator="!", operand=operand) if tested:
+            return _whole(operand, tested)
+        case Binary(operator=operator, left=left, right=Name() | Literal() | Constexpr()) if tested:
+            return _whole(left, tested) if operator in _COMPARISONS else None
+    return None
+
+
+def _pure(expr: Expr, before: list[Statement]) -> Expr:
+    """The value of an expression once its effects, which are appended, have happened."""
+    if not has_effect(expr):
+        return expr
+    if isinstance(expr, Sequenced):
+        return _pure(_run(expr, before), before)
+    expr = _with_operands(expr, before)
+    return _variable(expr, before) if isinstance(expr, Atomic) else expr
+
+
+def _run(expr: Sequenced, before: list[Statement]) -> Expr:
+    """The value after the statements, which are appended."""
+    for statement in expr.statements:
+        effects, last = _apart(statement)
+        before += effects + last
+    return expr.value
+
+
+def _with_operands(expr: Expr, before: list[Statement]) -> Expr:
+    """The expression with pure operands. A mask comes first, and what is compared before what is stored."""
+    operands = list(children(expr))
+    swapped = slice(0, 0)
+    if isinstance(expr, Load) and expr.mask is not None:
+        swapped = slice(0, 2)
+    if isinstance(expr, Atomic) and expr.compare is not None:
+        swapped = slice(1, 3)
+    operands[swapped] = operands[swapped][::-1]
+    operands = _operands(operands, before)
+    operands[swapped] = operands[swapped][::-1]
+    pure = iter(operands)
+    return with_children(expr, lambda _: next(pure))
+
+
+def _operands(operands: list[Expr], before: list[Statement]) -> list[Expr]:
+    """Operands in the order of evaluation, made pure: each has its value before the effects of those after it."""
+    pure: list[Expr] = []
+    for operand in operands:
+        if has_effect(operand):
+            changes = _changes(operand)
+            pure = [_taken(earlier, changes, before) for earlier in pure]
+        pure.append(_pure(operand, before))
+    return pure
+
+
+def _changes(expr: Expr) -> _Changes:
+    """What the effects in an expression change."""
+    inner = [part for node in walk(expr) if isinstance(node, Sequenced) for part in node.statements]
+    parts = [_changes(value) for value in expressions(tuple(inner))]
+    symbols = assigned(tuple(inner)).union(*(symbols for symbols, _ in parts))
+    memory = Atomic in kinds(expr) or any(isinstance(part, Store | Evaluate) for part in inner)
+    return symbols, memory or any(touches for _, touches in parts)
+
+
+def _taken(expr: Expr, changes: _Changes, before: list[Statement]) -> Expr:
+    """The expression with variables for what is about to change."""
+    symbols, memory = changes
+
+    def take(node: Expr) -> Expr:
+        loads = memory and Load in kinds(node)
+        if not loads and names(node).isdisjoint(symbols):
+            return node
+        if isinstance(node, Name) or (loads and isinstance(node, Load)):
+            return _variable(node, before)
+        return with_children(node, take)
+
+    return take(expr)
+
+
+def _variable(expr: Expr, before: list[Statement]) -> Name:
+    declared, name = kept(expr, "value")
+    before += declared
+    return name
+
+
+# ---------------------------------------------------------------- as a person would write it
+
+
+def _without_unread(before: list[Statement], last: list[Statement]) -> list[Statement]:
+    """The statements before the last one without variables that nothing reads."""
+    result: list[Statement] = []
+    read = reads(tuple(last))
+    for statement in reversed(before):
+        if isinstance(statement, Declare) and statement.symbol not in read:
+            atomic = None if statement.value is None else _whole(statement.value, False)
+            if atomic is None:
+                continue
+            statement = Evaluate(statement.span, atomic)
+        read |= reads((statement,))
+        result.append(statement)
+    return result[::-1]
+
+
+def _increments_last(group: list[Statement]) -> list[Statement]:
+    """``old = n; n = n + 1; *(p + old) = x`` as ``*(p + n) = x; n = n + 1``, and the like."""
+    place = 0
+    moved: list[Statement] = []
+    while place < len(group) - 2:
+        first, second, rest = group[place], group[place + 1], tuple(group[place + 2 :])
+        match first, second:
+            case Declare(symbol=old, value=Name(symbol=symbol) as name), Assign(value=value) if (
+                second.symbol is symbol  # type: ignore[union-attr]
+                and names(value) <= {symbol}
+                and not has_memory(value)
+                and symbol not in reads(rest) | assigned(rest)
+            ):
+                group[place:] = [_with_name(part, {old: name}) for part in rest]
+                moved.append(second)
+            case _:
+                place += 1
+    return group + moved
+
+
+def _with_name(statement: Statement, change: dict[Symbol, Expr]) -> Statement:
+    return with_expressions(statement, lambda expr: rebuild(expr, change))
