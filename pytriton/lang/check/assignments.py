@@ -1,7 +1,7 @@
 """Assignments, stores, and what else an expression does besides having a value.
 
 Input: an expression as parsed. Output: the statements that it stands for. A side effect inside an expression
-(``b = a++``, ``while (n-- > 0)``) is a statement of a ``Sequenced``, which tree/effects.py puts in its place. In what C
+(``b = a++``, ``while (n-- > 0)``) is a statement of a ``Sequenced``; tree/effects.py puts it in its place. In what C
 might not evaluate (a branch of ``?:``, right of ``&&`` and ``||``) there is none: expressions.py refuses it.
 """
 

@@ -1,8 +1,8 @@
 """The order of evaluation: each effect in a statement of its own, from left to right.
 
 Input: statements as checked, with atomics and ``Sequenced`` anywhere in their expressions. Output: the same without
-``Sequenced``, the effects in the order of the source, each once. Invariant of the output (``misplaced`` finds what
-breaks it): every expression is pure, so that passes may copy, move and drop it, except that an atomic may be
+``Sequenced``, the effects in the order of the source, each once. Invariant of the output: every expression is pure,
+so that passes may copy, move and drop it, except that an atomic may be
 
 - all that a statement evaluates, declares or assigns, perhaps converted, and
 - the condition of a loop, perhaps converted or compared with a name or a number: ``while (atomic_cas(p, 0, 1));``.
@@ -54,7 +54,6 @@ from pytriton.lang.tree.walk import (
     names,
     reads,
     rebuild,
-    statements,
     walk,
     with_bodies,
     with_children,
@@ -62,7 +61,7 @@ from pytriton.lang.tree.walk import (
 )
 from pytriton.source import Span
 
-__all__ = ["after", "evaluated_once", "has_effect", "in_order", "kept", "misplaced", "places"]
+__all__ = ["after", "evaluated_once", "has_effect", "in_order", "kept", "places"]
 
 _EFFECTS: Final = frozenset((Atomic, Sequenced))
 _COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
@@ -122,18 +121,6 @@ def in_order(body: Body) -> Body:
     if _EFFECTS.isdisjoint(kinds_in(body)):
         return body
     return tuple([part for statement in body for part in _ordered(statement)])
-
-
-def misplaced(body: Body) -> list[Expr]:
-    """The atomics that stand where none may, by the invariant."""
-    wrong: list[Expr] = []
-    for statement in statements(body):
-        for expr in expressions((statement,), deep=False):
-            allowed = _whole(expr, isinstance(statement, For | While))
-            if isinstance(statement, Store | If | DoWhile):
-                allowed = None
-            wrong += [node for node in walk(expr) if type(node) in _EFFECTS and node is not allowed]
-    return wrong
 
 
 def _ordered(statement: Statement) -> Body:
