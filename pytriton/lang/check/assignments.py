@@ -1,8 +1,8 @@
 """Assignments, stores, and what else an expression does besides having a value.
 
 Input: an expression as parsed. Output: the statements that it stands for. A side effect inside an expression
-(``b = a++``, ``while (n-- > 0)``) is a statement of a ``Sequenced``; tree/effects.py puts it in its place. In what C
-might not evaluate (a branch of ``?:``, right of ``&&`` and ``||``) there is none: expressions.py refuses it.
+(``b = a++``, ``while (n-- > 0)``) is a statement of a ``Sequenced``; tree/effects.py puts it in its place. What C
+might not evaluate (a branch of ``?:``, right of ``&&`` and ``||``) has none: expressions.py refuses it.
 """
 
 from __future__ import annotations
@@ -86,8 +86,13 @@ def _assigned_value(statements: list[Statement], node: syntax.Expr) -> Expr:
         case [*before, Store(value=value) as store]:
             if isinstance(value, Name | Literal | Constexpr):
                 return after(statements, value)
+            pointer, mask = store.pointer, store.mask
+            if any(map(has_effect, (pointer, value, mask or pointer))):  # that of the value is the last one
+                place, pointer, mask = _kept_place(pointer, mask)
+                before += place
             declared, name = kept(value, "value")
-            return after([*before, *declared, replace(store, value=name)], name)
+            store = replace(store, pointer=pointer, value=name, mask=mask)
+            return after([*before, *declared, store], name)
     return failed(node.span)
 
 
@@ -264,11 +269,7 @@ def _store(
     before: list[Statement] = []
     if node.operator != "=":
         if has_effect(pointer) or (mask is not None and has_effect(mask)):
-            if mask is not None:
-                declared, mask = kept(mask, "mask")
-                before += declared
-            declared, pointer = kept(pointer, "pointer")
-            before += declared
+            before, pointer, mask = _kept_place(pointer, mask)
         loaded = load(pointer, node.target.span, context, mask)
         if loaded.type != ERROR and old is not None:
             before += _keep(loaded, "old", old)
@@ -286,6 +287,15 @@ def _store(
     type_ = with_element(element.element, shape_of(pointer.type))
     value = conversion(value, type_, node.value.span, "store", context)
     return [] if value.type == ERROR else [*before, Store(node.span, pointer, value, condition)]
+
+
+def _kept_place(pointer: Expr, mask: Expr | None) -> tuple[list[Statement], Expr, Expr | None]:
+    """Variables for where an assignment stores, so that it is evaluated once, and first."""
+    before: list[Statement] = []
+    if mask is not None:
+        before, mask = kept(mask, "mask")
+    declared, pointer = kept(pointer, "pointer")
+    return before + declared, pointer, mask
 
 
 def _spread(pointer: Expr, value: Expr) -> Expr:
