@@ -30,6 +30,7 @@ from pytriton.lang.tree.typed import (
     Evaluate,
     Expr,
     Literal,
+    Load,
     Name,
     Statement,
     Store,
@@ -44,20 +45,13 @@ from pytriton.lang.tree.types import (
     shape_of,
     with_element,
 )
+from pytriton.lang.tree.walk import walk
 from pytriton.source import Span
 
 __all__ = ["effect", "effect_value", "tested_condition"]
 
 
 # ---------------------------------------------------------------- side effects
-
-
-def tested_condition(node: syntax.Expr, where: str, context: Context) -> Expr:
-    """The condition of a statement."""
-    if isinstance(node, syntax.Assign) and node.operator == "=":
-        help_ = "to compare, write '=='"
-        context.report.warning("TC325", "an assignment stands for a condition", node.span, help=help_)
-    return _scalar_condition(node, where, context)
 
 
 def effect_value(
@@ -68,36 +62,36 @@ def effect_value(
         case syntax.Comma(items=items):
             before = [statement for item in items[:-1] for statement in effect(item, context)]
             return after(before, value_of(items[-1], context))
-        case syntax.Postfix():
-            old: list[Name] = []
-            statements = _assign(_increment(node), context, old)
-            return after(statements, old[0]) if old and statements else failed(node.span)
         case syntax.Assign():
-            return _assigned_value(_assign(node, context), node)
-        case syntax.Prefix():
-            return _assigned_value(_assign(_increment(node), context), node)
+            return _value_of(_assign(node, context), node)
+        case syntax.Prefix() | syntax.Postfix():
+            return _value_of(_assign(_increment(node), context), node)
 
 
-def _assigned_value(statements: list[Statement], node: syntax.Expr) -> Expr:
-    """The value of an assignment: that of its target, afterwards."""
+def _value_of(statements: list[Statement], node: syntax.Expr) -> Expr:
+    """The value of an assignment: that of its target, afterwards; of ``x++`` before."""
+    old = isinstance(node, syntax.Postfix)
     match statements:
         case [Assign(symbol=symbol)]:
-            return after(statements, Name(node.span, symbol.type, symbol))
-        case [*before, Store(value=value) as store]:
-            if isinstance(value, Name | Literal | Constexpr):
-                return after(statements, value)
-            pointer, mask = store.pointer, store.mask
-            if any(map(has_effect, (pointer, value, mask or pointer))):  # that of the value is the last one
-                place, pointer, mask = _kept_place(pointer, mask)
-                before += place
-            declared, name = kept(value, "value")
-            store = replace(store, pointer=pointer, value=name, mask=mask)
+            name = Name(node.span, symbol.type, symbol)
+            declared, value = kept(name, f"old_{symbol.name}") if old else ([], name)
+            return after([*declared, *statements], value)
+        case [*before, Store(value=value) as store] if old:
+            declared, name = kept(next(part for part in walk(value) if isinstance(part, Load)), "old")
             return after([*before, *declared, store], name)
+        case [*before, Store(value=value) as store] if not isinstance(value, Name | Literal | Constexpr):
+            declared, name = kept(value, "value")  # once the place is evaluated
+            return after([*before, replace(store, value=after(declared, name))], name)
+        case [*_, Store(value=value)]:
+            return after(statements, value)
     return failed(node.span)
 
 
-def _scalar_condition(node: syntax.Expr, where: str, context: Context) -> Expr:
+def tested_condition(node: syntax.Expr, where: str, context: Context) -> Expr:
     """A scalar truth value for ``if`` and loops."""
+    if isinstance(node, syntax.Assign) and node.operator == "=":
+        help_ = "to compare, write '=='"
+        context.report.warning("TC325", "an assignment stands for a condition", node.span, help=help_)
     expr = value_of(node, context)
     if expr.type == ERROR:
         return expr
@@ -135,15 +129,14 @@ def effect(node: syntax.Expr, context: Context) -> list[Statement]:
             return [Evaluate(node.span, value)]
 
 
-def _assign(node: syntax.Assign, context: Context, old: list[Name] | None = None) -> list[Statement]:
-    """The statements of an assignment; a name for what the target was before it is put into ``old``."""
+def _assign(node: syntax.Assign, context: Context) -> list[Statement]:
     match node.target:
         case syntax.Name():
-            return _assign_name(node, node.target, context, old)
+            return _assign_name(node, node.target, context)
         case syntax.Prefix(operator="*", operand=pointer):
-            return _store(node, pointer, None, context, old)
+            return _store(node, pointer, None, context)
         case syntax.MaskedDeref(mask=mask, pointer=pointer):
-            return _store(node, pointer, mask, context, old)
+            return _store(node, pointer, mask, context)
         case _:
             _refuse_target(node.target, context)
             return []
@@ -203,9 +196,7 @@ def _is_unknown_type(node: syntax.Binary, context: Context) -> bool:
     return True
 
 
-def _assign_name(
-    node: syntax.Assign, target: syntax.Name, context: Context, old: list[Name] | None
-) -> list[Statement]:
+def _assign_name(node: syntax.Assign, target: syntax.Name, context: Context) -> list[Statement]:
     left, right = value_of(target, context), value_of(node.value, context)
     if ERROR in (left.type, right.type):
         return []
@@ -222,18 +213,7 @@ def _assign_name(
         return []
     right = _combined(node, left, right, context)
     value = conversion(right, symbol.type, node.value.span, f"assign to '{symbol.name}'", context)
-    if value.type == ERROR:
-        return []
-    return [*_keep(left, f"old_{symbol.name}", old), Assign(node.span, symbol, value)]
-
-
-def _keep(value: Expr, name: str, old: list[Name] | None) -> list[Statement]:
-    """A variable for a value, if ``old`` is there to take its name."""
-    if old is None:
-        return []
-    before, kept_value = kept(value, name)
-    old.append(kept_value)
-    return before
+    return [] if value.type == ERROR else [Assign(node.span, symbol, value)]
 
 
 def _combined(node: syntax.Assign, left: Expr, right: Expr, context: Context) -> Expr:
@@ -250,11 +230,7 @@ def _combined(node: syntax.Assign, left: Expr, right: Expr, context: Context) ->
 
 
 def _store(
-    node: syntax.Assign,
-    pointer_node: syntax.Expr,
-    mask_node: syntax.Expr | None,
-    context: Context,
-    old: list[Name] | None,
+    node: syntax.Assign, pointer_node: syntax.Expr, mask_node: syntax.Expr | None, context: Context
 ) -> list[Statement]:
     pointer, value = value_of(pointer_node, context), value_of(node.value, context)
     mask = None if mask_node is None else value_of(mask_node, context)
@@ -269,11 +245,11 @@ def _store(
     before: list[Statement] = []
     if node.operator != "=":
         if has_effect(pointer) or (mask is not None and has_effect(mask)):
-            before, pointer, mask = _kept_place(pointer, mask)
+            if mask is not None:
+                before, mask = kept(mask, "mask")
+            declared, pointer = kept(pointer, "pointer")
+            before += declared
         loaded = load(pointer, node.target.span, context, mask)
-        if loaded.type != ERROR and old is not None:
-            before += _keep(loaded, "old", old)
-            loaded = old[0]
         value = _combined(node, loaded, value, context)
         if value.type == ERROR:
             return []
@@ -287,15 +263,6 @@ def _store(
     type_ = with_element(element.element, shape_of(pointer.type))
     value = conversion(value, type_, node.value.span, "store", context)
     return [] if value.type == ERROR else [*before, Store(node.span, pointer, value, condition)]
-
-
-def _kept_place(pointer: Expr, mask: Expr | None) -> tuple[list[Statement], Expr, Expr | None]:
-    """Variables for where an assignment stores, so that it is evaluated once, and first."""
-    before: list[Statement] = []
-    if mask is not None:
-        before, mask = kept(mask, "mask")
-    declared, pointer = kept(pointer, "pointer")
-    return before + declared, pointer, mask
 
 
 def _spread(pointer: Expr, value: Expr) -> Expr:

@@ -283,7 +283,7 @@ def _atomic(
         compare = conversion(compare, type_, span, "compare", context)
     if ERROR in (value.type, compare.type if compare is not None else None):
         return failed(span)
-    return Atomic(span, type_, operation, pointer, value, compare, mask)
+    return Atomic(span, type_, operation, pointer, compare, value, mask)
 
 
 # ---------------------------------------------------------------- printf

@@ -38,7 +38,6 @@ from pytriton.lang.tree.limits import MAX_BLOCK_ELEMENTS
 from pytriton.lang.tree.typed import (
     Binary,
     Bitcast,
-    Body,
     Broadcast,
     Constexpr,
     Expr,
@@ -47,6 +46,7 @@ from pytriton.lang.tree.typed import (
     Name,
     Range,
     Size,
+    Statement,
     Unary,
     spell,
 )
@@ -213,7 +213,7 @@ def _binary(node: syntax.Binary, context: Context) -> Expr:
     if shape is None:
         return failed(node.span)
     if operator in ("&&", "||"):
-        before: Body = ()
+        before: list[Statement] = []
         if has_memory(right):
             before, left = evaluated_once(left)
         condition = as_condition(left)
@@ -315,7 +315,7 @@ def _select(node: syntax.Select, context: Context) -> Expr:
     known = constant(as_condition(test))
     yes = None if node.yes is None else _branch(node.yes, bool(known), context)
     no = _branch(node.no, known == 0, context)
-    before: Body = ()
+    before: list[Statement] = []
     if yes is None or has_memory(yes) or has_memory(no):
         before, test = evaluated_once(test)
     condition = as_condition(test)

@@ -314,9 +314,7 @@ def _loop_body(node: syntax.Statement, context: Context) -> Body:
 def _for(node: syntax.For, context: Context) -> list[Statement]:
     context.scope.push()
     init = _statement(node.init, context)
-    condition: Expr | None = None
-    if node.condition is not None:
-        condition = tested_condition(node.condition, "for", context)
+    condition = None if node.condition is None else tested_condition(node.condition, "for", context)
     context.unsure += 1
     step = () if node.step is None else tuple(effect(node.step, context))
     context.unsure -= 1

@@ -14,7 +14,8 @@ where nothing there can see the difference, which reads better.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from pytriton.frozen import replace
@@ -65,7 +66,6 @@ __all__ = ["after", "evaluated_once", "has_effect", "in_order", "kept", "places"
 
 _EFFECTS: Final = frozenset((Atomic, Sequenced))
 _COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
-_Changes = tuple[Collection[Symbol], bool]  # the variables that effects assign, and whether they touch memory
 
 
 # ---------------------------------------------------------------- for the checker
@@ -78,15 +78,16 @@ def has_effect(expr: Expr) -> bool:
 
 def places(expr: Expr) -> Iterator[Span]:
     """Where the effects in an expression stand."""
-    for node in walk(expr):
-        if isinstance(node, Sequenced):
-            for statement in node.statements:
-                if not isinstance(statement, Declare):
-                    yield statement.span
-                elif statement.value is not None:
-                    yield from places(statement.value)
-        elif isinstance(node, Atomic):
-            yield node.span
+    run = _run_by(expr)
+    yield from [statement.span for statement in run if not isinstance(statement, Declare)]
+    for value in (expr, *expressions(run)):
+        yield from [node.span for node in walk(value) if isinstance(node, Atomic)]
+
+
+def _run_by(expr: Expr) -> Body:
+    """The statements in an expression, at any depth."""
+    own = tuple([part for node in walk(expr) if isinstance(node, Sequenced) for part in node.statements])
+    return own + tuple([part for value in expressions(own) for part in _run_by(value)])
 
 
 def after(statements: Sequence[Statement], value: Expr) -> Expr:
@@ -103,14 +104,9 @@ def kept(value: Expr, name: str) -> tuple[list[Statement], Name]:
     return [Declare(value.span, symbol, value)], Name(value.span, value.type, symbol)
 
 
-def evaluated_once(expr: Expr) -> tuple[Body, Expr]:
+def evaluated_once(expr: Expr, name: str = "value") -> tuple[list[Statement], Expr]:
     """What to run before an expression that is used several times, and what to use: itself where it is pure."""
-    if not has_effect(expr):
-        return (), expr
-    if isinstance(expr, Sequenced) and isinstance(expr.value, Name | Literal | Constexpr):
-        return expr.statements, expr.value
-    declared, name = kept(expr, "value")
-    return tuple(declared), name
+    return kept(expr, name) if has_effect(expr) else ([], expr)
 
 
 # ---------------------------------------------------------------- statements
@@ -221,16 +217,14 @@ def _run(expr: Sequenced, before: list[Statement]) -> Expr:
 
 
 def _with_operands(expr: Expr, before: list[Statement]) -> Expr:
-    """The expression with pure operands. A mask comes first, and what is compared before what is stored."""
+    """The expression with pure operands; a mask comes before its pointer."""
     operands = list(children(expr))
-    swapped = slice(0, 0)
-    if isinstance(expr, Load) and expr.mask is not None:
-        swapped = slice(0, 2)
-    if isinstance(expr, Atomic) and expr.compare is not None:
-        swapped = slice(1, 3)
-    operands[swapped] = operands[swapped][::-1]
+    masked = isinstance(expr, Load) and expr.mask is not None
+    if masked:
+        operands[:2] = operands[1::-1]
     operands = _operands(operands, before)
-    operands[swapped] = operands[swapped][::-1]
+    if masked:
+        operands[:2] = operands[1::-1]
     pure = iter(operands)
     return with_children(expr, lambda _: next(pure))
 
@@ -240,24 +234,16 @@ def _operands(operands: list[Expr], before: list[Statement]) -> list[Expr]:
     pure: list[Expr] = []
     for operand in operands:
         if has_effect(operand):
-            changes = _changes(operand)
-            pure = [_taken(earlier, changes, before) for earlier in pure]
+            pure = [_taken(earlier, operand, before) for earlier in pure]
         pure.append(_pure(operand, before))
     return pure
 
 
-def _changes(expr: Expr) -> _Changes:
-    """What the effects in an expression change."""
-    inner = [part for node in walk(expr) if isinstance(node, Sequenced) for part in node.statements]
-    parts = [_changes(value) for value in expressions(tuple(inner))]
-    symbols = assigned(tuple(inner)).union(*(symbols for symbols, _ in parts))
-    memory = Atomic in kinds(expr) or any(isinstance(part, Store | Evaluate) for part in inner)
-    return symbols, memory or any(touches for _, touches in parts)
-
-
-def _taken(expr: Expr, changes: _Changes, before: list[Statement]) -> Expr:
-    """The expression with variables for what is about to change."""
-    symbols, memory = changes
+def _taken(expr: Expr, changing: Expr, before: list[Statement]) -> Expr:
+    """The expression with variables for what the effects in another one are about to change."""
+    run = _run_by(changing)
+    symbols, silent = assigned(run), Declare | Assign
+    memory = Atomic in kinds(changing) | kinds_in(run) or not all(isinstance(part, silent) for part in run)
 
     def take(node: Expr) -> Expr:
         loads = memory and Load in kinds(node)
@@ -307,12 +293,9 @@ def _increments_last(group: list[Statement]) -> list[Statement]:
                 and not has_memory(value)
                 and symbol not in reads(rest) | assigned(rest)
             ):
-                group[place:] = [_with_name(part, {old: name}) for part in rest]
+                change = partial(rebuild, change={old: name})
+                group[place:] = [with_expressions(part, change) for part in rest]
                 moved.append(second)
             case _:
                 place += 1
     return group + moved
-
-
-def _with_name(statement: Statement, change: dict[Symbol, Expr]) -> Statement:
-    return with_expressions(statement, lambda expr: rebuild(expr, change))

@@ -213,8 +213,8 @@ class Atomic(_Expression):
 
     operation: Choice["add", "cas", "xchg"]
     pointer: Expr
+    compare: Expr | None  # of cas
     value: Expr
-    compare: Expr | None = None
     mask: Expr | None = None
     site: int | None = None
 
