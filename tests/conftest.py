@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.oracle.effects import watched
+
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
@@ -96,4 +98,11 @@ def _private_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("PYTRITON_CACHE_DIR", str(root / "pytriton"))
         patch.setenv("TRITON_CACHE_DIR", str(root / "triton"))
         patch.setenv("TORCHINDUCTOR_CACHE_DIR", str(shared / "inductor"))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _effects_once() -> Iterator[None]:
+    """Every translation keeps its effects, each once on every path."""
+    with watched():
         yield

@@ -1,21 +1,17 @@
 """Assignments, stores, and what else an expression does besides having a value.
 
 Input: an expression as parsed. Output: the statements that it stands for. A side effect inside an expression
-(``b = a++``, ``while (n-- > 0)``) becomes a statement of its own: before the statement that holds it, or
-after it where that reads better (an increment of a name, with no sequence point in between). C leaves open when
-exactly it happens between two sequence points (C11 6.5), so both are exact. In what C might not evaluate (a
-branch of ``?:``, right of ``&&`` and ``||``) there is no place for one: expressions.py refuses it.
+(``b = a++``, ``while (n-- > 0)``) is a statement of a ``Sequenced``; tree/effects.py puts it in its place. What C
+might not evaluate (a branch of ``?:``, right of ``&&`` and ``||``) has none: expressions.py refuses it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import partial
 
 from pytriton.errors import closest
 from pytriton.frozen import replace
-from pytriton.lang.check.context import Context, ValueType, failed, value_of
+from pytriton.lang.check.context import Context, failed, value_of
 from pytriton.lang.check.operators import (
     arithmetic,
     broadcast,
@@ -27,15 +23,14 @@ from pytriton.lang.check.operators import (
 from pytriton.lang.parse import syntax
 from pytriton.lang.parse.terminals import TYPES
 from pytriton.lang.tree.convert import as_condition, scalar_of, to_shape
+from pytriton.lang.tree.effects import after, has_effect, kept
 from pytriton.lang.tree.typed import (
     Assign,
-    Atomic,
-    Body,
     Constexpr,
-    Declare,
     Evaluate,
     Expr,
     Literal,
+    Load,
     Name,
     Statement,
     Store,
@@ -43,7 +38,6 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import (
     ERROR,
-    VOID,
     BlockType,
     PointerType,
     broadcast_shapes,
@@ -51,37 +45,13 @@ from pytriton.lang.tree.types import (
     shape_of,
     with_element,
 )
+from pytriton.lang.tree.walk import walk
 from pytriton.source import Span
 
-__all__ = ["effect", "effect_value", "sequenced", "tested_condition"]
+__all__ = ["effect", "effect_value", "tested_condition"]
 
 
 # ---------------------------------------------------------------- side effects
-
-
-def sequenced(check: Callable[[], list[Statement]], context: Context) -> list[Statement]:
-    """The statements of one full expression, with its side effects before and after them."""
-    outer = context.before, context.after
-    context.before, context.after = [], []
-    try:
-        statements = check()
-        return context.before + statements + context.after
-    finally:
-        context.before, context.after = outer
-
-
-def tested_condition(node: syntax.Expr, where: str, context: Context) -> tuple[Body, Expr]:
-    """The condition of a statement, and what must run before each test of it."""
-    outer = context.before, context.after
-    context.before, context.after = [], None
-    try:
-        if isinstance(node, syntax.Assign) and node.operator == "=":
-            help_ = "to compare, write '=='"
-            context.report.warning("TC325", "an assignment stands for a condition", node.span, help=help_)
-        condition = _scalar_condition(node, where, context)
-        return tuple(context.before), condition
-    finally:
-        context.before, context.after = outer
 
 
 def effect_value(
@@ -90,54 +60,38 @@ def effect_value(
     """The value of an expression that also does something."""
     match node:
         case syntax.Comma(items=items):
-            outer, context.after = context.after, None  # the comma is a sequence point
-            for item in items[:-1]:
-                context.before += effect(item, context)
-            value = value_of(items[-1], context)
-            context.after = outer
-            return value
-        case syntax.Postfix(operand=operand):
-            if isinstance(operand, syntax.Name) and context.after is not None:
-                context.after += _assign(_increment(node), context)
-                return value_of(operand, context)
-            return _old_value(node, context)
+            before = [statement for item in items[:-1] for statement in effect(item, context)]
+            return after(before, value_of(items[-1], context))
         case syntax.Assign():
-            return _assigned_value(_assign(node, context), node, context)
-        case syntax.Prefix():
-            return _assigned_value(_assign(_increment(node), context), node, context)
+            return _value_of(_assign(node, context), node)
+        case syntax.Prefix() | syntax.Postfix():
+            return _value_of(_assign(_increment(node), context), node)
 
 
-def _old_value(node: syntax.Postfix, context: Context) -> Expr:
-    """``x++`` before the statement: the old value goes into a variable."""
-    statements = _assign(_increment(node), context)
-    old = value_of(node.operand, context)
-    if not statements or not isinstance(old.type, ValueType):
-        return failed(node.span)
-    name = f"old_{old.symbol.name}" if isinstance(old, Name) else "old"
-    symbol = Symbol(name, old.type, node.span)
-    context.before += [Declare(node.span, symbol, old), *statements]
-    return Name(node.span, old.type, symbol)
-
-
-def _assigned_value(statements: list[Statement], node: syntax.Expr, context: Context) -> Expr:
-    """The value of an assignment: that of its target, afterwards."""
-    context.before += statements
+def _value_of(statements: list[Statement], node: syntax.Expr) -> Expr:
+    """The value of an assignment: that of its target, afterwards; of ``x++`` before."""
+    old = isinstance(node, syntax.Postfix)
     match statements:
         case [Assign(symbol=symbol)]:
-            return Name(node.span, symbol.type, symbol)
-        case [Store(value=value) as store]:
-            if isinstance(value, Name | Literal | Constexpr):
-                return value
-            assert isinstance(value.type, ValueType)
-            symbol = Symbol("value", value.type, node.span)
-            name = Name(node.span, value.type, symbol)
-            context.before[-1:] = [Declare(node.span, symbol, value), replace(store, value=name)]
-            return name
+            name = Name(node.span, symbol.type, symbol)
+            declared, value = kept(name, f"old_{symbol.name}") if old else ([], name)
+            return after([*declared, *statements], value)
+        case [*before, Store(value=value) as store] if old:
+            declared, name = kept(next(part for part in walk(value) if isinstance(part, Load)), "old")
+            return after([*before, *declared, store], name)
+        case [*before, Store(value=value) as store] if not isinstance(value, Name | Literal | Constexpr):
+            declared, name = kept(value, "value")  # once the place is evaluated
+            return after([*before, replace(store, value=after(declared, name))], name)
+        case [*_, Store(value=value)]:
+            return after(statements, value)
     return failed(node.span)
 
 
-def _scalar_condition(node: syntax.Expr, where: str, context: Context) -> Expr:
+def tested_condition(node: syntax.Expr, where: str, context: Context) -> Expr:
     """A scalar truth value for ``if`` and loops."""
+    if isinstance(node, syntax.Assign) and node.operator == "=":
+        help_ = "to compare, write '=='"
+        context.report.warning("TC325", "an assignment stands for a condition", node.span, help=help_)
     expr = value_of(node, context)
     if expr.type == ERROR:
         return expr
@@ -158,10 +112,6 @@ def effect(node: syntax.Expr, context: Context) -> list[Statement]:
     """An expression that is evaluated for what it does."""
     if isinstance(node, syntax.Comma):
         return [statement for item in node.items for statement in effect(item, context)]
-    return sequenced(partial(_single_effect, node, context), context)
-
-
-def _single_effect(node: syntax.Expr, context: Context) -> list[Statement]:
     match node:
         case syntax.Assign():
             return _assign(node, context)
@@ -173,7 +123,7 @@ def _single_effect(node: syntax.Expr, context: Context) -> list[Statement]:
             value = context.check_expression(node, context)
             if value.type == ERROR:
                 return []
-            if not isinstance(value, Atomic) and value.type != VOID:
+            if not has_effect(value):
                 context.report.warning("TC324", "this expression has no effect", node.span)
                 return []
             return [Evaluate(node.span, value)]
@@ -292,7 +242,13 @@ def _store(
         help_ = "'*p = x' stores through a pointer; a name is assigned without '*'"
         context.report.error("TC311", message, pointer.span, help=help_)
         return []
+    before: list[Statement] = []
     if node.operator != "=":
+        if has_effect(pointer) or (mask is not None and has_effect(mask)):
+            if mask is not None:
+                before, mask = kept(mask, "mask")
+            declared, pointer = kept(pointer, "pointer")
+            before += declared
         loaded = load(pointer, node.target.span, context, mask)
         value = _combined(node, loaded, value, context)
         if value.type == ERROR:
@@ -306,7 +262,7 @@ def _store(
     pointer = _spread(pointer, value)
     type_ = with_element(element.element, shape_of(pointer.type))
     value = conversion(value, type_, node.value.span, "store", context)
-    return [] if value.type == ERROR else [Store(node.span, pointer, value, condition)]
+    return [] if value.type == ERROR else [*before, Store(node.span, pointer, value, condition)]
 
 
 def _spread(pointer: Expr, value: Expr) -> Expr:

@@ -27,10 +27,10 @@ from pytriton.lang.tree.convert import (
     scalar_of,
     settle,
 )
+from pytriton.lang.tree.effects import after, kept
 from pytriton.lang.tree.formats import FLOATS, INTEGERS, Conversion, Printed, lost_on_a_gpu, pieces, text_of
-from pytriton.lang.tree.typed import Atomic, Binary, Call, Declare, Expr, Name, Symbol
+from pytriton.lang.tree.typed import Atomic, Binary, Call, Expr
 from pytriton.lang.tree.types import (
-    BOOL,
     DOUBLE,
     ERROR,
     FLOAT,
@@ -232,9 +232,7 @@ def _mask_value(mask: Expr, context: Context) -> Expr | None:
         return mask
     if known:
         return None
-    symbol = Symbol("mask", BOOL, mask.span)
-    context.before.append(Declare(mask.span, symbol, mask))
-    return Name(mask.span, BOOL, symbol)
+    return after(*kept(mask, "mask"))
 
 
 def _exchange(name: str, node: syntax.Call, values: list[Expr], context: Context) -> Expr:
@@ -285,7 +283,7 @@ def _atomic(
         compare = conversion(compare, type_, span, "compare", context)
     if ERROR in (value.type, compare.type if compare is not None else None):
         return failed(span)
-    return Atomic(span, type_, operation, pointer, value, compare, mask)
+    return Atomic(span, type_, operation, pointer, compare, value, mask)
 
 
 # ---------------------------------------------------------------- printf

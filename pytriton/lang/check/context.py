@@ -19,7 +19,7 @@ from pytriton.errors import Report
 from pytriton.lang.check.comments import CommentCursor
 from pytriton.lang.parse import syntax
 from pytriton.lang.preprocess.macros import Macro
-from pytriton.lang.tree.typed import Expr, Literal, Statement, Symbol
+from pytriton.lang.tree.typed import Expr, Literal, Symbol
 from pytriton.lang.tree.types import ERROR, BlockType, PointerType, ScalarType
 from pytriton.source import Span
 
@@ -114,10 +114,6 @@ class Context:
     block_depth: int = 0
     loop_depth: int = 0
     unsure: int = 0  # above 0 in what need not be executed: branches, loops, whatever follows a `return`
-    # Side effects of the expression at hand: what runs before its statement and after it (assignments.py). None:
-    # there is no place after it.
-    before: list[Statement] = field(default_factory=list)
-    after: list[Statement] | None = None
 
     buffers: list[Symbol] = field(default_factory=list)  # the constant buffers declared so far
     unknown_names: set[str] = field(default_factory=set)  # reported, each once

@@ -33,9 +33,9 @@ from pytriton.lang.check.type_names import named_type
 from pytriton.lang.check.unknown_names import unknown_name
 from pytriton.lang.parse import syntax
 from pytriton.lang.tree.convert import as_condition, constant, convert, is_weak, scalar_of, settle
+from pytriton.lang.tree.effects import after, evaluated_once, places
 from pytriton.lang.tree.limits import MAX_BLOCK_ELEMENTS
 from pytriton.lang.tree.typed import (
-    Atomic,
     Binary,
     Bitcast,
     Broadcast,
@@ -46,6 +46,7 @@ from pytriton.lang.tree.typed import (
     Name,
     Range,
     Size,
+    Statement,
     Unary,
     spell,
 )
@@ -66,7 +67,7 @@ from pytriton.lang.tree.types import (
     shape_of,
     with_element,
 )
-from pytriton.lang.tree.walk import has_memory, walk
+from pytriton.lang.tree.walk import has_memory
 from pytriton.source import Span
 
 __all__ = ["check_expression"]
@@ -212,11 +213,14 @@ def _binary(node: syntax.Binary, context: Context) -> Expr:
     if shape is None:
         return failed(node.span)
     if operator in ("&&", "||"):
+        before: list[Statement] = []
+        if has_memory(right):
+            before, left = evaluated_once(left)
         condition = as_condition(left)
         right = where_open(operator, condition, as_condition(right))
         if has_memory(right):  # each load of a chain has all those before it in its mask
             _count_branch(right, node.span, context)
-        return Binary(node.span, with_element(BOOL, shape), operator, condition, right)
+        return after(before, Binary(node.span, with_element(BOOL, shape), operator, condition, right))
     if scalar_of(left.type) is None or scalar_of(right.type) is None:
         return pointer_arithmetic(operator, left, right, shape, node.span, context)
     return arithmetic(operator, left, right, shape, node.span, context)
@@ -259,29 +263,18 @@ def _operands(node: syntax.Binary, context: Context) -> tuple[Expr, Expr]:
     """Both operands; the right one of ``&&`` and ``||`` might not be evaluated by C."""
     if node.operator not in ("&&", "||"):
         return value_of(node.left, context), value_of(node.right, context)
-    left = _to_sequence_point(node.left, context)
+    left = value_of(node.left, context)
     known = constant(left)
     certain = known is not None and bool(known) == (node.operator == "&&")
     return left, _without_effects(node.right, f"right of '{node.operator}'", certain, context)
 
 
-def _to_sequence_point(node: syntax.Expr, context: Context) -> Expr:
-    """An operand whose side effects happen before the operands right of it are looked at."""
-    outer, context.after = context.after, None
-    expr = value_of(node, context)
-    context.after = outer
-    return expr
-
-
 def _without_effects(node: syntax.Expr, where: str, certain: bool, context: Context) -> Expr:
     """An operand that C might not evaluate but Triton does: it must have no side effect."""
-    outer, context.before, context.after = (context.before, context.after), [], None
     context.unsure += not certain
     expr = value_of(node, context)
     context.unsure -= not certain
-    effects, (context.before, context.after) = context.before, outer
-    atomics = (part.span for part in walk(expr) if isinstance(part, Atomic))
-    for span in (*(effect.span for effect in effects), *atomics):
+    for span in places(expr):
         help_ = "use an if statement"
         context.report.error("TC321", f"a side effect {where} would happen in any case", span, help=help_)
     return expr
@@ -289,11 +282,9 @@ def _without_effects(node: syntax.Expr, where: str, certain: bool, context: Cont
 
 def _unevaluated(node: syntax.Expr, context: Context) -> Expr:
     """An operand of which only the type matters: its side effects do not happen."""
-    outer, context.before, context.after = (context.before, context.after), [], None
     context.unsure += 1
     expr = value_of(node, context)
     context.unsure -= 1
-    context.before, context.after = outer
     return expr
 
 
@@ -318,24 +309,28 @@ def _range(node: syntax.Binary, left: Expr, right: Expr, context: Context) -> Ex
 
 
 def _select(node: syntax.Select, context: Context) -> Expr:
-    test = _to_sequence_point(node.condition, context)
+    test = value_of(node.condition, context)
     if test.type == ERROR:
         return test
+    known = constant(as_condition(test))
+    yes = None if node.yes is None else _branch(node.yes, bool(known), context)
+    no = _branch(node.no, known == 0, context)
+    before: list[Statement] = []
+    if yes is None or has_memory(yes) or has_memory(no):
+        before, test = evaluated_once(test)
     condition = as_condition(test)
-    if node.yes is None:
-        yes = test
-        _count_branch(yes, node.span, context)
-    else:
-        yes = _branch(node.yes, condition, context)
-    no = _branch(node.no, Unary(condition.span, condition.type, "!", condition), context)
-    return select(condition, yes, no, node.span, context)
+    if yes is None:
+        _count_branch(test, node.span, context)
+    yes = test if yes is None else masked(yes, condition)
+    no = masked(no, Unary(condition.span, condition.type, "!", condition))
+    return after(before, select(condition, yes, no, node.span, context))
 
 
-def _branch(node: syntax.Expr, mask: Expr, context: Context) -> Expr:
-    """A branch of ``?:``: its loads only touch memory where the mask holds."""
-    expr = _without_effects(node, "in a branch of '?:'", bool(constant(mask)), context)
+def _branch(node: syntax.Expr, certain: bool, context: Context) -> Expr:
+    """A branch of ``?:``, before its loads get the mask."""
+    expr = _without_effects(node, "in a branch of '?:'", certain, context)
     _count_branch(expr, node.span, context)
-    return masked(expr, mask)
+    return expr
 
 
 def _count_branch(branch: Expr, span: Span, context: Context) -> None:

@@ -8,13 +8,12 @@ far as it precedes the kernel.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
 from pytriton.errors import Report, closest
 from pytriton.frozen import replace
-from pytriton.lang.check.assignments import effect, sequenced, tested_condition
+from pytriton.lang.check.assignments import effect, tested_condition
 from pytriton.lang.check.budget import refuse_large
 from pytriton.lang.check.comments import CommentCursor
 from pytriton.lang.check.context import Context, Scope, ValueType, declare_failed, value_of
@@ -31,6 +30,7 @@ from pytriton.lang.check.unassigned import warn_of_unassigned
 from pytriton.lang.parse import syntax
 from pytriton.lang.preprocess.macros import Macro
 from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.effects import in_order
 from pytriton.lang.tree.typed import (
     Body,
     Break,
@@ -46,7 +46,6 @@ from pytriton.lang.tree.typed import (
     Return,
     Statement,
     Symbol,
-    Unary,
     While,
 )
 from pytriton.lang.tree.types import ERROR
@@ -166,7 +165,7 @@ def _kernel(node: syntax.Function, context: Context) -> KernelDef:
         comments.append(beside)
         if symbol is not None:
             parameters.append(symbol)
-    body = _items(node.body, context)
+    body = in_order(_items(node.body, context))
     context.scope.pop()
     name = node.declarator.name
     refuse_large(name.text, body, name.span, context.report)
@@ -267,17 +266,11 @@ def _dispatch(node: syntax.Statement, context: Context) -> list[Statement]:
         case syntax.For():
             return _for(node, context)
         case syntax.While():
-            before, condition = tested_condition(node.condition, "while", context)
-            body = _loop_body(node.body, context)
-            if before:
-                return [_tested_inside(node.span, (), before, condition, (), body)]
-            return [While(node.span, condition, body)]
+            condition = tested_condition(node.condition, "while", context)
+            return [While(node.span, condition, _loop_body(node.body, context))]
         case syntax.DoWhile():
             body = _loop_body(node.body, context)
-            before, condition = tested_condition(node.condition, "while", context)
-            if before:
-                return [For(node.span, (), None, (*before, _leave_unless(condition)), body)]
-            return [DoWhile(node.span, body, condition)]
+            return [DoWhile(node.span, body, tested_condition(node.condition, "while", context))]
         case syntax.Return():
             if node.value is not None and not context.returns_value:
                 help_ = "store it through a pointer, as in '*out = value'"
@@ -289,13 +282,13 @@ def _dispatch(node: syntax.Statement, context: Context) -> list[Statement]:
 
 
 def _if(node: syntax.If, context: Context) -> list[Statement]:
-    before, condition = tested_condition(node.condition, "if", context)
+    condition = tested_condition(node.condition, "if", context)
     known = constant(condition)
     then = _perhaps(node.then, context, certain=bool(known))
     otherwise: Body = ()
     if node.otherwise is not None:
         otherwise = _perhaps(node.otherwise, context, certain=known == 0)
-    return [*before, If(node.span, condition, then, otherwise)]
+    return [If(node.span, condition, then, otherwise)]
 
 
 def _jump(node: syntax.Break | syntax.Continue, context: Context) -> list[Statement]:
@@ -321,17 +314,12 @@ def _loop_body(node: syntax.Statement, context: Context) -> Body:
 def _for(node: syntax.For, context: Context) -> list[Statement]:
     context.scope.push()
     init = _statement(node.init, context)
-    before: Body = ()
-    condition: Expr | None = None
-    if node.condition is not None:
-        before, condition = tested_condition(node.condition, "for", context)
+    condition = None if node.condition is None else tested_condition(node.condition, "for", context)
     context.unsure += 1
     step = () if node.step is None else tuple(effect(node.step, context))
     context.unsure -= 1
     body = _loop_body(node.body, context)
     context.scope.pop()
-    if before and condition is not None:
-        return [_tested_inside(node.span, init, before, condition, step, body)]
     return [For(node.span, init, condition, step, body)]
 
 
@@ -345,7 +333,7 @@ def _declaration(node: syntax.Declaration, context: Context) -> list[Statement]:
     base = base_type(node.specifiers, context)
     statements: list[Statement] = []
     for declarator in node.declarators:
-        statements += sequenced(partial(_declare, node, base, declarator, context), context)
+        statements += _declare(node, base, declarator, context)
     return statements
 
 
@@ -364,15 +352,3 @@ def _declare(
         value = conversion(value, symbol.type, span, f"initialise '{symbol.name}'", context)
     context.scope.declare(symbol, context.report)
     return [Declare(declarator.span.to(node.span), symbol, value)]
-
-
-def _tested_inside(
-    span: Span, init: Body, before: Body, condition: Expr, step: Body, body: Body
-) -> Statement:
-    """A loop whose condition has side effects: it is tested at the top of the body."""
-    return For(span, init, None, step, (*before, _leave_unless(condition), *body))
-
-
-def _leave_unless(condition: Expr) -> Statement:
-    refused = Unary(condition.span, condition.type, "!", condition)
-    return If(condition.span, refused, (Break(condition.span),), ())

@@ -23,6 +23,7 @@ from pytriton.lang.tree.typed import (
     Name,
     Reshape,
     Select,
+    Sequenced,
     Unary,
 )
 from pytriton.lang.tree.types import (
@@ -77,7 +78,7 @@ def is_weak(expr: Expr) -> bool:
     match expr:
         case Literal(weak=weak) | Constexpr(weak=weak):
             return weak
-        case Unary(operator="-", operand=operand):
+        case Unary(operator="-", operand=operand) | Sequenced(value=operand):
             return is_weak(operand)
         case Binary(operator="+" | "-" | "*" | "/", left=left, right=right):
             return is_weak(right) and is_weak(left)  # a long sum is deep on its left
@@ -96,6 +97,8 @@ def settle(expr: Expr, type_: ScalarType = FLOAT) -> Expr:
             return replace(expr, type=type_, weak=False)
         case Unary(operand=operand):
             return replace(expr, type=type_, operand=settle(operand, type_))
+        case Sequenced(value=value):
+            return replace(expr, type=type_, value=settle(value, type_))
         case Binary(left=left, right=right):
             return replace(expr, type=type_, left=settle(left, type_), right=settle(right, type_))
         case _:

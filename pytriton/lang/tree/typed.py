@@ -213,10 +213,18 @@ class Atomic(_Expression):
 
     operation: Choice["add", "cas", "xchg"]
     pointer: Expr
+    compare: Expr | None  # of cas
     value: Expr
-    compare: Expr | None = None
     mask: Expr | None = None
     site: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequenced(_Expression):
+    """Statements, then a value: ``a++``, ``a = b``. Only the checker sees one (effects.py)."""
+
+    statements: Body
+    value: Expr
 
 
 Expr = (
@@ -239,6 +247,7 @@ Expr = (
     | Dot
     | Call
     | Atomic
+    | Sequenced
 )
 
 # ---------------------------------------------------------------- statements

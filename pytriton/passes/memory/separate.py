@@ -30,7 +30,7 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import BlockType, PointerType, ScalarType
 from pytriton.lang.tree.walk import with_children
-from pytriton.passes.analysis.queries import acts, has_load
+from pytriton.passes.analysis.queries import has_load
 
 __all__ = ["in_parts"]
 
@@ -62,20 +62,18 @@ class _Parts:
         self.hoisted: list[Declare] = []
 
     def store(self, store: Store) -> Store:
-        """A store without loads and atomics; its value and its mask are loaded whole, if no atomic is in them."""
+        """A store without loads: its value and its mask are loaded whole."""
         value, mask = self._whole("value", store.value), store.mask and self._whole("mask", store.mask)
         pointer = self.single(store.pointer, "index")
         return replace(store, pointer=pointer, value=value, mask=mask, comments=self.comments)
 
     def single(self, expr: Expr, name: str = "value") -> Expr:
         """The expression, every load and every atomic of it in a statement of its own."""
-        if not isinstance(expr, Load) or acts(expr):
+        if not isinstance(expr, Load):
             expr = with_children(expr, lambda child: self.single(child, name))
         return self._hoisted(name, expr) if isinstance(expr, Load | Atomic) else expr
 
     def _whole(self, name: str, expr: Expr) -> Expr:
-        if acts(expr):
-            return self.single(expr)
         return self._hoisted(name, expr) if has_load(expr) else expr
 
     def _hoisted(self, name: str, expr: Expr) -> Name:

@@ -1,0 +1,268 @@
+"""Effects are neither lost nor repeated: an invariant that conftest.py checks in every translation of the tests.
+
+The effects of a kernel are its atomics, stores, printfs, barriers and assignments, by their places in the source.
+``Counts`` has how often each is met on a path: at least and at most outside of loops, and at most in one iteration
+of a loop. They are counted here, without the code under test, at every stage:
+
+- in the syntax and in the typed tree, with effects anywhere in expressions: as many of each;
+- there and after ``in_order``: equal on every path, and each where one may be;
+- before and after each pass: equal, but for what a pass exists for (``_MAY``);
+- in the final tree and in the printed module: as many calls.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from unittest import mock
+
+import pytriton.lang.check.kernel
+import pytriton.passes
+import pytriton.pipeline
+from pytriton.emit.module import Module
+from pytriton.lang.parse import syntax
+from pytriton.lang.tree import typed
+from pytriton.lang.tree.types import VOID
+from pytriton.lang.tree.walk import bodies, children, expressions, statements, walk
+from pytriton.passes import Context
+from pytriton.source import Span
+
+__all__ = ["Counts", "Lost", "misplaced", "watched"]
+
+Key = tuple[str, int, int, str]
+_KINDS = ("atomic", "printf", "barrier")
+_MAY = {
+    "unreached": "drops what never runs",
+    "jumps": "guards what follows a jump",
+    "guard": "guards a loop",
+}
+
+
+class Lost(AssertionError):
+    """An effect was lost, repeated or moved."""
+
+
+def _key(kind: str, node: typed.Expr | typed.Statement | syntax.Expr) -> Key:
+    return kind, node.span.start, node.span.end, node.span.source.name
+
+
+@dataclass
+class Counts:
+    """Of each effect: the least and the most on a path outside of loops, the most in one iteration."""
+
+    least: Counter[Key] = field(default_factory=Counter)
+    most: Counter[Key] = field(default_factory=Counter)
+    inside: Counter[Key] = field(default_factory=Counter)
+
+    def add(self, other: Counts) -> None:
+        self.least, self.most = self.least + other.least, self.most + other.most
+        self.inside |= other.inside
+
+    def met(self, kind: str, node: typed.Expr | typed.Statement) -> None:
+        key = _key(kind, node)
+        self.least[key] += 1
+        self.most[key] += 1
+
+
+def counted(body: typed.Body, sets: bool = False) -> Counts:
+    """The counts of statements; ``sets``: assignments are effects, too."""
+    counts = Counts()
+    for statement in body:
+        loop = isinstance(statement, typed.For | typed.While | typed.DoWhile | typed.RangeLoop)
+        own = Counts()
+        for expr in expressions((statement,), deep=False):
+            own.add(_of(expr, sets))
+        if isinstance(statement, typed.Store):
+            own.met("store", statement)
+        if isinstance(statement, typed.Assign) and sets:
+            own.met("assign", statement)
+        if isinstance(statement, typed.If):
+            then, otherwise = counted(statement.then, sets), counted(statement.otherwise, sets)
+            own.least += then.least & otherwise.least
+            own.most += then.most | otherwise.most
+            own.inside |= then.inside | otherwise.inside
+        elif loop:
+            before = counted(statement.init, sets) if isinstance(statement, typed.For) else Counts()
+            for inner in bodies(statement)[isinstance(statement, typed.For) :]:
+                own.add(counted(inner, sets))
+            before.inside |= own.inside | own.most
+            own = before
+        counts.add(own)
+    return counts
+
+
+def _of(expr: typed.Expr, sets: bool) -> Counts:
+    counts = Counts()
+    for node in walk(expr):
+        if isinstance(node, typed.Sequenced):
+            counts.add(counted(node.statements, sets))
+        elif isinstance(node, typed.Atomic):
+            counts.met(node.operation, node)
+        elif isinstance(node, typed.Call) and node.function in _KINDS:
+            counts.met(node.function, node)
+    return counts
+
+
+# ---------------------------------------------------------------- the rules
+
+
+def misplaced(body: typed.Body) -> list[str]:
+    """What breaks the invariant of lang/tree/effects.py: the effects in what must be pure."""
+    wrong: list[str] = []
+    for statement in statements(body):
+        for expr in expressions((statement,), deep=False):
+            inner = [expr]
+            if isinstance(statement, typed.Declare | typed.Assign | typed.Evaluate | typed.For | typed.While):
+                inner = list(children(_atomic(expr, isinstance(statement, typed.For | typed.While))))
+            for part in inner:
+                for node in walk(part):
+                    if isinstance(node, typed.Atomic | typed.Sequenced) or node.type == VOID:
+                        wrong.append(f"{statement.span.text!r} holds {node.span.text!r}")
+    return wrong
+
+
+def _atomic(expr: typed.Expr, tested: bool) -> typed.Expr:
+    """What is converted or, in the condition of a loop, compared with something simple."""
+    match expr:
+        case typed.Cast(operand=operand):
+            return _atomic(operand, tested)
+        case typed.Unary(operator="!", operand=operand) if tested:
+            return _atomic(operand, tested)
+        case typed.Binary(left=left, right=typed.Name() | typed.Literal() | typed.Constexpr()) if tested:
+            return _atomic(left, tested)
+    return expr
+
+
+def _checked(body: syntax.Block, tree: typed.Body) -> None:
+    first, second = Counter(_written(body)), Counter(_found(tree))
+    if first != second:
+        raise Lost(f"not in the typed tree: {first - second}; not in the source: {second - first}")
+
+
+def _written(node: object) -> Iterator[Key]:
+    """The effects in the syntax, but for what is not evaluated."""
+    match node:
+        case syntax.SizeOf():
+            return
+        case syntax.Call(callee=syntax.Name(id=name) | syntax.Call(callee=syntax.Name(id=name))):
+            kind = next((kind for kind in _KINDS if kind in name), None)
+            if kind is not None:
+                yield _key(kind, node)
+            node = node.arguments
+        case syntax.Assign() | syntax.Postfix() | syntax.Prefix(operator="++" | "--"):
+            yield _key("set", node)
+    if isinstance(node, tuple):
+        for item in node:
+            yield from _written(item)
+    elif dataclasses.is_dataclass(node) and not isinstance(node, Span):
+        for item in dataclasses.fields(node):
+            yield from _written(getattr(node, item.name))
+
+
+def _found(body: typed.Body) -> Iterator[Key]:
+    """The same in the typed tree."""
+    for statement in statements(body):
+        if isinstance(statement, typed.Assign | typed.Store):
+            yield _key("set", statement)
+        for expr in expressions((statement,), deep=False):
+            for node in walk(expr):
+                if isinstance(node, typed.Atomic):
+                    yield _key("atomic", node)
+                elif isinstance(node, typed.Call) and node.function in _KINDS:
+                    yield _key(node.function, node)
+                elif isinstance(node, typed.Sequenced):
+                    yield from _found(node.statements)
+
+
+def _in_order(before: typed.Body, after: typed.Body) -> None:
+    first, second = counted(before, sets=True), counted(after, sets=True)
+    if first != second:
+        raise Lost(f"the order of evaluation changes effects:\n{first}\n{second}")
+    if wrong := misplaced(after):
+        raise Lost(f"effects where none may be: {wrong}")
+
+
+def _pass(name: str, before: typed.Body, after: typed.Body) -> None:
+    first, second = counted(before), counted(after)
+    for key in {*first.most, *first.inside, *second.most, *second.inside}:
+        if key[0] == "barrier" and name == "barriers":
+            continue
+        least, most, inside = (counts[key] for counts in (first.least, first.most, first.inside))
+        found = second.least[key], second.most[key], second.inside[key]
+        if found == (least, most, inside):
+            continue
+        if name not in _MAY and not inside:
+            raise Lost(f"{name} changes {key} from {least, most, inside} to {found}")
+        if found[1] > most + inside or found[2] > inside:
+            raise Lost(f"{name} repeats {key}: {least, most, inside}, then {found}")
+        if name != "unreached" and not found[1] + found[2]:
+            raise Lost(f"{name} loses {key}")
+
+
+def _printed(body: typed.Body, module: Module) -> None:
+    nodes = [node for expr in expressions(body) for node in walk(expr)]
+    atomics = Counter(node.operation for node in nodes if isinstance(node, typed.Atomic))
+    stores = sum(isinstance(statement, typed.Store) for statement in statements(body))
+    barriers = sum(isinstance(node, typed.Call) and node.function == "barrier" for node in nodes)
+    code = re.sub(r"#.*", "", module.text)
+    code = code[code.index(f"def {module.function}(") :]
+    calls = Counter(re.findall(r"\b(?:tl\.|checked_)(atomic_\w+|store|debug_barrier)\(", code))
+    wanted = Counter({f"atomic_{name}": count for name, count in atomics.items()})
+    wanted += Counter({"store": stores, "debug_barrier": barriers})
+    if calls != wanted:
+        raise Lost(f"the module has the calls {calls} for {wanted}")
+
+
+# ---------------------------------------------------------------- in every translation
+
+
+@contextmanager
+def watched() -> Iterator[None]:
+    """Inside, every translation is checked."""
+    kernel, in_order = pytriton.lang.check.kernel._kernel, pytriton.lang.check.kernel.in_order
+    check, emit = pytriton.pipeline.check, pytriton.pipeline.emit
+    here = threading.local()
+
+    def of_syntax(node: syntax.Function, context: object) -> typed.KernelDef:
+        here.syntax = node.body
+        return kernel(node, context)
+
+    def ordered(body: typed.Body) -> typed.Body:
+        result = in_order(body)
+        here.tree = body
+        _in_order(body, result)
+        return result
+
+    def checked(*given: object) -> typed.KernelDef:
+        result = check(*given)  # there are no errors
+        _checked(here.syntax, here.tree)
+        return result
+
+    def run(kernel: typed.KernelDef, context: Context | None = None) -> typed.KernelDef:
+        context = context or Context()
+        for step in pytriton.passes.PASSES:
+            if step.needed or not context.settings.traced:
+                after = step.run(kernel, context)
+                if after is not kernel:
+                    _pass(step.name, kernel.body, after.body)
+                kernel = after
+        return kernel
+
+    def printed(kernel: typed.KernelDef, *rest: object) -> Module:
+        module = emit(kernel, *rest)
+        _printed(kernel.body, module)
+        return module
+
+    with (
+        mock.patch.object(pytriton.lang.check.kernel, "_kernel", of_syntax),
+        mock.patch.object(pytriton.lang.check.kernel, "in_order", ordered),
+        mock.patch.object(pytriton.pipeline, "check", checked),
+        mock.patch.object(pytriton.pipeline, "run", run),
+        mock.patch.object(pytriton.pipeline, "emit", printed),
+    ):
+        yield
