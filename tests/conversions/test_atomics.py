@@ -1,4 +1,4 @@
-"""Constant operands of atomics: they reach memory with all digits of its type, on the CPU and in Triton's own code."""
+"""Constant operands of atomics reach memory with all digits of its type, on the CPU and in code for a GPU."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ def test_of_double(device: str, number: str) -> None:
 def test_of_double_in_code_for_a_gpu(number: str) -> None:
     text = f"void f(double* o, int n) {{ atomic_add(o, {number}); }}"
     ttir = pytriton.kernel(text, DEFINES).asm("ttir", "cuda:90")
-    assert "arith.extf" not in ttir and "arith.truncf" not in ttir
+    assert "arith.extf" not in ttir
+    assert "arith.truncf" not in ttir
     if "n" not in number.replace("min", ""):
         assert _constants(ttir, "f64") == {DOUBLES[number]}
 

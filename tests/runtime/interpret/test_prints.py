@@ -76,7 +76,15 @@ def test_every_form_of_a_number_is_that_of_c() -> None:
     wrong = []
     for _ in range(6000):
         letter = rng.choice("diuxXofFeEgG")
-        allowed = "-+ #0" if letter in "fFeEgG" else "-+ 0" if letter in "di" else "-#0" if letter in "xXo" else "-0"
+        allowed = (
+            "-+ #0"
+            if letter in "fFeEgG"
+            else "-+ 0"
+            if letter in "di"
+            else "-#0"
+            if letter in "xXo"
+            else "-0"
+        )
         flags = "".join(rng.sample(allowed, rng.randint(0, len(allowed))))
         form = f"%{flags}{rng.choice(['', '1', '2', '6', '12'])}{rng.choice(['', '.', '.0', '.1', '.5'])}{letter}"
         ((conversion,), _) = pieces(form)

@@ -99,7 +99,7 @@ class TestVariables:
 }"""
         trace = trace_of(text, torch.zeros(9, dtype=torch.int32), 2)
         assert all(set(step.variables) <= {"old", "mask", "z"} for step in trace)
-        assert [int(step.variables["old"]) for step in trace][0] == 1
+        assert int(trace[0].variables["old"]) == 1
 
     def test_do_not_change_later(self, sums: Trace) -> None:
         assert sums[2].variables["sum"].tolist() == [0, 0, 0]
