@@ -110,7 +110,10 @@ def atomic(expr: typed.Atomic, context: Context) -> Value:
         compare = lower(expr.compare, context)
         compare = compare if compare.element == INT else as_tensor(compare)
         arguments.append(place(compare, shape_of(expr.compare.type), want))
+    element = element_of(expr.type)  # type: ignore[arg-type]
     value = lower(expr.value, context)
+    if element == DOUBLE:
+        value = compared(value, expr.value, DOUBLE)
     if expr.compare is not None and value.element != INT:  # tl.atomic_cas converts nothing
         value = as_tensor(value)
     arguments.append(place(value, shape_of(expr.value.type), want))
@@ -119,7 +122,6 @@ def atomic(expr: typed.Atomic, context: Context) -> Value:
         mask = lower(expr.mask, context)
         mask = as_tensor(mask) if mask.strong else mask  # atomics take no number for a mask
         keywords = (("mask", place(mask, shape_of(expr.mask.type), want)),)
-    element = element_of(expr.type)  # type: ignore[arg-type]
     if expr.site is not None:
         mask_given = dict(keywords).get("mask")
         name = f"atomic_{expr.operation}"

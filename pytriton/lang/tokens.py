@@ -8,8 +8,8 @@ a token but hangs on the token that follows it, so that the emitter can put it b
 One compiled regular expression reads everything: each match is blanks and then one token, comment
 or line break, so a text of n characters takes n steps. A backslash at the end of a line is taken
 out first, and a sorted list of the cuts leads back to the user's offsets; texts without one never
-pay for it. Two departures from C11: ``0...16`` is three tokens (C would read one number), and there
-are no digraphs or trigraphs. docs/errors.md lists the errors (TC001 to TC012).
+pay for it. A digraph becomes the token that it stands for. Two departures from C11: ``0...16`` is three
+tokens (C would read one number), and there are no trigraphs. docs/errors.md lists the errors (TC001 to TC012).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from pytriton.frozen import dataclass
 from pytriton.source import Source, Span
 
 __all__ = [
+    "DIGRAPHS",
     "MAX_TEXT",
     "Comment",
     "Kind",
@@ -128,7 +129,7 @@ _TOKEN: Final = re.compile(
     | ([\r\n]\s*+)                                   # 5 line break
     | (//[^\r\n]*+ | /\*(?s:.*?)\*/)                 # 6 comment
     | (/\*)                                          # 7 unterminated comment
-    | (\.\.\. | <<= | >>= | -> | \+\+ | -- | << | >> | && | \|\| | \#\#
+    | (%:%: | <: | :> | <% | %> | %: | \.\.\. | <<= | >>= | -> | \+\+ | -- | << | >> | && | \|\| | \#\#
       | [-+*/%&|^=!<>]= | [][(){}.&*+~!/%<>^|?:;=,\#@-])   # 8 punctuator
     | ('' | ['"][^\r\n]*+)                           # 9 wrong constant
     | ([^\x00-\x7f]++ | (?s:.))                      # 10 anything else
@@ -136,6 +137,7 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _NUMBER, _STRING, _BREAK, _COMMENT, _OPEN_COMMENT, _PUNCT = 2, 4, 5, 6, 7, 8
+DIGRAPHS: Final = {"<:": "[", ":>": "]", "<%": "{", "%>": "}", "%:": "#", "%:%:": "##"}
 _KINDS: Final = (
     Kind.END,
     Kind.IDENT,
@@ -181,7 +183,9 @@ def scan(source: Source, report: Report) -> tuple[list[Token], list[Problem]]:
             first, after = (start, end) if not cuts else cuts.back(start, end)
             span = Span(source, first, after)
             above = tuple(comments)
-            tokens.append(Token(_KINDS[index], match[index], span, newline, start != last, None, above))
+            spelled = match[index]
+            spelled = DIGRAPHS.get(spelled, spelled)
+            tokens.append(Token(_KINDS[index], spelled, span, newline, start != last, None, above))
             newline = fresh = False
             last = end
             if comments:

@@ -140,17 +140,19 @@ class Kernel:
         /,
         *arguments: Any,
         grid: Any,
-        program: Sequence[int] = (0, 0, 0),
+        program: int | Sequence[int] = (0, 0, 0),
         defines: Mapping[str, Any] | None = None,
         **more_defines: Any,
     ) -> Trace:
         """Run one program of a launch on the CPU: every variable after every statement, as NumPy arrays.
 
+        ``program=2`` is program ``(2, 0, 0)``.
         Arguments, grid and defines are those of a call; of a sweep the first possible point is taken. The program
         runs on copies of the tensors, also of GPU tensors, so nothing changes. ``print(trace)`` shows the values
         below the lines of the source. Raises LaunchError for wrong arguments.
         """
         launch = self._examined(arguments, grid, defines, more_defines)
+        program = (program,) if isinstance(program, int) else program
         x, y, z = (*program, 0, 0, 0)[:3] if len(program) <= 3 else (-1, 0, 0)
         if not all(0 <= at < size for at, size in zip((x, y, z), launch.grid, strict=True)):
             message = f"{self.name}: there is no program {tuple(program)} in a grid of {launch.grid}"

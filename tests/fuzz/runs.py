@@ -62,7 +62,7 @@ def main() -> int:
     for seed, verdict in verdicts(seeds, options.jobs, **given):
         counts[f"{verdict.kind} {verdict.detail}".strip()] += 1
         about.update(verdict.about)
-        if not verdict.ok:
+        if verdict.failed:
             failures.append((seed, verdict))
     failures.sort(key=lambda item: item[0])
     seconds = time.perf_counter() - start

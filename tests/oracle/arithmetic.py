@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -27,7 +27,20 @@ from tests.oracle.values import (
     ulp,
 )
 
-__all__ = ["CERTAIN", "GPU", "INTERPRETER", "Rules", "binary", "call", "dot", "reduce", "select", "unary"]
+__all__ = [
+    "CERTAIN",
+    "GPU",
+    "INTERPRETER",
+    "Rules",
+    "binary",
+    "call",
+    "dot",
+    "either_zero",
+    "reduce",
+    "select",
+    "unary",
+    "zeros_meet",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +50,9 @@ class Rules:
     ``fusing``: a product that meets a sum may skip its rounding, and what is added to a product of matrices may be
     one of the terms that are summed up ("chained into one accumulating product"). ``division``: ulps of float ``/``
     and ``sqrt`` (double is exact). ``functions``: ulps of ``exp``, ``log`` and the rest. ``flushing``: ``exp`` of
-    float may be 0 where it is below 2^-126 (beside a matrix product it is ``exp2``). Without ``strays`` every float
-    is taken as it was calculated here.
+    float may be 0 where it is below 2^-126 (beside a matrix product it is ``exp2``). ``zeros``: a sum of negative
+    zeros, and a minimum or maximum of zeros, may have either sign. Without ``strays`` every float is taken as it was
+    calculated here.
     """
 
     fusing: bool
@@ -46,10 +60,11 @@ class Rules:
     functions: float
     strays: bool = True
     flushing: bool = False
+    zeros: bool = False
 
 
 INTERPRETER = Rules(fusing=False, division=0, functions=4)
-GPU = Rules(fusing=True, division=2, functions=16, flushing=True)
+GPU = Rules(fusing=True, division=2, functions=16, flushing=True, zeros=True)
 CERTAIN = Rules(fusing=False, division=0, functions=0, strays=False)
 
 _COMPARE: dict[str, Callable[[Array, Array], Array]] = {
@@ -204,6 +219,19 @@ def _floats(
     return Value(data, bad, stray, fused)
 
 
+def either_zero(value: Value, where: Array) -> Value:
+    """The value, with zeros of either sign there: they stray by less than any number that is not 0."""
+    where = where & (value.data == 0)
+    if not where.any():
+        return value
+    return replace(value, error=value.spread() + np.where(where, 2.0 ** SMALLEST[FLOAT], 0.0))
+
+
+def zeros_meet(left: Value, right: Value) -> Array:
+    """Where one is 0.0 and the other is -0.0."""
+    return (left.data == 0) & (right.data == 0) & (np.signbit(left.data) != np.signbit(right.data))
+
+
 def select(condition: Value, yes: Value, no: Value) -> Value:
     """``condition ? yes : no``: an unspecified element that is not chosen does no harm."""
     shape = np.broadcast_shapes(condition.shape, yes.shape, no.shape)
@@ -286,10 +314,16 @@ def reduce(operator: str, value: Value, axis: int, have: ScalarType, want: Scala
             spread = value.spread() + (0.0 if value.fused is None else value.fused)
         total, stray = summed(value.data, axis, DOUBLE if want == DOUBLE else FLOAT, spread)
         data = rounded(rounded(total, FLOAT) if want != DOUBLE else total, want)
-        return _with_stray(data, bad, stray if rules.strays else np.zeros_like(stray), want)
+        result = _with_stray(data, bad, stray if rules.strays else np.zeros_like(stray), want)
+        return either_zero(result, _negative_zeros(value.data, axis)) if rules.zeros else result
     pick = np.fmax if operator == "max" else np.fmin  # "skip NaN as IEEE maxNum does"
     error = None if value.error is None else value.error.max(axis=axis)
-    return Value(pick.reduce(value.data, axis=axis), bad, error)
+    result = Value(pick.reduce(value.data, axis=axis), bad, error)
+    return either_zero(result, np.signbit(value.data).any(axis=axis)) if rules.zeros else result
+
+
+def _negative_zeros(terms: Array, axis: int) -> Array:
+    return ((terms == 0) & np.signbit(terms)).all(axis=axis)
 
 
 def _with_stray(data: Array, bad: Array | None, stray: Array, type_: ScalarType) -> Value:
@@ -326,6 +360,7 @@ def dot(left: Value, right: Value, want: ScalarType, rules: Rules) -> Value:
     value = _with_stray(
         rounded(products.sum(axis=1), want), bad, stray if rules.strays else 0.0 * stray, want
     )
+    value = either_zero(value, _negative_zeros(products, 1)) if rules.zeros else value
     value.terms = terms
     return value
 
@@ -364,10 +399,10 @@ def call(function: str, values: tuple[Value, ...], type_: ScalarType, rules: Rul
     values = tuple(broadcast(value, shape) for value in values)
     bad = both(*(value.bad for value in values))
     match function:
-        case "min":
-            return select(binary("<", values[0], values[1], type_, BOOL, rules), *values)
-        case "max":
-            return select(binary(">", values[0], values[1], type_, BOOL, rules), *values)
+        case "min" | "max":
+            sign = "<" if function == "min" else ">"
+            value = select(binary(sign, values[0], values[1], type_, BOOL, rules), *values)
+            return either_zero(value, zeros_meet(*values)) if rules.zeros and type_.is_float else value
         case "abs":
             return Value(np.abs(values[0].data).astype(dtype_of(type_)), bad, values[0].error)
         case "floor" | "ceil":

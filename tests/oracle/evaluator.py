@@ -294,7 +294,18 @@ class _Program:
         return value
 
     def _select(self, expr: typed.Select) -> Value:
-        return arithmetic.select(self.value(expr.condition), self.value(expr.yes), self.value(expr.no))
+        yes, no = self.value(expr.yes), self.value(expr.no)
+        value = arithmetic.select(self.value(expr.condition), yes, no)
+        condition = expr.condition
+        if not (
+            self.rules.zeros and isinstance(condition, typed.Binary) and condition.operator in ("<", ">")
+        ):
+            return value
+        if isinstance(_element(expr), PointerType) or not _element(expr).is_float:
+            return value
+        zeros = [self.value(side).data == 0 for side in (condition.left, condition.right)]
+        met = np.broadcast_to(zeros[0] & zeros[1] & arithmetic.zeros_meet(yes, no), value.shape)
+        return arithmetic.either_zero(value, met)
 
     def _load(self, expr: typed.Load) -> Value:
         shape = shape_of(expr.type)

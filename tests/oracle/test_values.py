@@ -9,6 +9,7 @@ import pytest
 
 from pytriton.lang.tree.types import BFLOAT16, DOUBLE, FLOAT, HALF, TYPE_WORDS, ScalarType
 from tests.oracle.arithmetic import GPU, INTERPRETER, Rules, binary, call, dot
+from tests.oracle.judges import Difference, checked, compare, evaluated, launch
 from tests.oracle.values import Value, _from_integer, converted, round_bfloat16, rounded, ulp
 
 
@@ -152,3 +153,40 @@ def test_products_of_doubles_may_be_rounded_once_or_each() -> None:
         dot(Value(np.array([[3.0, -1.0]])), Value(np.array([[5.0], [1.0]])), DOUBLE, INTERPRETER).error
         is None
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "free"),
+    [
+        ("-x[+]", False),
+        ("(-x)[+]", True),
+        ("(-x)[max]", True),
+        ("((-x)[:, newaxis] @ x[newaxis, :])[+, +]", True),
+        ("min(-*X, 0.0f)", True),
+        ("max(0.0f, -*X)", True),
+        ("-*X < 0.0f ? -*X : 0.0f", True),
+        ("1.0f > *X ? -*X : 0.0f", False),
+        ("-*X + 0.0f", False),
+        ("-*X - 0.0f", False),
+        ("-*X * 2.0f", False),
+        ("x[+]", False),
+        ("x[max]", False),
+        ("min(*X, 1.0f)", False),
+    ],
+)
+def test_signs_of_zeros_that_are_left_open(value: str, free: bool) -> None:
+    """What docs/language.md leaves open may have the other sign on a GPU, and nothing else may."""
+    text = f"void f(float *Z, float *X) {{ float x[4] = *(X + 0 ... 4); *Z = {value}; }}"
+    case = launch(text, np.zeros(4, np.float32), np.zeros(4, np.float32))
+    tree = checked(case.source, case.defines, case.strict)
+    memory = evaluated(case, tree, rules=GPU)
+    data = memory.contents(0)[0].view(np.float32).copy()
+    assert data[0] == 0
+    others = memory.contents(1)[0]
+    compare(case, memory, [data.view(np.uint8), others])
+    data[0] = -data[0]
+    if free:
+        compare(case, memory, [data.view(np.uint8), others])
+    else:
+        with pytest.raises(Difference):
+            compare(case, memory, [data.view(np.uint8), others])

@@ -106,6 +106,7 @@ class Context:
     kernels: Mapping[str, Span]  # all kernels of the text
     check_expression: Callable[[syntax.Expr, Context], Expr]
     strict_literals: bool = False
+    traced: bool = False  # whether the ends of scopes are noted for passes/check/steps.py
     without_promises: Collection[str] = ()  # parameters of which a launch breaks what they promise
 
     kernel_body: syntax.Block | None = None

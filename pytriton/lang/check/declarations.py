@@ -99,6 +99,7 @@ def local_symbol(
         declarator.name.text,
         type_,
         declarator.name.span,
+        declaration=_declaration_text(specifiers, declarator),
         multiple_of=promises.multiple_of,
         aligned=promises.aligned,
         const=_is_const(specifiers, declarator),
@@ -286,7 +287,7 @@ _LONG_FORM: Final = re.compile(r"__attribute__\s*\(\(\s*$")
 
 
 def _declaration_text(specifiers: syntax.Specifiers, declarator: syntax.Declarator) -> str:
-    """A parameter as written, on one line: ``int lda __multipleof(8)``, ``__noalias float *X``."""
+    """A parameter or variable as written, on one line: ``int lda __multipleof(8)``, ``__noalias float *X``."""
     span = specifiers.span.to(declarator.span)
     for attribute in specifiers.attributes:
         span = span.to(attribute.span)

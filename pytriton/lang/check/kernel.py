@@ -110,6 +110,7 @@ def check(
         },
         check_expression=check_expression,
         strict_literals=settings.strict_literals,
+        traced=settings.traced,
         without_promises=settings.without_promises,
     )
     result: KernelDef | None = None
@@ -260,7 +261,9 @@ def _dispatch(node: syntax.Statement, context: Context) -> list[Statement]:
             assert expression is not None
             return effect(expression, context)
         case syntax.Block():
-            return list(_scoped(node, context))
+            body = list(_scoped(node, context))
+            ends = tuple(inner.symbol for inner in body if context.traced and isinstance(inner, Declare))
+            return [*body, Remark(node.span, ends=ends)] if ends else body
         case syntax.If():
             return _if(node, context)
         case syntax.For():

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from pytriton.errors import Report
 from pytriton.frozen import replace
 from pytriton.lang.preprocess.macros import Macro
-from pytriton.lang.tokens import Kind, Token, kind_of
+from pytriton.lang.tokens import DIGRAPHS, Kind, Token, kind_of
 from pytriton.source import Expansion, Span
 
 __all__ = ["Expanding", "Substitution"]
@@ -195,7 +195,7 @@ class Substitution:
             self.expander.report.error("TC110", message, self.span)
             return [left, right]
         hidden = (left.hidden & right.hidden) | self.hidden
-        return [Token(kind, text, self.span, left.newline, left.spaced, hidden=hidden)]
+        return [Token(kind, DIGRAPHS.get(text, text), self.span, left.newline, left.spaced, hidden=hidden)]
 
     def _check_length(self, text: str) -> None:
         self.expander.charge(len(text) // 64, self.use)

@@ -39,7 +39,7 @@ class Symbol:
     type: ScalarType | PointerType | BlockType
     span: Span
     parameter: bool = False
-    declaration: str = ""
+    declaration: str = ""  # as written; "" for a variable that the translator adds
     multiple_of: int = 1
     aligned: int = 1
     noalias: bool = False
@@ -276,6 +276,7 @@ class Remark(_Statement):
     """Comments that belong to no statement: those before a closing brace."""
 
     comments: Comments = NO_COMMENTS
+    ends: tuple[Symbol, ...] = ()  # in traced code: the variables of an inner block that ends here
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -63,12 +63,14 @@ class Steps(NamedTuple):
 def watched(kernel: KernelDef) -> tuple[KernelDef, Steps]:
     """The kernel with a call after each statement, and what these stand for."""
     watch = _Watch(kernel)
-    scope = {symbol.name: watch.number(symbol) for symbol in kernel.parameters if symbol in watch.set}
+    scope = {watch.number(symbol): symbol.name for symbol in kernel.parameters if symbol in watch.set}
     body = watch.body(kernel.body, scope)
     return replace(kernel, body=body), Steps(tuple(watch.steps), tuple(watch.variables))
 
 
-_Scope = dict[str, int]  # names to the variables that they mean
+_Scope = dict[
+    int, str
+]  # variables of the source in the order of their declarations: the last of a name hides
 
 
 class _Watch:
@@ -98,13 +100,16 @@ class _Watch:
 
     def _statement(self, statement: Statement, scope: _Scope) -> Body:
         match statement:
-            case Remark() | Declare(value=None):
-                if isinstance(statement, Declare):
-                    scope[statement.symbol.name] = self.number(statement.symbol)
+            case Remark(ends=ends):
+                for symbol in ends:
+                    scope.pop(self.number(symbol), None)
                 return (statement,)
-            case Declare(symbol=symbol) | Assign(symbol=symbol):
-                if isinstance(statement, Declare):
-                    scope[symbol.name] = self.number(symbol)
+            case Declare(symbol=symbol) | Assign(symbol=symbol) if not symbol.declaration:
+                return (statement,)  # the translator's own
+            case Declare(symbol=symbol, value=value):
+                scope[self.number(symbol)] = symbol.name
+                return (statement,) if value is None else (statement, self._step(statement, scope, symbol))
+            case Assign(symbol=symbol):
                 return statement, self._step(statement, scope, symbol)
             case Store() | Evaluate():
                 return statement, self._step(statement, scope)
@@ -123,6 +128,7 @@ class _Watch:
         """The call that tells of a statement."""
         span, number = statement.span, Literal(statement.span, INT, len(self.steps))
         sets = None if symbol is None else self.number(symbol)
-        self.steps.append(Step(span, sets, tuple(scope.values())))
+        visible = {name: number for number, name in scope.items()}
+        self.steps.append(Step(span, sets, tuple(visible.values())))
         values = () if symbol is None else (Name(span, symbol.type, symbol),)
         return Evaluate(span, Call(span, VOID, "watched", (number, *values)))

@@ -29,6 +29,7 @@ from pytriton.runtime.compile.load import LoadedModule
 from pytriton.runtime.errors import warn_once
 from pytriton.runtime.interpret.bfloat16 import EXACT_BFLOAT16, bits_of
 from pytriton.runtime.interpret.checked import CheckedAccesses, Launched
+from pytriton.runtime.interpret.order import in_order
 from pytriton.runtime.interpret.patches import LIBDEVICE, MENDS, Mends, counted, mended
 from pytriton.runtime.interpret.prints import Printer
 from pytriton.runtime.interpret.waiting import waiting
@@ -75,7 +76,7 @@ class Interpreted:
         """Run all programs of the grid; raises what Triton's interpreter raises. ``launched``: for checked code.
         ``order``: see order.py."""
         warn_once(_NOTICE)
-        mends = {**_ALL_MENDS, **(order or {})}
+        mends = {**_ALL_MENDS, **(order or in_order(grid))}
         hangs = waiting(self._function.rewrite().__code__)
         shown = _progress(self._function.fn.__name__, grid)
         with interpreting(), mended(mends), mended(hangs), shown, numpy.errstate(all="ignore"):

@@ -1,4 +1,8 @@
-"""Which programs of a grid the interpreter runs, and in which order; what they ask of the grid stays the same."""
+"""Which programs of a grid the interpreter runs, and in which order; what they ask of the grid stays the same.
+
+A GPU starts programs by number, the first axis fastest, so a program may wait for one with a lower number. Triton's
+interpreter counts the last axis fastest.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from triton.runtime.interpreter import InterpreterBuilder
 
 from pytriton.runtime.interpret.patches import Mends
 
-__all__ = ["ONE", "backwards", "only"]
+__all__ = ["ONE", "in_order", "only"]
 
 Grid = tuple[int, int, int]
 
@@ -23,13 +27,16 @@ def only(program: Grid, grid: Grid) -> Mends:
     }
 
 
-def backwards(grid: Grid) -> Mends:
-    """All programs of the grid, the last one first."""
+def in_order(grid: Grid, *, backwards: bool = False) -> Mends:
+    """All programs of the grid by number, or the last one first."""
+    width, height, depth = grid
 
     def set_grid_idx(given: Any) -> Any:
-        def last_first(self: Any, *place: int) -> None:
-            given(self, *(size - 1 - at for size, at in zip(grid, place, strict=True)))
+        def numbered(self: Any, x: int, y: int, z: int) -> None:
+            number = (x * height + y) * depth + z
+            number = width * height * depth - 1 - number if backwards else number
+            given(self, number % width, number // width % height, number // (width * height))
 
-        return last_first
+        return numbered
 
     return {(InterpreterBuilder, "set_grid_idx"): set_grid_idx}

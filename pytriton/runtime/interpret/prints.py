@@ -16,7 +16,7 @@ from pytriton.runtime.interpret.arrays import array_of
 
 __all__ = ["Printer"]
 
-_PYTHONS: Final = {"u": "d", "i": "d"}  # conversions that Python spells otherwise
+_BASES: Final = {"o": "o", "x": "x", "X": "X", "p": "x"}
 
 
 class Printer:
@@ -40,14 +40,24 @@ class Printer:
 
 
 def _formatted(conversion: Conversion, value: Any) -> str:
-    """One value as C prints it."""
-    letter = conversion.letter
-    shown: Any = float(value) if letter in FLOATS else int(value)
-    if letter in "xXo":
-        shown &= (1 << 8 * value.dtype.itemsize) - 1
-    if letter == "c":
-        shown &= 255
-    flags = conversion.flags + "#" * (letter == "p")
-    python = "x" if letter == "p" else _PYTHONS.get(letter, letter)
-    form = f"%{flags}{conversion.width}{conversion.precision}{python}"
-    return form % shown  # type: ignore[no-any-return]
+    """One value as C prints it. Python's ``%`` is C's for characters and finite floats."""
+    letter, flags = conversion.letter, conversion.flags
+    if letter in FLOATS or letter == "c":
+        shown = float(value) if letter in FLOATS else int(value) & 255
+        kept = flags if numpy.isfinite(shown) else flags.replace("0", "")
+        return f"%{kept}{conversion.width}{conversion.precision}{letter}" % shown  # type: ignore[no-any-return]
+    number, sign = int(value), ""
+    if letter in "di":
+        sign = "-" if number < 0 else "+" if "+" in flags else " " * (" " in flags)
+    else:
+        number &= (1 << 8 * value.dtype.itemsize) - 1
+    least = int(conversion.precision[1:] or 0) if conversion.precision else 1
+    digits = format(abs(number), _BASES.get(letter, "d")).zfill(least) if number or least else ""
+    if letter == "o" and "#" in flags and digits[:1] != "0":
+        digits = "0" + digits
+    if letter == "p" or (letter in "xX" and "#" in flags and number):
+        sign = "0X" if letter == "X" else "0x"
+    width = int(conversion.width or 0)
+    if "0" in flags and "-" not in flags and not conversion.precision:
+        digits = digits.zfill(width - len(sign))
+    return (sign + digits).ljust(width) if "-" in flags else (sign + digits).rjust(width)

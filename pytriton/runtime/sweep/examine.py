@@ -10,12 +10,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from triton.runtime.errors import InterpreterError
 
+from pytriton.errors import LaunchError
 from pytriton.runtime.checks.memory import Memory
 from pytriton.runtime.checks.races import tell_of_races
 from pytriton.runtime.checks.report import findings, tell
+from pytriton.runtime.checks.stuck import Stuck
 from pytriton.runtime.interpret.checked import Launched
-from pytriton.runtime.interpret.order import ONE, backwards, only
+from pytriton.runtime.interpret.order import ONE, in_order, only
 from pytriton.runtime.interpret.racing import Racing
 from pytriton.runtime.interpret.traced import Recorded, Trace
 from pytriton.runtime.launch.device import Grid
@@ -47,10 +50,17 @@ def copies(arguments: Sequence[Any]) -> list[Any]:
 
 def raced(text: KernelText, launch: Launch, memory: Memory, *, turned: bool) -> bool:
     """Run all programs of a launch on CPU memory, the last one first if ``turned``; raises LaunchError for races,
-    and for accesses outside. Whether another order may show more."""
+    and for accesses outside. Whether another order may show more.
+
+    A program may wait for an earlier one: the reverse order ends at the first that does."""
     made, grid = text.translate(launch.candidate.config, checked=True, on_cpu=True), launch.grid
     racing, launched = Racing(made.sites, grid), Launched(memory, {})
-    OnCpu(made, text.source, racing).run(grid, launch.values, launched, backwards(grid) if turned else None)
+    try:
+        OnCpu(made, text.source, racing).run(grid, launch.values, launched, in_order(grid, backwards=turned))
+    except LaunchError as error:
+        waits = isinstance(error.__cause__, InterpreterError) and isinstance(error.__cause__.__cause__, Stuck)
+        if not (turned and waits):  # it may wait for an earlier program, which runs later in this order
+            raise
     tell(launched.found, memory, grid)
     tell_of_races(racing.races.values(), racing.doubles.values(), memory, grid)
     return racing.atomics

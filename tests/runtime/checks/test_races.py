@@ -174,6 +174,39 @@ def test_the_message() -> None:
     )
 
 
+class TestWaiting:
+    """Programs start in the order of their numbers, so one may wait for an earlier one, but not for a later one."""
+
+    @pytest.mark.parametrize(
+        "wait",
+        ["while (atomic_add(count, 0) < pid);", "while (atomic_cas(count, -1, 0) != pid);"],
+    )
+    def test_for_an_earlier_program_is_legal(self, wait: str) -> None:
+        check(f"{wait} *z = *z + pid; atomic_add(count, 1);", (4,))
+
+    def test_for_a_later_one_is_not(self) -> None:
+        said = race("while (atomic_add(count, 0) < 2 - pid); *z = *z + pid; atomic_add(count, 1);")
+        assert "program (0, 0, 0) waits for ever: element 0 of 'count' is 0" in said
+        assert "[TC555]" in said
+
+    def test_a_plain_flag_is_a_race(self) -> None:
+        assert "[TC553]" in race("while (*count < pid); *count = pid + 1;")
+
+    def test_a_race_of_programs_that_wait(self) -> None:
+        body = "while (atomic_add(count, 0) < pid); atomic_add(count, 1); *z = *z + pid;"
+        assert "race: program (1, 0, 0) loads element 0 of 'z'" in race(body)
+
+    def test_the_first_axis_is_the_fastest(self) -> None:
+        number = "int number = get_program_id(0) + 2 * (get_program_id(1) + 3 * get_program_id(2)); "
+        body = number + "while (atomic_add(count, 0) < number); *z = *z + number; atomic_add(count, 1);"
+        check(body, (2, 3, 2))
+        order = number + "*(z + atomic_add(count, 1)) = number;"
+        z = torch.zeros(64)
+        text = f"void f(float* z, int* count) {{ {order} }}"
+        pytriton.kernel(text)(z, torch.zeros(1).int(), grid=(2, 3, 2))
+        assert z[:12].tolist() == list(range(12))
+
+
 def test_prints_go_on(capsys: pytest.CaptureFixture[str]) -> None:
     check('*(z + pid) = 1; printf("%d ", pid);')
     assert capsys.readouterr().out == "0 1 2 "

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import random
 import warnings
 from pathlib import Path
 
+import numpy
 import pytest
 import torch
 
@@ -13,6 +15,7 @@ import pytriton
 from pytriton.errors import LaunchError
 from pytriton.lang.tree.formats import label_of, pieces
 from pytriton.runtime.gate import check_module
+from pytriton.runtime.interpret.prints import _formatted
 
 ARGUMENTS = "int *Y, long *Z, half *X, bfloat16 *B, double d"
 
@@ -44,6 +47,7 @@ def in_c(text: str, *values: object) -> str:
         ("%u %x %X %#x %o %08x", "*Y", ctypes.c_int(-1)),
         ("%ld %lld %li", "*Z", ctypes.c_long(-1)),
         ("%lx %lu", "w", ctypes.c_ulong(2**64 - 1)),
+        ("%#o|%#x|%#X|%.0d|%#.0o|%05.3d|%#8x|%#08x", "*Y + 1", ctypes.c_int(0)),
         ("%u %d", "u", ctypes.c_uint(4000000000)),
         ("%d %c %hhu", "c", ctypes.c_int(200 - 110 + 110)),
         ("%f %5.2f %e %G %-9.3f| %+.1f", "d", ctypes.c_double(1e-3)),
@@ -62,6 +66,34 @@ def test_c_prints_the_same(
         assert shown == "200 \xc8 200\n"
         return
     assert shown == in_c(text + "\n", *[value] * len(conversions))
+
+
+def test_every_form_of_a_number_is_that_of_c() -> None:
+    """Every combination of flags, widths and precisions, of numbers near the edges; what C leaves open is left out."""
+    rng = random.Random(28)
+    integers = [0, 1, -1, 7, 8, 255, -(2**31), 2**31 - 1, 12345]
+    floats = [0.0, -0.0, 1.0, -2.5, 1e-3, 123456.789, 1e10, 1e-7, float("inf"), float("-inf")]
+    wrong = []
+    for _ in range(6000):
+        letter = rng.choice("diuxXofFeEgG")
+        allowed = (
+            "-+ #0"
+            if letter in "fFeEgG"
+            else "-+ 0"
+            if letter in "di"
+            else "-#0"
+            if letter in "xXo"
+            else "-0"
+        )
+        flags = "".join(rng.sample(allowed, rng.randint(0, len(allowed))))
+        form = f"%{flags}{rng.choice(['', '1', '2', '6', '12'])}{rng.choice(['', '.', '.0', '.1', '.5'])}{letter}"
+        ((conversion,), _) = pieces(form)
+        number = rng.choice(floats if letter in "fFeEgG" else integers)
+        given = ctypes.c_double(number) if isinstance(number, float) else ctypes.c_int(number)
+        shown = _formatted(conversion, numpy.array(number, type(given))[()])
+        if shown != in_c(form, given):
+            wrong.append((form, number, shown, in_c(form, given)))
+    assert not wrong
 
 
 @pytest.mark.parametrize("check", [None, False])

@@ -72,6 +72,35 @@ class TestVariables:
         assert "k" in inside.variables
         assert "k" not in sums[-1].variables
 
+    def test_of_an_inner_block_end_with_it(self) -> None:
+        text = """void f(float* z, int n) {
+  int x = 1;
+  { int x = 2; { float x = 3; *z = x; } *z = x; int only = 7; }
+  *z = x;
+  if (n) { { int x = 5; *z = x; } *z = x; }
+  for (int x = 8; x < 9; x++) { { int x = 6; } *z = x; }
+  x += n;
+  *(z + 1) = n++ + x;
+}"""
+        trace = trace_of(text, torch.zeros(2), 1)
+        stored = [step for step in trace if step.changed is None]
+        assert [int(step.variables["x"]) for step in stored] == [3, 2, 1, 5, 1, 8, 2]
+        assert all(int(step.variables["x"]) == int(step.written[0].values[0]) for step in stored[:-1])
+        assert set(stored[-1].variables) == {"x"}
+        for step in trace:
+            assert ("only" in step.variables) == (step.changed == "only")
+
+    def test_what_the_translator_adds_is_not_shown(self) -> None:
+        text = """void f(int* z, int mask) {
+  int old = 1;
+  mask += 1;
+  atomic_add(z, *z++ + old, 0);
+  old = mask++ + *(z + mask);
+}"""
+        trace = trace_of(text, torch.zeros(9, dtype=torch.int32), 2)
+        assert all(set(step.variables) <= {"old", "mask", "z"} for step in trace)
+        assert int(trace[0].variables["old"]) == 1
+
     def test_do_not_change_later(self, sums: Trace) -> None:
         assert sums[2].variables["sum"].tolist() == [0, 0, 0]
 
@@ -238,3 +267,12 @@ def test_traced_code_computes_the_same_in_all_programs() -> None:
     for launch in recorded():
         if launch.has_memory:
             agree(launch)
+
+
+def test_a_program_may_be_given_as_a_number() -> None:
+    text = "void f(int* z) { int at = get_program_id(0); *(z + at) = at; }"
+    trace = trace_of(text, torch.zeros(3, dtype=torch.int32), grid=(3,), program=2)
+    assert trace.program == (2, 0, 0)
+    assert int(trace[0].variables["at"]) == 2
+    with pytest.raises(LaunchError, match="TC512"):
+        trace_of(text, torch.zeros(3, dtype=torch.int32), grid=(3,), program=3)
