@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from pytriton.errors import closest
 from pytriton.frozen import replace
 from pytriton.lang.check.context import Context, ValueType, failed, value_of
 from pytriton.lang.check.operators import (
@@ -25,7 +24,7 @@ from pytriton.lang.check.operators import (
     under_mask,
 )
 from pytriton.lang.parse import syntax
-from pytriton.lang.parse.terminals import TYPES
+from pytriton.lang.parse.habits import COMMENTED_OUT, divides, type_cure
 from pytriton.lang.tree.convert import as_condition, scalar_of, to_shape
 from pytriton.lang.tree.typed import (
     Assign,
@@ -206,7 +205,9 @@ def _refuse_target(target: syntax.Expr, context: Context) -> None:
             return  # `elif (c) *p = x`: the call was reported
         case syntax.Binary(operator="*") if (end := _unfinished(target)) is not None:
             word = re.search(r"[\w.]+$|.$", end.source.text[: end.end])
-            context.report.error("TC202", f"expected ';' after '{word[0] if word else end.text}'", end)
+            help_ = COMMENTED_OUT if divides(end.source.text[end.end : target.right.span.start]) else None
+            message = f"expected ';' after '{word[0] if word else end.text}'"
+            context.report.error("TC202", message, end, help=help_)
             return
         case syntax.Binary(operator="+" | "-" as sign) if isinstance(first, syntax.MaskedDeref):
             help_ = f"a mask binds tighter than '{sign}': write '*?(mask)(p {sign} i) = x'"
@@ -238,10 +239,7 @@ def _is_unknown_type(node: syntax.Binary, context: Context) -> bool:
         return False
     if context.scope.find(left.id) is not None or context.scope.find(right.id) is not None:
         return False
-    near = closest(left.id, TYPES)
-    help_ = f"give it in defines, as in defines={{'{left.id}': 'float'}}, or by a typedef"
-    help_ = f"did you mean '{near}'?" if near else help_
-    context.report.error("TC203", f"'{left.id}' is no type", left.span, help=help_)
+    context.report.error("TC203", f"'{left.id}' is no type", left.span, help=type_cure(left.id))
     context.scope.declare(Symbol(right.id, ERROR, right.span), context.report)  # type: ignore[arg-type]
     return True
 

@@ -13,8 +13,6 @@ from collections.abc import Callable, Collection, Mapping
 from inspect import Parameter, signature
 from typing import Any, Final
 
-import triton
-
 from pytriton.errors import closest
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.options.call import called
@@ -29,13 +27,10 @@ def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 _CALL_OPTIONS: Final = options_of(called)
-_TRITON_OPTIONS: Final = frozenset(
-    {
-        *signature(triton.Config).parameters.keys() - {"kwargs", *_CALL_OPTIONS},
-        *("debug", "enable_fp_fusion", "launch_cooperative_grid", "launch_pdl", "stream", "warmup"),
-        *("matrix_instr_nonkdim", "waves_per_eu"),
-    }
-)
+_TRITON_OPTIONS: Final = (
+    "num_ctas maxnreg pre_hook ir_override debug enable_fp_fusion launch_cooperative_grid launch_pdl "
+    "matrix_instr_nonkdim stream waves_per_eu warmup"
+).split()
 _CONDITION: Final = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b(.*)", re.MULTILINE)
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 
