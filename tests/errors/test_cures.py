@@ -113,3 +113,31 @@ def test_a_printed_text_whose_kernel_has_no_name(tmp_path: Path) -> None:
     )
     note = printed_text(program, None, {}).note
     assert re.fullmatch(r".*program\.py:\d+: note: this text, with no defines", note), note
+
+
+@pytest.mark.parametrize(
+    ("store", "cure"),
+    [
+        ("*S = v;", "*S = v[+];"),
+        ("*S += v;", "*S += v[max];"),
+        ("*?(n > 0)S = v;", "*?(n > 0)S = v[+];"),
+        ("*?(n > 0)S = v;", "*?(i == n)S = v;"),
+        ("*S = m;", "*S = m[+, +];"),
+        ("*S = m;", "*S = m[max, max];"),
+        ("*(S + i[:, newaxis]) = m;", "*(S + i) = m[:, +];"),
+        ("float *p[1] = S; *p = v;", "float *p[1] = S; *p = v[+];"),
+        ("*S = v * 2;", "*S = (v * 2)[+];"),
+    ],
+)
+def test_a_block_stored_to_one_address(store: str, cure: str) -> None:
+    def warned(statement: str) -> list[str]:
+        text = (
+            "__global__ void f(float* X, float* S, int n) {\n  int i[16] = 0 ... 16;\n  float v[16] = *(X + i);\n"
+            f"  float m[16, 8] = *(X + i[:, newaxis] + (0 ... 8)[newaxis, :]);\n  {statement}\n}}\n"
+        )
+        return [str(found) for found in pytriton.translate(text).warnings if found.code == "TC332"]
+
+    assert warned(cure) == []
+    (said,) = warned(store)
+    assert "reduce" in said
+    assert store not in ("*S = v;", "*S = m;") or cure[5:-1] in said

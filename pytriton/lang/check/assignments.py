@@ -9,11 +9,13 @@ branch of ``?:``, right of ``&&`` and ``||``) there is no place for one: express
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from functools import partial
 
 from pytriton.frozen import replace
+from pytriton.lang.check.constants import shapes_note
 from pytriton.lang.check.context import Context, ValueType, failed, value_of
 from pytriton.lang.check.operators import (
     arithmetic,
@@ -301,17 +303,26 @@ def _store(
         if placed is None:
             return []
         pointer = placed
-    pointer = _spread(pointer, value)
+    pointer = _spread(pointer, value, node, context)
     type_ = with_element(element.element, shape_of(pointer.type))
     value = conversion(value, type_, node.value.span, "store", context)
     return [] if value.type == ERROR else [Store(node.span, pointer, value, condition)]
 
 
-def _spread(pointer: Expr, value: Expr) -> Expr:
-    """Pointer, mask and stored value broadcast together."""
-    shape = broadcast_shapes(shape_of(pointer.type), shape_of(value.type))
-    if shape is None or (len(shape) > len(shape_of(pointer.type)) and shape_of(pointer.type)):
+def _spread(pointer: Expr, value: Expr, node: syntax.Assign, context: Context) -> Expr:
+    """Pointer, mask and stored value broadcast together; warns of several values for one address."""
+    own = shape_of(pointer.type)
+    shape = broadcast_shapes(own, shape_of(value.type))
+    if shape is None or (len(shape) > len(own) and own):
         return pointer
+    count = math.prod(shape) // math.prod(own)
+    if count > 1:
+        name = node.value.id if isinstance(node.value, syntax.Name) else "x"
+        axes = [", ".join([operator] * len(shape)) for operator in ("+", "max")]
+        help_ = f"reduce the block first, as in '{name}[{axes[0]}]' or '{name}[{axes[1]}]'"
+        help_ = "reduce that axis first, or give the pointer one address for each value" if own else help_
+        message = f"this stores {count} values of a block to one address: which one stays is undefined"
+        context.report.warning("TC332", message, node.span, *shapes_note(value), help=help_)
     return to_shape(pointer, shape) or pointer
 
 

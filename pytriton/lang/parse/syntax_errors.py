@@ -299,11 +299,8 @@ def _cure(stop: Stop) -> str | None:
         return f"'{text}' is a define, {token.value} here: take another name; arguments go by position"
     if (before, text) in _OTHER_OPERATORS:
         return f"write '{_OTHER_OPERATORS[before, text]}'"
-    if (
-        stop.kind() in _OPERANDS
-        and stop.kind(-1) in (*_OPERANDS, "RPAR", "RSQB")
-        and "SEMICOLON" in stop.accepts
-    ):
+    adjacent = stop.kind() in _OPERANDS and stop.kind(-1) in (*_OPERANDS, "RPAR", "RSQB")
+    if adjacent and "SEMICOLON" in stop.accepts:
         return f"an operator or a ';' is missing before '{text}'"
     parameter = _PARAMETERS.get("TYPE" if stop.kind() in _IN_TYPE else text)
     if parameter and len(stop.open) == 1 and stop.open[0].type == "LPAR":
