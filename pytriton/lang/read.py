@@ -10,6 +10,7 @@ changed after it was made.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -56,9 +57,13 @@ def read(
     include_dirs: Sequence[str | os.PathLike[str]] = (),
 ) -> Front:
     """Preprocess and parse; raises a ``CompileError`` through ``report``."""
-    if _names_file(source.text):
+    if _FILE_NAME.fullmatch(source.text) or _names_file(source.text):
         help_ = f"give pathlib.Path({source.text!r})"
-        report.fatal("TC012", "this is the name of a file, not a text", source, help=help_)
+        message = "this is the name of a file, not a text"
+        if not _names_file(source.text):
+            message = "this looks like the name of a file, not a text, and there is no such file"
+            help_ += f"; relative names start at '{os.getcwd()}'"
+        report.fatal("TC012", message, source, help=help_)
     if include_dirs:  # what they hold may change
         preprocessed = preprocess(source, defines, report, include_dirs=include_dirs)
         report.check()
@@ -79,6 +84,12 @@ def read(
         spelled = {name: _spelling(given[name]) for name in preprocessed.spelled | front.tree.spelled}
         _keep(key, _Entry(front, spelled, tuple(report.warnings[already:])), known)
     return front
+
+
+# One line without what a kernel needs, and with a suffix or a directory.
+_FILE_NAME: Final = re.compile(
+    r"(?=.{1,255}\Z)(?!//)[^\n(){};*#\"=]*([/\\][\w.-]+|\w\.(c|cc|cpp|cu|cuh|h|hpp|py|tc|triton|txt))"
+)
 
 
 def _names_file(text: str) -> bool:

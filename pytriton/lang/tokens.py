@@ -285,6 +285,15 @@ def _too_long(span: Span) -> Problem:
     return Problem("TC010", message, span, "no type holds so many digits")
 
 
+_LOOKALIKES: Final = dict(
+    zip(
+        "\u2010\u2011\u2012\u2013\u2014\u2212\u00d7\u00b7\u2217\u22c5\u00f7\u2215\u2018\u2019\u201c\u201d\u2260\u2264\u2265",
+        [*"------****//''\"\"", "!=", "<=", ">="],
+        strict=True,
+    )
+)
+
+
 def _problem(text: str, span: Span) -> Problem | None:
     """What is wrong with text that starts no token; None where that was said already."""
     char = text[0]
@@ -309,6 +318,8 @@ def _problem(text: str, span: Span) -> Problem | None:
         help_ = "names are made of the letters a-z and A-Z, digits and '_'; put the rest in a comment"
     elif unicodedata.category(char) in ("Zs", "Cf"):
         help_ = "write an ordinary blank, or nothing, in its place"
+    elif (ascii := _LOOKALIKES.get(char) or unicodedata.normalize("NFKC", char)).isascii():
+        help_ = f"write '{ascii}' in its place"
     else:
         help_ = "only ASCII characters can stand outside comments"
     shown = f"'{char}'" if char.isascii() else _named(char)

@@ -380,7 +380,7 @@ class Gradient:
             for each, count in zip(self.configs, given, strict=True)
         ]
         single = len(points) == 1
-        return kernel(
+        made = kernel(
             derived.text if counts is None else derived.text_of_count,
             name=derived.kernel,
             defines=dict(points[0].defines) if single else None,
@@ -394,6 +394,8 @@ class Gradient:
             fast_math=definition.settings.fast_math,  # type: ignore[arg-type]
             check=definition.settings.check,
         )
+        made._checks.outputs = False  # gradients are zeroed, states have slots to spare
+        return made
 
     def _sum_kernel(self, name: str, text: str) -> Kernel:
         if text not in self._kernels:

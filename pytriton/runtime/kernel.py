@@ -10,7 +10,7 @@ Any style may be used at any time; this file sorts the arguments out, and a ``Pl
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from inspect import signature
@@ -39,7 +39,7 @@ from pytriton.runtime.options.definition import Definition, PlanSettings
 from pytriton.runtime.options.eras import Given, by_era, device_of
 from pytriton.runtime.options.heuristics import Heuristic, Heuristics
 from pytriton.runtime.options.source_text import KernelText, read_source
-from pytriton.runtime.options.typos import tell_of_typos
+from pytriton.runtime.options.typos import judge_unused, misplaced, options_of
 from pytriton.runtime.pickled import from_state, state_of
 from pytriton.runtime.plan import Plan
 from pytriton.runtime.show.chart import chart
@@ -181,7 +181,9 @@ class Kernel:
     ) -> Launch:
         """The launch of a call on the CPU, on copies of the tensors."""
         copied = copies(arguments)
-        plan = self._plan(copied, {**(defines or {}), **more} or None, None, None)
+        warps = {name: more.get(name) for name in ("num_warps", "num_stages")}
+        given = {name: value for name, value in more.items() if name not in warps}
+        plan = self._plan(copied, {**(defines or {}), **given} or None, *warps.values())
         return plan.examined(copied, grid)
 
     # What one can ask a kernel.
@@ -310,13 +312,13 @@ class Kernel:
         """The plan of a call."""
         definition = self._definition
         if definition.heuristics.functions:
-            configs = definition.configs(defines_of(defines), num_warps, num_stages)
+            configs = definition.configs(defines_of(defines, OPTIONS), num_warps, num_stages)
             names = self._parameter_names(configs[0])
             configs = definition.heuristics.applied(configs, names, arguments)
             return self._plan_of(configs, configs)
         key = key_of(defines, num_warps, num_stages)
         plan = self._plans.get(key) or self._plan_of(
-            key, definition.configs(defines_of(defines), num_warps, num_stages)
+            key, definition.configs(defines_of(defines, OPTIONS), num_warps, num_stages)
         )
         self._recent.put(plan, defines, num_warps, num_stages)
         return plan
@@ -337,9 +339,20 @@ class Kernel:
                 translation = plan.first.translation
                 if not self._plans:
                     self._constants.check(translation.buffers, translation.kernel)
-                tell_of_typos(configs[0].defines, translation.mentioned, text.source.text, self._tell)
+                given, unused = configs[0].defines, (translation.mentioned, text.source.text, self._tell)
+                judge_unused(self.name, given, *unused, OPTIONS, self._constructed)
                 self._plans[key] = plan
             return self._plans[key]
+
+    @property
+    def _constructed(self) -> Collection[str]:
+        """The names of defines that the constructor was given, or computes."""
+        own, points = self._definition, self._definition.points
+        return {
+            *own.defines,
+            *own.heuristics.functions,
+            *(name for point in points for name in point.defines),
+        }
 
     def _parameter_names(self, config: Config) -> tuple[str, ...]:
         """The kernel's parameters, by which heuristics know the arguments."""
@@ -445,11 +458,11 @@ def _refuse_unknown(options: Iterable[str]) -> None:
     for option in options:
         near = closest(option, OPTIONS)
         help_ = f"did you mean '{near}'?" if near else f"a define is given in defines={{'{option}': ...}}"
-        help_ = _REMOVED.get(option, help_)
+        help_ = _REMOVED.get(option) or misplaced(option, ()) or help_
         raise refusal(f"pytriton.kernel has no option '{option}'", "TC515", help_)
 
 
-OPTIONS: Final = [name for name, p in signature(kernel).parameters.items() if p.kind is p.KEYWORD_ONLY]
+OPTIONS: Final = options_of(kernel)
 
 
 def _settings(

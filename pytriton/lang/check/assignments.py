@@ -7,10 +7,11 @@ might not evaluate (a branch of ``?:``, right of ``&&`` and ``||``) has none: ex
 
 from __future__ import annotations
 
+import math
 import re
 
-from pytriton.errors import closest
 from pytriton.frozen import replace
+from pytriton.lang.check.constants import shapes_note
 from pytriton.lang.check.context import Context, failed, value_of
 from pytriton.lang.check.operators import (
     arithmetic,
@@ -21,7 +22,7 @@ from pytriton.lang.check.operators import (
     under_mask,
 )
 from pytriton.lang.parse import syntax
-from pytriton.lang.parse.terminals import TYPES
+from pytriton.lang.parse.habits import COMMENTED_OUT, divides, type_cure
 from pytriton.lang.tree.convert import as_condition, scalar_of, to_shape
 from pytriton.lang.tree.effects import after, has_effect, kept
 from pytriton.lang.tree.typed import (
@@ -156,7 +157,9 @@ def _refuse_target(target: syntax.Expr, context: Context) -> None:
             return  # `elif (c) *p = x`: the call was reported
         case syntax.Binary(operator="*") if (end := _unfinished(target)) is not None:
             word = re.search(r"[\w.]+$|.$", end.source.text[: end.end])
-            context.report.error("TC202", f"expected ';' after '{word[0] if word else end.text}'", end)
+            help_ = COMMENTED_OUT if divides(end.source.text[end.end : target.right.span.start]) else None
+            message = f"expected ';' after '{word[0] if word else end.text}'"
+            context.report.error("TC202", message, end, help=help_)
             return
         case syntax.Binary(operator="+" | "-" as sign) if isinstance(first, syntax.MaskedDeref):
             help_ = f"a mask binds tighter than '{sign}': write '*?(mask)(p {sign} i) = x'"
@@ -188,10 +191,7 @@ def _is_unknown_type(node: syntax.Binary, context: Context) -> bool:
         return False
     if context.scope.find(left.id) is not None or context.scope.find(right.id) is not None:
         return False
-    near = closest(left.id, TYPES)
-    help_ = f"give it in defines, as in defines={{'{left.id}': 'float'}}, or by a typedef"
-    help_ = f"did you mean '{near}'?" if near else help_
-    context.report.error("TC203", f"'{left.id}' is no type", left.span, help=help_)
+    context.report.error("TC203", f"'{left.id}' is no type", left.span, help=type_cure(left.id))
     context.scope.declare(Symbol(right.id, ERROR, right.span), context.report)  # type: ignore[arg-type]
     return True
 
@@ -259,17 +259,26 @@ def _store(
         if placed is None:
             return []
         pointer = placed
-    pointer = _spread(pointer, value)
+    pointer = _spread(pointer, value, node, context)
     type_ = with_element(element.element, shape_of(pointer.type))
     value = conversion(value, type_, node.value.span, "store", context)
     return [] if value.type == ERROR else [*before, Store(node.span, pointer, value, condition)]
 
 
-def _spread(pointer: Expr, value: Expr) -> Expr:
-    """Pointer, mask and stored value broadcast together."""
-    shape = broadcast_shapes(shape_of(pointer.type), shape_of(value.type))
-    if shape is None or (len(shape) > len(shape_of(pointer.type)) and shape_of(pointer.type)):
+def _spread(pointer: Expr, value: Expr, node: syntax.Assign, context: Context) -> Expr:
+    """Pointer, mask and stored value broadcast together; warns of several values for one address."""
+    own = shape_of(pointer.type)
+    shape = broadcast_shapes(own, shape_of(value.type))
+    if shape is None or (len(shape) > len(own) and own):
         return pointer
+    count = math.prod(shape) // math.prod(own)
+    if count > 1:
+        name = node.value.id if isinstance(node.value, syntax.Name) else "x"
+        axes = [", ".join([operator] * len(shape)) for operator in ("+", "max")]
+        help_ = f"reduce the block first, as in '{name}[{axes[0]}]' or '{name}[{axes[1]}]'"
+        help_ = "reduce that axis first, or give the pointer one address for each value" if own else help_
+        message = f"this stores {count} values of a block to one address: which one stays is undefined"
+        context.report.warning("TC332", message, node.span, *shapes_note(value), help=help_)
     return to_shape(pointer, shape) or pointer
 
 

@@ -125,6 +125,8 @@ def _arguments(node: syntax.Call, name: str, counts: tuple[int, ...], context: C
         wanted = " or ".join(map(str, counts)) + (" argument" if counts == (1,) else " arguments")
         message = f"'{name}' takes {wanted}, not {len(node.arguments)}"
         help_ = f"write '{_FORMS[name]}'" if name in _FORMS else None
+        if name in ("min", "max") and len(node.arguments) == 1:
+            help_ = f"write 'x[{name}]' to reduce a block; {help_} for the {name}imum of two values"
         context.report.error("TC308", message, node.span, help=help_)
         return None
     values: list[Expr] = []

@@ -25,7 +25,7 @@ from pytriton.lang.tree.convert import (
     to_shape,
 )
 from pytriton.lang.tree.limits import MAX_BLOCK_ELEMENTS, has_product, padded
-from pytriton.lang.tree.typed import Binary, Cast, Dot, Expr, Literal, Load, Range, Select, Unary
+from pytriton.lang.tree.typed import Binary, Cast, Dot, Expr, Literal, Load, Range, Reduce, Select, Unary
 from pytriton.lang.tree.types import (
     BOOL,
     CHAR,
@@ -319,7 +319,9 @@ def _refuse_shapes(
         f"the shapes of {what} do not fit: {left} and {right}",
         span,
         *shapes_note(*parts),
-        help="axes must be equal or 1; x[:, newaxis] adds an axis",
+        help="'*' multiplies element by element; the matrix product is 'a @ b'"
+        if what == "'*'" and len(shape_of(left)) == 2 and shape_of(left)[1:] == shape_of(right)[:-1]
+        else "axes must be equal or 1; x[:, newaxis] adds an axis",
     )
 
 
@@ -348,9 +350,24 @@ def _conversion_help(value: Expr, type_: Type) -> str | None:
     if isinstance(value, Binary) and isinstance(value.left, Range):
         sign = value.operator
         return f"'...' binds tighter than '{sign}': write 'a ... (b {sign} c)'"
+    if (axis := _other_axis(value, shape_of(type_))) is not None:
+        return f"a reduction removes the axis at its place: write '{axis}'"
     if not shape_of(type_):
         return "x[+], x[max] and x[min] make one number of a block"
     return "axes must be equal or 1; x[:, newaxis] adds an axis"
+
+
+def _other_axis(value: Expr, wanted: tuple[int, ...]) -> str | None:
+    """The reduction with the wanted shape, where that of another axis was written."""
+    if not isinstance(value, Reduce):
+        return None
+    shape = shape_of(value.operand.type)
+    for axis in range(len(shape)):
+        if shape[:axis] + shape[axis + 1 :] == wanted:
+            items = [":"] * len(shape)
+            items[axis] = value.operator
+            return f"x[{', '.join(items)}]"
+    return None
 
 
 def _address(expr: Expr) -> Expr:

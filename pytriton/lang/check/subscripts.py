@@ -62,17 +62,27 @@ def subscript(node: syntax.Subscript, operand: Expr, context: Context) -> Expr:
             return failed(node.span)
         axis += 1
     if axis != len(operand.type.shape):
-        used = "1 axis" if axis == 1 else f"{axis} axes"
+        used, rank = "1 axis" if axis == 1 else f"{axis} axes", len(operand.type.shape)
         return context.refuse(
             "TC310",
-            f"this subscript uses {used} of a block of type {operand.type}",
+            f"this subscript uses {used}, but a block of type {operand.type} has {rank}",
             node.span,
             *shapes_note(operand),
-            help="write ':' for each axis that stays",
+            help=_with_axes([_word(item) or "" for item in node.items], rank - axis),
         )
     for position, operator in reversed(reductions):
         operand = _reduce(operand, operator, position, node.span, context)
     return _expand(operand, tuple(new_axes), node.span) if any(new_axes) else operand
+
+
+def _with_axes(words: list[str], missing: int) -> str:
+    """The subscript with so many more axes that stay, or fewer where too many are named."""
+    for _ in range(-missing):
+        if ":" not in words:
+            return "name each axis once: ':' keeps it, '+', 'max' or 'min' reduces it"
+        words.pop(len(words) - 1 - words[::-1].index(":"))
+    words += [":"] * missing
+    return f"write 'x[{', '.join(words)}]', one item for each axis; ':' keeps it"
 
 
 def permute(operand: Expr, order: Sequence[int], span: Span, context: Context) -> Expr:
@@ -83,7 +93,7 @@ def permute(operand: Expr, order: Sequence[int], span: Span, context: Context) -
             "TC310",
             f"a value of type {operand.type} has no axes to permute",
             span,
-            help="x[newaxis, :] and x[:, newaxis] make two axes of one",
+            help="it has one axis at most: 'x[:, newaxis]' is a column, 'x[newaxis, :]' a row",
         )
     element = element_of(operand.type)  # type: ignore[arg-type]
     type_ = with_element(element, tuple(shape[axis] for axis in order))

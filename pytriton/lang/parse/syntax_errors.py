@@ -7,10 +7,12 @@ looks for one kind of mistake and raises through the report where it finds it; t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, NoReturn
 
 from pytriton.errors import Report, closest
-from pytriton.lang.parse.terminals import TYPES, terminals
+from pytriton.lang.parse.habits import COMMENTED_OUT, divides, type_cure, without_prefix
+from pytriton.lang.parse.terminals import terminals
 from pytriton.lang.tokens import Kind, Token
 from pytriton.source import Span
 
@@ -29,14 +31,6 @@ NESTED: Final = "a kernel cannot start inside a kernel"
 _STARTERS: Final = frozenset("TYPE TYPENAME IF FOR WHILE DO RETURN BREAK CONTINUE RBRACE".split())
 _IN_TYPE: Final = frozenset({"TYPE", "TYPENAME", "STAR", "QUALIFIER", "STORAGE"})
 _ATTRIBUTES: Final = ("__readonly", "__writeonly", "__noalias", "__retune", "__aligned", "__multipleof")
-_OTHER_TYPES: Final = {
-    **dict.fromkeys(["float16", "fp16", "__half", "half_t"], "half"),
-    **dict.fromkeys(["float32", "fp32"], "float"),
-    **dict.fromkeys(["float64", "fp64"], "double"),
-    **dict.fromkeys(["bf16", "__nv_bfloat16"], "bfloat16"),
-    **dict.fromkeys(["int64_t", "size_t", "ptrdiff_t"], "long"),
-    **dict.fromkeys(["int32_t", "uint", "boolean"], "int"),
-}
 _OPERANDS: Final = ("IDENT", "NUMBER", "CONSTEXPR", "CHAR")
 _OTHER_OPERATORS: Final = {
     ("=", "<"): "<=",
@@ -104,11 +98,27 @@ def refuse(stop: Stop, report: Report) -> NoReturn:
     if before is not None and before.text not in ("}", ";") and "SEMICOLON" in stop.accepts and starts:
         wanted = "'{' or ';'" if before.text == ")" and "LBRACE" in stop.accepts else "';'"
         message = f"expected {wanted} after '{before.text}'"
-        report.fatal("TC202", message, _end_of(before), *_open_bracket(stop))
+        report.fatal("TC202", message, _end_of(before), *_open_bracket(stop), help=_commented_out(stop))
     shown = f"'{token.text}'" if token else "the end of the text"
     span = token.span if token else stop.tokens[-1].span
     message = f"expected {_wanted(stop)}, found {shown}"
-    report.fatal("TC201", message, span, *_open_bracket(stop), help=_cure(stop))
+    report.fatal("TC201", message, span, *_open_bracket(stop), help=_commented_out(stop) or _cure(stop))
+
+
+def _commented_out(stop: Stop) -> str | None:
+    """Where '//' took the rest of a line, as in ``n // 2;``, what divides instead.
+
+    It does so since the bracket that is still open, or right before the token that did not fit.
+    """
+    first = stop.at - 1
+    if stop.open and stop.open[-1].text in ("(", "["):
+        first = next(at for at, other in enumerate(stop.tokens) if other is stop.open[-1])
+    for token, following in pairwise(stop.tokens[max(first, 0) : stop.at + 1]):
+        span, end = token.span, following.span
+        operand = token.type in (*_OPERANDS, "RPAR", "RSQB") and span.source is end.source
+        if operand and not span.expansion and divides(span.source.text[span.end : end.start]):
+            return COMMENTED_OUT
+    return None
 
 
 def _end_of(token: Token) -> Span:
@@ -211,9 +221,14 @@ def _refuse_types(stop: Stop, report: Report) -> None:
             )
             report.fatal("TC201", message, token.span, help=help_)
         _refuse_type(token, report)
-    previous = stop.token(-1)
+    previous, name = stop.token(-1), stop.token(-2)
     if previous is None:
         return
+    if name is not None and stop.text(-3) + name.type + previous.text + token.text == "(IDENT*)":
+        _refuse_type(name, report)
+    if name is not None and previous.text + token.text == "[]" and stop.open[0].text == "(":
+        help_ = f"write a pointer: '{stop.text(-3)} *{name.text}'"
+        report.fatal("TC206", f"parameter '{name.text}' cannot be an array", name.span, help=help_)
     declares = stop.text(-2) in (";", "{", "}", "(", ",", "") or stop.kind(-2) in ("STORAGE", "QUALIFIER")
     if stop.kind() == "IDENT" and stop.kind(-1) == "IDENT" and declares:
         _refuse_type(previous, report)
@@ -241,10 +256,7 @@ def _cast_type(stop: Stop) -> Token | None:
 
 def _refuse_type(name: Token, report: Report) -> NoReturn:
     """A name that is used as a type and is none."""
-    help_ = f"give it in defines, as in defines={{'{name.text}': 'float'}}, or by a typedef"
-    near = _OTHER_TYPES.get(name.text) or closest(name.text, TYPES)
-    help_ = f"did you mean '{near}'?" if near else help_
-    help_ = _OTHER_WORDS.get(name.text, help_)
+    help_ = _OTHER_WORDS.get(name.text) or type_cure(name.text)
     report.fatal("TC203", f"'{name.text[:60]}' is no type", name.span, help=help_)
 
 
@@ -264,6 +276,17 @@ def _unknown_statement(stop: Stop) -> str | None:
     return f"there is no statement '{word}': there are if, else, for, while, do, return, break, continue"
 
 
+def _colon_cure(stop: Stop) -> str | None:
+    """What to write instead of a ':'."""
+    if stop.open and stop.open[-1].type == "LSQB":
+        return "a ':' keeps a whole axis, a part of one cannot be taken"
+    if stop.text(1) == ":":
+        return without_prefix(f"{stop.text(-1) if stop.kind(-1) == 'IDENT' else ''}::", stop.text(2))
+    if stop.text(-2) in (";", "{", "}"):
+        return "labels do not exist, use a loop or an if"
+    return f"write '{stop.text(-1)} ... {stop.text(1)}'" if stop.kind(-1) in _OPERANDS else None
+
+
 def _cure(stop: Stop) -> str | None:
     """What to write instead, for the mistakes that people make."""
     token, text, before = stop.token(), stop.text(), stop.text(-1)
@@ -276,11 +299,8 @@ def _cure(stop: Stop) -> str | None:
         return f"'{text}' is a define, {token.value} here: take another name; arguments go by position"
     if (before, text) in _OTHER_OPERATORS:
         return f"write '{_OTHER_OPERATORS[before, text]}'"
-    if (
-        stop.kind() in _OPERANDS
-        and stop.kind(-1) in (*_OPERANDS, "RPAR", "RSQB")
-        and "SEMICOLON" in stop.accepts
-    ):
+    adjacent = stop.kind() in _OPERANDS and stop.kind(-1) in (*_OPERANDS, "RPAR", "RSQB")
+    if adjacent and "SEMICOLON" in stop.accepts:
         return f"an operator or a ';' is missing before '{text}'"
     parameter = _PARAMETERS.get("TYPE" if stop.kind() in _IN_TYPE else text)
     if parameter and len(stop.open) == 1 and stop.open[0].type == "LPAR":
@@ -301,14 +321,15 @@ def _cure(stop: Stop) -> str | None:
         if index and stop.tokens[index - 1].type == "FOR":
             return "write 'for (start; condition; step)'"
     if text == ":":
-        in_subscript = bool(stop.open) and stop.open[-1].type == "LSQB"
-        if in_subscript:
-            return "a ':' keeps a whole axis, a part of one cannot be taken"
-        return "labels do not exist, use a loop or an if" if stop.text(-2) in (";", "{", "}") else None
+        return _colon_cure(stop)
+    if "COLON" in stop.accepts and text in (";", ")", "}"):
+        return "add ': 0', the value where the condition is false; a load under a mask alone is '*?(c)p'"
     if text in (")", "]") and (not stop.open or stop.open[-1].type == "LBRACE"):
         return f"this '{text}' closes nothing"
     if text == "{" and expression:
         return "a block is filled with one value, as in 'int x[4] = 0'; load a table from memory"
+    if text == "]" and before == "[":
+        return "give the size, as in 'float x[TM]'"
     if text == "[" and before == "]":
         return "one pair of brackets holds all sizes or axes, as in [16, 16]"
     if before == "?" and stop.text(-2) == "*":

@@ -14,16 +14,15 @@ from typing import Final
 
 from pytriton.errors import Report
 from pytriton.lang.grammar import spelled
+from pytriton.lang.parse.habits import TYPES, without_prefix
 from pytriton.lang.tokens import Kind, Token, set_type
-from pytriton.lang.tree.types import TYPE_WORDS
 
-__all__ = ["TYPES", "classify", "terminals"]
+__all__ = ["classify", "terminals"]
 
 _QUALIFIERS: Final = frozenset(
     "const restrict __restrict __restrict__ volatile __constant__ inline __inline __inline__".split()
 )
 _STORAGE: Final = frozenset("typedef static extern register __global__".split())
-TYPES: Final = frozenset(word for words in TYPE_WORDS for word in words) | {"void"}
 _REFUSED: Final = {
     "struct": "pass the members as separate parameters",
     "union": "use bitcast<T>(x) to reinterpret bits",
@@ -50,7 +49,6 @@ _MEMBERS: Final = {
     "blockDim": "a program works on whole blocks, as in 'int rm[TM] = 0 ... TM'",
     "threadIdx": "a program works on whole blocks, as in 'int rm[TM] = 0 ... TM'",
     "triton": "this looks like today's Triton, which is Python and needs no translation",
-    "tl": "built-in functions have no prefix: 'get_program_id(0)', '*p', 'exp(x)'",
 }
 
 # The terminal of each word that the grammar knows only by its class.
@@ -112,6 +110,8 @@ def _closely(tokens: list[Token], report: Report) -> None:
             what = f"member access '{text}'" if text in (".", "->") else f"'{text}'"
             before = tokens[index - 1].text if index else ""
             help_ = _MEMBERS.get(before) or _PUNCTUATORS.get(text)
+            if (before, text) == ("tl", "."):
+                help_ = without_prefix("tl.", tokens[index + 1].text)
             report.error("TC402", f"Triton-C has no {what}", token.span, help=help_)
         else:
             typedefs.saw(token, terminal)

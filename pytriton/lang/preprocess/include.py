@@ -50,6 +50,8 @@ class Includes:
             return None
         if not self.directories:
             help_ = "paste the text, or pass include_dirs"
+            if operand[0].text == "<":
+                help_ = "remove it: the types and functions of Triton-C need no header"
             message = f"#include of '{name[:80]}', but there are no include directories"
             self.report.error("TC141", message, where, help=help_)
             return None

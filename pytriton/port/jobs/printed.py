@@ -44,7 +44,8 @@ class PrintedText:
         """What was chosen, as options that can be typed."""
         pairs = [name if value is True else f"{name}={value}" for name, value in self.defines.items()]
         given = " ".join(f"-D {shlex.quote(pair)}" for pair in pairs)
-        note = f"{self.place}: note: the text of {', '.join(self.kernels)}, with {given or 'no defines'}"
+        shown = f"the text of {', '.join(self.kernels)}" if self.kernels else "this text"
+        note = f"{self.place}: note: {shown}, with {given or 'no defines'}"
         if self.guessed:
             note += f"; the file leaves {' and '.join(self.guessed)} open"
         return note + (f"; --kernel also knows {', '.join(self.others)}" if self.others else "")

@@ -19,19 +19,22 @@ from triton.runtime.interpreter import TensorHandle, interpreter_builder
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.memory import Memory, Pages, Range
 from pytriton.runtime.checks.violation import Violation
+from pytriton.runtime.checks.written import Written
+from pytriton.runtime.interpret.arrays import array_of
 
-__all__ = ["CheckedAccesses", "Launched"]
+__all__ = ["CheckedAccesses", "Launched", "kept", "program_id"]
 
 _NOWHERE: Final[Range] = (1, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """One launch: the memory that it may reach, and by site what was found outside and the highest address."""
+    """One launch: the memory that it may reach, by site what was outside and the highest address, its stores."""
 
     memory: Memory
     found: dict[int, Violation]
     last: dict[int, int] = field(default_factory=dict)
+    written: Written = field(default_factory=Written)
 
 
 class CheckedAccesses:
@@ -39,6 +42,7 @@ class CheckedAccesses:
 
     def __init__(self, sites: Sequence[Site]) -> None:
         self.sites = sites
+        self._ordered = any(site.kind == "atomic" for site in sites)  # perhaps: the programs, by locks
         self._launched: Launched | None = None
         self._bounds: list[Range] = []  # by site: the lowest and the highest address that need no second look
         self._pages: dict[bool, Pages] = {}
@@ -78,12 +82,30 @@ class CheckedAccesses:
 
     def _store(self, pointer: Any, value: Any, mask: Any, *site: Any) -> None:
         inside = self._inside(pointer, mask, site[1])
+        self._note_store(
+            pointer, value, kept(pointer.handle.data, mask) if inside is None else inside, site[1]
+        )
         if inside is not None:
             tl.store(pointer, value, _mask(pointer, inside))
         elif mask is True:
             tl.store(pointer, value)
         else:
             tl.store(pointer, value, mask)
+
+    def _note_store(self, pointer: Any, value: Any, mask: Any, number: int) -> None:
+        """Note what a store sets, and compare it with what other programs have stored there."""
+        assert self._launched is not None
+        shape, at = mask.shape, mask.reshape(-1)
+        addresses = pointer.handle.data.reshape(-1)[at]
+        program, written, site = program_id(), self._launched.written, self.sites[number]
+        owners = written.store(site, addresses, program, self._launched.memory)
+        if owners is None or self._ordered or not owners.any():
+            return
+        old, new = [
+            numpy.broadcast_to(array_of(each, shape), shape).reshape(-1)[at]
+            for each in (tl.load(pointer, _mask(pointer, mask)), value)
+        ]
+        written.compare(number, owners, old, new.astype(old.dtype), addresses, program, site.width)
 
     def _add(self, pointer: Any, value: Any, mask: Any, *site: Any) -> Any:
         return self._changed(tl.atomic_add, pointer, value, mask, site[1])
@@ -119,10 +141,7 @@ class CheckedAccesses:
             self._launched.last[number] = highest
         if low <= lowest and highest <= last:
             return None
-        wanted = numpy.ones(addresses.shape, bool)
-        if mask is not True:
-            data = mask.handle.data if isinstance(mask, tl.tensor) else numpy.array(bool(mask))
-            wanted = numpy.broadcast_to(data.astype(bool), addresses.shape)
+        wanted = kept(addresses, mask)
         inside = wanted & self._reached(addresses, number)
         outside = wanted & ~inside
         if not outside.any():
@@ -153,7 +172,7 @@ class CheckedAccesses:
         reached = addresses[outside]
         lowest, highest, count = int(reached.min()), int(reached.max()), int(reached.size)
         assert self._launched is not None
-        known, program = self._launched.found.get(number), _program()
+        known, program = self._launched.found.get(number), program_id()
         if known is not None:
             known.count += count
             known.programs = (known.programs or 0) + (known.last != program)
@@ -171,7 +190,13 @@ class CheckedAccesses:
         )
 
 
-def _program() -> tuple[int, int, int]:
+def kept(addresses: Any, mask: Any) -> Any:
+    """What a mask lets through, with the shape of the addresses."""
+    data = mask.handle.data if isinstance(mask, tl.tensor) else numpy.array(bool(mask))
+    return numpy.broadcast_to(data.astype(bool), addresses.shape)
+
+
+def program_id() -> tuple[int, int, int]:
     x, y, z = interpreter_builder.grid_idx
     return x, y, z
 
@@ -183,8 +208,7 @@ def _mask(pointer: Any, inside: Any) -> Any:
 
 def _zero_outside(loaded: Any, inside: Any, mask: Any) -> Any:
     """0 for what the mask lets through but is not inside, where others of the load were given."""
-    data = mask.handle.data if isinstance(mask, tl.tensor) else numpy.array(bool(mask))
-    return _zero_where(loaded, numpy.broadcast_to(data.astype(bool), inside.shape) & ~inside)
+    return _zero_where(loaded, kept(inside, mask) & ~inside)
 
 
 def _zero_where(value: Any, places: Any) -> Any:

@@ -11,14 +11,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy
-import triton.language as tl
-from triton.runtime.interpreter import interpreter_builder
 
 from pytriton.passes.check.sites import Site
 from pytriton.runtime.checks.races import Double, Race
 from pytriton.runtime.checks.shadow import Shadow
 from pytriton.runtime.interpret.arrays import array_of
-from pytriton.runtime.interpret.checked import CheckedAccesses, Launched
+from pytriton.runtime.interpret.checked import CheckedAccesses, Launched, kept, program_id
 
 __all__ = ["Racing"]
 
@@ -50,12 +48,12 @@ class Racing(CheckedAccesses):
     def _inside(self, pointer: Any, mask: Any, number: int) -> Any:
         inside = super()._inside(pointer, mask, number)
         addresses = pointer.handle.data
-        kept = _kept(addresses, mask) if inside is None else inside
+        reached = kept(addresses, mask) if inside is None else inside
         assert self._shadow is not None
-        site, program = self.sites[number], _program()
+        site, program = self.sites[number], program_id()
         x, y, _ = self._grid
         linear = program[0] + x * (program[1] + y * program[2])
-        flat = numpy.flatnonzero(kept)
+        flat = numpy.flatnonzero(reached)
         for clash in self._shadow.touched(linear, number, site.kind, addresses.reshape(-1)[flat], site.width):
             before = clash.before.program
             other = before % x, before // x % y, before // (x * y)
@@ -73,14 +71,14 @@ class Racing(CheckedAccesses):
 
     def _store(self, pointer: Any, value: Any, mask: Any, *site: Any) -> None:
         addresses = pointer.handle.data
-        kept = numpy.flatnonzero(_kept(addresses, mask))
-        where = addresses.reshape(-1)[kept]
+        chosen = numpy.flatnonzero(kept(addresses, mask))
+        where = addresses.reshape(-1)[chosen]
         if where.size > 1 and not (where[1:] > where[:-1]).all():
             values = numpy.broadcast_to(array_of(value, addresses.shape), addresses.shape).reshape(-1)
-            self._note_double(where, values[kept], site[1], kept, addresses.shape)
+            self._note_double(where, values[chosen], site[1], chosen, addresses.shape)
         super()._store(pointer, value, mask, *site)
 
-    def _note_double(self, where: Any, values: Any, number: int, kept: Any, shape: tuple[int, ...]) -> None:
+    def _note_double(self, where: Any, values: Any, number: int, chosen: Any, shape: tuple[int, ...]) -> None:
         """Note elements of one block that go to one address; those with different values first."""
         order = numpy.argsort(where, kind="stable")
         bits = numpy.ascontiguousarray(values[order]).view(f"u{values.dtype.itemsize}")
@@ -91,22 +89,11 @@ class Racing(CheckedAccesses):
         double = self.doubles.get(number)
         if double is None or (not double.differs and unlike.any()):
             at = int(numpy.flatnonzero(unlike if unlike.any() else twice)[0])
-            pair = [tuple(map(int, numpy.unravel_index(int(kept[order[at + one]]), shape))) for one in (0, 1)]
+            pair = [
+                tuple(map(int, numpy.unravel_index(int(chosen[order[at + one]]), shape))) for one in (0, 1)
+            ]
             shown = [str(values[order[at + one]]) for one in (0, 1)]
             address = int(where[order[at]])
-            double = Double(self.sites[number], _program(), pair, shown, address, bool(unlike.any()))
+            double = Double(self.sites[number], program_id(), pair, shown, address, bool(unlike.any()))
             self.doubles[number] = double
         double.count += int(numpy.count_nonzero(unlike if double.differs else twice))
-
-
-def _kept(addresses: Any, mask: Any) -> Any:
-    """What a mask lets through, with the shape of the addresses."""
-    if mask is True:
-        return numpy.ones(addresses.shape, bool)
-    data = mask.handle.data if isinstance(mask, tl.tensor) else numpy.array(bool(mask))
-    return numpy.broadcast_to(data.astype(bool), addresses.shape)
-
-
-def _program() -> tuple[int, int, int]:
-    x, y, z = interpreter_builder.grid_idx
-    return x, y, z

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 import reprlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -22,6 +22,7 @@ import triton
 
 from pytriton.errors import LaunchError, closest
 from pytriton.runtime.errors import headline, refusal
+from pytriton.runtime.options.typos import misplaced
 
 __all__ = [
     "DEFAULT_NUM_WARPS",
@@ -43,8 +44,11 @@ Define = int | bool | float | str | torch.dtype
 DEFAULT_NUM_WARPS: Final = 4
 
 
-def define_of(name: str, value: object) -> Define:
-    """The value of one define as plain Python; raises LaunchError for what no define can be."""
+def define_of(name: str, value: object, options: Collection[str] = ()) -> Define:
+    """The value of one define as plain Python; raises LaunchError for what no define can be.
+
+    ``options`` are names of options of the constructor, which are a likelier reason in a call.
+    """
     if isinstance(value, (str, torch.dtype, bool)):
         return value
     if isinstance(value, (int, numpy.integer)):
@@ -62,11 +66,13 @@ def define_of(name: str, value: object) -> Define:
     raise refusal(
         f"define '{name}' is {reprlib.repr(value)}, a {type(value).__name__}",
         "TC513",
-        "give an int, a bool, a float, a str, a torch.dtype, or a list of those",
+        misplaced(name, options) or "give an int, a bool, a float, a str, a torch.dtype, or a list of those",
     )
 
 
-def defines_of(given: Mapping[str, object] | None) -> dict[str, Define | tuple[Define, ...]]:
+def defines_of(
+    given: Mapping[str, object] | None, options: Collection[str] = ()
+) -> dict[str, Define | tuple[Define, ...]]:
     """A user's dictionary with checked values; a list becomes a tuple (a sweep of one is a scalar)."""
     if not isinstance(given, Mapping | None):
         raise refusal(f"defines is {given!r}, which is no dict", "TC515", "give defines={'TM': 64}")
@@ -77,10 +83,10 @@ def defines_of(given: Mapping[str, object] | None) -> dict[str, Define | tuple[D
         if isinstance(value, (list, tuple)):
             if not value:
                 raise refusal(f"define '{name}' is an empty list", "TC513", "give it a value")
-            swept = tuple(define_of(name, item) for item in value)
+            swept = tuple(define_of(name, item, options) for item in value)
             checked[name] = swept if len(swept) > 1 else swept[0]
         else:
-            checked[name] = define_of(name, value)
+            checked[name] = define_of(name, value, options)
     return checked
 
 
@@ -291,6 +297,13 @@ def configs_of(given: Iterable[object]) -> tuple[Config, ...]:
             case Mapping():
                 points.append(Config(cast(Mapping[str, Define], entry)))
             case triton.Config(kwargs=defines, num_warps=warps, num_stages=stages):
+                usual = vars(triton.Config({}, warps, stages))
+                more = [
+                    name for name, value in vars(entry).items() if name != "kwargs" and value != usual[name]
+                ]
+                if more:
+                    message = f"an autotune config has {more[0]}={getattr(entry, more[0])!r}"
+                    raise refusal(message, "TC515", "leave it out: pytriton does not support this option")
                 points.append(Config(defines, warps, stages))
             case _:
                 raise refusal(

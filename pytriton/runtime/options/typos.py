@@ -1,39 +1,76 @@
-"""Defines that were given under a wrong name: ``num_warp``, ``EVENK``.
+"""Keywords that a source does not use: options given in the wrong place, and misspelt defines.
 
-A define that a text does not mention is no mistake, as wrappers share one dictionary between kernels. Worth a
-warning is only one that is spelled almost like an option of the call, or like a name that an ``#if`` of the text
-asks for and nobody gave.
+An unused define is accepted, because wrappers share one dictionary between kernels. Two kinds are not. The name of
+an option (of ``pytriton.kernel``, of a call, or of Triton) is refused in a call, where it would have no effect, and
+draws a warning among the constructor's defines. A name that is almost that of a call's option, or of something that
+an ``#if`` of the source tests and that has no value, draws a warning. A name that the source mentions is a define.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import Final
+from inspect import Parameter, signature
+from typing import Any, Final
 
 from pytriton.errors import closest
+from pytriton.runtime.errors import refusal
+from pytriton.runtime.options.call import called
 
-__all__ = ["tell_of_typos"]
+__all__ = ["judge_unused", "misplaced", "options_of"]
 
-CALL_OPTIONS: Final = ("num_warps", "num_stages", "grid", "bench", "defines")
+
+def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The keyword-only parameters of a constructor or a call."""
+    named = signature(function).parameters.items()
+    return tuple(name for name, parameter in named if parameter.kind is Parameter.KEYWORD_ONLY)
+
+
+_CALL_OPTIONS: Final = options_of(called)
+_TRITON_OPTIONS: Final = (
+    "num_ctas maxnreg pre_hook ir_override debug enable_fp_fusion launch_cooperative_grid launch_pdl "
+    "matrix_instr_nonkdim stream waves_per_eu warmup"
+).split()
 _CONDITION: Final = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b(.*)", re.MULTILINE)
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 
 
-def tell_of_typos(
+def misplaced(name: str, options: Collection[str]) -> str | None:
+    """Where the option of this name belongs; None if there is none. ``options`` are those of the constructor."""
+    if name in _CALL_OPTIONS:
+        return f"give it to the call: kernel(..., {name}=...)"
+    if name in options:
+        return f"give it to the constructor: pytriton.kernel(..., {name}=...)"
+    if name in _TRITON_OPTIONS:
+        return "leave it out: it is an option of Triton that pytriton does not support"
+    return None
+
+
+def judge_unused(
+    kernel: str,
     given: Mapping[str, object],
     mentioned: Collection[str],
     text: str,
     tell: Callable[[str, str, str], None],
+    options: Collection[str],
+    constructed: Collection[str],
 ) -> None:
-    """Warn of the first define that is most likely another's name. ``mentioned``: those that the text mentions."""
+    """Refuse options among a call's defines; warn of the first define that is most likely another's name.
+
+    ``mentioned``: the names in the source; ``options``, ``constructed``: the constructor's options and defines.
+    """
     strange = [name for name in given if name not in mentioned]
     if not strange:
         return
     asked = {name for line in _CONDITION.findall(text) for name in _NAME.findall(line)}
-    wanted = [*CALL_OPTIONS, *sorted(asked - given.keys() - {"defined"})]
+    wanted = [*_CALL_OPTIONS, *sorted(asked - given.keys() - {"defined"})]
     for name in strange:
+        cure = misplaced(name, options)
+        if cure is not None and name not in constructed:
+            message = f"{kernel}: '{name}' has no effect here: the source mentions no define of that name"
+            raise refusal(message, "TC515", cure)
         near = closest(name, wanted)
-        if near is not None:
-            tell(f"the text does not mention the define '{name}'", "TC528", f"did you mean '{near}'?")
+        if cure is not None or near is not None:
+            help_ = cure or f"did you mean '{near}'?"
+            tell(f"the text does not mention the define '{name}'", "TC528", help_)
             return

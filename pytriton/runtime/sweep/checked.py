@@ -24,6 +24,7 @@ from pytriton.runtime.checks.memory import Memory, known_blocks
 from pytriton.runtime.checks.report import tell, tell_of_overlaps
 from pytriton.runtime.checks.short_grid import tell_of_short_grid
 from pytriton.runtime.checks.table import bounds, filled, forgotten, found_in, inspectable
+from pytriton.runtime.checks.written import tell_of_written
 from pytriton.runtime.errors import warn_once
 from pytriton.runtime.interpret.checked import CheckedAccesses, Launched
 from pytriton.runtime.launch.arguments import BY_16
@@ -100,6 +101,7 @@ class Checked:
             raise
         tell(launched.found, memory, grid)
         tell_of_short_grid(made.sites, launched.last, memory, grid)
+        tell_of_written(launched.written, made.sites, launched.last, memory, grid)
 
     @cached_property
     def _on_cpu(self) -> OnCpu:
