@@ -5,18 +5,24 @@ text -> read (preprocess, parse) -> check -> passes -> emit -> Translation
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping, Sequence
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import Final
 
 from pytriton.boundary import entry
 from pytriton.collecting import not_collecting
 from pytriton.emit.module import Module, emit
 from pytriton.emit.python import Kernel
-from pytriton.errors import Diagnostic, LaunchError, Report, not_a_text
+from pytriton.errors import CompileError, Diagnostic, LaunchError, Report, not_a_text
 from pytriton.lang.check.kernel import check, kernel_names
+from pytriton.lang.preprocess.defines import Digits
 from pytriton.lang.read import read
 from pytriton.lang.tokens import decode
 from pytriton.lang.tree.formats import Printed
@@ -75,6 +81,7 @@ class Translation:
     writes: tuple[str, ...]
     warnings: tuple[Diagnostic, ...] = ()
     mentioned: frozenset[str] = frozenset()
+    spelled: frozenset[str] = frozenset()  # the defines whose digits the source reads: #if, #, ##
     lines: Mapping[int, int] = field(default_factory=dict)  # line of the module -> line of the source
     buffers: Mapping[str, int] = field(default_factory=dict)  # constant buffers of the text -> bytes
     traits: Traits = field(default_factory=Traits)  # what tuning wants to know of it
@@ -112,7 +119,87 @@ def translate(
             f"defines is {defines!r}, which is no dict [TC515]\nhelp: give defines={{'TM': 64}}"
         )
     folders = tuple(os.fspath(folder) for folder in include_dirs)
-    return translate_as(source, defines, Settings(kernel, folders, strict_literals), name)
+    report = Report()
+    source = _source(source, name, report)
+    report.check()
+    given = {key: _first(value) for key, value in (defines or {}).items()}
+    again = partial(translate_as, source, settings=Settings(kernel, folders, strict_literals))
+    made = again(given)
+    while fixed := _specialised(made, source, given, again):
+        given |= fixed
+        made = again(given)
+    return replace(made, warnings=(*report.warnings, *made.warnings))
+
+
+JOINT_CHANGES: Final = 4  # changes of all parameters together that are tried
+MAX_OTHERS: Final = 60  # other values of one parameter that are tried
+MIN_SIZE: Final = 16  # of tiles that are usual
+_SIZES: Final = frozenset(1 << power for power in range(17))
+_INTEGER: Final = re.compile(r"([<>]|[=!]=)?\s*\b(0[xX][0-9a-fA-F]+|[0-9]+)(?=\s*([<>]|[=!]=))?")
+
+
+def _specialised(
+    made: Translation,
+    source: Source,
+    given: dict[str, object],
+    again: Callable[[dict[str, object]], Translation],
+) -> dict[str, Digits]:
+    """The parameters for whose values the module was simplified, as numbers to print instead of their names.
+
+    A define stays a parameter if no ``#if`` reads it and the module is the same for other values: of the size of a
+    range, for other sizes of its kind (``tl.arange`` refuses all but powers of two); of any other number, for those
+    that the source, or another define, may compare it with.
+    """
+    values = {key: made.constexprs.get(key, made.constexprs.get(f"{key}_")) for key in given}
+    values = {key: value for key, value in values.items() if value is not None and math.isfinite(value)}
+    numbers = {value: value >= MIN_SIZE for value in values.values() if isinstance(value, int)}
+    for before, digits, after in _INTEGER.findall(source.text):
+        number = int(digits, 16 if digits[1:2] in ("x", "X") else 10)
+        numbers[number] = numbers.get(number, False) or number >= MIN_SIZE or bool(before or after)
+    others = {
+        key: [other for other in _others(key, value, made, numbers) if other != value]
+        for key, value in values.items()
+    }
+    draw = random.Random(0)
+    joint = range(JOINT_CHANGES if len(others) > 1 else 0)
+    changes = [{key: other} for key in others for other in others[key]]
+    changes += [{key: draw.choice(others[key]) for key in others} for _ in joint]
+    fixed = {key: Digits(values[key]) for key in values.keys() & made.spelled}
+    for change in changes:
+        if not change.keys() <= fixed.keys() and not _same(made, {**given, **change}, again):
+            fixed |= {key: Digits(values[key]) for key in change}
+    return fixed
+
+
+def _others(
+    name: str, value: int | float, made: Translation, numbers: Mapping[int, bool]
+) -> Sequence[int | float]:
+    """Values that may show that a module was simplified for one. ``numbers``: the integers beside it, and whether
+    a size may be compared with them."""
+    if isinstance(value, float):
+        return 0.0, -value, 1.5 * value, 1.0, 1e-30, 1e30
+    if f"next_power_of_2({name})" in made.text:
+        return 48, 96, 768
+    if f"tl.arange(0, {name})" in made.text:
+        near = {
+            1 << number.bit_length() - step
+            for number in numbers
+            if numbers[number] and number > 0
+            for step in (0, 1)
+        }
+        return sorted({16, 64, 256} | near & _SIZES)
+    near = {number + step for number in numbers for step in (-1, 0, 1)} | {-value, 2 * value, 7 * value}
+    return [*sorted(number for number in near if abs(number) < 1 << 31)[:MAX_OTHERS], (1 << 31) - 1]
+
+
+def _same(
+    made: Translation, given: dict[str, object], again: Callable[[dict[str, object]], Translation]
+) -> bool:
+    """Whether other values give the same module. A value that the source refuses gives none, unless it asserts."""
+    try:
+        return again(given).text == made.text
+    except CompileError as error:
+        return all(found.code != "TC316" for found in error.diagnostics)
 
 
 def translate_as(
@@ -163,6 +250,7 @@ def _translated(
         writes=provenance.writes,
         warnings=tuple(report.warnings),
         mentioned=front.mentioned,
+        spelled=front.spelled,
         lines=MappingProxyType(dict(module.lines)),
         buffers=MappingProxyType({symbol.name: symbol.buffer for symbol in checked.buffers}),
         traits=replace(context.traits, strays=provenance.strays),

@@ -31,12 +31,14 @@ MAX_TOKENS: Final = 4_000  # about 500 lines; their tree takes 1 MB
 
 
 class Front(NamedTuple):
-    """A text as parsed. ``mentioned, macros, numbers``: as ``Preprocessed`` has them."""
+    """A text as parsed. ``mentioned, macros, numbers``: as ``Preprocessed`` has them. ``spelled``: the defines
+    whose digits it depends on."""
 
     tree: syntax.File
     mentioned: frozenset[str]
     macros: Mapping[str, Macro]
     numbers: Mapping[str, int | float]
+    spelled: frozenset[str]
 
 
 class _Entry(NamedTuple):
@@ -81,7 +83,7 @@ def read(
     report.check()
     front = _front(preprocessed, parse(preprocessed.tokens, report))
     if len(preprocessed.tokens) <= MAX_TOKENS:
-        spelled = {name: _spelling(given[name]) for name in preprocessed.spelled | front.tree.spelled}
+        spelled = {name: _spelling(given[name]) for name in front.spelled}
         _keep(key, _Entry(front, spelled, tuple(report.warnings[already:])), known)
     return front
 
@@ -103,7 +105,8 @@ def _names_file(text: str) -> bool:
 
 
 def _front(preprocessed: Preprocessed, tree: syntax.File) -> Front:
-    return Front(tree, preprocessed.mentioned, preprocessed.macros, preprocessed.numbers)
+    spelled = frozenset(preprocessed.spelled) | tree.spelled
+    return Front(tree, preprocessed.mentioned, preprocessed.macros, preprocessed.numbers, spelled)
 
 
 def _keep(key: tuple[Any, ...], entry: _Entry, known: list[_Entry]) -> None:

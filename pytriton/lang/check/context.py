@@ -114,6 +114,8 @@ class Context:
     expression_depth: int = 0
     block_depth: int = 0
     loop_depth: int = 0
+    else_ifs: int = 0  # of the chain at hand
+    branch_depth: int = 0  # of operands that C may not evaluate
     unsure: int = 0  # above 0 in what need not be executed: branches, loops, whatever follows a `return`
 
     buffers: list[Symbol] = field(default_factory=list)  # the constant buffers declared so far

@@ -32,8 +32,8 @@ from pytriton.lang.check.subscripts import permute, subscript
 from pytriton.lang.check.type_names import named_type
 from pytriton.lang.check.unknown_names import unknown_name
 from pytriton.lang.parse import syntax
-from pytriton.lang.tree.convert import as_condition, constant, convert, is_weak, scalar_of, settle
-from pytriton.lang.tree.effects import after, evaluated_once, places
+from pytriton.lang.tree.convert import as_condition, constant, convert, is_weak, met, scalar_of, settle
+from pytriton.lang.tree.effects import after, evaluated_once, kept, places
 from pytriton.lang.tree.limits import MAX_BLOCK_ELEMENTS
 from pytriton.lang.tree.typed import (
     Binary,
@@ -73,6 +73,8 @@ from pytriton.source import Span
 __all__ = ["check_expression"]
 
 MAX_DEPTH: Final = 100
+MAX_CHAIN: Final = 40  # operators of a long chain in one expression
+MAX_NESTED_ARMS: Final = 8  # of a long chain of ?:
 # Nodes in branches of `?:`, counted again for each `?:` around them: every load gets all masks.
 MAX_BRANCH_NODES: Final = 40_000
 _BESIDE_RANGE: Final = frozenset(("*", "/", "%", "<<", ">>", "+", "-"))
@@ -197,7 +199,28 @@ def _prefix(node: syntax.Prefix, context: Context) -> Expr:
 
 
 def _binary(node: syntax.Binary, context: Context) -> Expr:
-    left, right = _operands(node, context)
+    """A chain of operators, ``a + b - c + ...``. A long one is flat: variables hold what its beginning gives."""
+    chain = [node]
+    while isinstance(chain[-1].left, syntax.Binary):
+        chain.append(chain[-1].left)
+    outer = context.expression_depth
+    cut = len(chain) + outer > MAX_DEPTH and not context.branch_depth
+    before: list[Statement] = []
+    left = None
+    for place in range(len(chain), 0, -1):
+        context.expression_depth = outer + ((place - 1) % MAX_CHAIN if cut else place - 1)
+        step = chain[place - 1]
+        left = _applied(step, value_of(step.left, context) if left is None else left, context)
+        if cut and place % MAX_CHAIN == 1 and place > 1 and left.type != ERROR and not is_weak(left):
+            declared, left = kept(left, "part")
+            before += declared
+    context.expression_depth = outer
+    assert left is not None
+    return after(before, left)
+
+
+def _applied(node: syntax.Binary, left: Expr, context: Context) -> Expr:
+    left, right = _operands(node, left, context)
     if ERROR in (left.type, right.type):
         return failed(node.span)
     operator = node.operator
@@ -259,11 +282,10 @@ def _warn_of_range(node: syntax.Binary, left: Expr, right: Expr, context: Contex
         context.report.warning("TC330", message, node.span, help="write the parentheses of what is meant")
 
 
-def _operands(node: syntax.Binary, context: Context) -> tuple[Expr, Expr]:
+def _operands(node: syntax.Binary, left: Expr, context: Context) -> tuple[Expr, Expr]:
     """Both operands; the right one of ``&&`` and ``||`` might not be evaluated by C."""
     if node.operator not in ("&&", "||"):
-        return value_of(node.left, context), value_of(node.right, context)
-    left = value_of(node.left, context)
+        return left, value_of(node.right, context)
     known = constant(left)
     certain = known is not None and bool(known) == (node.operator == "&&")
     return left, _without_effects(node.right, f"right of '{node.operator}'", certain, context)
@@ -272,7 +294,9 @@ def _operands(node: syntax.Binary, context: Context) -> tuple[Expr, Expr]:
 def _without_effects(node: syntax.Expr, where: str, certain: bool, context: Context) -> Expr:
     """An operand that C might not evaluate but Triton does: it must have no side effect."""
     context.unsure += not certain
+    context.branch_depth += 1
     expr = value_of(node, context)
+    context.branch_depth -= 1
     context.unsure -= not certain
     for span in places(expr):
         help_ = "use an if statement"
@@ -309,6 +333,12 @@ def _range(node: syntax.Binary, left: Expr, right: Expr, context: Context) -> Ex
 
 
 def _select(node: syntax.Select, context: Context) -> Expr:
+    arms, last = [node], node.no
+    while isinstance(last, syntax.Select):
+        arms.append(last)
+        last = last.no
+    if len(arms) + context.expression_depth > MAX_DEPTH and not context.branch_depth:
+        return _long_select(arms, context)
     test = value_of(node.condition, context)
     if test.type == ERROR:
         return test
@@ -324,6 +354,35 @@ def _select(node: syntax.Select, context: Context) -> Expr:
     yes = test if yes is None else masked(yes, condition)
     no = masked(no, Unary(condition.span, condition.type, "!", condition))
     return after(before, select(condition, yes, no, node.span, context))
+
+
+def _long_select(arms: list[syntax.Select], context: Context) -> Expr:
+    """``a ? b : c ? d : ...``, with variables for what the end of a long chain gives. None of it reads memory."""
+    tests, values = [value_of(arms[0].condition, context)], []
+    for arm in arms[1:]:
+        tests.append(_without_effects(arm.condition, "in a branch of '?:'", False, context))
+    for test, arm in zip(tests, arms, strict=True):
+        values.append(
+            test if arm.yes is None else _without_effects(arm.yes, "in a branch of '?:'", False, context)
+        )
+    value = _without_effects(arms[-1].no, "in a branch of '?:'", False, context)
+    before, tests[0] = evaluated_once(tests[0]) if tests[0].type != ERROR else ([], tests[0])
+    levels = 0
+    for arm, test, yes in zip(reversed(arms), reversed(tests), reversed(values), strict=True):
+        levels += 1
+        if levels > MAX_DEPTH or any(map(has_memory, (test, yes, value))):
+            help_ = "use if statements; an unsuffixed floating number may be written 0.1f"
+            message = f"a '?:' of more than {MAX_DEPTH} arms that reads memory, or has no type of its own"
+            context.report.fatal("TC318", message, arm.span, help=help_)
+        value = (
+            failed(arm.span)
+            if test.type == ERROR
+            else select(as_condition(test), yes, value, arm.span, context)
+        )
+        if levels >= MAX_NESTED_ARMS and value.type != ERROR and met(value, DOUBLE) is value:
+            declared, value = kept(value, "part")
+            before, levels = [*before, *declared], 0
+    return after(before, value)
 
 
 def _branch(node: syntax.Expr, certain: bool, context: Context) -> Expr:

@@ -57,6 +57,7 @@ __all__ = ["check", "kernel_names"]
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 MAX_BLOCK_DEPTH: Final = 40
+MAX_ELSE_IFS: Final = 100
 MAX_LOOP_DEPTH: Final = 10  # the passes look at a loop as often as it is deep, and more
 
 
@@ -290,7 +291,17 @@ def _if(node: syntax.If, context: Context) -> list[Statement]:
     then = _perhaps(node.then, context, certain=bool(known))
     otherwise: Body = ()
     if node.otherwise is not None:
+        chained = isinstance(node.otherwise, syntax.If)  # `else if` is flat, in Python too
+        context.block_depth -= chained
+        context.else_ifs += chained
+        if context.else_ifs > MAX_ELSE_IFS:
+            message = f"more than {MAX_ELSE_IFS} 'else if's in one chain"
+            context.report.fatal(
+                "TC318", message, node.otherwise.span, help="begin another 'if' in an 'else { }'"
+            )
         otherwise = _perhaps(node.otherwise, context, certain=known == 0)
+        context.block_depth += chained
+        context.else_ifs -= chained
     return [If(node.span, condition, then, otherwise)]
 
 

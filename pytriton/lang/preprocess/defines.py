@@ -106,7 +106,13 @@ def given_macros(defines: Mapping[str, object], source: Source, report: Report) 
     return macros
 
 
+class Digits(str):
+    """A define that is a number, and stays one in the output instead of a name."""
+
+
 def _given(name: str, value: object, source: Source, report: Report) -> Macro | None:
+    if isinstance(value, Digits):
+        return Macro(name, _inner(tokenize(Source(value, f"define {name}"), report)), given=True)
     if isinstance(value, str):
         return _from_text(name, value, report)
     if type(value).__module__ == "torch" and type(value).__name__ == "dtype":

@@ -69,7 +69,7 @@ def test_c_prints_the_same(
 
 
 def test_every_form_of_a_number_is_that_of_c() -> None:
-    """Every combination of flags, widths and precisions, of numbers near the edges; what C leaves open is left out."""
+    """Random flags, widths and precisions, of numbers near the edges."""
     rng = random.Random(28)
     integers = [0, 1, -1, 7, 8, 255, -(2**31), 2**31 - 1, 12345]
     floats = [0.0, -0.0, 1.0, -2.5, 1e-3, 123456.789, 1e10, 1e-7, float("inf"), float("-inf")]

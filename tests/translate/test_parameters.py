@@ -1,0 +1,106 @@
+"""A printed module takes a define as a parameter only where another value of it is as good.
+
+Each case is translated as the command line does, and launched with other values of each parameter that is left: it
+computes what the translation for that value computes, or it is refused.
+"""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+import pytest
+import torch
+
+import pytriton
+from pytriton.emit.names import identifier
+from pytriton.pipeline import translate_as
+from pytriton.runtime.compile.load import load as loaded
+from pytriton.runtime.interpret.interpreter import Interpreted
+from pytriton.settings import Settings
+from tests.translate.test_translate import CASES, evaluated, load, text
+
+MARGIN = 1 << 17  # bytes around each tensor: other sizes reach further
+SIZES = (1, 2, 4, 8, 16, 32, 128, 3, 48, 96)
+NUMBERS = (0, 1, -1, 2, 3, 7, 8, 64)
+FLOATS = (0.0, -0.0, 1.0, -2.5, 0.1)
+
+
+def printed(case: str) -> pytriton.Translation:
+    data = load(case)
+    strict = data.get("strict_literals", False)
+    return pytriton.translate(
+        text(case), data.get("defines"), kernel=data.get("kernel"), name="kernel.c", strict_literals=strict
+    )
+
+
+def others(name: str, made: pytriton.Translation) -> tuple[float, ...]:
+    if isinstance(made.constexprs[name], float):
+        return FLOATS
+    return SIZES if f"arange(0, {name})" in made.text or f"of_2({name})" in made.text else NUMBERS
+
+
+def launched(
+    made: pytriton.Translation, constexprs: dict[str, Any], run: dict[str, Any]
+) -> list[torch.Tensor]:
+    """All memory after a launch."""
+    arguments, _ = evaluated(run)
+    memory: dict[int, torch.Tensor] = {}
+    for value in arguments.values():
+        if isinstance(value, torch.Tensor):
+            whole = torch.zeros(value.untyped_storage().nbytes() + 2 * MARGIN, dtype=torch.uint8)
+            storage = torch.empty(0, dtype=torch.uint8).set_(value.untyped_storage())
+            whole[MARGIN : MARGIN + len(storage)] = storage
+            memory.setdefault(value.untyped_storage().data_ptr(), whole)
+    values = []
+    for value in arguments.values():
+        if isinstance(value, torch.Tensor):
+            offset = value.data_ptr() - value.untyped_storage().data_ptr()
+            value = memory[value.untyped_storage().data_ptr()].data_ptr() + MARGIN + offset
+        values.append(value or 0)
+    x, y, z = (*run["grid"], 1, 1)[:3]
+    module = loaded(made.function, made.text)
+    signal.signal(signal.SIGALRM, endless)
+    signal.setitimer(signal.ITIMER_REAL, 3)
+    try:
+        Interpreted(module, made.parameters, constexprs).run((x, y, z), values)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return list(memory.values())
+
+
+def endless(*_: object) -> None:
+    """A loop that no step ends."""
+    raise TimeoutError
+
+
+def same(left: torch.Tensor, right: torch.Tensor) -> bool:
+    """Equal bytes, or equal numbers of some type, NaN included."""
+    if torch.equal(left, right):
+        return True
+    types = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+    return any(torch.allclose(left.view(t), right.view(t), rtol=1e-3, equal_nan=True) for t in types)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("case", [case for case in CASES if load(case).get("defines")])
+def test_other_values(case: str) -> None:
+    data, made = load(case), printed(case)
+    run = data["run"][0] if isinstance(data["run"], list) else data["run"]
+    if made.buffers or any(isinstance(value, str) and "data_ptr" in value for value in run["args"].values()):
+        return
+    names = {identifier(name): name for name in data["defines"]}
+    settings = Settings(data.get("kernel"), (), data.get("strict_literals", False))
+    for name in made.constexprs:
+        for value in others(name, made):
+            defines = {**data["defines"], names[name]: value}
+            try:
+                wanted = translate_as(text(case), defines, settings, "kernel.c")
+                memory = launched(wanted, dict(wanted.constexprs), run)
+            except Exception:  # the source has no meaning there
+                continue
+            try:
+                found = launched(made, {**made.constexprs, name: value}, run)
+            except Exception:  # refused
+                continue
+            assert all(map(same, found, memory)), f"{name} = {value}\n{made.text}\n{wanted.text}"
