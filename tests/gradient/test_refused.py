@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
@@ -85,7 +86,13 @@ TEXTS = {
         None,
         "'p', which is no sum of the same steps",
     ),
-    "return": ("float *y, float *x, int n", "if (n) return; *y = *x;", "TC702", "return", "jump"),
+    "return": (
+        "float *y, float *x, int n",
+        "for (int k = 0; k < n; k += 1) if (k > 3) return; *y = *x;",
+        "TC702",
+        "return",
+        "jump",
+    ),
 }
 
 
@@ -235,7 +242,7 @@ def test_all_addresses_are_looked_at(
 
 
 def test_states_of_loops_have_a_limit() -> None:
-    """What loops carry is kept for each iteration, or for segments, as long as inputs and outputs are as large."""
+    """What loops carry is kept for each iteration, or for segments, as long as ``scratch_bytes`` allow it."""
     text = """__global__ void f(float *y, float *x, int n) {
   int r[16] = 0 ... 16;
   float s[16] = 1;
@@ -244,11 +251,14 @@ def test_states_of_loops_have_a_limit() -> None:
   *(y + r) = s;
 }
 """
-    derived = pytriton.gradient(text)
+    derived = pytriton.gradient(text, scratch_bytes=144)
     x, y = torch.rand(20), torch.zeros(16)
     assert derived(y, x, 2, grid=1, d_outputs={"y": y})["x"].shape == (20,)
-    with pytest.raises(pytriton.LaunchError, match=r"(?s)takes 640 bytes, .* have 144.*TC708"):
+    with pytest.raises(
+        pytriton.LaunchError, match=r"(?s)takes 640 bytes, .* 144 are.*TC708.*scratch_bytes=640"
+    ):
         derived(y, x, 20, grid=1, d_outputs={"y": y})
+    assert pytriton.gradient(text)(y, x, 20, grid=1, d_outputs={"y": y})["x"].shape == (20,)
 
 
 def test_states_of_loops_beyond_the_limit() -> None:
@@ -257,7 +267,8 @@ def test_states_of_loops_beyond_the_limit() -> None:
     used = {}
     for n in (1, 2, 14, 16, 30):
         shapes = {"x": (2, n), "y": (2, 2)}
-        launch = Launch(replace(program, shapes=shapes, numbers={"n": n}), torch.double)
+        derive = partial(pytriton.gradient, scratch_bytes=16 * n + 32)
+        launch = Launch(replace(program, shapes=shapes, numbers={"n": n}), torch.double, derive)
         tensors = launch.program.tensors(torch.double)
         assert torch.autograd.gradcheck(launch.function(tensors), [tensors["x"].requires_grad_()], atol=1e-6)
         (facts,) = launch.gradient._facts.values()
