@@ -20,9 +20,10 @@ def like(
     a kernel touches no element beyond ``reach``. ``stored``: how many elements it stores, from the first one on; if
     these are all, nothing has to be zeroed.
     """
-    if values is not None and values.shape != tensor.shape:
+    if values is not None and (values.shape != tensor.shape or values.is_complex()):
         raise refusal(
-            f"a gradient of shape {tuple(values.shape)} was given for a tensor of shape {tuple(tensor.shape)}",
+            f"a {values.dtype} gradient of shape {tuple(values.shape)} was given for a {tensor.dtype} tensor of "
+            f"shape {tuple(tensor.shape)}",
             "TC755",
         )
     count = tensor.untyped_storage().nbytes() // tensor.element_size()
