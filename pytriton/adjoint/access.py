@@ -168,16 +168,14 @@ class Accesses:
 
     def _disjoint(self, one: Write, other: Write) -> bool:
         first, second = self.writes[one], self.writes[other]
-        for left, right in ((first, second), (second, first)):
-            end, start = self.reach(left), right.offset
-            if (
-                end is not None
-                and start is not None
-                and min(start.terms.values(), default=0) >= 0 <= start.low - end
-            ):
-                return True
         shift = self._shift(first, second)
-        return bool(shift) or (shift == 0 and self._in_arms(one, other))
+        beside = self._before(first, second) or self._before(second, first)
+        return bool(shift) or beside or (shift == 0 and self._in_arms(one, other))
+
+    def _before(self, first: Touched, second: Touched) -> bool:
+        """Whether the first access ends where the second one begins, or before."""
+        end, last = self.reach(first), self.reach(second)
+        return end is not None and last is not None and second.offset is not None and end <= second.offset.low
 
     def collide(self, one: Write, other: Write) -> bool:
         """Whether one of two stores surely stores what the other one does."""

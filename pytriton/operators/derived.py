@@ -9,6 +9,7 @@ element that is stored twice, an input that shares memory with an output, a tens
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import torch
@@ -111,7 +112,7 @@ class Gradient:
     def steps(self) -> tuple[Step, ...]:
         """The launches of the backward in order. The buffers ``d_<input>`` are zeroed before the first one."""
         steps = [
-            Step(self._kernel_of(each, None), each.parameters, self._sized(each))
+            Step(self._kernel_of(each, None), each.parameters, partial(self._programs, each))
             for each in self._usual.passes
         ]
         for name, (kernel_name, text) in self._usual.sums.items():
@@ -134,23 +135,21 @@ class Gradient:
         """Inputs that nobody asked for and that have no gradient, with the reason."""
         return self._forward.refused
 
-    def _sized(self, each: Derived) -> Callable[[Any, Mapping[str, Any], Options], Any]:
-        def sized(grid: Any, given: Mapping[str, Any], options: Options | None = None) -> Any:
-            point = self._point(given, grid, options)
-            return (0,) if point is None else point.programs(each.at, sharing(device_of(given)))
-
-        return sized
+    def _programs(self, each: Derived, grid: Any, given: Mapping[str, Any], options: Options | None) -> Any:
+        point = self._point(given, grid, options)
+        return (0,) if point is None else point.programs(each.at, sharing(device_of(given)))
 
     def _point(self, given: Mapping[str, Any], grid: Any, options: Options | None) -> Point | None:
         """A launch of the forward; None where it launches nothing."""
-        chosen = self._options[self.configs[0]] if options is None else options
+        config = self.configs[0]
+        if options is not None:
+            config = next(c for c, o in self._options.items() if dict(o.defines) == dict(options.defines))
         if grid is None:
-            grid = tuple(given.get(f"grid_{axis}", 1) for axis in range(3))
-        sizes = sizes_of(grid, chosen, self._kernel.name)
-        config = next(c for c, o in self._options.items() if dict(o.defines) == dict(chosen.defines))
-        forward = self._forwards[config]
-        whole = _integers({name: given[name] for name in self.parameters})
-        return None if sizes is None else Point(forward, Accesses(forward.items, whole, sizes), sizes)
+            grid = tuple(given[f"grid_{axis}"] for axis in range(3))
+        sizes, forward = sizes_of(grid, self._options[config], self._kernel.name), self._forwards[config]
+        return (
+            None if sizes is None else Point(forward, Accesses(forward.items, _integers(given), sizes), sizes)
+        )
 
     @entry
     def __call__(
@@ -458,7 +457,7 @@ def gradient(
 
 
 def _grid_of_sum(name: str) -> Callable[[Any, Mapping[str, Any], Options], Any]:
-    return lambda grid, given, options=None: _blocks(given[name])
+    return lambda grid, given, options: _blocks(given[name])
 
 
 def _integers(given: Mapping[str, Any]) -> dict[str, int]:
