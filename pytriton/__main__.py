@@ -71,6 +71,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--checkpoints", action="store_true", help="keep less of what loops carry, and run them once more"
     )
+    command.add_argument(
+        "--scratch-bytes", type=int, metavar="N", help="so where a launch of usual size would keep more bytes"
+    )
     add_arguments(commands.add_parser("run", help="run a program whose packages import the triton of old"))
     add_port(commands)
     add_explain(commands)
@@ -132,7 +135,7 @@ def _translate(options: argparse.Namespace) -> int:
     try:
         if options.command == "gradient":
             chosen: dict[str, Any] = {key: _names(getattr(options, key)) for key in ("outputs", "inputs")}
-            chosen["checkpoints"] = options.checkpoints
+            chosen |= {"checkpoints": options.checkpoints, "scratch_bytes": options.scratch_bytes}
             text, warnings = derived_text(data, given, **settings, **chosen)
         else:
             translation = translate(data, given, **settings)

@@ -10,8 +10,9 @@ known to be touched once.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from pytriton.adjoint.affine import Key, Touched, dense, distinct, moved, reach, shorten, within
 from pytriton.adjoint.graph import Branch, Define, Item, Loop, Write
@@ -34,10 +35,13 @@ from pytriton.lang.tree.typed import (
     Unary,
 )
 from pytriton.lang.tree.types import INT, PointerType, ScalarType, element_of, shape_of
-from pytriton.lang.tree.walk import walk
+from pytriton.lang.tree.walk import same, walk
 from pytriton.passes.analysis.affine import Affine
 
 __all__ = ["Accesses"]
+
+_SHIFTED: Final = ("shifted",)
+_INVERSE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 class Accesses:
@@ -54,25 +58,31 @@ class Accesses:
         self._whole_tests: set[Loop] = set()  # loops whose bounds say all
         self._tests: dict[Loop, tuple[Affine, ...]] = {}
         self._loops: tuple[Loop, ...] = ()
+        self._conditions: tuple[Affine, ...] = ()  # of the branches around
+        self._path: frozenset[tuple[Branch, bool]] = frozenset()  # these branches, with the arm
+        self._paths: dict[Write, frozenset[tuple[Branch, bool]]] = {}
         self.loads: dict[Load, Touched] = {}
         self.writes: dict[Write, Touched] = {}
         self._follow(items)
 
     # ------------------------------------------------------------ once?
 
-    def once(self, touched: Touched, without: Collection[int] = ()) -> bool:
+    def once(self, touched: Touched, without: Collection[int] = (), shift: int = 0) -> bool:
         """Whether no element is touched by two programs, iterations or places; ``without``: of the programs along
-        these axes, one.
+        these axes, one; ``shift``: nor by the same access so many elements further on.
         """
         ranges = self._ranges(touched, without)
         if touched.offset is None or ranges is None:
             return False
+        terms = touched.offset.terms
+        if shift:
+            terms, ranges = {**terms, _SHIFTED: shift}, {**ranges, _SHIFTED: 2}
         for bound in touched.bounds:
             shorten(ranges, bound)
         if any(count <= 0 for count in ranges.values()):
             return True
         keys = [key for key, count in ranges.items() if count > 1]
-        steps = {key: touched.offset.terms.get(key, 0) for key in keys}
+        steps = {key: terms.get(key, 0) for key in keys}
         if not all(steps.values()):
             return False
         return distinct(steps, ranges, touched.bounds)
@@ -149,25 +159,60 @@ class Accesses:
         return ranges
 
     def apart(self, touched: Sequence[Touched]) -> bool:
-        """Whether several accesses, each of them once, meet in one program only.
+        """Whether several accesses, each of them once, meet in one program only, at one place of a block."""
+        return all(self._shift(*pair) == 0 for pair in itertools.combinations(touched, 2))
 
-        They do if they touch the same elements: by the same steps, with iterations of different loops that run
-        equally often in place of each other, and under the same bounds.
+    def disjoint(self, writes: Sequence[Write]) -> bool:
+        """Whether no element is stored by two of several writes, each of them once."""
+        return all(self._disjoint(*pair) for pair in itertools.combinations(writes, 2))
+
+    def _disjoint(self, one: Write, other: Write) -> bool:
+        first, second = self.writes[one], self.writes[other]
+        shift = self._shift(first, second)
+        beside = self._before(first, second) or self._before(second, first)
+        return bool(shift) or beside or (shift == 0 and self._in_arms(one, other))
+
+    def _before(self, first: Touched, second: Touched) -> bool:
+        """Whether the first access ends where the second one begins, or before."""
+        end, last = self.reach(first), self.reach(second)
+        return end is not None and last is not None and second.offset is not None and end <= second.offset.low
+
+    def collide(self, one: Write, other: Write) -> bool:
+        """Whether one of two stores surely stores what the other one does."""
+        first, second = self.writes[one].offset, self.writes[other].offset
+        everywhere = one.mask is None or other.mask is None or same(one.mask, other.mask)
+        return first is not None and first == second and everywhere and not self._in_arms(one, other)
+
+    def _in_arms(self, one: Write, other: Write) -> bool:
+        """Whether they are in different arms of a branch."""
+        return any((at, not arm) in self._paths[one] for at, arm in self._paths[other])
+
+    def _shift(self, first: Touched, second: Touched) -> int | None:
+        """The distance from the first access to the second. At 0 they meet in the same program, at the same place
+        only; at another one they never meet. None where that is not shown.
+
+        It is shown under the bounds that both have, with iterations of different loops that run equally often in
+        place of each other.
         """
-        return len({self._form(each) for each in touched}) == 1
+        if first.offset is None or second.offset is None or first.shape != second.shape:
+            return None
+        if [self._counts[loop] for loop in first.loops] != [self._counts[loop] for loop in second.loops]:
+            return None
+        loops = dict(zip(second.loops, first.loops, strict=True))
 
-    def _form(self, touched: Touched) -> object:
-        places = {loop: (at, self._counts[loop]) for at, loop in enumerate(touched.loops)}
+        def alike(affine: Affine) -> Affine:
+            terms = {
+                ("iteration", loops.get(k[1], k[1])) if k[0] == "iteration" else k: v
+                for k, v in affine.terms.items()
+            }
+            return replace(affine, terms=terms)
 
-        def form(affine: Affine) -> object:
-            steps = [
-                (("iteration", places.get(key[1])) if key[0] == "iteration" else key, step)
-                for key, step in affine.terms.items()
-            ]
-            return affine.low, frozenset(steps)
-
-        assert touched.offset is not None
-        return form(touched.offset), touched.shape, frozenset(map(form, touched.bounds))
+        moved_ = alike(second.offset)
+        bounds = [alike(bound) for bound in second.bounds]
+        both = replace(first, bounds=tuple(bound for bound in first.bounds if bound in bounds))
+        shift = moved_.low - first.offset.low
+        same = moved_.terms == first.offset.terms and self.once(both, shift=shift)
+        return shift if same else None
 
     # ------------------------------------------------------------ following the statements
 
@@ -183,17 +228,23 @@ class Accesses:
                     self._note(value)
                 case Write(pointer=pointer, value=value, mask=mask):
                     self._note(pointer, value, mask)
-                    self.writes[item] = self._touched(pointer, mask)
+                    self.writes[item], self._paths[item] = self._touched(pointer, mask), self._path
                 case Loop():
                     self._follow_loop(item)
-                case Branch(condition=condition, then=then, otherwise=otherwise, merges=merges):
-                    self._note(condition)
-                    certain, self._certain = self._certain, False
-                    self._follow(then)
-                    self._follow(otherwise)
-                    self._certain = certain
-                    for merge in merges:
-                        self._affine[merge.after], self._masks[merge.after] = None, ()
+                case Branch():
+                    self._follow_branch(item)
+
+    def _follow_branch(self, branch: Branch) -> None:
+        self._note(branch.condition)
+        outer = self._certain, self._conditions, self._path
+        for arm, taken in ((branch.then, True), (branch.otherwise, False)):
+            self._certain = False
+            self._conditions = (*outer[1], *self._bounds(branch.condition, taken))
+            self._path = outer[2] | {(branch, taken)}
+            self._follow(arm)
+        self._certain, self._conditions, self._path = outer
+        for merge in branch.merges:
+            self._affine[merge.after], self._masks[merge.after] = None, ()
 
     def _follow_loop(self, loop: Loop) -> None:
         for each in loop.carried:
@@ -264,7 +315,7 @@ class Accesses:
         tests = tuple(bound for loop in self._loops for bound in self._tests[loop])
         exact = mask is None or (self._all(mask) and len(shape_of(mask.type)) <= len(shape))
         exact = exact and self._certain and self._whole_tests.issuperset(self._loops)
-        return Touched(self._of(pointer), shape, (*bounds, *tests), self._loops, exact)
+        return Touched(self._of(pointer), shape, (*bounds, *tests, *self._conditions), self._loops, exact)
 
     # ------------------------------------------------------------ expressions
 
@@ -344,9 +395,15 @@ class Accesses:
 
     # ------------------------------------------------------------ masks
 
-    def _bounds(self, expr: Expr) -> tuple[Affine, ...]:
-        """What is at most 0 where a condition holds, in the axes of the condition."""
+    def _bounds(self, expr: Expr, holds: bool = True) -> tuple[Affine, ...]:
+        """What is at most 0 where a condition holds, or does not, in the axes of the condition."""
         match expr:
+            case Unary(operator="!", operand=operand):
+                return self._bounds(operand, not holds)
+            case Binary(operator="<" | "<=" | ">" | ">=" as operator) if not holds:
+                return self._bounds(replace(expr, operator=_INVERSE[operator]))
+            case _ if not holds:
+                return ()
             case Name(symbol=symbol):
                 return self._masks.get(symbol, ())
             case Cast(operand=operand):

@@ -61,7 +61,7 @@ def every(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def expressions_of(item: Item) -> Iterator[Expr]:
-    """The outermost expressions of an item, not those of the blocks inside it."""
+    """The outermost expressions of an item, not those inside its blocks; of a branch, what it merges."""
     match item:
         case Define(value=value):
             if value is not None:
@@ -74,8 +74,10 @@ def expressions_of(item: Item) -> Iterator[Expr]:
             yield from (each.before for each in carried)
             if condition is not None:
                 yield condition
-        case Branch(condition=condition):
+        case Branch(condition=condition, merges=merges):
             yield condition
+            for each in (symbol for merge in merges for symbol in (merge.yes, merge.no)):
+                yield Name(item.statement.span, each.type, each)
 
 
 class Flow:
@@ -94,10 +96,11 @@ class Flow:
                 self._roots[symbol] = frozenset((symbol,))
         self.inputs = inputs
         self._active: set[Symbol] = set()
+        self._cast: set[Symbol] = set()  # pointers
         self._all = list(every(items))
         self._cancelled: set[Expr] = set()
         before = -1
-        while before != (before := len(self._active) + sum(map(len, self._roots.values()))):
+        while before != (before := len(self._active) + len(self._cast) + sum(map(len, self._roots.values()))):
             for item in self._all:
                 self._follow(item)
         self._cancelled = self._cancelling(items, outputs)
@@ -142,6 +145,8 @@ class Flow:
     def _join(self, symbol: Symbol, value: Expr) -> None:
         if isinstance(element_of(symbol.type), PointerType):
             self._roots[symbol] = self._roots.get(symbol, frozenset()) | self.roots(value)
+            if self.reinterpreted(value):
+                self._cast.add(symbol)
         elif self.active(value):
             self._active.add(symbol)
 
@@ -166,13 +171,7 @@ class Flow:
         if isinstance(pointer, Cast | Bitcast):
             return True
         if isinstance(pointer, Name):
-            return any(
-                isinstance(item, Define)
-                and item.symbol is pointer.symbol
-                and item.value is not None
-                and self.reinterpreted(item.value)
-                for item in self._all
-            )
+            return pointer.symbol in self._cast
         pointers = [part for part in children(pointer) if isinstance(element_of(part.type), PointerType)]  # type: ignore[arg-type]
         return any(map(self.reinterpreted, pointers))
 

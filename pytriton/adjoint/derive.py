@@ -8,21 +8,26 @@ ordinary sizes for which it is; ``pytriton.gradient`` looks again at each launch
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from pytriton.adjoint.access import Accesses
-from pytriton.adjoint.forward import Forward, forward_of
-from pytriton.adjoint.kernel import PRELUDE, Derived, Unwalkable, derived_kernel, target
+from pytriton.adjoint.forward import Forward, forward_of, refuse_stores
+from pytriton.adjoint.graph import refuse
+from pytriton.adjoint.kernel import PRELUDE, Derived, Unwalkable, derived_kernel, every_loop, target
 from pytriton.adjoint.plan import Pass, added, cost, planned
 from pytriton.adjoint.text.arms import with_arms
 from pytriton.errors import CompileError, Report
 from pytriton.frozen import dataclass, replace
 from pytriton.lang.tokens import decode
-from pytriton.lang.tree.typed import Symbol
+from pytriton.lang.tree.typed import Bitcast, Symbol
 from pytriton.lang.tree.types import BFLOAT16, DOUBLE, HALF, ScalarType
+from pytriton.lang.tree.walk import walk
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -39,18 +44,21 @@ Point = tuple[Forward, Accesses, Sequence[int]]
 class Backward:
     """The kernels in launch order. ``sums``: of inputs whose gradient comes in parts, the kernel that adds them up,
     with its text. ``wide``: inputs whose gradient is added up in float, and converted afterwards; ``atomic``: by
-    atomics.
+    atomics; ``zero``: inputs that no kernel has a gradient of.
     """
 
     passes: tuple[Derived, ...]
     sums: Mapping[str, tuple[str, str]]
     wide: frozenset[str]
     atomic: frozenset[str]
+    zero: tuple[str, ...]
 
     @property
     def text(self) -> str:
         """All kernels."""
         texts = [each.text for each in self.passes]
+        if self.zero:
+            texts.insert(0, f"// zero: the gradient of {', '.join(self.zero)}\n")
         return "\n".join([*texts, *dict(self.sums.values()).values()])
 
 
@@ -67,19 +75,30 @@ def backward(points: Sequence[Point], whole: Collection[str]) -> tuple[tuple[Pas
 
 def usual(forward: Forward) -> tuple[tuple[Pass, ...], Backward]:
     """The backward in the best of some ordinary launches."""
-    grid = tuple(TYPICAL_GRID if axis in forward.flow.programs() else 1 for axis in range(3))
     found: dict[tuple[Pass, ...], Backward] = {}
     for sizes in TYPICAL_SIZES:
-        whole = {
-            symbol.name: sizes[at % 2]
-            for at, symbol in enumerate(forward.kernel.parameters)
-            if isinstance(symbol.type, ScalarType) and symbol.type.is_integer
-        }
-        point = forward, Accesses(forward.items, whole, grid), grid
+        accesses, grid = _ordinary(forward, sizes)
+        for symbol in forward.outputs:
+            writes = [w for w in accesses.writes if symbol in forward.flow.roots(w.pointer)]
+            pairs = itertools.combinations([w for w in writes if not w.atomic], 2)
+            if any(accesses.collide(*pair) for pair in pairs):
+                refuse_stores(symbol, writes)
+        point = forward, accesses, grid
         passes, (made,) = backward([point], {symbol.name for symbol in forward.inputs})
         found[passes] = made
     best = min(found, key=cost)
     return best, found[best]
+
+
+def _ordinary(forward: Forward, sizes: Sequence[int]) -> tuple[Accesses, tuple[int, ...]]:
+    """An ordinary launch, and its grid."""
+    grid = tuple(TYPICAL_GRID if axis in forward.flow.programs() else 1 for axis in range(3))
+    whole = {
+        symbol.name: sizes[at % 2]
+        for at, symbol in enumerate(forward.kernel.parameters)
+        if isinstance(symbol.type, ScalarType) and symbol.type.is_integer
+    }
+    return Accesses(forward.items, whole, grid), grid
 
 
 def derivable(
@@ -130,15 +149,34 @@ def derived_text(
     outputs: Collection[str] | None,
     inputs: Collection[str] | None,
     checkpoints: bool = False,
+    scratch_bytes: int | None = None,
 ) -> tuple[str, tuple[str, ...]]:
-    """The text, and what is to be said about it: inputs that have no gradient. Raises CompileError."""
+    """The text, and what is to be said about it: inputs that have no gradient. Raises CompileError.
+
+    ``scratch_bytes``: where an ordinary launch would keep more than these, ``checkpoints`` are kept.
+    """
     folders = tuple(os.fspath(folder) for folder in include_dirs)
     single = {key: value[0] if isinstance(value, list) else value for key, value in defines.items()}
     source = decode(data, name, Report())
     settings = Settings(kernel, folders, strict_literals)
     forward = derivable(source, single, settings, inputs, outputs, checkpoints=checkpoints)
+    if scratch_bytes is not None and _kept_bytes(forward) > scratch_bytes:
+        forward = replace(forward, checkpoints=True)
     told = tuple(str(error).replace(": error: ", ": warning: ", 1) for error in forward.refused.values())
     return kept_text(forward, source, inputs, outputs), told
+
+
+def _kept_bytes(forward: Forward) -> int:
+    """What the largest of some ordinary launches keeps of what loops carry."""
+    loops, (_, made) = every_loop(forward.items), usual(forward)
+    states = [state for derived in made.passes for state in derived.states]
+    most = 0
+    for accesses, grid in map(partial(_ordinary, forward), TYPICAL_SIZES):
+        sizes = (
+            each.count * each.element.bits // 8 * (accesses.at_most(loops[each.loop]) or 0) for each in states
+        )
+        most = max(most, math.prod(grid) * sum(sizes))
+    return most
 
 
 def kept_text(
@@ -167,19 +205,23 @@ def _derived(forward: Forward, passes: tuple[Pass, ...]) -> Backward:
 
 
 def _made(forward: Forward, passes: Sequence[Pass]) -> Backward:
+    for node in (node for expr in forward.flow.expressions() for node in walk(expr)):
+        if isinstance(node, Bitcast) and forward.flow.active(node.operand):
+            refuse("TC701", "the bits of a value that depends on an input have no derivative", node.span)
     wide = added(forward, passes)
     of = [[forward.input_of(forward.loads[number]) for number, _ in each.ways] for each in passes]
     apart = len({symbol for symbols in of for symbol in symbols}) == sum(len(set(symbols)) for symbols in of)
     made: list[Derived] = []
-    for at, (each, symbols) in enumerate(zip(passes, of, strict=True)):
+    sums: dict[str, tuple[str, str]] = {}
+    for each, symbols in zip(passes, of, strict=True):
         name = f"{forward.kernel.name}{SUFFIX}"
         if len(passes) > 1 and apart:
             name += "".join(f"_{symbol.name}" for symbol in dict.fromkeys(symbols))
-        elif at:
-            name += f"_{at + 1}"
-        made.append(derived_kernel(forward, each, list(dict.fromkeys(symbols)), wide, name))
-    sums: dict[str, tuple[str, str]] = {}
-    for kernel, symbols in zip(made, of, strict=True):
+        elif made:
+            name += f"_{len(made) + 1}"
+        kernel = derived_kernel(forward, each, list(dict.fromkeys(symbols)), wide, name)
+        if kernel.d_inputs:
+            made.append(kernel)
         for symbol in symbols:
             if symbol.name in kernel.sizes:
                 sums[symbol.name] = _sum(forward, symbol, dict(sums.values()))
@@ -190,7 +232,8 @@ def _made(forward: Forward, passes: Sequence[Pass]) -> Backward:
         if way == "atomic"
     }
     narrow = {symbol.name for symbol in wide if target(symbol) in (HALF, BFLOAT16)}
-    return Backward(tuple(made), sums, frozenset(narrow - sums.keys()), frozenset(atomic))
+    zero = tuple(s.name for s in forward.inputs if not any(s.name in each.d_inputs for each in made))
+    return Backward(tuple(made), sums, frozenset(narrow - sums.keys()), frozenset(atomic - {*zero}), zero)
 
 
 def _sum(forward: Forward, symbol: Symbol, known: Mapping[str, str]) -> tuple[str, str]:

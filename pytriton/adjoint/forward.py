@@ -7,10 +7,10 @@ parameters, outputs that are stored at several places.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from pytriton.adjoint.active import Flow, is_floating
-from pytriton.adjoint.graph import Item, graph_of, refuse
+from pytriton.adjoint.graph import Item, Write, graph_of, refuse
 from pytriton.adjoint.loops import rotate
 from pytriton.errors import CompileError, Report
 from pytriton.frozen import dataclass
@@ -21,7 +21,7 @@ from pytriton.lang.tree.types import PointerType, element_of
 from pytriton.settings import Settings
 from pytriton.source import Source
 
-__all__ = ["Forward", "forward_of"]
+__all__ = ["Forward", "forward_of", "refuse_stores"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +68,12 @@ def forward_of(
     front = read(source, defines, report, settings.include_dirs)
     kernel = check(front.tree, report, settings, front.numbers, front.macros)
     if kernel.buffers:
-        refuse("TC702", "a text with a constant buffer has no backward here", kernel.buffers[0].span)
+        refuse(
+            "TC702",
+            "a kernel with a constant buffer has no backward here",
+            kernel.buffers[0].span,
+            help="pass the buffer as a parameter",
+        )
     items = graph_of(kernel)
     rotate(items)
     flow = Flow(items, kernel.parameters, ())
@@ -156,15 +161,21 @@ def _check_memory(flow: Flow, kernel: KernelDef, outputs: Sequence[Symbol]) -> N
             refuse("TC706", f"a pointer cast to another type leads into '{root.name}'", span)
     for symbol in outputs:
         writes = [write for write in flow.writes() if symbol in flow.roots(write.pointer)]
-        if len({write.atomic for write in writes}) > 1 or (len(writes) > 1 and not writes[0].atomic):
-            refuse(
-                "TC707",
-                f"'{symbol.name}' is stored at {len(writes)} places: an element may be stored twice",
-                writes[-1].statement.span,
-                help="store each output once, the value chosen by '?:'",
-            )
+        if len({write.atomic for write in writes}) > 1:
+            refuse_stores(symbol, writes)
         if not writes:
             refuse("TC700", f"'{symbol.name}' is never written", symbol.span)
+
+
+def refuse_stores(symbol: Symbol, writes: Sequence[Write]) -> NoReturn:
+    """Refuse an output whose elements may be stored twice."""
+    refuse(
+        "TC707",
+        f"'{symbol.name}' is stored at {len(writes)} places: an element may be stored twice",
+        writes[-1].statement.span,
+        help="store each element once: choose the value by '?:' or 'if', or store to disjoint addresses, as in "
+        "y + 2 * i and y + 2 * i + 1",
+    )
 
 
 def _check_input(flow: Flow, symbol: Symbol, written: set[Symbol | None]) -> None:

@@ -26,13 +26,13 @@ from pytriton.lang.tree.typed import (
     KernelDef,
     Name,
     Remark,
-    Return,
     Statement,
     Store,
     Symbol,
     While,
 )
 from pytriton.lang.tree.walk import assigned, walk, with_children
+from pytriton.passes.lower.jumps import without_returns
 from pytriton.source import Source, Span
 
 __all__ = [
@@ -164,7 +164,7 @@ class _Builder:
                     "TC702",
                     "no derivative goes through this jump",
                     statement.span,
-                    help="write the loop so that it ends by its condition",
+                    help="write the loop so that it ends by its condition, and what an iteration skips under 'if'",
                 )
 
     def loop(self, statement: Statement, init: Body, condition: Expr | None, body: Body) -> list[Item]:
@@ -223,10 +223,7 @@ def graph_of(kernel: KernelDef) -> list[Item]:
     builder = _Builder()
     for symbol in kernel.parameters:
         builder.now[symbol] = symbol
-    body = kernel.body
-    while body and isinstance(body[-1], Return | Remark):
-        body = body[:-1]
-    return builder.items(body)
+    return builder.items(without_returns(kernel.body))
 
 
 def defined_in(items: Iterable[Item]) -> list[Symbol]:

@@ -25,6 +25,7 @@ from pytriton.adjoint.text.program import (
     Choose,
     Declare,
     Line,
+    Put,
     Repeat,
     Variable,
     live,
@@ -37,7 +38,7 @@ from pytriton.errors import Report
 from pytriton.frozen import dataclass
 from pytriton.lang.check.kernel import check
 from pytriton.lang.read import read
-from pytriton.lang.tree.typed import Expr, Symbol
+from pytriton.lang.tree.typed import Expr, Load, Symbol
 from pytriton.lang.tree.types import FLOAT, INT, LONG, PointerType, ScalarType
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -65,7 +66,8 @@ class Derived:
     """One kernel of a backward. ``parameters``: in order; ``d_inputs``, ``d_outputs``: gradient parameter by name
     of the parameter. ``count``: the parameter that says how many programs the forward has along the axis that is
     walked, and ``text_of_count`` the text in which that is a define; ``sizes``: by input, the parameter that says
-    how many elements a part of its gradient has.
+    how many elements a part of its gradient has. ``stores``: the loads, by number, whose gradient
+    it is shown to store in every iteration, and not to add to memory.
     """
 
     text: str
@@ -78,6 +80,7 @@ class Derived:
     text_of_count: str
     sizes: Mapping[str, str]
     states: tuple[State, ...]
+    stores: frozenset[int]
 
 
 class Unwalkable(Exception):
@@ -126,13 +129,14 @@ class _Kernel:
         ways = {forward.loads[number]: way for number, way in at.ways}
         self.summed = [forward.input_of(load) for load, way in ways.items() if way == "sum"]
         self.turn: Turned | None = None
+        self.origins: Mapping[Load, Load] = {}
         parameters, items = list(kernel.parameters), forward.items
         self.sizes: dict[Symbol, Symbol] = {}
         if at.axis is not None:
             shared = [load for load, way in ways.items() if way == "sum"]
             self.turn = turned(items, at.axis, at.loop, shared, kernel.span)
-            items, loads = self.turn.items, self.turn.loads
-            ways = {new: ways[old] for new, old in loads.items() if old in ways}
+            items, self.origins = self.turn.items, self.turn.loads
+            ways = {new: ways[old] for new, old in self.origins.items() if old in ways}
             parameters.append(self.turn.count)
             if at.has_parts:
                 for symbol in self.summed:
@@ -185,6 +189,7 @@ class _Kernel:
             text_of_count,
             {symbol.name: chosen[size] for symbol, size in self.sizes.items() if size in chosen},
             self._states(chosen),
+            frozenset(self.forward.loads.index(self.origins.get(load, load)) for load in _filled(lines)),
         )
 
     def _head(self, chosen: Mapping[Symbol, str]) -> list[str]:
@@ -286,6 +291,8 @@ class _Kernel:
             many = f.multiply(many, _of_grid("get_num_programs", axis))
         for symbol, size in self.sizes.items():
             given = self.reversed.parameters[self.reversed.twin(symbol)]
+            if given.number not in read_by(lines):
+                continue
             pointer = self.reversed.new(f"d_{symbol.name}", given.word, "*")
             lines = [renamed(line, given.number, pointer.number) for line in lines]
             whole = Formula(f.marked(given.number), f.POSTFIX, PointerType(FLOAT))
@@ -310,6 +317,15 @@ def _repeats(lines: Iterable[Line]) -> Iterator[Repeat]:
                 yield from _repeats(body)
             case Choose(then=then, otherwise=otherwise):
                 yield from _repeats([*then, *otherwise])
+
+
+def _filled(lines: Iterable[Line]) -> Iterator[Load]:
+    """The loads whose gradient is stored, whatever a branch decides."""
+    for line in lines:
+        if isinstance(line, Put) and line.fills is not None:
+            yield line.fills
+        elif isinstance(line, Repeat):
+            yield from _filled(line.body)
 
 
 def _has_loops(lines: Sequence[Line]) -> bool:

@@ -143,9 +143,6 @@ def _used(items: list[Item]) -> Counter[Symbol]:
             count.update(names(expr))
         if isinstance(item, Loop):
             count.update(each.last for each in item.carried)
-        elif isinstance(item, Branch):
-            for merge in item.merges:
-                count.update((merge.yes, merge.no))
     return count
 
 

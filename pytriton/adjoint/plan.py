@@ -131,7 +131,7 @@ def _groups(launches: Sequence[_Launch], numbers: Sequence[int]) -> tuple[list[l
             rest.append(number)
             continue
         for group in groups:
-            if all(launch.apart([group[0], number]) for launch in launches):
+            if all(launch.apart([*group, number]) for launch in launches):
                 group.append(number)
                 break
         else:

@@ -417,13 +417,16 @@ class Reversed(Again):
         shape = shape_of(load.pointer.type)
         covered = mask is not None and seed.mask is not None and mask.text == seed.mask.text
         value = seed.value if covered else settled(seed)
+        fills: Load | None = None
         assert seed.shape == shape, (seed.shape, shape)
         if way == "atomic":
             value = value if value.shape == shape else f.filled(value, shape)
         elif way == "add" or (way == "store" and root in self._stored):
             value = f.add(_loaded(pointer, mask), value)
+        else:
+            fills = load
         self._stored.add(root)
-        self.emit(Put(pointer, value, mask, way == "atomic"))
+        self.emit(Put(pointer, value, mask, way == "atomic", fills=fills))
 
 
 def _floats(expr: Expr) -> set[Symbol]:

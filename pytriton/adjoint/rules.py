@@ -19,7 +19,6 @@ from pytriton.adjoint.text.formula import Formula
 from pytriton.frozen import dataclass, replace
 from pytriton.lang.tree.typed import (
     Binary,
-    Bitcast,
     Broadcast,
     Call,
     Cast,
@@ -112,8 +111,6 @@ def back(expr: Expr, seed: Seed, at: Surroundings) -> None:
             _dot(expr, seed, at)
         case Call(function=function) if function in _FUNCTIONS:
             _FUNCTIONS[function](expr, _named(seed, at), at)
-        case Bitcast():
-            refuse("TC701", "the bits of a value that depends on an input have no derivative", expr.span)
         case _:
             refuse("TC701", "this has no rule for its derivative", expr.span)
 

@@ -9,6 +9,7 @@ element that is stored twice, an input that shares memory with an output, a tens
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import torch
@@ -17,13 +18,22 @@ from pytriton.adjoint.access import Accesses
 from pytriton.adjoint.derive import SUM_BLOCK, Backward, backward, derivable, kept_text, usual
 from pytriton.adjoint.forward import Forward
 from pytriton.adjoint.graph import refuse
-from pytriton.adjoint.kernel import Derived
+from pytriton.adjoint.kernel import Derived, target
 from pytriton.boundary import entry
 from pytriton.errors import CompileError
 from pytriton.lang.tree.types import ScalarType
-from pytriton.operators.laid_out import like, overlaps_itself, own, share_memory
-from pytriton.operators.points import Point, Sizes, check_stores, dense_of, reach_of, sharing, states_of
-from pytriton.operators.steps import Facts, Launch, Scratch, Step
+from pytriton.operators.laid_out import is_whole, like, narrowed, overlaps_itself, own, share_memory, spread
+from pytriton.operators.points import (
+    Point,
+    Sizes,
+    check_stores,
+    dense_of,
+    device_of,
+    needs,
+    reach_of,
+    sharing,
+)
+from pytriton.operators.steps import DTYPES, Facts, Launch, Scratch, Step, described
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel, kernel
 from pytriton.runtime.launch.device import sizes_of
@@ -32,12 +42,7 @@ from pytriton.runtime.trace.frames import inside, unseen
 
 __all__ = ["Gradient", "Scratch", "Step", "gradient"]
 
-_DTYPES: Final = {
-    "half": torch.float16,
-    "bfloat16": torch.bfloat16,
-    "float": torch.float32,
-    "double": torch.float64,
-}
+LEAST_SCRATCH: Final = 1 << 28
 
 
 class Gradient:
@@ -52,8 +57,10 @@ class Gradient:
         num_warps: Any = None,
         num_stages: Any = None,
         reads_outputs: bool = True,
-        checkpoints: bool = False,
+        checkpoints: bool | None = None,
+        scratch_bytes: int | None = None,
     ) -> None:
+        self._scratch_bytes = scratch_bytes
         self._definition = definition = of._definition
         if definition.heuristics.functions:
             raise refusal(
@@ -71,7 +78,7 @@ class Gradient:
         for config in self.configs:
             key = repr(sorted(config.defines.items()))
             if key not in read:
-                chosen = inputs, outputs, reads_outputs, checkpoints
+                chosen = inputs, outputs, reads_outputs, bool(checkpoints)
                 read[key] = derivable(text.source, config.defines, text.settings, *chosen)
         self._forwards = {config: read[repr(sorted(config.defines.items()))] for config in self.configs}
         self._options = {config: Options(config) for config in self.configs}
@@ -103,42 +110,46 @@ class Gradient:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The launches of the backward in order."""
+        """The launches of the backward in order. The buffers ``d_<input>`` are zeroed before the first one."""
         steps = [
-            Step(self._kernel_of(each, None), each.parameters, self._sized(each))
+            Step(self._kernel_of(each, None), each.parameters, partial(self._programs, each))
             for each in self._usual.passes
         ]
         for name, (kernel_name, text) in self._usual.sums.items():
             (of,) = (each for each in self._usual.passes if name in each.sizes)
-            names = (of.d_inputs[name], f"d_{name}", "count", of.sizes[name])
+            total = f"d_{name}"
+            while total in self.parameters:
+                total += "_"
+            names = (of.d_inputs[name], total, f"count_{name}", of.sizes[name])
             steps.append(Step(self._sum_kernel(kernel_name, text), names, _grid_of_sum(name)))
         return tuple(steps)
 
     @property
     def scratch(self) -> tuple[Scratch, ...]:
-        """The buffers that these launches need beside gradients; the first size is at least that of the walk."""
-        found: list[Scratch] = []
-        for each in self._usual.passes:
-            for name in each.sizes:
-                found.append(Scratch(each.d_inputs[name], torch.float32, _shape_of_parts(name), True))
-        return tuple(found)
+        """The memory and the numbers that these launches need beside the forward's arguments and gradients."""
+        types = {symbol.name: DTYPES[str(target(symbol))] for symbol in self._forward.inputs}
+        return described(self._usual, types, self._point)
 
     @property
     def refused(self) -> Mapping[str, CompileError]:
         """Inputs that nobody asked for and that have no gradient, with the reason."""
         return self._forward.refused
 
-    def _sized(self, each: Derived) -> Callable[[Any, Mapping[str, Any], Options], Any]:
-        def sized(grid: Any, given: Mapping[str, Any], options: Options) -> Any:
-            sizes = sizes_of(grid, options, self._kernel.name)
-            if sizes is None:
-                return (0,)
-            config = next(c for c, o in self._options.items() if dict(o.defines) == dict(options.defines))
-            forward = self._forwards[config]
-            point = Point(forward, Accesses(forward.items, _integers(given), sizes), sizes)
-            return point.programs(each.at, sharing(_device(given)))
+    def _programs(self, each: Derived, grid: Any, given: Mapping[str, Any], options: Options | None) -> Any:
+        point = self._point(given, grid, options)
+        return (0,) if point is None else point.programs(each.at, sharing(device_of(given)))
 
-        return sized
+    def _point(self, given: Mapping[str, Any], grid: Any, options: Options | None) -> Point | None:
+        """A launch of the forward; None where it launches nothing."""
+        config = self.configs[0]
+        if options is not None:
+            config = next(c for c, o in self._options.items() if dict(o.defines) == dict(options.defines))
+        if grid is None:
+            grid = tuple(given[f"grid_{axis}"] for axis in range(3))
+        sizes, forward = sizes_of(grid, self._options[config], self._kernel.name), self._forwards[config]
+        return (
+            None if sizes is None else Point(forward, Accesses(forward.items, _integers(given), sizes), sizes)
+        )
 
     @entry
     def __call__(
@@ -156,11 +167,27 @@ class Gradient:
                 "TC755",
                 f"its outputs are {', '.join(self.outputs)}",
             )
+        memory = {name: narrowed(given[name]) for name in self.inputs}
+        expanded = {name: given[name] for name in self.inputs if memory[name].shape != given[name].shape}
+        given |= memory
         facts = self._checked(given, grid)
         if facts is not None:
             self._check_order(facts.made, given)
+            for name in expanded:
+                self._check_inside(name, given[name], facts.reach.get(name))
         with inside(unseen()), torch.no_grad():
-            return self._launch(facts, given, flowing)
+            made = self._launch(facts, given, flowing)
+            return made | {name: spread(made[name], tensor) for name, tensor in expanded.items()}
+
+    def _check_inside(self, name: str, memory: torch.Tensor, reach: int | None) -> None:
+        """Raise LaunchError where a kernel may read an expanded tensor as if each element had memory of its own."""
+        extent = sum((size - 1) * step for size, step in zip(memory.shape, memory.stride(), strict=True)) + 1
+        if (reach is None or reach > extent) and not is_whole(memory):
+            raise refusal(
+                f"'{name}' is expanded, and that the kernel reads its own elements only is not shown",
+                "TC753",
+                f"pass {name}.contiguous(), or its strides",
+            )
 
     def _launch(
         self, facts: Facts | None, given: Mapping[str, Any], flowing: Mapping[str, torch.Tensor]
@@ -192,24 +219,21 @@ class Gradient:
         values: dict[str, Any],
         results: Mapping[str, torch.Tensor],
     ) -> None:
-        if each.of.count is not None:
-            values[each.of.count] = each.count
-        scratch: dict[str, torch.Tensor] = {}
-        for name, size in each.of.sizes.items():
+        values |= each.numbers
+        parts = {name: each.of.d_inputs[name] for name in each.of.sizes}
+        device = device_of(given)
+        for name, parameter in parts.items():
             exact = torch.promote_types(given[name].dtype, torch.float32)
             stored = each.same_parts and facts.dense.get(name) == given[name].numel()
             allocate = torch.empty if stored else torch.zeros
-            shape = (each.parts, given[name].numel())
-            scratch[name] = allocate(shape, dtype=exact, device=given[name].device)
-            values |= {each.of.d_inputs[name]: scratch[name], size: given[name].numel()}
-        values |= each.room
-        device = _device(given)
-        for name, (count, dtype) in each.states.items():
-            values[name] = torch.empty(count, dtype=dtype, device=device)
+            values[parameter] = allocate(each.shapes[parameter], dtype=exact, device=device)
+        for state in each.of.states:
+            shape, dtype = each.shapes[state.parameter], DTYPES[str(state.element)]
+            values[state.parameter] = torch.empty(shape, dtype=dtype, device=device)
         each.kernel(*(values[name] for name in each.names), grid=each.grid)
-        for name, parts in scratch.items():
+        for name, parameter in parts.items():
             total = self._sum_kernel(*facts.made.sums[name])
-            total(parts, results[name], *parts.shape, grid=_blocks(results[name]))
+            total(values[parameter], results[name], *each.shapes[parameter], grid=_blocks(results[name]))
 
     # ------------------------------------------------------------ the facts of a launch
 
@@ -233,12 +257,20 @@ class Gradient:
                         "pass it by a pointer, or detach it",
                     )
                 given[symbol.name] = value.item()
-        for name in (*self.inputs, *self.outputs):
-            if not isinstance(given[name], torch.Tensor):
+        for symbol in (*self._forward.inputs, *self._forward.outputs):
+            name, value = symbol.name, given[symbol.name]
+            if not isinstance(value, torch.Tensor):
                 raise refusal(
-                    f"'{name}' is {type(given[name]).__name__}: a gradient is that of a tensor",
+                    f"'{name}' is {type(value).__name__}: a gradient is that of a tensor",
                     "TC755",
                     "pass the tensor itself, or leave it out of inputs= and outputs=",
+                )
+            wanted = DTYPES[str(target(symbol))]
+            if value.dtype != wanted:
+                raise refusal(
+                    f"'{name}' has dtype {value.dtype}, and its gradient is that of '{symbol.declaration.strip()}'",
+                    "TC755",
+                    f"pass a tensor of {wanted}",
                 )
         return given
 
@@ -254,10 +286,12 @@ class Gradient:
         whole = _integers(given)
         sizes = {name: given[name].numel() if given[name].is_contiguous() else -1 for name in self.inputs}
         grids = tuple(sizes_of(grid, options, self._kernel.name) for options in self._options.values())
-        allowed = sum(given[name].nbytes for name in (*self.inputs, *self.outputs))
-        key = (tuple(whole.items()), grids, tuple(sizes.values()), _device(given), allowed)
+        allowed = self._scratch_bytes
+        if allowed is None:
+            allowed = max(LEAST_SCRATCH, sum(given[name].nbytes for name in (*self.inputs, *self.outputs)))
+        key = (tuple(whole.items()), grids, tuple(sizes.values()), device_of(given), allowed)
         if key not in self._facts:
-            self._facts[key] = self._found(whole, grids, sizes, _device(given), allowed)
+            self._facts[key] = self._found(whole, grids, sizes, device_of(given), allowed)
         facts = self._facts[key]
         self._check_apart(given, {} if facts is None else facts.reach)
         return facts
@@ -298,9 +332,10 @@ class Gradient:
         if facts.scratch > allowed:
             raise refusal(
                 f"what the loops of '{self._kernel.name}' carry takes {facts.scratch} bytes, even if not all "
-                f"iterations are kept, and inputs and outputs have {allowed}",
+                f"iterations are kept, and {allowed} are allowed",
                 "TC708",
-                "let the loop only add to what it carries, or give this backward by hand",
+                f"allow them by scratch_bytes={facts.scratch}, launch fewer programs at a time, or let the loop "
+                "only add to what it carries",
             )
         return facts
 
@@ -313,15 +348,15 @@ class Gradient:
         passes, made = backward([(p.forward, p.accesses, p.grid) for p in every], inside)
         self._same(made)
         launches = tuple(
-            self._planned([each.passes[at] for each in made], points, sharing(device))
-            for at in range(len(passes))
+            self._planned([each.passes[at] for each in made], points, sizes, sharing(device))
+            for at in range(len(made[0].passes))
         )
         return Facts(passes, made[0], launches, dense_of(made[0].passes, every), reach)
 
-    def _planned(self, made: Sequence[Derived], points: Mapping[Config, Point], sharing: int) -> Launch:
+    def _planned(
+        self, made: Sequence[Derived], points: Mapping[Config, Point], sizes: Mapping[str, int], sharing: int
+    ) -> Launch:
         each = made[0]
-        iterations, states = states_of(list(points.values()), made)
-        types = {state.parameter: _DTYPES[str(state.element)] for state in each.states}
         axis = each.at.axis
         grids = {
             self._varied(self._options[config]): point.programs(each.at, sharing)
@@ -329,12 +364,11 @@ class Gradient:
         }
         counts = [0 if axis is None else point.grid[axis] for point in points.values()]
         swept = None if len(set(counts)) == 1 or each.count is None else counts
-        parts = {point.parts(each.at, sharing) for point in points.values()} if each.sizes else {0}
         names = tuple(name for name in each.parameters if swept is None or name != each.count)
-        kernel_ = self._kernel_of(each, swept)
         return Launch(
-            *(each, kernel_, names, lambda opt: grids[self._varied(opt)], counts[0], max(parts)),
-            *(len(parts) == 1, iterations, {name: (count, types[name]) for name, count in states.items()}),
+            *(each, self._kernel_of(each, swept), names, lambda opt: grids[self._varied(opt)]),
+            *needs(list(points.values()), made, sizes, sharing),
+            len({point.parts(each.at, sharing) for point in points.values()} if each.sizes else ()) < 2,
         )
 
     def _varied(self, options: Options) -> tuple[Any, ...]:
@@ -409,34 +443,27 @@ def gradient(
     outputs: Collection[str] | None = None,
     inputs: Collection[str] | None = None,
     defines: Mapping[str, Any] | None = None,
-    checkpoints: bool = False,
+    checkpoints: bool | None = None,
+    scratch_bytes: int | None = None,
 ) -> Gradient:
     """The backward of a kernel, or of a source text: its text, its launches, and a call that makes them.
 
     ``outputs`` default to the floating pointers that the text writes, ``inputs`` to those that it reads and does
     not write. What loops carry that is no sum is kept for each iteration; with ``checkpoints``, and in launches
-    where that would be more bytes than inputs and outputs have, for each segment of iterations.
+    where that would be more than ``scratch_bytes``, for each segment of iterations. These default to 256 MiB, or
+    the bytes of inputs and outputs where that is more.
     Raises CompileError (TC700 to TC709) for what has no derivative here.
     """
     made = of if isinstance(of, Kernel) else kernel(of, defines=defines)
-    return Gradient(made, outputs, inputs, defines, checkpoints=checkpoints)
+    return Gradient(made, outputs, inputs, defines, checkpoints=checkpoints, scratch_bytes=scratch_bytes)
 
 
 def _grid_of_sum(name: str) -> Callable[[Any, Mapping[str, Any], Options], Any]:
     return lambda grid, given, options: _blocks(given[name])
 
 
-def _shape_of_parts(name: str) -> Callable[[Mapping[str, Any]], tuple[int, ...]]:
-    return lambda given: (1, given[name].numel())
-
-
 def _integers(given: Mapping[str, Any]) -> dict[str, int]:
     return {name: int(value) for name, value in given.items() if isinstance(value, int | bool)}
-
-
-def _device(given: Mapping[str, Any]) -> torch.device:
-    """Of a launch: that of its tensors."""
-    return next(value.device for value in given.values() if isinstance(value, torch.Tensor))
 
 
 def _blocks(tensor: torch.Tensor) -> tuple[int]:

@@ -1,4 +1,4 @@
-"""Whether a store meets an element twice, found by looking at all of its addresses.
+"""Whether stores meet an element twice, found by looking at all of its addresses.
 
 Where offsets are no sums (indices by ``/`` and ``%``, as in a permutation), ``adjoint/access.py`` shows nothing.
 Yet all integers of a launch are known. So the offset and the mask are computed for every program and every place of
@@ -8,6 +8,7 @@ differ. What depends on memory, or is larger than ``MAX_PLACES``, is not looked 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import prod
@@ -31,11 +32,11 @@ Programs = Sequence[range]  # on each axis of the grid
 
 
 def stored_once(
-    forward: Forward, write: Write, values: Mapping[str, int], grid: Grid, device: torch.device
+    forward: Forward, writes: Sequence[Write], values: Mapping[str, int], grid: Grid, device: torch.device
 ) -> bool:
-    """Whether it is shown that no element is stored twice. ``device`` is that of the launch."""
-    items, places = forward.items, prod(grid) * prod(shape_of(write.pointer.type))
-    if write not in items or places > MAX_PLACES:
+    """Whether it is shown that these store no element twice. ``device`` is that of the launch."""
+    items, places = forward.items, prod(grid) * max(prod(shape_of(write.pointer.type)) for write in writes)
+    if any(write not in items for write in writes) or places > MAX_PLACES:
         return False  # in a loop or a branch; or too many
     definitions = {item.symbol: item.value for item in items if isinstance(item, Define) and item.value}
     given = forward.kernel.parameters
@@ -43,7 +44,7 @@ def stored_once(
     distances = {symbol: 0 for symbol in given if isinstance(symbol.type, PointerType)}
     with _outside_of_graphs(device):
         seen, count = _Seen(), 0
-        for programs in _parts(grid, places):
+        for programs, write in itertools.product(_parts(grid, places), writes):
             operation = partial(_elements, programs)
             look = Evaluator(definitions, {**numbers, **distances}, grid, _number, operation)
             stored = _stored(write, look, tuple(map(len, programs)))

@@ -20,14 +20,14 @@ def like(
     a kernel touches no element beyond ``reach``. ``stored``: how many elements it stores, from the first one on; if
     these are all, nothing has to be zeroed.
     """
-    if values is not None and values.shape != tensor.shape:
+    if values is not None and (values.shape != tensor.shape or values.is_complex()):
         raise refusal(
-            f"a gradient of shape {tuple(values.shape)} was given for a tensor of shape {tuple(tensor.shape)}",
+            f"a {values.dtype} gradient of shape {tuple(values.shape)} was given for a {tensor.dtype} tensor of "
+            f"shape {tuple(tensor.shape)}",
             "TC755",
         )
     count = tensor.untyped_storage().nbytes() // tensor.element_size()
-    whole = count == tensor.numel() and tensor.storage_offset() == 0
-    if not whole and not is_enough(tensor, reach):
+    if not is_whole(tensor) and not is_enough(tensor, reach):
         around = torch.zeros(count, dtype=dtype, device=tensor.device)
         view = around.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
         return view if values is None else view.copy_(values)
@@ -42,6 +42,26 @@ def like(
 def is_enough(tensor: torch.Tensor, reach: int | None) -> bool:
     """Whether a kernel that touches elements up to ``reach`` stays inside a tensor without gaps."""
     return reach is not None and reach <= tensor.numel() and tensor.is_contiguous()
+
+
+def is_whole(tensor: torch.Tensor) -> bool:
+    """Whether there is no memory around it."""
+    return tensor.untyped_storage().nbytes() == tensor.nbytes and tensor.storage_offset() == 0
+
+
+def narrowed(tensor: torch.Tensor) -> torch.Tensor:
+    """The elements of an expanded tensor that have memory of their own."""
+    for axis, step in enumerate(tensor.stride()):
+        if step == 0:
+            tensor = tensor.narrow(axis, 0, min(1, tensor.shape[axis]))
+    return tensor
+
+
+def spread(gradient: torch.Tensor, expanded: torch.Tensor) -> torch.Tensor:
+    """A gradient of an expanded tensor, whose sum over what is expanded is this one: the first elements have it."""
+    made = gradient.new_zeros(expanded.shape)
+    made[tuple(slice(size) for size in gradient.shape)] = gradient
+    return made
 
 
 def own(tensor: torch.Tensor) -> torch.Tensor:

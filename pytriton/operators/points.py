@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import torch
 
@@ -19,7 +19,7 @@ from pytriton.frozen import replace
 from pytriton.operators.enumerated import stored_once
 from pytriton.runtime.errors import refusal
 
-__all__ = ["Point", "Sizes", "check_stores", "dense_of", "reach_of", "sharing", "states_of"]
+__all__ = ["Point", "Sizes", "check_stores", "dense_of", "device_of", "needs", "reach_of", "sharing"]
 
 PROGRAMS_PER_PROCESSOR: Final = 16  # that share a walk over the forward's
 Sizes = tuple[int, int, int]
@@ -57,32 +57,41 @@ class Point:
         return count
 
 
-def states_of(points: Sequence[Point], made: Sequence[Derived]) -> tuple[dict[str, int], dict[str, int]]:
-    """How many iterations there must be room for, or how many a segment has, and how many elements, by the
-    parameter that says it or points to it. ``made``: the pass of each point. Raises LaunchError where a loop has
-    no end that is known.
+def needs(
+    points: Sequence[Point], made: Sequence[Derived], sizes: Mapping[str, int], sharing: int
+) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
+    """The numbers that a kernel takes and the shapes of its scratch, by parameter, enough for every point.
+
+    ``made``: the kernel at each point; ``sizes``: elements of inputs. Raises LaunchError where a loop has no known
+    end.
     """
-    room: dict[str, int] = {}
+    each, numbers = made[0], dict[str, int]()
     for point, derived in zip(points, made, strict=True):
         loops = every_loop(point.forward.items)
         for state in derived.states:
             count = point.accesses.at_most(loops[state.loop])
             if count is None:
                 raise refusal(
-                    "how often the loop runs at most cannot be said for this launch: no room for what it carries",
+                    "how often the loop runs at most is not known for this launch, so scratch has no size",
                     "TC708",
                     "end it by a comparison of what it counts with a number",
                 )
             if state.segments:
                 count = max(math.isqrt(count - 1) + 1, 1) if count else 1
-            room[state.room] = max(room.get(state.room, 0), count)
-    elements: dict[str, int] = {}
+            numbers[state.room] = max(numbers.get(state.room, 0), count)
+    shapes: dict[str, tuple[int, ...]] = {}
     for point, derived in zip(points, made, strict=True):
-        x, y, z = point.grid
         for state in derived.states:
-            rows = room[state.room] * (2 if state.segments else 1)
-            elements[state.parameter] = max(elements.get(state.parameter, 0), x * y * z * rows * state.count)
-    return room, elements
+            rows = numbers[state.room] * (2 if state.segments else 1)
+            shape = math.prod(point.grid), rows, state.count
+            shapes[state.parameter] = max(shapes.get(state.parameter, (0,)), shape, key=math.prod)
+    if each.count is not None and each.at.axis is not None:
+        numbers[each.count] = points[0].grid[each.at.axis]
+    for name, size in each.sizes.items():
+        numbers[size] = sizes[name]
+        numbers[f"count_{name}"] = count = max(point.parts(each.at, sharing) for point in points)
+        shapes[each.d_inputs[name]] = count, sizes[name]
+    return numbers, shapes
 
 
 def reach_of(points: Sequence[Point]) -> dict[str, int]:
@@ -102,41 +111,44 @@ def reach_of(points: Sequence[Point]) -> dict[str, int]:
 
 def check_stores(point: Point, values: Mapping[str, int], device: torch.device) -> None:
     """Raise LaunchError where an element of an output may be stored twice."""
+    accesses = point.accesses
     for symbol in point.forward.outputs:
-        for write, touched in point.accesses.writes.items():
-            stored = not write.atomic and symbol in point.forward.flow.roots(write.pointer)
-            if not stored or point.accesses.once(touched):
-                continue
-            if not stored_once(point.forward, write, values, point.grid, device):
-                raise refusal(
-                    f"that '{symbol.name}' is stored at most once at each element cannot be shown for this "
-                    f"launch (grid {point.grid})\n{write.statement.span.text.strip()}",
-                    "TC750",
-                    "check strides, sizes and masks, and the grid; outputs that are added to by atomic_add "
-                    "need no proof",
-                )
+        of = (write for write in accesses.writes if symbol in point.forward.flow.roots(write.pointer))
+        writes = [write for write in of if not write.atomic]
+        once = all(accesses.once(accesses.writes[write]) for write in writes) and accesses.disjoint(writes)
+        if not once and not stored_once(point.forward, writes, values, point.grid, device):
+            stores = "\n".join(write.statement.span.text.strip() for write in writes)
+            raise refusal(
+                f"that '{symbol.name}' is stored at most once at each element cannot be shown for this "
+                f"launch (grid {point.grid})\n{stores}",
+                "TC750",
+                "check strides, sizes and masks, and the grid; outputs that are added to by atomic_add "
+                "need no proof",
+            )
 
 
 def dense_of(passes: Sequence[Derived], points: Sequence[Point]) -> dict[str, int]:
-    """How many elements of a gradient are stored, where these are the first ones and surely all are.
-
-    Into an input that is only compared nothing flows, so nothing is stored.
+    """How many elements of a gradient are stored, where it is shown that these are all, from the first one on: the
+    text stores what a load reads, and the launch reads just these elements by it.
     """
     found: dict[str, set[int | None]] = {}
     for each in passes:
         at = each.at
         without = () if at.axis is None else (at.axis, *at.others)
-        for number, way in at.ways:
-            if way not in ("store", "sum"):
-                continue
+        ways = dict(at.ways)
+        for number in each.stores:
             for point in points:
                 load = point.forward.loads[number]
                 touched = point.accesses.loads[load]
-                count = point.accesses.dense(touched, without if way == "sum" else ())
-                name = point.forward.input_of(load).name
-                found.setdefault(name, set()).add(count if name in each.d_inputs else None)
+                count = point.accesses.dense(touched, without if ways[number] == "sum" else ())
+                found.setdefault(point.forward.input_of(load).name, set()).add(count)
     counts = {name: next(iter(sizes)) for name, sizes in found.items() if len(sizes) == 1}
     return {name: count for name, count in counts.items() if count is not None}
+
+
+def device_of(given: Mapping[str, Any]) -> torch.device:
+    """Of a launch: that of its tensors."""
+    return next(value.device for value in given.values() if isinstance(value, torch.Tensor))
 
 
 @cache

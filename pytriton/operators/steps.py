@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import torch
 
 from pytriton.adjoint.derive import Backward
 from pytriton.adjoint.kernel import Derived
 from pytriton.adjoint.plan import Pass
-from pytriton.operators.points import Sizes
+from pytriton.operators.points import Point, Sizes, device_of, needs, sharing
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Options
 
-__all__ = ["Facts", "Launch", "Scratch", "Step"]
+__all__ = ["DTYPES", "Facts", "Launch", "Scratch", "Step", "described"]
+
+DTYPES: Final = {
+    "half": torch.float16,
+    "bfloat16": torch.bfloat16,
+    "float": torch.float32,
+    "double": torch.float64,
+}
 
 
 @dataclass(frozen=True)
@@ -24,21 +32,25 @@ class Step:
 
     kernel: Kernel
     parameters: tuple[str, ...]
-    sized: Callable[[Any, Mapping[str, Any], Options], Any]
+    sized: Callable[[Any, Mapping[str, Any], Options | None], Any]
 
-    def grid(self, forward_grid: Any, arguments: Mapping[str, Any], options: Options) -> Any:
-        """The programs of this step, for the forward's grid and arguments, at one point of a sweep."""
+    def grid(self, forward_grid: Any, arguments: Mapping[str, Any], options: Options | None = None) -> Any:
+        """The programs of this step, for the forward's grid and arguments, at a point of a sweep (the first)."""
         return self.sized(forward_grid, arguments, options)
 
 
 @dataclass(frozen=True)
 class Scratch:
-    """A buffer that a launch needs beside gradients; ``shape`` is a function of the arguments."""
+    """Memory that a launch needs beside gradients, or a number. ``shape`` and ``value`` are functions of the
+    forward's arguments by name, its grid, and the point of a sweep (the first one). The grid may be among the
+    arguments, as ``grid_0`` to ``grid_2``. A number has the shape () and a ``value``.
+    """
 
     name: str
     dtype: torch.dtype
-    shape: Callable[[Mapping[str, Any]], tuple[int, ...]]
+    shape: Callable[..., tuple[int, ...]]
     zeroed: bool
+    value: Callable[..., int] | None = None
 
 
 @dataclass(frozen=True)
@@ -57,24 +69,60 @@ class Facts:
     @property
     def scratch(self) -> int:
         """The bytes that hold what loops carry, in the launch that has the most."""
-        states = (each.states.values() for each in self.launches)
-        return max(sum(count * dtype.itemsize for count, dtype in sizes) for sizes in states)
+        sizes = (
+            sum(math.prod(each.shapes[state.parameter]) * state.element.bits // 8 for state in each.of.states)
+            for each in self.launches
+        )
+        return max(sizes, default=0)
 
 
 @dataclass(frozen=True)
 class Launch:
-    """Of one pass. ``names``: of its arguments; ``grid``: by the point of the sweep; ``count``: of the
-    forward's programs along the axis that is walked, where it is an argument; ``parts``: at most, of each sum, and
-    whether each point has as many; ``states``: elements of scratch for what loops carry, by parameter; ``room``:
-    for how many iterations that is.
+    """Of one pass. ``names``: of its arguments; ``grid``: by the point of the sweep; ``numbers`` and ``shapes`` of
+    its scratch, by parameter; ``same_parts``: whether each point of the sweep fills as much of it.
     """
 
     of: Derived
     kernel: Kernel
     names: tuple[str, ...]
     grid: Callable[[Options], Sizes]
-    count: int | None
-    parts: int
+    numbers: Mapping[str, int]
+    shapes: Mapping[str, tuple[int, ...]]
     same_parts: bool
-    room: Mapping[str, int]
-    states: Mapping[str, tuple[int, torch.dtype]]
+
+
+def described(
+    made: Backward,
+    types: Mapping[str, torch.dtype],
+    point: Callable[[Mapping[str, Any], Any, Options | None], Point | None],
+) -> tuple[Scratch, ...]:
+    """What the launches of a text need, each name once; ``types``: of inputs; ``point``: gives a launch."""
+    found: dict[str, Scratch] = {}
+
+    def add(each: Derived, name: str, dtype: torch.dtype | None = None, zeroed: bool = False) -> None:
+        def needed(given: Mapping[str, Any], grid: Any = None, options: Options | None = None) -> Any:
+            launch = point(given, grid, options)
+            sizes = {name: given[name].numel() for name in types}
+            shapes = {parameter: given[name].shape for name, parameter in each.d_inputs.items()}
+            for more in needs([launch], [each], sizes, sharing(device_of(given))) if launch else ():
+                shapes |= more
+            return shapes.get(name, 0 if dtype is None else (0,))
+
+        if dtype is None:
+            found[name] = Scratch(name, torch.int32, lambda *_: (), False, needed)
+        else:
+            found[name] = Scratch(name, dtype, needed, zeroed)
+
+    for each in made.passes:
+        for name, parameter in each.d_inputs.items():
+            if name in each.sizes or name in made.wide:
+                add(each, parameter, torch.promote_types(types[name], torch.float32), True)
+        for state in each.states:
+            add(each, state.parameter, DTYPES[str(state.element)])
+            add(each, state.room)
+        for name, size in each.sizes.items():
+            add(each, size)
+            add(each, f"count_{name}")
+        if each.count is not None:
+            add(each, each.count)
+    return tuple(found.values())

@@ -3,7 +3,9 @@
 Each reads some tensors under masks, by strides that may overlap or leave gaps, once or several times, computes with
 every operator that is smooth, shapes, reduces, branches and sums in loops, and stores under a mask. Lanes that are
 masked off may hold NaN: values pass through ``log`` of negative numbers before a ``?:`` drops them. Kinks and ties
-are kept away: conditions depend on indices alone.
+are kept away: conditions depend on indices, and on inputs that nothing flows into: these are compared, rounded, or
+converted to integers, and their elements are away from where that jumps. Some kernels return early, some store at
+several places, and some inputs are expanded.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ class _Writer:
         self.lines: list[str] = []
         self.blocks: list[str] = []  # names of type double[B]
         self.scalars: list[str] = []
+        self.tests: list[str] = []  # conditions that depend on inputs
         self.count = 0
 
     def name(self) -> str:
@@ -59,7 +62,7 @@ class _Writer:
                 "exp2(sin(@)) log2(3+cos(@)) pow(3+sin(@),cos(@)) fma(@,@,@) -(@) (double)(float)(2)*(@)".split()
             )
             return "(" + function.replace("@", a) + ")"
-        test = self.random.choice(["r % 2 == 0", "r < 5", "inside", "pid == 0", "!(r == 3)"])
+        test = self.random.choice(["r % 2 == 0", "r < 5", "inside", "pid == 0", "!(r == 3)", *self.tests])
         b = self.value(depth - 1)
         return self.random.choice(
             [
@@ -109,7 +112,39 @@ class _Writer:
             self.blocks.append(name)
         else:
             old = self.random.choice(self.blocks)
-            self.lines.append(f"if (pid == {self.random.choice('01')}) {{ {old} = tanh({self.value(2)}); }}")
+            unread = f"double {name}[B] = {old};"  # merged, and not needed afterwards
+            change = f"{name} = {self.value(1)}; {old} = tanh({self.value(2)});"
+            self.lines.append(f"{unread} if (pid == {self.random.choice('01')}) {{ {change} }}")
+
+    def flat(self, name: str) -> None:
+        """An input that nothing flows into: shared by all programs, or not."""
+        where = self.random.choice([f"{name} + (0 ... B)", f"{name} + r % 8", name, f"{name} + pid % 3"])
+        shape = "[B]" if "r" in where.partition("+")[2] or "B" in where else ""
+        self.lines.append(f"double {name}_v{shape} = *({where});")
+        used = self.random.choice(["test", "test", "floor", "int", "if"])
+        if used == "test":
+            self.tests.append(f"{name}_v > 0.5")
+        elif used == "if" and not shape:
+            old = self.random.choice(self.blocks)
+            self.lines.append(f"if ({name}_v > 0) {{ {old} = cos({self.value(2)}); }}")
+        else:
+            call = "floor(2 * @)" if used == "floor" else "(double)(int)(3 * @)"
+            self.lines.append(f"double {name}_w{shape} = {call.replace('@', name + '_v')} / 4;")
+            (self.blocks if shape else self.scalars).append(f"{name}_w")
+
+    def stores(self, step: int) -> list[str]:
+        """Where the result goes: one place, or several that are disjoint."""
+        one, two = self.value(3), self.value(2)
+        return self.random.choice(
+            [
+                [f"*?(inside) (y + r * {step}) = {one};"],
+                [f"atomic_add(y + r / 2, {one}, inside);"],
+                [f"*?(inside) (y + r * 2 + 1) = {one};", f"*?(inside) (y + 2 * r) = {two};"],
+                [f"*?(inside) (y + r) = {one};", f"*?(r < 37) (y + 40 + r) = {two};"],
+                [f"if (pid == 0) {{ *(y + r) = {one}; }}", f"else {{ *?(inside) (y + r) = {two}; }}"],
+                [f"if (pid * B + B <= n) {{ *(y + r) = {one}; }}", f"else {{ *?(inside) (y + r) = {two}; }}"],
+            ]
+        )
 
 
 def kernel(seed: int) -> Made:
@@ -125,6 +160,8 @@ def kernel(seed: int) -> Made:
         tensors[name] = torch.randn(1 + step * 15 + 2, generator=generator, dtype=torch.double)
         numbers[f"s{at}"] = step
         index = pick.choice([f"r * s{at}", f"r * s{at}", "(r % 3)", "0 ... B", f"r * s{at} + 1"])
+        if step == 0 and index == f"r * s{at}" and pick.random() < 0.8:
+            tensors[name] = tensors[name][:1].expand(6)
         mask = pick.choice(["inside", "inside", "inside && r > 1"])
         load = pick.choice(["{m} ? *({p}) : 0", "*?({m}) ({p})", "{m} ? *({p}) : 0.5"])
         limit = len(tensors[name])
@@ -134,11 +171,17 @@ def kernel(seed: int) -> Made:
         if pick.random() < 0.3:
             writer.lines.append(f"double b{at}[B] = {load.format(m=safe, p=f'{name} + {index}')};")
             writer.blocks.append(f"b{at}")
+    for at in range(pick.choice([0, 1, 1, 2])):
+        places = torch.randint(-3, 4, (8,), generator=generator)
+        tensors[f"z{at}"] = places * 0.5 + 0.1
+        writer.flat(f"z{at}")
+    early = pick.randint(0, len(writer.lines))
     for _ in range(pick.randint(1, 5)):
         writer.statement()
-    step = pick.choice([1, 1, 2])
-    store = pick.choice([f"*?(inside) (y + r * {step}) = @;", "atomic_add(y + r / 2, @, inside);"])
-    writer.lines.append(store.replace("@", writer.value(3)))
+    if pick.random() < 0.3:
+        test = pick.choice(["pid * B >= n", "pid == 1", "pid > m", "!(pid < 2)"])
+        writer.lines.insert(pick.choice([0, early, len(writer.lines)]), f"if ({test}) return;")
+    writer.lines += writer.stores(pick.choice([1, 1, 2]))
     parameters = ", ".join([*(f"double *{name}" for name in tensors), *(f"int {name}" for name in numbers)])
     body = "\n  ".join(
         [

@@ -1086,6 +1086,155 @@ _LOOPS += [
     ),
 ]
 
+_FLAT = [
+    Program(
+        "compared",
+        """__global__ void f(T *x, T *w, T *v, T *y, int n) {
+  int pid = get_program_id(0);
+  int r[B] = 0 ... B;
+  T a[B] = *(x + r);
+  T b[B] = *(w + r);
+  T c = *(v + pid);
+  *(y + pid * B + r) = (b > 0 ? a : 2 * a) * (int)(4 * c);
+}
+""",
+        {"x": (BLOCK,), "w": (BLOCK,), "v": (3,), "y": (3, BLOCK)},
+        {"n": 1},
+        (3,),
+        defines={"B": BLOCK},
+        summed=("x", "w"),
+        rule="inputs, shared by all programs or not, that nothing flows into",
+    ),
+    Program(
+        "only_rounded",
+        """__global__ void f(T *x, T *y) {
+  int r[B] = 0 ... B;
+  *(y + get_program_id(0) * B + r) = floor(3 * *(x + r));
+}
+""",
+        {"x": (BLOCK,), "y": (2, BLOCK)},
+        {},
+        (2,),
+        defines={"B": BLOCK},
+        summed=("x",),
+        rule="no gradient at all",
+    ),
+    Program(
+        "tested",
+        """__global__ void f(T *x, T *t, T *y) {
+  int pid = get_program_id(0);
+  T a = *(x + pid);
+  if (*t > 0) {
+    a = a * a;
+  }
+  *(y + pid) = a;
+}
+""",
+        {"x": (4,), "t": (1,), "y": (4,)},
+        {},
+        (4,),
+        summed=("t",),
+        rule="an input that a condition reads",
+    ),
+]
+_STORES = [
+    Program(
+        "early_return",
+        """__global__ void f(T *x, T *y, int n, int k) {
+  int i = get_program_id(0) * 2;
+  // beyond the end
+  if (i >= n) return;
+  T a = *(x + i);
+  if (i == k) {
+    *(y + i) = 3 * a;
+    return;
+  }
+  *(y + i) = a * a;
+}
+""",
+        {"x": (8,), "y": (8,)},
+        {"n": 5, "k": 2},
+        (4,),
+        rule="return before the end",
+    ),
+    Program(
+        "return_beyond_a_row",
+        """__global__ void f(T *x, T *y, int n) {
+  int j = get_program_id(1);
+  if (j >= n) return;
+  int at = get_program_id(0) * n + j;
+  *(y + at) = sin(*(x + at));
+}
+""",
+        {"x": (3, 5), "y": (3, 5)},
+        {"n": 5},
+        (3, 8),
+        rule="single stores by the condition of a return",
+    ),
+    Program(
+        "interleaved",
+        """__global__ void f(T *x, T *y, int n) {
+  int o[B] = get_program_id(0) * B + 0 ... B;
+  T a[B] = *?(o < n)(x + o);
+  *?(o < n) (y + 2 * o) = a * a;
+  *?(o < n) (y + 2 * o + 1) = cos(a);
+  *?(o < n) (y + 2 * n + n - 1 - o) = exp(a);
+}
+""",
+        {"x": (COUNT,), "y": (3 * COUNT,)},
+        {"n": COUNT},
+        (2,),
+        defines={"B": BLOCK},
+        rule="stores to disjoint elements",
+    ),
+    Program(
+        "stored_in_arms",
+        """__global__ void f(T *x, T *y, int n) {
+  int pid = get_program_id(0);
+  int r[B] = pid * B + 0 ... B;
+  if (pid * B + B <= n) {
+    *(y + r) = sin(*(x + r));
+    for (int k = 0; k < 2; k += 1) *(y + n + pid * 2 + k) = *(x + pid * B + k);
+  } else {
+    T a[B] = *?(r < n)(x + r);
+    *?(r < n) (y + r) = a * a;
+    for (int k = 0; k < 2; k += 1) *(y + n + pid * 2 + k) = 3 * *(x + pid * B + k);
+  }
+}
+""",
+        {"x": (COUNT,), "y": (COUNT + 4,)},
+        {"n": COUNT},
+        (2,),
+        defines={"B": BLOCK},
+        rule="stores in the arms of an if",
+    ),
+    Program(
+        "merged_and_unread",
+        """__global__ void f(T *x, T *w, T *y, int n) {
+  int pid = get_program_id(0);
+  int r[B] = 0 ... B;
+  T a[B] = *(w + r);
+  T b[B] = pid;
+  if (n > 3) {
+    b = 2 * a;
+  }
+  T c[B] = *(x + pid * B + r);
+  T d[B] = c;
+  if (n > 4) {
+    d = a;
+  }
+  *(y + pid * B + r) = a * c * b;
+}
+""",
+        {"x": (2, BLOCK), "w": (BLOCK,), "y": (2, BLOCK)},
+        {"n": 5},
+        (2,),
+        defines={"B": BLOCK},
+        summed=("w",),
+        rule="a branch that merges what one program has and all have",
+    ),
+]
+
 PROGRAMS: dict[str, Program] = {
     program.name: program
     for program in [
@@ -1098,5 +1247,7 @@ PROGRAMS: dict[str, Program] = {
         *_SHARED,
         *_BRANCHES,
         *_LOOPS,
+        *_FLAT,
+        *_STORES,
     ]
 }

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import pytriton
+from tests.gradient.by_hand import by_hand
 from tests.gradient.programs import PROGRAMS, Launch
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -103,3 +104,23 @@ def test_derived_again() -> None:
     made = second(dy, x, torch.zeros_like(x), 13, grid=2, d_outputs={"d_x": ddx})
     torch.testing.assert_close(made["x"], ddx * dy * (6 * x + x.exp()))
     torch.testing.assert_close(made["d_y"], ddx * (3 * x * x + x.exp()))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_by_hand(name: str) -> None:
+    """``source``, ``steps`` and ``scratch`` are enough to run a backward; in double, and with sums of half."""
+    program = PROGRAMS[name]
+    for dtype in (torch.double, torch.half):
+        launch = Launch(program, dtype)
+        tensors = program.tensors(dtype)
+        outputs = launch.forward(tensors)
+        flowing = {each: torch.rand_like(outputs[each]) for each in program.outputs}
+        given = dict(zip(launch.gradient.parameters, launch.arguments(tensors | outputs), strict=True))
+        wanted = launch.gradient(*given.values(), grid=program.grid, d_outputs=flowing)
+        (facts,) = launch.gradient._facts.values()
+        if facts.made.text != launch.gradient._usual.text:
+            assert name == "matmul"  # its text is for grids of several programs
+            continue
+        made = by_hand(launch.gradient, given, program.grid, flowing, {**program.defines, "T": dtype})
+        for each, gradient in wanted.items():
+            torch.testing.assert_close(made[each], gradient, equal_nan=True)

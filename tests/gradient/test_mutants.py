@@ -394,6 +394,24 @@ MUTANTS = {
         "",
         [],
     ),
+    "all memory counts as stored": (
+        "points",
+        "for number in each.stores:",
+        'for number in (n for n, way in at.ways if way in ("store", "sum")):',
+        ["compared", "tested"],
+    ),
+    "merged values are not read": (
+        "active",
+        "for each in (symbol for merge in merges for symbol in (merge.yes, merge.no)):",
+        "for each in ():",
+        ["merged_and_unread"],
+    ),
+    "returns are forgotten": (
+        "graph",
+        "builder.items(without_returns(kernel.body))",
+        "builder.items(tuple(s for s in without_returns(kernel.body) if not isinstance(s, If)))",
+        ["early_return"],
+    ),
     "live variables dropped": (
         "text/program",
         "needed = needed | _names(pointer, value, mask)",
@@ -402,6 +420,60 @@ MUTANTS = {
     ),
 }
 
+# name: module, what stands there, what stands there instead; a kernel of y and x that is refused then no more, its
+# numbers and its grid
+GUARDS = {
+    "bits count as zero": (
+        "derive",
+        "if isinstance(node, Bitcast) and",
+        "if False and",
+        "*y = bitcast<float>(bitcast<int>(*x) + 1);",
+        {},
+        (1,),
+    ),
+    "distances between stores are not looked at": (
+        "access",
+        "terms, ranges = {**terms, _SHIFTED: shift}, {**ranges, _SHIFTED: 2}",
+        "pass",
+        "int p = get_program_id(0); for (int k = 0; k < 2; k += 1) { *(y + p * 2 + k) = *x; *(y + p * 2 + k + n) = *x; }",
+        {"n": 3},
+        (4,),
+    ),
+    "arms need no proof": (
+        "access",
+        "return bool(shift) or (shift == 0 and self._in_arms(one, other))",
+        "return bool(shift) or self._in_arms(one, other)",
+        "int p = get_program_id(0); if (p < n) *(y + p) = *x; else *(y + 7 - p) = 2 * *x;",
+        {"n": 4},
+        (8,),
+    ),
+    "an arm is every arm": (
+        "access",
+        "any((at, not arm) in self._paths[one] for at, arm in self._paths[other])",
+        "any(at in {branch for branch, _ in self._paths[one]} for at, arm in self._paths[other])",
+        "int p = get_program_id(0); if (p < n) { *(y + p) = *x; *(y + p) = 2 * *x; }",
+        {"n": 4},
+        (8,),
+    ),
+    "a condition holds in the other arm": (
+        "access",
+        "*self._bounds(branch.condition, taken))",
+        "*self._bounds(branch.condition, True))",
+        "int p = get_program_id(0), j = get_program_id(1); if (j < n) {} else { *(y + p * 2 + j) = *x; }",
+        {"n": 2},
+        (3, 4),
+    ),
+    "an inverted comparison loses its end": (
+        "access",
+        '">": "<="',
+        '">": "<"',
+        "int p = get_program_id(0), j = get_program_id(1); if (j > n) return; *(y + p * 2 + j) = *x;",
+        {"n": 2},
+        (2, 4),
+    ),
+}
+OPERATORS = ("derived", "enumerated", "points", "steps")
+RELOADED = ("pytriton.adjoint", *(f"pytriton.operators.{name}" for name in OPERATORS))
 SAMPLE = ("a sum forgets its left operand",)
 NOT_HERE = {  # what notices them instead
     "equal elements all get everything": "test_precision.py: test_equal_elements_share",
@@ -414,16 +486,17 @@ NOT_HERE = {  # what notices them instead
 @contextmanager
 def loaded(module: str, old: str, new: str) -> Iterator[Callable[..., Any]]:
     """``pytriton.gradient`` with a mistake in one module."""
-    path = Path(pytriton.__file__).parent / "adjoint" / f"{module}.py"
+    place = "operators" if module in OPERATORS else "adjoint"
+    path = Path(pytriton.__file__).parent / place / f"{module}.py"
     text = path.read_text(encoding="utf-8")
     assert text.count(old) == 1, f"{module}: {old}"
-    names = [n for n in sys.modules if n.startswith("pytriton.adjoint") or n == "pytriton.operators.derived"]
+    names = [n for n in sys.modules if n.startswith(RELOADED)]
     kept = {name: sys.modules.pop(name) for name in names}
 
     class Finder:
         @staticmethod
         def find_spec(name: str, path_: Any = None, target: Any = None) -> Any:
-            if name != f"pytriton.adjoint.{module.replace('/', '.')}":
+            if name != f"pytriton.{place}.{module.replace('/', '.')}":
                 return None
             return importlib.util.spec_from_loader(name, Loader())
 
@@ -440,7 +513,7 @@ def loaded(module: str, old: str, new: str) -> Iterator[Callable[..., Any]]:
         yield importlib.import_module("pytriton.operators.derived").gradient
     finally:
         sys.meta_path.remove(finder)
-        for name in [n for n in sys.modules if n in kept or n.startswith("pytriton.adjoint")]:
+        for name in [n for n in sys.modules if n in kept or n.startswith(RELOADED)]:
             del sys.modules[name]
         sys.modules.update(kept)
 
@@ -470,7 +543,31 @@ def test_mutant(name: str) -> None:
         assert not all(right(program, derive) for program in programs)
 
 
+@pytest.mark.parametrize("name", ["online", "compared", "stored_in_arms"])
+def test_no_mutant(name: str) -> None:
+    """Without a mistake the same way of loading gives what is right."""
+    with loaded("rules", "_LN2: Final", "_LN2: Final") as derive:
+        assert right(name, derive)
+
+
 def test_masks() -> None:
     module, old, new, _ = MUTANTS["masks before the local derivative"]
     with loaded(module, old, new) as derive:
         assert gradient_of_shifted_log(derive).isnan().item()
+
+
+@pytest.mark.parametrize("name", GUARDS)
+def test_guard(name: str) -> None:
+    """A refusal, and the mistake without which there is none."""
+    module, old, new, body, numbers, grid = GUARDS[name]
+    parameters = ", ".join(["float *y", "float *x", *(f"int {each}" for each in numbers)])
+    text = f"__global__ void f({parameters}) {{ {body} }}"
+
+    def launch(derive: Callable[..., Any]) -> None:
+        y, x = torch.zeros(64), torch.ones(64)
+        derive(text)(y, x, *numbers.values(), grid=grid, d_outputs={"y": y})
+
+    with pytest.raises((pytriton.UnsupportedError, pytriton.LaunchError)):
+        launch(pytriton.gradient)
+    with loaded(module, old, new) as derive:
+        launch(derive)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
@@ -24,6 +25,35 @@ TEXTS = {
         "TC701",
         "bitcast<float>(*x + 1)",
         "bits",
+    ),
+    "bitcast to an integer": (
+        "float *y, float *x",
+        "*y = bitcast<int>(*x);",
+        "TC701",
+        "bitcast<int>(*x)",
+        "bits",
+    ),
+    "bitcast there and back": (
+        "float *y, float *x",
+        "*y = bitcast<float>(bitcast<int>(2 * *x) ^ 1);",
+        "TC701",
+        "bitcast<int>(2 * *x)",
+        "bits",
+    ),
+    "bitcast in a condition": (
+        "double *y, double *x",
+        "double a = *x; *y = bitcast<long>(a) < 0 ? -a : a;",
+        "TC701",
+        "bitcast<long>(a)",
+        "bits",
+    ),
+    "integers of a pointer": ("float *y, float *x", "*y = *(int*)x;", "TC706", "*(int*)x", "cast"),
+    "integers of a pointer that a loop moves": (
+        "float *y, float *x, int n",
+        "int *p = (int*)y; for (int k = 0; k < n; k += 1) { *p = 3 * *x; p += 1; }",
+        "TC706",
+        "*p = 3 * *x",
+        "cast",
     ),
     "pointer of two": (
         "float *y, float *x, int n",
@@ -85,7 +115,13 @@ TEXTS = {
         None,
         "'p', which is no sum of the same steps",
     ),
-    "return": ("float *y, float *x, int n", "if (n) return; *y = *x;", "TC702", "return", "jump"),
+    "return": (
+        "float *y, float *x, int n",
+        "for (int k = 0; k < n; k += 1) if (k > 3) return; *y = *x;",
+        "TC702",
+        "return",
+        "jump",
+    ),
 }
 
 
@@ -177,6 +213,95 @@ def test_facts_of_a_launch(ldx: int, ldy: int, way: str | None) -> None:
     assert [each.ways for each in facts.passes] == [((0, way),)]
 
 
+TWICE = """__global__ void f(float *y, float *x, int n, int step, int far) {
+  int o[8] = get_program_id(0) * 8 + 0 ... 8;
+  float a[8] = *?(o < n) (x + o);
+  *?(o < n) (y + step * o) = a * a;
+  *?(o < n) (y + step * o + far) = 3 * a;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "far", "right"), [(2, 1, True), (1, 13, True), (1, 12, False), (2, 2, False), (0, 1, False)]
+)
+def test_two_stores(step: int, far: int, right: bool) -> None:
+    """Of one output, to elements that differ; what is not shown to differ is refused."""
+    derived = pytriton.gradient(TWICE)
+    x, y, flowing = torch.rand(13), torch.zeros(40), torch.rand(40)
+    if not right:
+        with pytest.raises(pytriton.LaunchError, match="TC750"):
+            derived(y, x, 13, step, far, grid=2, d_outputs={"y": flowing})
+        return
+    at = torch.arange(13) * step
+    made = derived(y, x, 13, step, far, grid=2, d_outputs={"y": flowing})["x"]
+    torch.testing.assert_close(made, flowing[at] * 2 * x + flowing[at + far] * 3)
+
+
+def test_stores_of_arms_in_other_programs() -> None:
+    """Arms are exclusive in one program: another one may take the other arm for the same element."""
+    text = """__global__ void f(float *y, float *x, int n) {
+  int p = get_program_id(0);
+  if (p < n) *(y + p / 2) = *(x + p);
+  else *(y + p / 2) = 2 * *(x + p);
+}
+"""
+    with pytest.raises(pytriton.LaunchError, match=r"(?s)TC750.*= \*\(x.*\n.*= 2 \*.*help"):
+        pytriton.gradient(text)(torch.zeros(2), torch.rand(4), 1, grid=4, d_outputs={"y": torch.ones(2)})
+
+
+SUMS = """__global__ void f(float *y, float *x, int n, int ldx, int step) {
+  int row = get_program_id(0);
+  int r[8] = 0 ... 8;
+  *?(r < n) (y + row * n + r) = sin(*?(r < n) (x + row * ldx + r * step)) * row;
+}
+"""
+
+
+@pytest.mark.parametrize("way", ["rows", "columns", "all", "one row", "slice"])
+def test_expanded_inputs(way: str) -> None:
+    """The sum over what an expanded tensor repeats, as torch gives it."""
+    leaf = torch.rand(3, 6).requires_grad_()
+    x = {
+        "rows": lambda: leaf[1].expand(3, 6),
+        "columns": lambda: leaf[:, 2].contiguous()[:, None].expand(3, 6),
+        "all": lambda: leaf[2, 5].expand(3, 6),
+        "one row": lambda: leaf[:1].expand(3, 6),
+        "slice": lambda: leaf[:, 2:3].expand(3, 6),
+    }[way]()
+    y, flowing = torch.zeros(3, 6), torch.rand(3, 6)
+    made = pytriton.gradient(SUMS)(y, x.detach(), 6, *x.stride(), grid=3, d_outputs={"y": flowing})["x"]
+    assert made.shape == x.shape
+    wanted = torch.autograd.grad((x.sin() * torch.arange(3)[:, None]), leaf, flowing, retain_graph=True)
+    torch.testing.assert_close(torch.autograd.grad(x, leaf, made), wanted)
+
+
+def test_expanded_inputs_read_as_others() -> None:
+    """A kernel that is not given the strides reads beside the elements of an expanded tensor."""
+    derived = pytriton.gradient(COPY)
+    with pytest.raises(pytriton.LaunchError, match=r"TC753.*\n?.*contiguous"):
+        derived(
+            torch.zeros(16), torch.rand(16)[:1].expand(16), 16, 1, grid=2, d_outputs={"y": torch.ones(16)}
+        )
+    with pytest.raises(pytriton.LaunchError, match="TC753"):  # windows
+        derived(
+            torch.zeros(16), torch.rand(16).unfold(0, 4, 1), 16, 1, grid=2, d_outputs={"y": torch.ones(16)}
+        )
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.half, torch.int32])
+def test_dtypes(dtype: torch.dtype) -> None:
+    """Tensors of other dtypes than the parameters declare, with or without cotangents."""
+    derived = pytriton.gradient(COPY)
+    other, plain = torch.ones(16).to(dtype), torch.ones(16)
+    for arguments in ((other, plain), (plain, other)):
+        for flowing in ({}, {"y": plain}):
+            with pytest.raises(pytriton.LaunchError, match=r"TC755"):
+                derived(*arguments, 16, 1, grid=2, d_outputs=flowing)
+    with pytest.raises(pytriton.LaunchError, match="TC755"):
+        derived(plain, plain.clone(), 16, 1, grid=2, d_outputs={"y": torch.ones(16, dtype=torch.complex64)})
+
+
 def test_wrong_launches() -> None:
     derived = pytriton.gradient(COPY)
     x, y = torch.randn(16), torch.zeros(16)
@@ -235,7 +360,7 @@ def test_all_addresses_are_looked_at(
 
 
 def test_states_of_loops_have_a_limit() -> None:
-    """What loops carry is kept for each iteration, or for segments, as long as inputs and outputs are as large."""
+    """What loops carry is kept for each iteration, or for segments, as long as ``scratch_bytes`` allow it."""
     text = """__global__ void f(float *y, float *x, int n) {
   int r[16] = 0 ... 16;
   float s[16] = 1;
@@ -244,11 +369,14 @@ def test_states_of_loops_have_a_limit() -> None:
   *(y + r) = s;
 }
 """
-    derived = pytriton.gradient(text)
+    derived = pytriton.gradient(text, scratch_bytes=144)
     x, y = torch.rand(20), torch.zeros(16)
     assert derived(y, x, 2, grid=1, d_outputs={"y": y})["x"].shape == (20,)
-    with pytest.raises(pytriton.LaunchError, match=r"(?s)takes 640 bytes, .* have 144.*TC708"):
+    with pytest.raises(
+        pytriton.LaunchError, match=r"(?s)takes 640 bytes, .* 144 are.*TC708.*scratch_bytes=640"
+    ):
         derived(y, x, 20, grid=1, d_outputs={"y": y})
+    assert pytriton.gradient(text)(y, x, 20, grid=1, d_outputs={"y": y})["x"].shape == (20,)
 
 
 def test_states_of_loops_beyond_the_limit() -> None:
@@ -257,7 +385,8 @@ def test_states_of_loops_beyond_the_limit() -> None:
     used = {}
     for n in (1, 2, 14, 16, 30):
         shapes = {"x": (2, n), "y": (2, 2)}
-        launch = Launch(replace(program, shapes=shapes, numbers={"n": n}), torch.double)
+        derive = partial(pytriton.gradient, scratch_bytes=16 * n + 32)
+        launch = Launch(replace(program, shapes=shapes, numbers={"n": n}), torch.double, derive)
         tensors = launch.program.tensors(torch.double)
         assert torch.autograd.gradcheck(launch.function(tensors), [tensors["x"].requires_grad_()], atol=1e-6)
         (facts,) = launch.gradient._facts.values()
@@ -305,6 +434,10 @@ def test_command(tmp_path: object, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["gradient", str(path), "-D", "T=float", "--checkpoints"]) == 0
     text = capsys.readouterr().out
     assert "// state_s [programs, 2 * segment, 2]: s at the start of each segment, then of" in text
+    assert main(["gradient", str(path), "-D", "T=float", "--scratch-bytes", "0"]) == 0
+    assert capsys.readouterr().out == text
+    assert main(["gradient", str(path), "-D", "T=float", "--scratch-bytes", "1000000000"]) == 0
+    assert "iterations" in capsys.readouterr().out
     path.write_text(COPY.replace("(y + r * step)", "(x + r)"))
     assert main(["gradient", str(path)]) == 1
     assert "[TC7" in capsys.readouterr().err

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from pytriton.adjoint.text.formula import Formula, marked, numbers_in
+from pytriton.lang.tree.typed import Load
 
 __all__ = [
     "Choose",
@@ -77,6 +78,7 @@ class Put(Line):
     mask: Formula | None
     atomic: bool
     saves: int | None = None  # only for what reads this pointer
+    fills: Load | None = None  # stores the gradient of all that this load reads, and reads nothing there
 
 
 @dataclass(eq=False)

@@ -172,7 +172,12 @@ class Speller:
                     return Formula(f"bitcast<{word}>({inner.text})", f.POSTFIX, _element(expr))
                 return Formula(f"({word}){_tight(inner)}", f.UNARY, _element(expr))
             case _:
-                refuse("TC702", "this expression cannot be written again in a backward", expr.span)
+                refuse(
+                    "TC702",
+                    "this expression cannot be written again in a backward",
+                    expr.span,
+                    help="write it with other operators, or compute it before and pass it as a parameter",
+                )
 
     def _load(self, expr: Load) -> Formula:
         where, mask, other = self(expr.pointer), expr.mask, expr.other
@@ -205,7 +210,7 @@ class Speller:
             return f.number(text)
         if isinstance(expr.value, float) and not math.isfinite(expr.value):
             if math.isnan(expr.value):
-                refuse("TC702", "this constant is not a number", expr.span)
+                refuse("TC702", "this constant is NaN", expr.span, help="pass it as a parameter")
             return f.number("F32_INFINITY" if expr.value > 0 else "-F32_INFINITY")
         suffix = "f" if self._strict and _element(expr) != DOUBLE and isinstance(expr.value, float) else ""
         return f.number(f"{expr.value!r}{suffix}")

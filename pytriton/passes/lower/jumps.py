@@ -48,7 +48,7 @@ from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.queries import unless_changed
 from pytriton.source import Span
 
-__all__ = ["jumps"]
+__all__ = ["jumps", "without_returns"]
 
 Loop = For | While | DoWhile
 
@@ -59,6 +59,27 @@ def jumps(kernel: KernelDef, _: Context) -> KernelDef:
 
 
 # ---------------------------------------------------------------- return
+
+
+def without_returns(body: Body) -> Body:
+    """The statements of a kernel with ``if (c) return; s`` as ``if (!c) s``; a return in a loop stays."""
+    return _guard(_continuing(body), None)
+
+
+def _continuing(body: Body) -> Body:
+    """The body with a ``continue`` for each ``return``, as if it were a loop's."""
+    result: list[Statement] = []
+    for statement in body:
+        match statement:
+            case Return():
+                statement = Continue(statement.span, statement.comments)
+            case If():
+                then, otherwise = _continuing(statement.then), _continuing(statement.otherwise)
+                statement = replace(statement, then=then, otherwise=otherwise)
+            case _:
+                pass
+        result.append(statement)
+    return tuple(result)
 
 
 def _body(body: Body, returned: Symbol | None, *, last: bool = False) -> Body:
