@@ -210,7 +210,7 @@ def _printed(body: typed.Body, module: Module) -> None:
     stores = sum(isinstance(statement, typed.Store) for statement in statements(body))
     barriers = sum(isinstance(node, typed.Call) and node.function == "barrier" for node in nodes)
     code = re.sub(r"#.*", "", module.text)
-    code = code[code.index(f"def {module.function}(") :]
+    code = code[code.index(f"def {module.tree.function}(") :]
     calls = Counter(re.findall(r"\b(?:tl\.|checked_)(atomic_\w+|store|debug_barrier)\(", code))
     wanted = Counter({f"atomic_{name}": count for name, count in atomics.items()})
     wanted += Counter({"store": stores, "debug_barrier": barriers})
