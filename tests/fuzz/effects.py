@@ -2,8 +2,8 @@
 
 ``Effects(choices).kernel()`` gives a text; ``run`` on its result what memory holds afterwards. An expression is a
 text and a function that evaluates it, made together: nothing here knows of the translator. All values are ints;
-indices are cut to a buffer by ``& 7``. In a branch of ``?:``, and right of ``&&`` and ``||``, there is no effect, unless
-``refused`` is asked for: then there is one in such a place, and the text is wrong.
+indices are cut to a buffer by ``& 7``. In a branch of ``?:``, and right of ``&&`` and ``||``, there is no effect,
+unless ``refused`` is asked for: then there is one in such a place, and the text is wrong.
 """
 
 from __future__ import annotations
@@ -163,6 +163,15 @@ class Effects:
     def place(self, depth: int, acts: bool, buffers: tuple[str, ...] = ("p", "q")) -> tuple[str, str, E]:
         """A pointer: its text, its buffer, and its index."""
         buffer, index = self.c.pick(buffers), self.expr(depth - 1, acts)
+        if self.c.chance(4):  # the index comes first
+            second = self.expr(depth - 1, acts)
+
+            def run(state: State) -> int:
+                first = index.run(state) & 3
+                return first + (second.run(state) & 3)
+
+            text = f"(({index.text} & 3) + ({buffer} + ({second.text} & 3)))"
+            return text, buffer, E("", run, index.acts or second.acts)
         return (
             f"({buffer} + ({index.text} & 7))",
             buffer,

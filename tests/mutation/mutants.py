@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutation.mutant import Mutant
-from tests.mutation.of_language import CONVERSIONS, EMITTER, MASKS, READING
+from tests.mutation.of_language import CONVERSIONS, EFFECTS, EMITTER, MASKS, READING
 from tests.mutation.of_packing import PACKING
 from tests.mutation.of_passes import MEMORY, MOVES, PASSES, SCALARS
 
@@ -11,6 +11,7 @@ __all__ = ["MUTANTS"]
 
 MUTANTS: tuple[Mutant, ...] = (
     *READING,
+    *EFFECTS,
     *CONVERSIONS,
     *MASKS,
     *PASSES,

@@ -39,6 +39,7 @@ _FILES = {
     "pytriton/lang/preprocess/directives.py": _PREPROCESSED,
     "pytriton/lang/tokens.py": ("tests/lang/test_tokens.py", *_PREPROCESSED),
     "pytriton/lang/check/masks.py": (_COMPUTED, _FOUND),
+    "pytriton/lang/tree/effects.py": ("tests/fuzz/test_effects.py", _COMPUTED),
     "pytriton/passes/memory/barriers.py": _ORDERED,
     "pytriton/passes/memory/owners.py": _ORDERED,
     "pytriton/passes/memory/overlap.py": _ORDERED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.mutation.mutant import Mutant
 
-__all__ = ["CONVERSIONS", "EMITTER", "MASKS", "READING"]
+__all__ = ["CONVERSIONS", "EFFECTS", "EMITTER", "MASKS", "READING"]
 
 
 def _lang(file: str) -> str:
@@ -65,6 +65,65 @@ READING = (
         "trans(x) moves the last axis to the front",
         "[*range(1, rank), 0]",
         "[rank - 1, *range(rank - 1)]",
+    ),
+)
+
+EFFECTS = (
+    Mutant(
+        "effect-of-a-condition-twice",
+        _lang("tree/effects"),
+        "the condition of ?: and the left of && happen once for each load that they mask",
+        'return kept(expr, "value", before) if has_effect(expr) else expr',
+        "return expr",
+    ),
+    Mutant(
+        "place-of-an-assignment-twice",
+        _lang("check/assignments"),
+        "the address of a compound assignment happens twice",
+        "if has_effect(pointer) or (mask is not None and has_effect(mask)):",
+        "if False:",
+    ),
+    Mutant(
+        "loads-after-effects",
+        _lang("tree/effects"),
+        "a load left of an atomic reads what the atomic wrote",
+        "pure = [_taken(earlier, operand, before) for earlier in pure]",
+        "pass",
+    ),
+    Mutant(
+        "pointer-before-its-mask",
+        _lang("tree/effects"),
+        "effects in the pointer of a masked access happen before those in its mask",
+        'for name in ("mask", "pointer", "other", "value")',
+        'for name in ("pointer", "mask", "other", "value")',
+    ),
+    Mutant(
+        "discarded-with-its-effect",
+        _lang("tree/effects"),
+        "an atomic whose value is not used is dropped",
+        "statement = Evaluate(statement.span, atomic)",
+        "continue",
+    ),
+    Mutant(
+        "condition-tested-once",
+        _lang("tree/effects"),
+        "the effects in the condition of a while happen at the end of the body",
+        "((), (*test, *loop.body))",
+        "((), (*loop.body, *test))",
+    ),
+    Mutant(
+        "increment-too-late",
+        _lang("tree/effects"),
+        "x++ goes after a statement that reads the new x",
+        "and symbol not in reads(rest) | assigned(rest)",
+        "and symbol not in assigned(rest)",
+    ),
+    Mutant(
+        "index-after-its-pointer",
+        _lang("check/operators"),
+        "in i + p the pointer is evaluated first",
+        'left = kept(left, "index", before)  # it comes first',
+        "pass",
     ),
 )
 

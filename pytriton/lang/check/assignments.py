@@ -72,19 +72,20 @@ def effect_value(
 def _value_of(statements: list[Statement], node: syntax.Expr) -> Expr:
     """The value of an assignment: that of its target, afterwards; of ``x++`` before."""
     old = isinstance(node, syntax.Postfix)
+    declared: list[Statement] = []
     match statements:
         case [Assign(symbol=symbol)]:
-            name = Name(node.span, symbol.type, symbol)
-            declared, value = kept(name, f"old_{symbol.name}") if old else ([], name)
+            value: Expr = Name(node.span, symbol.type, symbol)
+            value = kept(value, f"old_{symbol.name}", declared) if old else value
             return after([*declared, *statements], value)
-        case [*before, Store(value=value) as store] if old:
-            declared, name = kept(next(part for part in walk(value) if isinstance(part, Load)), "old")
-            return after([*before, *declared, store], name)
-        case [*before, Store(value=value) as store] if not isinstance(value, Name | Literal | Constexpr):
-            declared, name = kept(value, "value")  # once the place is evaluated
-            return after([*before, replace(store, value=after(declared, name))], name)
-        case [*_, Store(value=value)]:
-            return after(statements, value)
+        case [*before, Store(value=value) as store]:
+            if old:
+                loaded = next(part for part in walk(value) if isinstance(part, Load))
+                value = kept(loaded, "old", declared)
+                return after([*before, *declared, store], value)
+            if not isinstance(value, Name | Literal | Constexpr):
+                value = kept(value, "value", declared)
+            return after([*before, replace(store, value=after(declared, value))], value)
     return failed(node.span)
 
 
@@ -245,10 +246,8 @@ def _store(
     before: list[Statement] = []
     if node.operator != "=":
         if has_effect(pointer) or (mask is not None and has_effect(mask)):
-            if mask is not None:
-                before, mask = kept(mask, "mask")
-            declared, pointer = kept(pointer, "pointer")
-            before += declared
+            mask = None if mask is None else kept(mask, "mask", before)
+            pointer = kept(pointer, "pointer", before)
         loaded = load(pointer, node.target.span, context, mask)
         value = _combined(node, loaded, value, context)
         if value.type == ERROR:

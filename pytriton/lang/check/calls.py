@@ -29,7 +29,7 @@ from pytriton.lang.tree.convert import (
 )
 from pytriton.lang.tree.effects import after, kept
 from pytriton.lang.tree.formats import FLOATS, INTEGERS, Conversion, Printed, lost_on_a_gpu, pieces, text_of
-from pytriton.lang.tree.typed import Atomic, Binary, Call, Expr
+from pytriton.lang.tree.typed import Atomic, Binary, Call, Expr, Statement
 from pytriton.lang.tree.types import (
     DOUBLE,
     ERROR,
@@ -234,7 +234,9 @@ def _mask_value(mask: Expr, context: Context) -> Expr | None:
         return mask
     if known:
         return None
-    return after(*kept(mask, "mask"))
+    before: list[Statement] = []
+    name = kept(mask, "mask", before)
+    return after(before, name)
 
 
 def _exchange(name: str, node: syntax.Call, values: list[Expr], context: Context) -> Expr:

@@ -238,7 +238,7 @@ def _applied(node: syntax.Binary, left: Expr, context: Context) -> Expr:
     if operator in ("&&", "||"):
         before: list[Statement] = []
         if has_memory(right):
-            before, left = evaluated_once(left)
+            left = evaluated_once(left, before)
         condition = as_condition(left)
         right = where_open(operator, condition, as_condition(right))
         if has_memory(right):  # each load of a chain has all those before it in its mask
@@ -347,7 +347,7 @@ def _select(node: syntax.Select, context: Context) -> Expr:
     no = _branch(node.no, known == 0, context)
     before: list[Statement] = []
     if yes is None or has_memory(yes) or has_memory(no):
-        before, test = evaluated_once(test)
+        test = evaluated_once(test, before)
     condition = as_condition(test)
     if yes is None:
         _count_branch(test, node.span, context)

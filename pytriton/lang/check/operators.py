@@ -24,8 +24,22 @@ from pytriton.lang.tree.convert import (
     settle,
     to_shape,
 )
+from pytriton.lang.tree.effects import after, has_effect, kept
 from pytriton.lang.tree.limits import MAX_BLOCK_ELEMENTS, has_product, padded
-from pytriton.lang.tree.typed import Binary, Cast, Dot, Expr, Literal, Load, Range, Reduce, Select, Unary
+from pytriton.lang.tree.typed import (
+    Binary,
+    Cast,
+    Dot,
+    Evaluate,
+    Expr,
+    Literal,
+    Load,
+    Range,
+    Reduce,
+    Select,
+    Statement,
+    Unary,
+)
 from pytriton.lang.tree.types import (
     BOOL,
     CHAR,
@@ -93,7 +107,8 @@ def arithmetic(
         left, right = convert(left, common), convert(right, common)
     wrong = None if common.is_float else _undefined(operator, right, common)
     if wrong is not None:
-        return _without_value(wrong, with_element(common, shape), span, right, context)
+        dropped = [Evaluate(left.span, left)] if has_effect(left) else []
+        return after(dropped, _without_value(wrong, with_element(common, shape), span, right, context))
     comparison = operator in _COMPARISONS
     type_ = with_element(BOOL if comparison else common, shape)
     if comparison:
@@ -121,7 +136,11 @@ def pointer_arithmetic(
     first = element_of(left.type)  # type: ignore[arg-type]
     second = element_of(right.type)  # type: ignore[arg-type]
     if operator == "+" and isinstance(second, PointerType) and isinstance(first, ScalarType):
-        left, right, first, second = right, left, second, first
+        before: list[Statement] = []
+        if has_effect(left) or has_effect(right):
+            left = kept(left, "index", before)  # it comes first
+        moved = pointer_arithmetic(operator, right, left, shape, span, context)
+        return after(before, moved)
     offset = second if isinstance(first, PointerType) and isinstance(second, ScalarType) else None
     if operator in ("+", "-") and offset is not None and offset.is_integer:
         if offset == BOOL:

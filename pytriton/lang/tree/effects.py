@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from pytriton.frozen import replace
 from pytriton.lang.tree.typed import (
@@ -97,16 +97,17 @@ def after(statements: Sequence[Statement], value: Expr) -> Expr:
     return Sequenced(value.span, value.type, tuple(statements), value)
 
 
-def kept(value: Expr, name: str) -> tuple[list[Statement], Name]:
-    """A variable for a value: its declaration, and its name."""
+def kept(value: Expr, name: str, before: list[Statement]) -> Name:
+    """A variable for a value, whose declaration is appended."""
     assert isinstance(value.type, ScalarType | PointerType | BlockType)
     symbol = Symbol(name, value.type, value.span)
-    return [Declare(value.span, symbol, value)], Name(value.span, value.type, symbol)
+    before.append(Declare(value.span, symbol, value))
+    return Name(value.span, value.type, symbol)
 
 
-def evaluated_once(expr: Expr, name: str = "value") -> tuple[list[Statement], Expr]:
-    """What to run before an expression that is used several times, and what to use: itself where it is pure."""
-    return kept(expr, name) if has_effect(expr) else ([], expr)
+def evaluated_once(expr: Expr, before: list[Statement]) -> Expr:
+    """What to use of an expression that is used several times: itself where it is pure, else a variable."""
+    return kept(expr, "value", before) if has_effect(expr) else expr
 
 
 # ---------------------------------------------------------------- statements
@@ -122,13 +123,11 @@ def in_order(body: Body) -> Body:
 def _ordered(statement: Statement) -> Body:
     """One statement with those that its effects are."""
     statement = with_bodies(statement, in_order)
-    own = expressions((statement,), deep=False)
-    if not any(map(has_effect, own)):
+    if not any(map(has_effect, expressions((statement,), deep=False))):
         return (statement,)
     if isinstance(statement, For | While | DoWhile):
         return (_loop(statement),)
-    before, last = _apart(statement)
-    group = _without_unread(before, last) + last
+    group = _without_unread(_parts(replace(statement, comments=NO_COMMENTS)), statement)
     if not isinstance(statement, If):
         group = _increments_last(group)
     group[0] = replace(group[0], comments=replace(NO_COMMENTS, above=statement.comments.above))
@@ -136,100 +135,78 @@ def _ordered(statement: Statement) -> Body:
     return tuple(group)
 
 
-def _apart(statement: Statement) -> tuple[list[Statement], list[Statement]]:
-    """The effects of a statement, and what is left of it: nothing of an expression that is only evaluated."""
+def _parts(statement: Statement) -> list[Statement]:
+    """The effects of a statement, and what is left of it: nothing of a pure expression that is only evaluated."""
     before: list[Statement] = []
-    statement = replace(statement, comments=NO_COMMENTS)
-    match statement:
-        case Declare(value=value) | Assign(value=value) if value is not None:
-            return before, [replace(statement, value=_value(value, before))]
-        case Evaluate(value=value):
-            value = _value(value, before)
-            return before, [replace(statement, value=value)] if has_effect(value) else []
-        case If(condition=condition):
-            return before, [replace(statement, condition=_pure(condition, before))]
-        case Store(pointer=pointer, value=value, mask=mask):
-            operands = [pointer, value] if mask is None else [mask, pointer, value]
-            pure = iter(_operands(operands, before))
-            mask = None if mask is None else next(pure)
-            return before, [replace(statement, mask=mask, pointer=next(pure), value=next(pure))]
-    raise AssertionError(statement)
+    if isinstance(statement, Store):
+        statement = _masked(statement, before)
+    else:
+        whole = not isinstance(statement, If)
+        statement = with_expressions(statement, lambda expr: _pure(expr, before, whole))
+    idle = isinstance(statement, Evaluate) and not has_effect(statement.value)
+    return before if idle else [*before, statement]
 
 
 def _loop(loop: For | While | DoWhile) -> Statement:
     """A loop whose condition is pure: with effects, it is tested at the top of the body, or as the step."""
     condition = loop.condition
     assert condition is not None
-    if not isinstance(loop, DoWhile) and _whole(condition, True) is not None:
+    if not isinstance(loop, DoWhile) and _stays(condition):
         return loop
     refused = Unary(condition.span, condition.type, "!", condition)
     test = _ordered(If(condition.span, refused, (Break(condition.span),), ()))
-    if isinstance(loop, DoWhile):
-        return For(loop.span, (), None, test, loop.body, loop.comments)
-    init, step = (loop.init, loop.step) if isinstance(loop, For) else ((), ())
-    return For(loop.span, init, None, step, (*test, *loop.body), loop.comments)
+    if isinstance(loop, For):
+        return replace(loop, condition=None, body=(*test, *loop.body))
+    step, body = (test, loop.body) if isinstance(loop, DoWhile) else ((), (*test, *loop.body))
+    return For(loop.span, (), None, step, body, loop.comments)
+
+
+def _stays(condition: Expr) -> bool:
+    """Whether the condition of a loop is one atomic of pure values without loads, perhaps compared with one."""
+    match condition:
+        case Cast(operand=operand) | Unary(operator="!", operand=operand):
+            return _stays(operand)
+        case Binary(operator=operator, left=left, right=Name() | Literal() | Constexpr()):
+            return operator in _COMPARISONS and _stays(left)
+    return isinstance(condition, Atomic) and not any(has_memory(each) for each in children(condition))
 
 
 # ---------------------------------------------------------------- expressions
 
 
-def _value(expr: Expr, before: list[Statement]) -> Expr:
-    """All that a statement evaluates: an atomic or a call without a value stays in it."""
+def _pure(expr: Expr, before: list[Statement], whole: bool = False) -> Expr:
+    """The value of an expression once its effects, which are appended, have happened.
+
+    An atomic that is ``whole``, all that a statement evaluates, is left in it.
+    """
     if isinstance(expr, Sequenced):
-        return _value(_run(expr, before), before)
-    if _whole(expr, False) is None and expr.type != VOID:
-        return _pure(expr, before)
-    if isinstance(expr, Cast):
-        return replace(expr, operand=_value(expr.operand, before))
-    return _with_operands(expr, before)
-
-
-def _whole(expr: Expr, tested: bool) -> Expr | None:
-    """The atomic that an expression is, with pure operands, perhaps converted; ``tested``: perhaps compared."""
-    match expr:
-        case Atomic() if not tested or not any(map(has_effect, children(expr))):
-            return expr
-        case Cast(operand=operand):
-            return _whole(operand, tested)
-        case Unary(operator="!", operand=operand) if tested:
-            return _whole(operand, tested)
-        case Binary(operator=operator, left=left, right=Name() | Literal() | Constexpr()) if tested:
-            return _whole(left, tested) if operator in _COMPARISONS else None
-    return None
-
-
-def _pure(expr: Expr, before: list[Statement]) -> Expr:
-    """The value of an expression once its effects, which are appended, have happened."""
+        for statement in expr.statements:
+            before += _parts(statement)
+        return _pure(expr.value, before, whole)
     if not has_effect(expr):
         return expr
-    if isinstance(expr, Sequenced):
-        return _pure(_run(expr, before), before)
-    expr = _with_operands(expr, before)
-    return _variable(expr, before) if isinstance(expr, Atomic) else expr
+    if whole and isinstance(expr, Cast):
+        return replace(expr, operand=_pure(expr.operand, before, whole))
+    if isinstance(expr, Load):
+        return _masked(expr, before)
+    operands = iter(_operands(children(expr), before))
+    expr = with_children(expr, lambda _: next(operands))
+    return kept(expr, "value", before) if isinstance(expr, Atomic) and not whole else expr
 
 
-def _run(expr: Sequenced, before: list[Statement]) -> Expr:
-    """The value after the statements, which are appended."""
-    for statement in expr.statements:
-        effects, last = _apart(statement)
-        before += effects + last
-    return expr.value
+_Access = TypeVar("_Access", Load, Store)
 
 
-def _with_operands(expr: Expr, before: list[Statement]) -> Expr:
-    """The expression with pure operands; a mask comes before its pointer."""
-    operands = list(children(expr))
-    masked = isinstance(expr, Load) and expr.mask is not None
-    if masked:
-        operands[:2] = operands[1::-1]
-    operands = _operands(operands, before)
-    if masked:
-        operands[:2] = operands[1::-1]
-    pure = iter(operands)
-    return with_children(expr, lambda _: next(pure))
+def _masked(access: _Access, before: list[Statement]) -> _Access:
+    """A load or a store with pure operands, of which the mask comes first."""
+    given = [
+        name for name in ("mask", "pointer", "other", "value") if getattr(access, name, None) is not None
+    ]
+    pure = _operands([getattr(access, name) for name in given], before)
+    return replace(access, **dict(zip(given, pure, strict=True)))
 
 
-def _operands(operands: list[Expr], before: list[Statement]) -> list[Expr]:
+def _operands(operands: Sequence[Expr], before: list[Statement]) -> list[Expr]:
     """Operands in the order of evaluation, made pure: each has its value before the effects of those after it."""
     pure: list[Expr] = []
     for operand in operands:
@@ -250,28 +227,22 @@ def _taken(expr: Expr, changing: Expr, before: list[Statement]) -> Expr:
         if not loads and names(node).isdisjoint(symbols):
             return node
         if isinstance(node, Name) or (loads and isinstance(node, Load)):
-            return _variable(node, before)
+            return kept(node, "value", before)
         return with_children(node, take)
 
     return take(expr)
 
 
-def _variable(expr: Expr, before: list[Statement]) -> Name:
-    declared, name = kept(expr, "value")
-    before += declared
-    return name
-
-
 # ---------------------------------------------------------------- as a person would write it
 
 
-def _without_unread(before: list[Statement], last: list[Statement]) -> list[Statement]:
-    """The statements before the last one without variables that nothing reads."""
+def _without_unread(group: list[Statement], own: Statement) -> list[Statement]:
+    """The statements without variables that were made for nothing; those that ``own`` sets are not made."""
     result: list[Statement] = []
-    read = reads(tuple(last))
-    for statement in reversed(before):
+    read = assigned((own,))
+    for statement in reversed(group):
         if isinstance(statement, Declare) and statement.symbol not in read:
-            atomic = None if statement.value is None else _whole(statement.value, False)
+            atomic = next((node for node in walk(statement.value) if isinstance(node, Atomic)), None)
             if atomic is None:
                 continue
             statement = Evaluate(statement.span, atomic)

@@ -2,7 +2,6 @@
 
     *(Y + r) = *(Y + 7 - r);                value = *(Y + 7 - r); *(Y + r) = value;
     atomic_add(Y + 7 - r, *(Y + r));        value = *(Y + r); atomic_add(Y + 7 - r, value);
-    while (atomic_add(Y, *Y) < n) ...       again = atomic_add(Y, *Y) < n; while (again) { ...; again = ... }
 
 Operands come first, from left to right; a store comes last. passes/memory/barriers.py says what must be taken
 apart.
@@ -19,14 +18,12 @@ from pytriton.lang.tree.typed import (
     Declare,
     Evaluate,
     Expr,
-    For,
     If,
     Load,
     Name,
     Statement,
     Store,
     Symbol,
-    While,
 )
 from pytriton.lang.tree.types import BlockType, PointerType, ScalarType
 from pytriton.lang.tree.walk import with_children
@@ -48,8 +45,6 @@ def in_parts(statement: Statement) -> Body:
         case If(condition=condition):
             condition = parts.single(condition)
             last = replace(statement, condition=condition, comments=parts.comments)
-        case While(condition=condition) | For(condition=condition) if condition is not None:
-            return _asked_ahead(statement, condition)
     return (*parts.hoisted, last)
 
 
@@ -82,15 +77,3 @@ class _Parts:
         self.hoisted.append(Declare(self.span, symbol, expr, self.comments))
         self.comments = Comments()
         return Name(expr.span, expr.type, symbol)
-
-
-def _asked_ahead(loop: While | For, condition: Expr) -> Body:
-    """A loop whose condition is computed before it, and at the end of each iteration."""
-    assert isinstance(condition.type, ScalarType)
-    span = condition.span
-    again = Symbol("again", condition.type, span)
-    first, next_ = Declare(span, again, condition), Assign(span, again, condition)
-    name = Name(span, condition.type, again)
-    if isinstance(loop, While):
-        return (first, replace(loop, condition=name, body=(*loop.body, next_)))
-    return (replace(loop, init=(*loop.init, first), condition=name, step=(*loop.step, next_)),)

@@ -17,16 +17,16 @@ def f(
     value_1 = tl.atomic_add(Y + 15 - r, tl.full((8,), 1, tl.int32))
     tl.debug_barrier()  # Y is updated above and written below
     tl.store(Y + 8 + r, value_1)
-    value_2 = tl.load(Y + 16)
-    tl.debug_barrier()  # Y is read above and updated below
-    value_3 = tl.atomic_add(Y + 16, value_2)
-    again = value_3 < n
-    # asked in front of the loop and at the end of each turn
-    while again:
-        value_4 = tl.load(Y + 17) + 1
-        tl.debug_barrier()  # Y is read above and written below
-        tl.store(Y + 17, value_4)
-        value_5 = tl.load(Y + 16)
+    # tested at the top of each iteration
+    running = True
+    while running:
+        tl.debug_barrier()  # Y is updated by an earlier iteration and read below
+        value_2 = tl.load(Y + 16)
         tl.debug_barrier()  # Y is read above and updated below
-        value_6 = tl.atomic_add(Y + 16, value_5)
-        again = value_6 < n
+        value_3 = tl.atomic_add(Y + 16, value_2)
+        if value_3 >= n:
+            running = False
+        else:
+            value_4 = tl.load(Y + 17) + 1
+            tl.debug_barrier()  # Y is read above and written below
+            tl.store(Y + 17, value_4)

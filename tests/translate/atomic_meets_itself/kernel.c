@@ -4,7 +4,7 @@ void f(int *Y __noalias, int n) {
   atomic_add(Y + 7 - r, *(Y + r));
   // the old values, before anything is stored
   *(Y + 8 + r) = atomic_add(Y + 15 - r, 1);
-  // asked in front of the loop and at the end of each turn
+  // tested at the top of each iteration
   while (atomic_add(Y + 16, *(Y + 16)) < n)
     *(Y + 17) += 1;
 }
