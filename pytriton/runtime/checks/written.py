@@ -47,7 +47,7 @@ class Written:
     _programs: dict[Program, int] = field(default_factory=dict)
 
     def store(self, site: Site, addresses: Any, program: Program, memory: Memory) -> Any:
-        """Note a store; the programs that stored these elements last, as numbers. None if that is unknown."""
+        """Note a store; the other programs that stored these elements last, as numbers. None if there is none."""
         extent = memory.extents[site.roots[0]] if site.roots and len(site.roots) == 1 else None
         if extent is None or extent.tensor is None:
             return None
@@ -57,9 +57,9 @@ class Written:
         owners, at = self._owners[key], (addresses - numpy.uint64(extent.low)) // numpy.uint64(site.width)
         before, number = owners[at], self._programs.setdefault(program, len(self._programs) + 1)
         owners[at] = number
-        name = extent.parameter.name
-        self.counts[name] = self.counts.get(name, 0) + int(numpy.count_nonzero(before == 0))
-        return numpy.where(before == number, 0, before)
+        name, known = extent.parameter.name, int(numpy.count_nonzero(before))
+        self.counts[name] = self.counts.get(name, 0) + before.size - known
+        return numpy.where(before == number, 0, before) if known else None
 
     def compare(
         self, number: int, owners: Any, old: Any, new: Any, addresses: Any, program: Program, width: int
