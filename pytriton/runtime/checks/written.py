@@ -101,8 +101,8 @@ def tell_of_written(
         found = Diagnostic("warning", "TC557", message, site.span, notes, help_)
         _once(("conflict", site.span.source.name, site.span.start), found, memory)
     for name in written.counts if memory.checks.outputs else ():
-        site = _unfinished(name, written.counts[name], sites, last, memory)
-        if site is not None:
+        store = _unfinished(name, written.counts[name], sites, last, memory)
+        if store is not None:
             size = memory.extents[name].tensor.numel()  # type: ignore[union-attr]
             message = (
                 f"most of '{name}' was not stored: only {written.counts[name]} of its {size} elements were"
@@ -110,7 +110,7 @@ def tell_of_written(
             help_ = (
                 "look at the grid, the offsets and the mask; pass a view, as in y[:n], where that is meant"
             )
-            found = Diagnostic("note", "TC558", message, site.span, (f"in a grid of {grid}",), help_)
+            found = Diagnostic("note", "TC558", message, store.span, (f"in a grid of {grid}",), help_)
             _once(("left", name), found, memory)
 
 
