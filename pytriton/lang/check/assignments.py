@@ -158,9 +158,9 @@ def _refuse_target(target: syntax.Expr, context: Context) -> None:
             return  # `elif (c) *p = x`: the call was reported
         case syntax.Binary(operator="*") if (end := _unfinished(target)) is not None:
             word = re.search(r"[\w.]+$|.$", end.source.text[: end.end])
-            help_ = COMMENTED_OUT if divides(end.source.text[end.end : target.right.span.start]) else None
+            cure = COMMENTED_OUT if divides(end.source.text[end.end : target.right.span.start]) else None
             message = f"expected ';' after '{word[0] if word else end.text}'"
-            context.report.error("TC202", message, end, help=help_)
+            context.report.error("TC202", message, end, help=cure)
             return
         case syntax.Binary(operator="+" | "-" as sign) if isinstance(first, syntax.MaskedDeref):
             help_ = f"a mask binds tighter than '{sign}': write '*?(mask)(p {sign} i) = x'"

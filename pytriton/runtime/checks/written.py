@@ -47,7 +47,7 @@ class Written:
     _programs: dict[Program, int] = field(default_factory=dict)
 
     def store(self, site: Site, addresses: Any, program: Program, memory: Memory) -> Any:
-        """Note a store; the programs that stored these elements last, as numbers. None if that is unknown."""
+        """Note a store; the other programs that stored these elements last, as numbers. None if there is none."""
         extent = memory.extents[site.roots[0]] if site.roots and len(site.roots) == 1 else None
         if extent is None or extent.tensor is None:
             return None
@@ -57,9 +57,9 @@ class Written:
         owners, at = self._owners[key], (addresses - numpy.uint64(extent.low)) // numpy.uint64(site.width)
         before, number = owners[at], self._programs.setdefault(program, len(self._programs) + 1)
         owners[at] = number
-        name = extent.parameter.name
-        self.counts[name] = self.counts.get(name, 0) + int(numpy.count_nonzero(before == 0))
-        return numpy.where(before == number, 0, before)
+        name, known = extent.parameter.name, int(numpy.count_nonzero(before))
+        self.counts[name] = self.counts.get(name, 0) + before.size - known
+        return numpy.where(before == number, 0, before) if known else None
 
     def compare(
         self, number: int, owners: Any, old: Any, new: Any, addresses: Any, program: Program, width: int
@@ -101,8 +101,8 @@ def tell_of_written(
         found = Diagnostic("warning", "TC557", message, site.span, notes, help_)
         _once(("conflict", site.span.source.name, site.span.start), found, memory)
     for name in written.counts if memory.checks.outputs else ():
-        site = _unfinished(name, written.counts[name], sites, last, memory)
-        if site is not None:
+        store = _unfinished(name, written.counts[name], sites, last, memory)
+        if store is not None:
             size = memory.extents[name].tensor.numel()  # type: ignore[union-attr]
             message = (
                 f"most of '{name}' was not stored: only {written.counts[name]} of its {size} elements were"
@@ -110,7 +110,7 @@ def tell_of_written(
             help_ = (
                 "look at the grid, the offsets and the mask; pass a view, as in y[:n], where that is meant"
             )
-            found = Diagnostic("note", "TC558", message, site.span, (f"in a grid of {grid}",), help_)
+            found = Diagnostic("note", "TC558", message, store.span, (f"in a grid of {grid}",), help_)
             _once(("left", name), found, memory)
 
 

@@ -82,9 +82,7 @@ class CheckedAccesses:
 
     def _store(self, pointer: Any, value: Any, mask: Any, *site: Any) -> None:
         inside = self._inside(pointer, mask, site[1])
-        self._note_store(
-            pointer, value, kept(pointer.handle.data, mask) if inside is None else inside, site[1]
-        )
+        self._note_store(pointer, value, mask, inside, site[1])
         if inside is not None:
             tl.store(pointer, value, _mask(pointer, inside))
         elif mask is True:
@@ -92,18 +90,24 @@ class CheckedAccesses:
         else:
             tl.store(pointer, value, mask)
 
-    def _note_store(self, pointer: Any, value: Any, mask: Any, number: int) -> None:
+    def _note_store(self, pointer: Any, value: Any, mask: Any, inside: Any, number: int) -> None:
         """Note what a store sets, and compare it with what other programs have stored there."""
         assert self._launched is not None
-        shape, at = mask.shape, mask.reshape(-1)
-        addresses = pointer.handle.data.reshape(-1)[at]
+        every, shape = pointer.handle.data, pointer.handle.data.shape
+        at: Any = slice(None)
+        if inside is not None or mask is not True:
+            at = (kept(every, mask) if inside is None else inside).reshape(-1)
+        addresses = every.reshape(-1)[at]
         program, written, site = program_id(), self._launched.written, self.sites[number]
         owners = written.store(site, addresses, program, self._launched.memory)
         if owners is None or self._ordered or not owners.any():
             return
         old, new = [
             numpy.broadcast_to(array_of(each, shape), shape).reshape(-1)[at]
-            for each in (tl.load(pointer, _mask(pointer, mask)), value)
+            for each in (
+                tl.load(pointer, _mask(pointer, kept(every, mask) if inside is None else inside)),
+                value,
+            )
         ]
         written.compare(number, owners, old, new.astype(old.dtype), addresses, program, site.width)
 
