@@ -146,22 +146,23 @@ def _checked(body: syntax.Block, tree: typed.Body) -> None:
 
 def _written(node: object) -> Iterator[Key]:
     """The effects in the syntax, but for what is not evaluated."""
-    match node:
-        case syntax.SizeOf():
-            return
-        case syntax.Call(callee=syntax.Name(id=name) | syntax.Call(callee=syntax.Name(id=name))):
-            kind = next((kind for kind in _KINDS if kind in name), None)
-            if kind is not None:
-                yield _key(kind, node)
-            node = node.arguments
-        case syntax.Assign() | syntax.Postfix() | syntax.Prefix(operator="++" | "--"):
-            yield _key("set", node)
-    if isinstance(node, tuple):
-        for item in node:
-            yield from _written(item)
-    elif dataclasses.is_dataclass(node) and not isinstance(node, Span):
-        for item in dataclasses.fields(node):
-            yield from _written(getattr(node, item.name))
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        match node:
+            case syntax.SizeOf():
+                continue
+            case syntax.Call(callee=syntax.Name(id=name) | syntax.Call(callee=syntax.Name(id=name))):
+                kind = next((kind for kind in _KINDS if kind in name), None)
+                if kind is not None:
+                    yield _key(kind, node)
+                node = node.arguments
+            case syntax.Assign() | syntax.Postfix() | syntax.Prefix(operator="++" | "--"):
+                yield _key("set", node)
+        if isinstance(node, tuple):
+            pending += node
+        elif dataclasses.is_dataclass(node) and not isinstance(node, Span):
+            pending += [getattr(node, item.name) for item in dataclasses.fields(node)]
 
 
 def _found(body: typed.Body) -> Iterator[Key]:

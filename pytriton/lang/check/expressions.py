@@ -73,7 +73,8 @@ from pytriton.source import Span
 __all__ = ["check_expression"]
 
 MAX_DEPTH: Final = 100
-MAX_CHAIN: Final = 40  # operators of a long chain in one expression
+MAX_CHAIN: Final = 20  # operators of a long chain in one expression
+MAX_WHOLE_CHAIN: Final = 60  # operators of one that is not cut
 MAX_NESTED_ARMS: Final = 8  # of a long chain of ?:
 # Nodes in branches of `?:`, counted again for each `?:` around them: every load gets all masks.
 MAX_BRANCH_NODES: Final = 40_000
@@ -204,14 +205,19 @@ def _binary(node: syntax.Binary, context: Context) -> Expr:
     while isinstance(chain[-1].left, syntax.Binary):
         chain.append(chain[-1].left)
     outer = context.expression_depth
-    cut = len(chain) + outer > MAX_DEPTH and not context.branch_depth
+    cut = len(chain) + outer > MAX_WHOLE_CHAIN and not context.branch_depth
     before: list[Statement] = []
     left = None
     for place in range(len(chain), 0, -1):
         context.expression_depth = outer + ((place - 1) % MAX_CHAIN if cut else place - 1)
         step = chain[place - 1]
         left = _applied(step, value_of(step.left, context) if left is None else left, context)
-        if cut and place % MAX_CHAIN == 1 and place > 1 and left.type != ERROR and not is_weak(left):
+        tests_memory = step.operator in ("&&", "||") and has_memory(
+            left
+        )  # all of it is in the mask of the next load
+        if not cut or place == 1 or left.type == ERROR or is_weak(left):
+            continue
+        if tests_memory or place % MAX_CHAIN == 1:
             declared, left = kept(left, "part")
             before += declared
     context.expression_depth = outer
@@ -337,7 +343,7 @@ def _select(node: syntax.Select, context: Context) -> Expr:
     while isinstance(last, syntax.Select):
         arms.append(last)
         last = last.no
-    if len(arms) + context.expression_depth > MAX_DEPTH and not context.branch_depth:
+    if len(arms) + context.expression_depth > MAX_WHOLE_CHAIN and not context.branch_depth:
         return _long_select(arms, context)
     test = value_of(node.condition, context)
     if test.type == ERROR:
