@@ -173,7 +173,7 @@ def kernel(seed: int) -> Made:
             writer.blocks.append(f"b{at}")
     for at in range(pick.choice([0, 1, 1, 2])):
         places = torch.randint(-3, 4, (8,), generator=generator)
-        tensors[f"z{at}"] = places * 0.5 + 0.1
+        tensors[f"z{at}"] = places.double() * 0.5 + 0.1
         writer.flat(f"z{at}")
     early = pick.randint(0, len(writer.lines))
     for _ in range(pick.randint(1, 5)):
