@@ -15,10 +15,11 @@ from math import prod
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-__all__ = ["Table", "completed", "tables"]
+__all__ = ["Row", "Table", "completed", "tables"]
 
 MIN_SAME: Final = 3  # columns that tell each other and have a table of their own
 MAX_JOINED: Final = 400
+MAX_MODES: Final = 4  # of which all combinations are tried
 
 Row = tuple[object, ...]
 
@@ -173,7 +174,7 @@ def _without_needless(parts: list[Table], flags: Collection[str], wanted: Table)
 def _fewer(names: Sequence[str], modes: Collection[str]) -> Iterator[list[str]]:
     """The names with none of the modes, with one of them, and so on."""
     own = [name for name in names if name in modes]
-    for count in range(len(own) + 1):
+    for count in (*range(min(len(own), MAX_MODES)), len(own)):
         for kept in combinations(own, count):
             yield [name for name in names if name not in own or name in kept]
 

@@ -12,18 +12,17 @@ Invariants: define sets whose text is the same are translated once; a ported ker
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Final, Literal
 
 from pytriton.errors import CompileError
 from pytriton.fold.fold import Folded, fold
 from pytriton.fold.join import RULES
-from pytriton.fold.known import Fact, Served
 from pytriton.fold.known import Known as FoldKnown
+from pytriton.fold.known import Served
 from pytriton.fold.read import Unfoldable
 from pytriton.fold.variants import Variant, number
 from pytriton.lang.tree.types import PointerType, ScalarType
@@ -31,9 +30,9 @@ from pytriton.legacy.extract import kernels_of, of_kernels
 from pytriton.pipeline import Parameter, Translation
 from pytriton.port.jobs.likeness import is_near, is_same
 from pytriton.port.jobs.operands import operands
-from pytriton.port.jobs.probe import drop_doubts
+from pytriton.port.jobs.probe import drop_doubts, uneven
 from pytriton.port.jobs.translations import Defines, Translations, covering, normal, products
-from pytriton.port.jobs.wider import TYPES, completed, flipped, paired, retyped, turned
+from pytriton.port.jobs.wider import TYPES, combined, completed, resized, retyped
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -51,9 +50,7 @@ __all__ = [
 
 MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
 MAX_TRANSLATED: Final = 600  # known define sets
-MAX_WIDENINGS: Final = 10  # rounds of looking for define sets that nobody has shown
 MAX_WIDENED: Final = 600  # variants of a kernel that is tried with more
-MAX_REFUSED: Final = 50  # define sets that are added to a fold in one round
 
 Origin = Literal["read", "observed", "combined"]
 ORIGINS: Final[tuple[Origin, ...]] = ("read", "observed", "combined")
@@ -222,13 +219,9 @@ def port_kernel(
     widened = [Known(defines, frozenset[Origin](["combined"])) for defines in folds.widen()]
     ported = []
     for folded, variants in folds.members:
-        drop_doubts(folded.known, variants, lambda defines: translations(translations.mentioned(defines)))
         served = [one for one in (*known, *widened) if folded.known.refusal(one.defines) is None]
         ported.append(_ported(folded, variants, served, source, sets, folds))
     return tuple(ported)
-
-
-Propose = Callable[[FoldKnown, Sequence[Defines]], list[dict[str, Any]]]
 
 
 class _Folds:
@@ -251,6 +244,7 @@ class _Folds:
         self.failures: list[Failure] = []
         self.members: list[Fold] = []
         self.apart: str | None = None  # why there are several
+        self._exact: set[str] = set()
 
     def add_all(self, known: Sequence[Defines]) -> None:
         """Fold until every define set is served that can be translated. Raises Unportable."""
@@ -259,12 +253,32 @@ class _Folds:
             self.failures += self._translate(wanted)
             if not self.variants:
                 raise Unportable(self.failures)
-            self.members, self.apart = self._folded()
+            self._fold()
             failed = [failure.defines for failure in self.failures]
-            refused = (d for d in known if self._refuses(d) and d not in failed)
-            wanted = list(itertools.islice(refused, MAX_REFUSED))
+            wanted = []
+            rows: set[object] = set()
+            for defines in known:
+                row = tuple(folded.known.row_of(defines) for folded, _ in self.members)
+                if row not in rows and self._refuses(defines) and defines not in failed:
+                    rows.add(row)
+                    wanted.append(defines)
             if not wanted:
                 break
+
+    def _fold(self) -> None:
+        """Fold all variants; numbers that the translations depend on in other ways than was asked become exact."""
+        for _ in range(MAX_ROUNDS):
+            self.members, self.apart = self._folded()
+            exact = set[str]()
+            for folded, variants in self.members:
+                drop_doubts(folded.known, variants, self._translation)
+                exact |= uneven(folded.known, variants, self._translation)
+            if exact <= self._exact:
+                break
+            self._exact |= exact
+
+    def _translation(self, defines: Defines) -> Translation | CompileError:
+        return self.translations(self.translations.mentioned(defines))
 
     def _of_other_texts(self, known: Sequence[Defines], chosen: Sequence[Defines]) -> list[Defines]:
         """The chosen define sets, and one for each other text that the translations have."""
@@ -290,34 +304,45 @@ class _Folds:
         """The functions, and why there are several. What a sweep may run in groups says so."""
         traits = [variant.translation.traits for variant in self.variants]
         groups = self._swept and any(one.swizzles and one.pipelined for one in traits)
-        return _folds(self._text, self.variants, self._function, self._rules, groups)
+        return _folds(self._text, self.variants, self._function, self._rules, groups, self._exact)
 
     def _refuses(self, defines: Defines) -> bool:
         return all(folded.known.refusal(defines) is not None for folded, _ in self.members)
 
     def widen(self) -> list[Defines]:
-        """Add define sets that nobody has shown (jobs/wider.py); what was added."""
+        """Add define sets that no run has shown (jobs/wider.py); what was added."""
         added: list[Defines] = []
-        words = list(TYPES)
-        stuck: set[Fact] = set()  # what was tried
-        for _ in range(MAX_WIDENINGS):
-            before = len(added)
-            for fact in self._known.one_sided():
-                if fact not in stuck:
-                    stuck.add(fact)
-                    added += self._try(turned(self._known, self._defines(), fact), same=False, few=True)
-            added += self._try(self._proposed(partial(completed, operands={})), same=True)
-            added += self._try(self._proposed(partial(completed, operands=self._operands)), same=False)
-            for flag, flips in flipped(self._known, self._defines()).items():
-                if flag not in stuck:
-                    added += self._try(flips, same=True, whole=True)
-                    stuck.add(flag)
-            added += self._try(self._proposed(paired), same=False)
-            while words and len(added) == before:
-                added += self._try(self._proposed(partial(retyped, word=words.pop(0))), same=True)
-            if len(added) == before or len(self.members) > 1:
-                break
+        if len(self.members) > 1:
+            return added
+        for question in self._known.one_sided():
+            if question in self._known.answers({}):
+                added += self._try(resized(self._known, self._defines(), question), few=True)
+        added += self._try(completed(self._known, self._defines(), {}), same=True)
+        added += self._try(completed(self._known, self._defines(), self._operands))
+        added += self._combine([])
+        for word in TYPES:
+            added += self._try(retyped(self._known, self._defines(), word), same=True)
+        added += self._combine(self._fresh())
         return added
+
+    def _fresh(self) -> list[str]:
+        """The flags that the text asks for by #ifdef, and that no set gives."""
+        return sorted(self.translations.switches.intersection(self._known.closed))
+
+    def _combine(self, fresh: Sequence[str]) -> list[Defines]:
+        """Add the combinations of what the variants have; with fewer fresh flags where that fails."""
+        if len(self.members) > 1:
+            return []
+        limit = MAX_WIDENED - len(self.variants)
+        for count in range(len(fresh), -1, -1):
+            some = fresh[:count]
+            proposed = combined(self._known, self._defines(), some, self._can_translate, limit)
+            if added := self._try(proposed):
+                return added
+        return []
+
+    def _can_translate(self, defines: Defines) -> bool:
+        return isinstance(self._translation(defines), Translation)
 
     @cached_property
     def _operands(self) -> Mapping[str, frozenset[str]]:
@@ -329,33 +354,28 @@ class _Folds:
     def _known(self) -> FoldKnown:
         return self.members[0][0].known
 
-    def _proposed(self, propose: Propose) -> list[dict[str, Any]]:
-        return propose(self._known, self._defines())
-
     def _defines(self) -> list[Defines]:
         return [variant.defines for variant in self.variants]
 
-    def _try(
-        self, proposed: Sequence[Defines], same: bool, whole: bool = False, few: bool = False
-    ) -> list[Defines]:
+    def _try(self, proposed: Sequence[Defines], same: bool = False, few: bool = False) -> list[Defines]:
         """Fold with more define sets, if the result is one function; what was added.
 
-        ``same``: only if no line of it changes but for element types; ``few``: only if few do. ``whole``: only if
-        all can be translated.
+        ``same``: only if no line of it changes but for element types; ``few``: only if few do.
         """
         if not proposed or len(self.members) > 1 or len(self.variants) + len(proposed) > MAX_WIDENED:
             return []
-        before = self.variants
-        self.variants = [*before]
-        failed = list(self._translate(proposed))
-        if len(self.variants) > len(before) and not (whole and failed):
-            members, _ = self._folded()
-            one, other = self.members[0][0], members[0][0]
+        before = self.variants, self.members, self.apart, self._exact
+        self.variants, self._exact = [*self.variants], {*self._exact}
+        list(self._translate(proposed))
+        count = len(before[0])
+        if len(self.variants) > count:
+            one = self.members[0][0]
+            self._fold()
+            other = self.members[0][0]
             fits = (not same or is_same(one, other)) and (not few or is_near(one, other))
-            if len(members) == 1 and fits:
-                self.members = members
-                return [variant.defines for variant in self.variants[len(before) :]]
-        self.variants = before
+            if len(self.members) == 1 and fits and self._exact == before[3]:
+                return [variant.defines for variant in self.variants[count:]]
+        self.variants, self.members, self.apart, self._exact = before
         return []
 
 
@@ -393,19 +413,24 @@ Fold = tuple[Folded, Sequence[Variant]]
 
 
 def _folds(
-    text: str, variants: Sequence[Variant], function: str | None, rules: Collection[str], groups: bool
+    text: str,
+    variants: Sequence[Variant],
+    function: str | None,
+    rules: Collection[str],
+    groups: bool,
+    exact: Collection[str],
 ) -> tuple[list[Fold], str | None]:
     """The folded kernels with the variants of each: one, or why there are several."""
     try:
-        return [(fold(text, variants, function, rules, groups), variants)], None
+        return [(fold(text, variants, function, rules, groups, exact), variants)], None
     except Unfoldable as error:
         reason = str(error)
     folds: list[Fold] = []
     for members in _by_signature(variants):
         try:
-            folds.append((fold(text, members, None, rules, groups), members))
+            folds.append((fold(text, members, None, rules, groups, exact), members))
         except Unfoldable:
-            folds += [(fold(text, [variant], None, rules, groups), [variant]) for variant in members]
+            folds += [(fold(text, [variant], None, rules, groups, exact), [variant]) for variant in members]
     return folds, reason
 
 

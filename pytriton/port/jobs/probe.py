@@ -1,15 +1,20 @@
-"""Which questions about sizes matter to a kernel: asked of the translator.
+"""What a translation depends on: asked of the translator.
 
-Input: a folded kernel, its variants, and a translator. Some of the variants are translated with other sizes, which
-turns the answers to questions that the known define sets answer in one way only (is TM a power of two? is TM * TN <
-1024?). A question is idle if its answer was turned and the text stayed the same, and no text changed where nothing
-but its answer was turned. The folded kernel serves both answers to an idle question.
+Input: what is known of a folded kernel, its variants, and a translator. Some of the variants are translated with
+other numbers.
+
+``drop_doubts``: a question that is not asked by the text (is TM a power of two? is TM * TN < 1024?) is dropped if
+its answer was changed and the text stayed the same, and no text changed where nothing but its answer was changed.
+
+``uneven``: the numbers that a text depends on in a way that no question asks: two define sets of one row, of which
+only one can be translated, or which have different texts. Their values must be those of a known set.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytriton.emit.python import Node
@@ -18,40 +23,54 @@ from pytriton.fold.known import Known
 from pytriton.fold.variants import Defines, Variant, number
 from pytriton.pipeline import Translation
 
-__all__ = ["drop_doubts"]
+__all__ = ["drop_doubts", "uneven"]
 
 MAX_BASES: Final = 2  # variants whose sizes are changed
-_SIZES: Final = (2, 3, 16, 96, 1024, 3000)  # not 1: the translator drops `% 1`, as Triton does
+MAX_DRAWN: Final = 150  # define sets that are drawn to find uneven numbers
+_SIZES: Final = (2, 3, 16, 96, 1024, 3000, 1, 0, -3, 1 << 33)
 _LARGE: Final = 1024
+_DRAWN: Final = (
+    *(1 << n for n in range(13)),
+    0,
+    -1,
+    -7,
+    3,
+    5,
+    12,
+    24,
+    48,
+    96,
+    100,
+    640,
+    3000,
+    1 << 31,
+    -(1 << 40),
+)
+_DRAWN_FLOATS: Final = (0.0, 1.0, -1.0, 0.5, 2.0, -3.25, 1e-5, 1e30)
+TOO_LARGE: Final = ("TC306",)  # a block that Triton refuses as well
 
 Translate = Callable[[Defines], Translation | CompileError]
 
 
 def drop_doubts(known: Known, variants: Sequence[Variant], translate: Translate) -> None:
-    """Let a kernel forget the idle questions."""
-    doubtful = known.doubtful()
-    turned: set[Node] = set()  # without a change of the text
+    """Let a kernel forget the questions that change nothing."""
+    doubtful = set(known.undecided)
+    idle: set[Node] = set()
     matter: set[Node] = set()
-    names = _names(doubtful, known)
+    names = sorted({name for question in doubtful for name in known.numbers_of(question)})
     for base in _bases(variants, names):
         before = known.answers(base.defines)
         for defines in _resized(base.defines, [name for name in names if name in base.defines]):
             after = known.answers(defines)
-            changed = {question for question in after if after[question] != before.get(question)}
-            if not changed & doubtful - turned or any(map(known.asked_by_text, changed)):
+            changed = {question for question in after if after[question] != before[question]}
+            if not changed & doubtful - idle or any(map(known.decides, changed)):
                 continue
             translation = translate(defines)
-            if isinstance(translation, CompileError):
-                continue
-            if translation.text == base.translation.text:
-                turned |= changed
+            if isinstance(translation, Translation) and translation.text == base.translation.text:
+                idle |= changed
             elif len(changed) == 1:
                 matter |= changed
-    known.forget((turned & doubtful) - matter)
-
-
-def _names(doubtful: set[Node], known: Known) -> list[str]:
-    return sorted({name for question in doubtful for name in known.numbers_of(question)})
+    known.forget((idle & doubtful) - matter)
 
 
 def _bases(variants: Sequence[Variant], names: Sequence[str]) -> list[Variant]:
@@ -71,9 +90,52 @@ def _bases(variants: Sequence[Variant], names: Sequence[str]) -> list[Variant]:
 
 
 def _resized(defines: Defines, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The define set with another size, with two small ones, or with large ones alone."""
+    """The define set with another size, with two that are small or equal, or with large ones alone."""
     yield {**defines, **dict.fromkeys(names, _LARGE)}
     for name, size in itertools.product(names, _SIZES):
         yield {**defines, name: size}
     for first, second in itertools.combinations(names, 2):
         yield {**defines, first: 16, second: 16}
+        yield {**defines, first: defines[second]}
+        yield {**defines, first: 64, second: 128}
+
+
+def uneven(known: Known, variants: Sequence[Variant], translate: Translate) -> set[str]:
+    """The numbers that a text depends on, where sets of one row were translated."""
+    texts: dict[object, Variant] = {}
+    found: set[str] = set()
+    for variant in variants:
+        first = texts.setdefault(known.row_of(variant.defines), variant)
+        if first.translation.text != variant.translation.text:
+            found |= _differing(known, first.defines, variant.defines)
+    chance = random.Random(0)
+    rows = list(texts.values())
+    for number_ in range(MAX_DRAWN if known.numbers else 0):
+        base = rows[number_ % len(rows)]
+        drawn = _drawn(known, base.defines, chance, single=number_ % 2 == 0)
+        if known.refusal(drawn) is not None:
+            continue
+        same = texts.get(known.row_of(drawn))
+        other = translate(drawn)
+        if same is None or _agree(same.translation, other):
+            continue
+        found |= _differing(known, same.defines, drawn)
+    return found
+
+
+def _drawn(known: Known, defines: Mapping[str, Any], chance: random.Random, single: bool) -> dict[str, Any]:
+    """The define set with other numbers, one or all."""
+    names = [name for name in known.numbers if name in defines]
+    chosen = chance.sample(names, min(1, len(names))) if single else names
+    sizes = {name: chance.choice(_DRAWN if name in known.integers else _DRAWN_FLOATS) for name in chosen}
+    return {**defines, **sizes}
+
+
+def _agree(translation: Translation, other: Translation | CompileError) -> bool:
+    if isinstance(other, CompileError):
+        return all(diagnostic.code in TOO_LARGE for diagnostic in other.diagnostics)
+    return translation.text == other.text
+
+
+def _differing(known: Known, one: Defines, other: Defines) -> set[str]:
+    return {name for name in known.numbers if number(one.get(name)) != number(other.get(name))}
