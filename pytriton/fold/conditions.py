@@ -20,7 +20,7 @@ from pytriton.fold.evaluate import next_power_of_2, value_of
 from pytriton.fold.read import Unfoldable, expression
 from pytriton.fold.variants import Set, Variants, names_in
 
-__all__ = ["MIN_INNER", "Condition", "Conditions", "negated"]
+__all__ = ["MAX_THREADS", "MIN_INNER", "Condition", "Conditions", "negated"]
 
 MAX_SPLIT_COST: Final = 2  # a flag or a text
 MAX_FEATURES: Final = 24  # of which pairs and triples are tried

@@ -26,7 +26,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, UnaryOp, show
-from pytriton.fold.conditions import MIN_INNER, Conditions, negated
+from pytriton.fold.conditions import MAX_THREADS, MIN_INNER, Conditions, negated
 from pytriton.fold.evaluate import next_power_of_2, value_of
 from pytriton.fold.join import ELEMENT
 from pytriton.fold.read import Statement
@@ -34,7 +34,7 @@ from pytriton.fold.tables import Row, Table, completed, tables
 from pytriton.fold.variants import Defines, Variants, number
 from pytriton.fold.walk import children, rebuilt, statements, walk
 
-__all__ = ["Column", "Known", "Served"]
+__all__ = ["LARGEST", "Column", "Known", "Served"]
 
 Column = str | Node  # a define, "NAME is not None", or a question about numbers
 
@@ -42,7 +42,7 @@ _POWER: Final = "triton.next_power_of_2"
 _COMPARISONS: Final = ("==", "!=", "<", ">", "<=", ">=")
 _GIVEN: Final = " is not None"
 MAX_COLUMNS: Final = 8  # of a table that is written as the combinations that it lacks
-_LARGEST: Final = (1 << 31) - 1  # of 32 bits: larger integers have another type
+LARGEST: Final = (1 << 31) - 1  # of 32 bits: larger integers have another type
 _WITNESSES: Final = (-3, 0, 1, 2, 3, 4, 8, 12, 16, 24, 32, 48, 64, 128, 512, 768, 1024, 2048, 3000, 1 << 32)
 
 
@@ -81,7 +81,8 @@ class Known:
         asked = {part for one in (*conditions.asked, *conditions.sizes) for part in _parts(one.node)}
         accidental = {name for node in decided for name in _pinned(node, asked)}
         self._sort(variants, {*accidental, *conditions.opaque, *exact})
-        decided += [condition.node for condition in conditions.asked]
+        self._asked = frozenset(leaf for one in conditions.asked for leaf in _leaves(one.node))
+        decided += self._asked
         leaves = dict.fromkeys(leaf for node in decided for leaf in _leaves(node))
         self._decided = {leaf: None for leaf in leaves if self.numbers_of(leaf)}
         self._decided |= {_is_power(name): None for name in padded if name in self._numbers}
@@ -117,7 +118,8 @@ class Known:
             yield _is_power(name)
             yield BinOp("==", Atom(name), Atom("1"))
             yield _less(name, 1)
-            yield BinOp(">", Atom(name), Atom(str(_LARGEST)))
+            yield BinOp(">", Atom(name), Atom(str(LARGEST)))
+            yield _less(name, -LARGEST - 1)
             if products:
                 yield _less(name, MIN_INNER)
             if _less(name, MIN_INNER) in self._decided:  # it is widened once, or several times
@@ -207,11 +209,11 @@ class Known:
         """Whether the text or the folded body asks it."""
         return question in self._decided
 
-    def one_sided(self) -> list[Node]:
-        """Questions about padded sizes, and about blocks stored in place, that all sets answer alike."""
-        columns = self.columns
-        asked = [q for q in self._questions if _names(q, self._padded) & {*self._padded} or _is_product(q)]
-        return [q for q in asked if len({row[columns.index(q)] for row in self._accepted}) == 1]
+    def of_blocks(self, question: Node) -> bool:
+        """Whether it is about padded blocks, or small ones that need a barrier, and no ``#if`` asks it."""
+        small = isinstance(question, BinOp) and show(question.right) == str(MAX_THREADS)
+        padded = bool(_names(question, self._padded) & {*self._padded})
+        return question not in self._asked and (small or padded)
 
     # ---------------------------------------------------------------- changes
 
@@ -374,10 +376,6 @@ def _is_power(name: str) -> Node:
     return BinOp("==", Atom(name), Call(_POWER, (Atom(name),)))
 
 
-def _is_product(question: Node) -> bool:
-    return isinstance(question, BinOp) and question.operator == "<" and show(question.right) == "1024"
-
-
 def _names(question: Node, padded: Mapping[str, str]) -> set[str]:
     """The defines that an expression mentions, those that others are computed from included."""
     atoms = {part.text for part in walk(question) if isinstance(part, Atom)}
@@ -429,7 +427,7 @@ def _implied(column: Column, value: object, constant: Mapping[Column, object]) -
     """Whether the answer to a question follows from those that are always the same."""
     match column:
         case BinOp(operator="<" | "==" | ">", left=Atom(text=name), right=Atom(text=text)) if (
-            value is False and text.isdigit()
+            value is False and text.lstrip("-").isdigit()
         ):
             larger = (size for size in (2, 4, 8, MIN_INNER) if size > int(text))
             if column.operator != ">" and any(constant.get(_less(name, size)) is False for size in larger):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal
 
@@ -49,6 +49,7 @@ __all__ = [
 ]
 
 MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
+MAX_SIZES: Final = 8  # that are tried one by one
 MAX_TRANSLATED: Final = 600  # known define sets
 MAX_WIDENED: Final = 600  # variants of a kernel that is tried with more
 
@@ -180,6 +181,13 @@ class PortedKernel:
     def refusal(self, defines: Mapping[str, Any]) -> str | None:
         """Why a define set is not served; None if it is."""
         return self.folded.known.refusal(self._plain(defines))
+
+    def without(self, sets: Sequence[Mapping[str, Any]]) -> PortedKernel:
+        """The kernel that refuses these define sets, and all others of their rows (fold/known.py)."""
+        known = self.folded.known.without(map(self._plain, sets))
+        folded = self.folded._replace(known=known)
+        left = tuple(one for one in self.sets if known.refusal(self._plain(one.defines)) is None)
+        return replace(self, folded=folded, sets=left, served=known.served())
 
     def _plain(self, defines: Mapping[str, Any]) -> dict[str, Any]:
         plain = normal(defines)
@@ -314,9 +322,10 @@ class _Folds:
         added: list[Defines] = []
         if len(self.members) > 1:
             return added
-        for question in self._known.one_sided():
-            if question in self._known.answers({}):
-                added += self._try(resized(self._known, self._defines(), question), few=True)
+        sizes = list(filter(self._can_translate, resized(self._known, self._defines())))
+        added += self._try(sizes, few=True) or [
+            d for one in sizes[:MAX_SIZES] for d in self._try([one], few=True)
+        ]
         added += self._try(completed(self._known, self._defines(), {}), same=True)
         added += self._try(completed(self._known, self._defines(), self._operands))
         added += self._combine([])

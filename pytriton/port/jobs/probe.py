@@ -17,9 +17,9 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pytriton.emit.python import Node
+from pytriton.emit.python import Node, show
 from pytriton.errors import CompileError
-from pytriton.fold.known import Known
+from pytriton.fold.known import LARGEST, Known
 from pytriton.fold.variants import Defines, Variant, number
 from pytriton.pipeline import Translation
 
@@ -47,7 +47,6 @@ _DRAWN: Final = (
     -(1 << 40),
 )
 _DRAWN_FLOATS: Final = (0.0, 1.0, -1.0, 0.5, 2.0, -3.25, 1e-5, 1e30)
-TOO_LARGE: Final = ("TC306",)  # a block that Triton refuses as well
 
 Translate = Callable[[Defines], Translation | CompileError]
 
@@ -68,6 +67,8 @@ def drop_doubts(known: Known, variants: Sequence[Variant], translate: Translate)
             translation = translate(defines)
             if isinstance(translation, Translation) and translation.text == base.translation.text:
                 idle |= changed
+            elif _too_large(translation):
+                idle |= {question for question in changed if show(question).endswith(f"> {LARGEST}")}
             elif len(changed) == 1:
                 matter |= changed
     known.forget((idle & doubtful) - matter)
@@ -116,9 +117,12 @@ def uneven(known: Known, variants: Sequence[Variant], translate: Translate) -> s
         if known.refusal(drawn) is not None:
             continue
         same = texts.get(known.row_of(drawn))
-        other = translate(drawn)
-        if same is None or _agree(same.translation, other):
+        if same is None or _agree(same, translate(drawn)):
             continue
+        for name in sorted(_differing(known, same.defines, drawn) - {*same.defines.keys() - drawn.keys()}):
+            fewer = {**drawn, name: same.defines[name]}  # is it the others?
+            if texts.get(known.row_of(fewer)) is same and not _agree(same, translate(fewer)):
+                drawn = fewer
         found |= _differing(known, same.defines, drawn)
     return found
 
@@ -131,10 +135,16 @@ def _drawn(known: Known, defines: Mapping[str, Any], chance: random.Random, sing
     return {**defines, **sizes}
 
 
-def _agree(translation: Translation, other: Translation | CompileError) -> bool:
-    if isinstance(other, CompileError):
-        return all(diagnostic.code in TOO_LARGE for diagnostic in other.diagnostics)
-    return translation.text == other.text
+def _agree(variant: Variant, other: Translation | CompileError) -> bool:
+    if not isinstance(other, Translation):
+        return _too_large(other)
+    return variant.translation.text == other.text
+
+
+def _too_large(translation: Translation | CompileError) -> bool:
+    """Whether a block has too many elements: Triton refuses it as well."""
+    errors = translation.diagnostics if isinstance(translation, CompileError) else ()
+    return bool(errors) and all(error.code == "TC306" for error in errors)
 
 
 def _differing(known: Known, one: Defines, other: Defines) -> set[str]:

@@ -6,7 +6,7 @@ A folded kernel accepts what it was folded from, and nothing else (fold/known.py
   ``#ifdef`` that no set gives; those nearest to a known set come first.
 * ``completed``: each layout of one operand with each of another.
 * ``retyped``: other element types.
-* ``resized``: a size that is a power of two, or large, where none was.
+* ``resized``: a size that is a power of two, or small, or large, where none was.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pytriton.emit.python import Node
 from pytriton.fold.known import Known
 from pytriton.fold.variants import number
 
@@ -25,6 +24,7 @@ Defines = Mapping[str, Any]
 
 TYPES: Final = ("half", "float", "bfloat16", "double")
 MAX_RETYPED: Final = 40  # sets that another type is tried with
+MAX_RESIZED: Final = 2  # sets whose numbers are changed
 MAX_VISITED: Final = 4000  # combinations that are looked at
 # that may change the answer to a question
 SIZES: Final = (16, 32, 64, 128, 256, 1024, 8, 4, 96, 48, 24, 768, 1, 2, 3, 0)
@@ -148,21 +148,18 @@ def _written(name: str, value: object, sets: Sequence[Defines]) -> object:
     return next(defines[name] for defines in sets if name in defines and number(defines[name]) == value)
 
 
-def resized(known: Known, sets: Sequence[Defines], question: Node) -> list[dict[str, Any]]:
-    """A define set with other numbers, by which a question has the other answer, and as few others as possible."""
-    best: tuple[int, dict[str, Any]] | None = None
-    for defines in sets:
+def resized(known: Known, sets: Sequence[Defines]) -> list[dict[str, Any]]:
+    """Define sets with another number, by which only questions about blocks have a new answer."""
+    proposed: dict[object, dict[str, Any]] = {}
+    rows = set(map(known.row_of, sets))
+    for defines in sets[:MAX_RESIZED]:
         before = known.answers(defines)
-        for name, size in itertools.product(sorted(known.numbers_of(question)), SIZES):
+        for name, size in itertools.product(known.integers, SIZES):
             other = {**defines, name: size}
             after = known.answers(other)
-            changed = sum(after[asked] != before[asked] for asked in after)
-            if (
-                name in defines
-                and after[question] != before[question]
-                and (best is None or changed < best[0])
-            ):
-                best = changed, other
-        if best is not None:
-            return [best[1]]
-    return []
+            blocks = all(
+                known.of_blocks(question) for question in after if after[question] != before[question]
+            )
+            if name in defines and blocks and known.row_of(other) not in rows:
+                proposed.setdefault(known.row_of(other), other)
+    return list(proposed.values())
