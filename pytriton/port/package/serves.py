@@ -15,6 +15,7 @@ from typing import Final
 
 from pytriton.emit.python import show
 from pytriton.fold.conditions import Conditions
+from pytriton.fold.polish import names_assigned
 from pytriton.fold.tables import Table
 from pytriton.fold.variants import Set, Variants
 from pytriton.lang.preprocess.defines import PRELUDE
@@ -83,9 +84,9 @@ _LANGUAGE: Final = frozenset(
 def _closed(ported: PortedKernel, parameters: set[str]) -> Iterator[str]:
     """The names in the text that must not be defined: it was not ported with them.
 
-    Less those that are names of the function, which its launcher knows, and those of the language.
+    Less the variables of the function, which its launcher knows, and the names of the language.
     """
-    function = set(_words([ported.folded.text]))
+    function = names_assigned(ported.folded.body)
     for name in ported.served.closed:
         if (
             name not in _LANGUAGE
