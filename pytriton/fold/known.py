@@ -30,7 +30,7 @@ from pytriton.fold.conditions import MAX_THREADS, MIN_INNER, Conditions, negated
 from pytriton.fold.evaluate import next_power_of_2, value_of
 from pytriton.fold.join import ELEMENT
 from pytriton.fold.read import Statement
-from pytriton.fold.tables import Row, Table, completed, tables
+from pytriton.fold.tables import Row, Table, tables
 from pytriton.fold.variants import Defines, Variants, number
 from pytriton.fold.walk import children, rebuilt, statements, walk
 
@@ -38,7 +38,7 @@ __all__ = ["LARGEST", "Column", "Known", "Served"]
 
 Column = str | Node  # a define, "NAME is not None", or a question about numbers
 
-_POWER: Final = "triton.next_power_of_2"
+_POWER: Final = "power_of_2"  # of the launcher: positive, and a power of two
 _COMPARISONS: Final = ("==", "!=", "<", ">", "<=", ">=")
 _GIVEN: Final = " is not None"
 MAX_COLUMNS: Final = 8  # of a table that is written as the combinations that it lacks
@@ -109,12 +109,13 @@ class Known:
         self._optional = [n for n in self._names if n in kept and len(given[n]) < variants.count]
         others = {*kept, *self._flags, *kernels}
         self._texts = [name for name in self._names if name not in others]
-        self._types = [name for name in self._texts if variants.is_type(name)]
+        self._in_conditions = variants.in_conditions
         self.truths = {n: variants.truths(n) for n in self._flags if n not in variants.switches}
 
     def _usual(self, products: bool) -> Iterator[Node]:
-        """What a translation may depend on."""
-        for name in self._numbers:
+        """What a translation may depend on, of the numbers that more than ``#if`` reads."""
+        free = [name for name in self._numbers if name not in self._in_conditions]
+        for name in free:
             yield _is_power(name)
             yield BinOp("==", Atom(name), Atom("1"))
             yield _less(name, 1)
@@ -124,7 +125,7 @@ class Known:
                 yield _less(name, MIN_INNER)
             if _less(name, MIN_INNER) in self._decided:  # it is widened once, or several times
                 yield from (_less(name, MIN_INNER >> shift) for shift in range(1, 4))
-        for one, other in itertools.combinations(self._numbers, 2):
+        for one, other in itertools.combinations(free, 2):
             yield BinOp("==", Atom(one), Atom(other))
 
     # ---------------------------------------------------------------- rows
@@ -166,7 +167,7 @@ class Known:
         if any(values.get(name) is None for name in self.numbers_of(question)):
             return False
         match question:
-            case BinOp(left=Atom(text=name), right=Call(function=function)) if function == _POWER:
+            case Call(arguments=(Atom(text=name),)):
                 value = values[name]
                 return isinstance(value, int) and value > 0 and value & (value - 1) == 0
         try:
@@ -270,16 +271,15 @@ class Known:
         conditions = [self._is(name, int) for name in self._optional if name in self._numbers]
         conditions += [self._is(name, float) for name in self._floats]
         by_name = dict(zip(names, columns, strict=True))
-        made = tables(names, list(self._accepted), answers)
-        constant = {
-            by_name[table.names[0]]: table.rows[0][0]
-            for table in made
-            if len(table.names) == len(table.rows) == 1
-        }
-        for table in made:
+        constant: dict[Node, object] = {}
+        for table in sorted(
+            tables(names, list(self._accepted), answers), key=_is_constant_power, reverse=True
+        ):
             asked = [by_name[name] for name in table.names]
-            if any(_implied(column, table.rows[0][0], constant) for column in asked[:1] if len(asked) == 1):
-                continue
+            if len(asked) == len(table.rows) == 1 and not isinstance(question := asked[0], str):
+                if self._follows(question, table.rows[0][0], constant):
+                    continue
+                constant[question] = table.rows[0][0]
             if any(column in self._texts for column in asked) and all(
                 column in (*self._texts, *self._flags) for column in asked
             ):
@@ -288,6 +288,22 @@ class Known:
                 conditions += self._conditions(table, asked)
         required = tuple(n for n in self._names if n in self._numbers and n not in self._optional)
         return Served(tuple(exact), required, tuple(self._optional), tuple(conditions), self.closed)
+
+    def _follows(self, question: Node, answer: object, known: Mapping[Node, object]) -> bool:
+        """Whether every number with the known answers has this one; False if that cannot be tried."""
+        names = self.numbers_of(question)
+        name = next(iter(names))
+        near = {one: value for one, value in known.items() if self.numbers_of(one) == names}
+        bounds = [_bound(one) for one in (question, *near)]
+        if len(names) > 1 or name not in self._numbers or None in bounds:
+            return False
+        tried = {*_WITNESSES}
+        for bound in bounds:
+            assert bound is not None
+            tried |= {*range(bound - 4, bound + 5), next_power_of_2(max(bound, 0) + 2)}
+        answers = ({one: self._answer(one, {name: value}) for one in (question, *near)} for value in tried)
+        fitting = [found for found in answers if all(found[one] == value for one, value in near.items())]
+        return bool(near) and all(found[question] == answer for found in fitting)
 
     def _is(self, name: str, kind: type) -> str:
         known = f"isinstance({name}, {kind.__name__})"
@@ -336,34 +352,6 @@ class Known:
                 return True
         return False
 
-    # ---------------------------------------------------------------- proposals
-
-    def completed(
-        self, sets: Sequence[Defines], operands: Mapping[str, frozenset[str]]
-    ) -> list[dict[str, object]]:
-        """Texts, and flags that go with them, that none of the sets has, though each of them is known.
-
-        ``operands``: the pointers in whose addresses a text stands.
-        """
-        names = [*self.modes(sets), *self._texts]
-        known = [tuple(self._value(name, self._numbered(defines)) for name in names) for defines in sets]
-        missing = completed(names, known, self.modes(sets), self._types, operands)
-        return [dict(zip(names, row, strict=True)) for row in missing]
-
-    def modes(self, sets: Sequence[Defines]) -> list[str]:
-        """The flags that some of the texts do not go with."""
-        rows = [self._numbered(defines) for defines in sets]
-        texts = [tuple(values.get(name) for name in self._texts) for values in rows]
-        found = []
-        for flag in self._flags:
-            seen = {(self._value(flag, values), row) for values, row in zip(rows, texts, strict=True)}
-            if len(seen) < len({flag for flag, _ in seen}) * len({texts for _, texts in seen}):
-                found.append(flag)
-        return found
-
-    def _numbered(self, defines: Defines) -> dict[str, object]:
-        return {name: number(value) for name, value in defines.items()}
-
 
 # ---------------------------------------------------------------- questions
 
@@ -373,7 +361,7 @@ def _less(name: str, size: int) -> Node:
 
 
 def _is_power(name: str) -> Node:
-    return BinOp("==", Atom(name), Call(_POWER, (Atom(name),)))
+    return Call(_POWER, (Atom(name),))
 
 
 def _names(question: Node, padded: Mapping[str, str]) -> set[str]:
@@ -423,19 +411,6 @@ def _pinned(node: Node, asked: set[tuple[Node, Node]]) -> Iterator[str]:
             yield left.text
 
 
-def _implied(column: Column, value: object, constant: Mapping[Column, object]) -> bool:
-    """Whether the answer to a question follows from those that are always the same."""
-    match column:
-        case BinOp(operator="<" | "==" | ">", left=Atom(text=name), right=Atom(text=text)) if (
-            value is False and text.lstrip("-").isdigit()
-        ):
-            larger = (size for size in (2, 4, 8, MIN_INNER) if size > int(text))
-            if column.operator != ">" and any(constant.get(_less(name, size)) is False for size in larger):
-                return True
-            return column.operator != "==" and constant.get(_is_power(name)) is True
-    return False
-
-
 # ---------------------------------------------------------------- as Python
 
 
@@ -443,8 +418,22 @@ def _without_names(node: Node, padded: Mapping[str, str]) -> Node:
     """The expression over defines only: TN_PADDED is computed from TN."""
     names = {other: name for name, other in padded.items()}
     if isinstance(node, Atom) and node.text in names:
-        return Call(_POWER, (Atom(names[node.text]),))
+        return Call("triton.next_power_of_2", (Atom(names[node.text]),))
     return rebuilt(node, [_without_names(child, padded) for child in children(node)])
+
+
+def _bound(question: Node) -> int | None:
+    """The number that a question compares another with; 0 for powers of two; None for any other question."""
+    match question:
+        case Call(function=function) if function == _POWER:
+            return 0
+        case BinOp(left=Atom(), right=Atom(text=text)) if re.fullmatch(r"-?\d+", text):
+            return int(text)
+    return None
+
+
+def _is_constant_power(table: Table) -> bool:
+    return len(table.names) == 1 and table.names[0].startswith(_POWER) and table.rows == ((True,),)
 
 
 def _opposite(node: Node, padded: Mapping[str, str]) -> Node:
@@ -472,7 +461,7 @@ def _shown(column: Column, value: object, padded: Mapping[str, str]) -> str:
     if isinstance(column, str):
         return f"{column}={value}"
     match column:
-        case BinOp(left=Atom(text=name), right=Call(function=function)) if function == _POWER:
+        case Call(arguments=(Atom(text=name),)):
             return f"{name} {'a' if value else 'not a'} power of two"
     return show(_without_names(column, padded) if value else _opposite(column, padded))
 

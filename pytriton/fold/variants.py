@@ -82,7 +82,7 @@ class Variants:
         self._mentions = Counter(names_in(text))
         bare = _COMMENT.sub(" ", text)
         conditions = {*names_in(" ".join(_CONDITION.findall(bare)))}
-        self._in_conditions = conditions - {*names_in(_CONDITION.sub(" ", bare))} - inner
+        self.in_conditions = conditions - {*names_in(_CONDITION.sub(" ", bare))} - inner
         self.promised = {*self._mentions} - {*names_in(_PROMISE.sub(" ", bare))} - inner
         self.all: Set = (1 << len(self.variants)) - 1
         self.count = len(self.variants)
@@ -126,7 +126,7 @@ class Variants:
     def truths(self, name: str) -> tuple[object, ...]:
         """The values that a flag can have, if its value is read. Where only ``#if`` reads it, none is 0."""
         given = dict.fromkeys(self.values[name])
-        if name in self._in_conditions and not {None, False}.isdisjoint(given):
+        if name in self.in_conditions and not {None, False}.isdisjoint(given):
             given |= dict.fromkeys((None, False))
         return tuple(given)
 

@@ -32,7 +32,7 @@ from pytriton.port.jobs.likeness import is_near, is_same
 from pytriton.port.jobs.operands import operands
 from pytriton.port.jobs.probe import drop_doubts, uneven
 from pytriton.port.jobs.translations import Defines, Translations, covering, normal, products
-from pytriton.port.jobs.wider import TYPES, combined, completed, resized, retyped
+from pytriton.port.jobs.wider import TYPES, combined, resized, retyped
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -326,8 +326,6 @@ class _Folds:
         added += self._try(sizes, few=True) or [
             d for one in sizes[:MAX_SIZES] for d in self._try([one], few=True)
         ]
-        added += self._try(completed(self._known, self._defines(), {}), same=True)
-        added += self._try(completed(self._known, self._defines(), self._operands))
         added += self._combine([])
         for word in TYPES:
             added += self._try(retyped(self._known, self._defines(), word), same=True)
@@ -345,7 +343,9 @@ class _Folds:
         limit = MAX_WIDENED - len(self.variants)
         for count in range(len(fresh), -1, -1):
             some = fresh[:count]
-            proposed = combined(self._known, self._defines(), some, self._can_translate, limit)
+            proposed = combined(
+                self._known, self._defines(), some, self._operands, self._can_translate, limit
+            )
             if added := self._try(proposed):
                 return added
         return []

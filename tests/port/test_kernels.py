@@ -93,6 +93,10 @@ def test_refusals(scale: PortedKernel) -> None:
     assert "ROUNDS > 1" in str(narrow.refusal({**good, "ROUNDS": 2}))
 
 
+def power_of_2(size: int) -> bool:
+    return size > 0 and not size & (size - 1)
+
+
 def served(kernel: PortedKernel, defines: dict[str, Any]) -> bool:
     """What a launcher makes of it."""
     given, flags = kernel.served, set(flags_of(kernel))
@@ -100,7 +104,8 @@ def served(kernel: PortedKernel, defines: dict[str, Any]) -> bool:
         name: name in defines if name in flags else number(defines.get(name)) for name in (*defines, *flags)
     }
     return all(table.has(values.get) for table in given.tables) and all(
-        eval(condition, {"triton": triton}, values) for condition in given.conditions
+        eval(condition, {"triton": triton, "power_of_2": power_of_2}, values)
+        for condition in given.conditions
     )
 
 

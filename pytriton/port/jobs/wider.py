@@ -2,9 +2,8 @@
 
 A folded kernel accepts what it was folded from, and nothing else (fold/known.py). So each set here is tried:
 
-* ``combined``: every combination of the flags, texts and sizes of the known sets, and with them the flags of an
-  ``#ifdef`` that no set gives; those nearest to a known set come first.
-* ``completed``: each layout of one operand with each of another.
+* ``combined``: every combination of the flags, sizes and layouts of the known sets, each layout of one operand with
+  each of another, and with them the flags of an ``#ifdef`` that no set gives; those nearest to a known set first.
 * ``retyped``: other element types.
 * ``resized``: a size that is a power of two, or small, or large, where none was.
 """
@@ -16,9 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytriton.fold.known import Known
-from pytriton.fold.variants import number
 
-__all__ = ["SIZES", "TYPES", "combined", "completed", "key_of", "resized", "retyped"]
+__all__ = ["SIZES", "TYPES", "combined", "key_of", "resized", "retyped"]
 
 Defines = Mapping[str, Any]
 
@@ -39,14 +37,19 @@ def combined(
     known: Known,
     sets: Sequence[Defines],
     fresh: Sequence[str],
+    operands: Mapping[str, frozenset[str]],
     accepts: Callable[[Defines], bool],
     limit: int,
 ) -> list[dict[str, Any]]:
     """Combinations of what is in the sets, and of the ``fresh`` flags: at most ``limit``, the nearest first.
 
-    ``accepts``: whether a set can be translated. What cannot be is not given, but what is beyond it is looked at.
+    ``operands``: whose layout a text is (operands.py). ``accepts``: whether a set can be translated. What cannot
+    is not given, but what is beyond it is looked at.
     """
-    texts = _distinct(sets, known.texts)
+    groups: dict[object, list[str]] = {}
+    for text in known.texts:
+        groups.setdefault(operands.get(text), []).append(text)
+    texts = [(names, _distinct(sets, names)) for names in groups.values()]
     numbers: dict[object, dict[str, Any]] = {}
     for defines, row in zip(sets, _distinct_all(sets, known.numbers), strict=True):
         numbers.setdefault(tuple(known.answers(defines).values()), row)
@@ -64,7 +67,7 @@ def combined(
             bare = {name: other for name, other in defines.items() if name != flag}
             given = defines.get(flag) not in (None, False)
             yield {**bare, **absent.get(flag, {})} if given else {**bare, flag: value}
-        for names, rows in ((known.numbers, [*numbers.values()]), (known.texts, texts)):
+        for names, rows in ((known.numbers, [*numbers.values()]), *texts):
             others = {name: value for name, value in defines.items() if name not in names}
             yield from ({**others, **row} for row in rows)
 
@@ -119,33 +122,6 @@ def retyped(known: Known, sets: Sequence[Defines], word: str) -> list[dict[str, 
             other = {**defines, **{name: word for name in names if name in defines}}
             proposed.setdefault(key_of(other), other)
     return [defines for key, defines in proposed.items() if key not in seen]
-
-
-def completed(
-    known: Known, sets: Sequence[Defines], operands: Mapping[str, frozenset[str]]
-) -> list[dict[str, Any]]:
-    """Each layout of one operand with each of another, where some are missing. ``operands``: operands.py."""
-    proposed = []
-    flags = known.modes(sets)
-
-    def mode_of(defines: Defines) -> list[bool]:
-        return [defines.get(name) not in (None, False) for name in flags]
-
-    for row in known.completed(sets, operands):
-        mode = [bool(row[name]) for name in flags]
-        base = next((defines for defines in sets if mode_of(defines) == mode), None)
-        if base is None:
-            continue  # flags that no set has together
-        texts = {name: value for name, value in row.items() if name not in flags and value is not None}
-        written = {name: _written(name, value, sets) for name, value in texts.items()}
-        others = {name: value for name, value in base.items() if name not in row or name in flags}
-        proposed.append(others | written)
-    return proposed
-
-
-def _written(name: str, value: object, sets: Sequence[Defines]) -> object:
-    """A define as the sets have it: a number may be given as text."""
-    return next(defines[name] for defines in sets if name in defines and number(defines[name]) == value)
 
 
 def resized(known: Known, sets: Sequence[Defines]) -> list[dict[str, Any]]:

@@ -71,7 +71,7 @@ def serves(ported: PortedKernel) -> Serves:
     return Serves(Condition(numbers, tuple(asked), terms), served.tables, types, tuple(changes), closed)
 
 
-_POWER: Final = re.compile(r"(\w+) == triton\.next_power_of_2\(\1\)")
+_POWER: Final = re.compile(r"power_of_2\((\w+)\)")
 _LANGUAGE: Final = frozenset(
     (*PRELUDE, *function_names(), *(word for words in TYPE_WORDS for word in words))
 ) | frozenset(
