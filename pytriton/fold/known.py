@@ -30,7 +30,7 @@ from pytriton.fold.conditions import MAX_THREADS, MIN_INNER, Conditions, negated
 from pytriton.fold.evaluate import next_power_of_2, value_of
 from pytriton.fold.join import ELEMENT
 from pytriton.fold.read import Statement
-from pytriton.fold.tables import Row, Table, tables
+from pytriton.fold.tables import Row, Table, cubes, tables
 from pytriton.fold.variants import Defines, Variants, number
 from pytriton.fold.walk import children, rebuilt, statements, walk
 
@@ -69,9 +69,10 @@ class Known:
         conditions: Conditions,
         padded: Mapping[str, str],
         body: Sequence[Statement],
-        exact: Collection[str] = (),
+        exact: Collection[str],
     ) -> None:
         self._padded = dict(padded)
+        self._about: dict[Node, set[str]] = {}  # the numbers of each question
         translations = [variant.translation for variant in variants.variants]
         mentioned = frozenset[str]().union(*(translation.mentioned for translation in translations))
         self._names = [n for n in variants.values if n in mentioned and n not in variants.promised]
@@ -85,7 +86,7 @@ class Known:
         decided += self._asked
         leaves = dict.fromkeys(leaf for node in decided for leaf in _leaves(node))
         self._decided = {leaf: None for leaf in leaves if self.numbers_of(leaf)}
-        self._decided |= {_is_power(name): None for name in padded if name in self._numbers}
+        self._decided |= {_is_power(name): None for name in padded if name in self.integers}
         in_place = any(set(t.reads) & set(t.writes) for t in translations)
         products = any("tl.dot(" in translation.text for translation in translations)
         candidates = [condition.node for condition in conditions.sizes] if in_place else []
@@ -100,21 +101,21 @@ class Known:
     def _sort(self, variants: Variants, exact: set[str]) -> None:
         """What kind each define is. ``exact``: numbers that must be those of a known set."""
         kernels = {name for name in self._names if variants.names_kernel(name)}
-        self._flags = [name for name in self._names if variants.is_flag(name) and name not in kernels]
+        self.flags = [name for name in self._names if variants.is_flag(name) and name not in kernels]
         given = {name: [v for v in variants.values[name] if v is not None] for name in self._names}
-        free = [name for name in self._names if name not in {*exact, *self._flags, *kernels}]
-        self._numbers = [name for name in free if {type(value) for value in given[name]} == {int}]
+        free = [name for name in self._names if name not in {*exact, *self.flags, *kernels}]
+        self.integers = [name for name in free if {type(value) for value in given[name]} == {int}]
         self._floats = [name for name in free if {type(value) for value in given[name]} == {float}]
-        kept = {*self._numbers, *self._floats}
-        self._optional = [n for n in self._names if n in kept and len(given[n]) < variants.count]
-        others = {*kept, *self._flags, *kernels}
-        self._texts = [name for name in self._names if name not in others]
+        self.numbers = [*self.integers, *self._floats]  # of any value, as far as the questions allow it
+        self._optional = [n for n in self._names if n in self.numbers and len(given[n]) < variants.count]
+        others = {*self.numbers, *self.flags, *kernels}
+        self.texts = [name for name in self._names if name not in others]
         self._in_conditions = variants.in_conditions
-        self.truths = {n: variants.truths(n) for n in self._flags if n not in variants.switches}
+        self.truths = {n: variants.truths(n) for n in self.flags if n not in variants.switches}
 
     def _usual(self, products: bool) -> Iterator[Node]:
         """What a translation may depend on, of the numbers that more than ``#if`` reads."""
-        free = [name for name in self._numbers if name not in self._in_conditions]
+        free = [name for name in self.integers if name not in self._in_conditions]
         for name in free:
             yield _is_power(name)
             yield BinOp("==", Atom(name), Atom("1"))
@@ -134,7 +135,7 @@ class Known:
     def columns(self) -> list[Column]:
         """What a row holds, in its order."""
         given = [f"{name}{_GIVEN}" for name in self._optional]
-        return [*self._flags, *self._texts, *given, *self._questions]
+        return [*self.flags, *self.texts, *given, *self._questions]
 
     def row_of(self, defines: Defines) -> Row:
         """The row of a define set."""
@@ -143,7 +144,7 @@ class Known:
     def _row(self, values: Mapping[str, object]) -> Row:
         answers = self._answers(values)
         given = (values.get(name) is not None for name in self._optional)
-        named = (self._value(name, values) for name in (*self._flags, *self._texts))
+        named = (self._value(name, values) for name in (*self.flags, *self.texts))
         return (*named, *given, *(answers[question] for question in self._questions))
 
     def _rows(self, sets: Iterable[Mapping[str, object]]) -> dict[Row, None]:
@@ -151,7 +152,7 @@ class Known:
 
     def _value(self, name: str, values: Mapping[str, object]) -> object:
         value = values.get(name)
-        return value not in (None, False) if name in self._flags else value
+        return value not in (None, False) if name in self.flags else value
 
     def _answers(self, values: Mapping[str, object]) -> dict[Node, bool]:
         """The answer to each question; False where a number that it needs is not given."""
@@ -175,31 +176,23 @@ class Known:
         except (ValueError, TypeError):
             return False
 
+    def fixed(self, defines: Defines) -> Row:
+        """The row without the questions that may be forgotten."""
+        kept = (
+            n for n, column in enumerate(self.columns) if isinstance(column, str) or column in self._decided
+        )
+        row = self.row_of(defines)
+        return tuple(row[n] for n in kept)
+
     def answers(self, defines: Defines) -> dict[Node, bool]:
         """The answer to each question for these defines."""
         return self._answers({name: number(defines.get(name)) for name in self._names})
 
     def numbers_of(self, question: Node) -> set[str]:
         """The numbers that a question is about."""
-        return _names(question, self._padded) & {*self._numbers, *self._floats}
-
-    @property
-    def flags(self) -> list[str]:
-        return list(self._flags)
-
-    @property
-    def texts(self) -> list[str]:
-        """Texts and types."""
-        return list(self._texts)
-
-    @property
-    def numbers(self) -> list[str]:
-        """Defines that stay constexprs of any value, as far as the questions allow it."""
-        return [*self._numbers, *self._floats]
-
-    @property
-    def integers(self) -> list[str]:
-        return list(self._numbers)
+        if question not in self._about:
+            self._about[question] = _names(question, self._padded) & {*self.numbers}
+        return self._about[question]
 
     @property
     def undecided(self) -> list[Node]:
@@ -239,7 +232,7 @@ class Known:
             return f"the kernel was not folded with {strange[0]}={defines[strange[0]]}"
         values = {name: number(defines.get(name)) for name in self._names}
         for name in self.numbers:
-            wanted = int if name in self._numbers else float
+            wanted = int if name in self.integers else float
             value = values[name]
             absent = value is None and name in self._optional
             if not absent and type(value) not in (wanted, *((bool,) if wanted is int else ())):
@@ -266,9 +259,9 @@ class Known:
             return Served((), (), (), ("False",), self.closed)
         columns = self.columns
         names = [c if isinstance(c, str) else show(_without_names(c, self._padded)) for c in columns]
-        answers = [n for n, c in zip(names, columns, strict=True) if c not in self._texts]
+        answers = [n for n, c in zip(names, columns, strict=True) if c not in self.texts]
         exact: list[Table] = []
-        conditions = [self._is(name, int) for name in self._optional if name in self._numbers]
+        conditions = [self._is(name, int) for name in self._optional if name in self.integers]
         conditions += [self._is(name, float) for name in self._floats]
         by_name = dict(zip(names, columns, strict=True))
         constant: dict[Node, object] = {}
@@ -280,13 +273,13 @@ class Known:
                 if self._follows(question, table.rows[0][0], constant):
                     continue
                 constant[question] = table.rows[0][0]
-            if any(column in self._texts for column in asked) and all(
-                column in (*self._texts, *self._flags) for column in asked
+            if any(column in self.texts for column in asked) and all(
+                column in (*self.texts, *self.flags) for column in asked
             ):
                 exact.append(table)
             else:
                 conditions += self._conditions(table, asked)
-        required = tuple(n for n in self._names if n in self._numbers and n not in self._optional)
+        required = tuple(n for n in self._names if n in self.integers and n not in self._optional)
         return Served(tuple(exact), required, tuple(self._optional), tuple(conditions), self.closed)
 
     def _follows(self, question: Node, answer: object, known: Mapping[Node, object]) -> bool:
@@ -295,7 +288,7 @@ class Known:
         name = next(iter(names))
         near = {one: value for one, value in known.items() if self.numbers_of(one) == names}
         bounds = [_bound(one) for one in (question, *near)]
-        if len(names) > 1 or name not in self._numbers or None in bounds:
+        if len(names) > 1 or name not in self.integers or None in bounds:
             return False
         tried = {*_WITNESSES}
         for bound in bounds:
@@ -312,15 +305,15 @@ class Known:
     def _conditions(self, table: Table, columns: Sequence[Column]) -> Iterator[str]:
         """A table as Python expressions: the combinations that it lacks, or where texts are in it, its rows."""
         guarded = [self._guarded(column) for column in columns]
-        if any(column in self._texts for column in columns):
+        if any(column in self.texts for column in columns):
             shown = ", ".join(guarded)
             yield f"({shown}) in [{', '.join(map(repr, table.rows))}]"
             return
         if len(columns) > MAX_COLUMNS:
             yield f"({', '.join(guarded)}) in [{', '.join(map(repr, table.rows))}]"
             return
-        lacking = set(itertools.product((False, True), repeat=len(columns))) - set(table.rows)
-        for cube in _cubes(lacking, {row for row in lacking if not self._possible(columns, row)}):
+        lacking = set[Row](itertools.product((False, True), repeat=len(columns))) - set(table.rows)
+        for cube in cubes(lacking, {row for row in lacking if not self._possible(columns, row)}):
             terms = [(text, value) for text, value in zip(guarded, cube, strict=True) if value is not None]
             if len(terms) == 1:
                 text, value = terms[0]
@@ -332,7 +325,7 @@ class Known:
     def _guarded(self, column: Column, negated: bool = False) -> str:
         """A column as a Python expression that is True or False; a question may lack its numbers."""
         if isinstance(column, str):
-            return column if not negated else f"not {column}" if column in self._flags else _without(column)
+            return column if not negated else f"not {column}" if column in self.flags else _without(column)
         lacking = [name for name in self._optional if name in self.numbers_of(column)]
         if negated:
             parts = [*(f"{name} is None" for name in lacking), show(_opposite(column, self._padded))]
@@ -383,7 +376,8 @@ def _leaves(node: Node) -> Iterator[Node]:
         case BinOp(operator="is" | "is not"):
             return  # a column of its own
         case _ if ELEMENT not in show(node):
-            yield node
+            compared = isinstance(node, BinOp) and node.operator in _COMPARISONS
+            yield node if compared else BinOp("!=", node, Atom("0"))
 
 
 def _decisions(body: Iterable[Statement]) -> Iterator[Node]:
@@ -464,34 +458,3 @@ def _shown(column: Column, value: object, padded: Mapping[str, str]) -> str:
         case Call(arguments=(Atom(text=name),)):
             return f"{name} {'a' if value else 'not a'} power of two"
     return show(_without_names(column, padded) if value else _opposite(column, padded))
-
-
-Cube = tuple[object, ...]
-
-
-def _cubes(rows: set[Row], impossible: set[Row]) -> Iterator[Cube]:
-    """Few cubes (None: either value) that cover the rows, and of others only impossible ones."""
-    merged: set[Cube] = set(rows)
-    prime: set[Cube] = set()
-    while merged:
-        joined: set[Cube] = set()
-        used: set[Cube] = set()
-        for cube in merged:
-            for at, value in enumerate(cube):
-                if value is not None:
-                    other = (*cube[:at], not value, *cube[at + 1 :])
-                    if other in merged:
-                        joined.add((*cube[:at], None, *cube[at + 1 :]))
-                        used |= {cube, other}
-        prime |= merged - used
-        merged = joined
-    left = rows - impossible
-    order = sorted(prime, key=lambda cube: (-cube.count(None), [str(value) for value in cube]))
-    while left:
-        best = max(order, key=lambda cube: sum(_covers(cube, row) for row in left))
-        yield best
-        left = {row for row in left if not _covers(best, row)}
-
-
-def _covers(cube: Cube, row: Row) -> bool:
-    return all(value is None or value == other for value, other in zip(cube, row, strict=True))

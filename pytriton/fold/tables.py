@@ -14,7 +14,7 @@ from itertools import combinations
 from math import prod
 from typing import Final, NamedTuple
 
-__all__ = ["Row", "Table", "tables"]
+__all__ = ["Row", "Table", "cubes", "tables"]
 
 MIN_SAME: Final = 3  # columns that tell each other and have a table of their own
 MAX_MODES: Final = 4  # of which all combinations are tried
@@ -156,3 +156,34 @@ def _join(some: Sequence[Table], given: Mapping[str, object] | None = None) -> I
         here = dict(zip(some[0].names, row, strict=True))
         if all((given or {}).get(name, value) == value for name, value in here.items()):
             yield from _join(some[1:], {**(given or {}), **here})
+
+
+Cube = tuple[object, ...]
+
+
+def cubes(rows: set[Row], impossible: set[Row]) -> Iterator[Cube]:
+    """Few cubes (None: either value) that cover the rows, and of others only impossible ones."""
+    merged: set[Cube] = set(rows)
+    prime: set[Cube] = set()
+    while merged:
+        joined: set[Cube] = set()
+        used: set[Cube] = set()
+        for cube in merged:
+            for at, value in enumerate(cube):
+                if value is not None:
+                    other = (*cube[:at], not value, *cube[at + 1 :])
+                    if other in merged:
+                        joined.add((*cube[:at], None, *cube[at + 1 :]))
+                        used |= {cube, other}
+        prime |= merged - used
+        merged = joined
+    left = rows - impossible
+    order = sorted(prime, key=lambda cube: (-cube.count(None), [str(value) for value in cube]))
+    while left:
+        best = max(order, key=lambda cube: sum(_covers(cube, row) for row in left))
+        yield best
+        left = {row for row in left if not _covers(best, row)}
+
+
+def _covers(cube: Cube, row: Row) -> bool:
+    return all(value is None or value == other for value, other in zip(cube, row, strict=True))

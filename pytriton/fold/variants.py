@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Translation
 
-__all__ = ["Defines", "Set", "Variant", "Variants", "asked_if_given", "names_in", "number"]
+__all__ = ["Defines", "Set", "Variant", "Variants", "asked_if_given", "asked_names", "names_in", "number"]
 
 Set = int
 Defines = Mapping[str, object]
@@ -30,6 +30,7 @@ _COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _IFDEF: Final = re.compile(r"^[ \t]*#[ \t]*ifn?def[ \t]+(\w+)", re.MULTILINE)
 _DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
 _CONDITION: Final = re.compile(r"^[ \t]*#[ \t]*(?:if|elif)\b(?:\\\n|[^\n])*", re.MULTILINE)
+_DEFINES: Final = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _PROMISE: Final = re.compile(r"\b__(?:multipleof|aligned)\s*\([^()]*\)")
 _STRING: Final = re.compile(r'"(?:\\.|[^"\\\n])*"')
 _NAME: Final = re.compile(r"\b[A-Za-z_]\w*")
@@ -48,6 +49,13 @@ def asked_if_given(text: str) -> dict[str, bool]:
     text = _COMMENT.sub(" ", text)
     asked = [*_IFDEF.findall(text), *("".join(names) for names in _DEFINED.findall(text))]
     return {name: len(re.findall(rf"\b{name}\b", text)) == asked.count(name) for name in asked}
+
+
+def asked_names(text: str) -> set[str]:
+    """The names that an ``#if`` or ``#ifdef`` of the text asks for, and that it does not define itself."""
+    bare = _COMMENT.sub(" ", text)
+    asked = {*asked_if_given(text), *names_in(" ".join(_CONDITION.findall(bare)))}
+    return asked - {"if", "elif", "defined", *_DEFINES.findall(bare)}
 
 
 class Variant(NamedTuple):

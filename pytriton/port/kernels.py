@@ -19,20 +19,15 @@ from functools import cached_property
 from typing import Any, Final, Literal
 
 from pytriton.errors import CompileError
-from pytriton.fold.fold import Folded, fold
+from pytriton.fold.fold import Folded
 from pytriton.fold.join import RULES
-from pytriton.fold.known import Known as FoldKnown
 from pytriton.fold.known import Served
-from pytriton.fold.read import Unfoldable
 from pytriton.fold.variants import Variant, number
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.legacy.extract import kernels_of, of_kernels
-from pytriton.pipeline import Parameter, Translation
-from pytriton.port.jobs.likeness import is_near, is_same
-from pytriton.port.jobs.operands import operands
-from pytriton.port.jobs.probe import drop_doubts, uneven
-from pytriton.port.jobs.translations import Defines, Translations, covering, normal, products
-from pytriton.port.jobs.wider import TYPES, combined, resized, retyped
+from pytriton.pipeline import Parameter
+from pytriton.port.jobs.folds import Failure, Folds, Unportable
+from pytriton.port.jobs.translations import Translations, normal, products
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -48,10 +43,6 @@ __all__ = [
     "port_kernel",
 ]
 
-MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
-MAX_SIZES: Final = 8  # that are tried one by one
-MAX_TRANSLATED: Final = 600  # known define sets
-MAX_WIDENED: Final = 600  # variants of a kernel that is tried with more
 
 Origin = Literal["read", "observed", "combined"]
 ORIGINS: Final[tuple[Origin, ...]] = ("read", "observed", "combined")
@@ -115,14 +106,6 @@ class Constexpr:
 
     name: str
     kind: Kind
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A define set that cannot be translated."""
-
-    defines: Mapping[str, Any]
-    error: CompileError
 
 
 @dataclass(frozen=True)
@@ -194,14 +177,6 @@ class PortedKernel:
         return plain | {name: True for name in self.switches if name in plain}
 
 
-class Unportable(Exception):
-    """No define set of a kernel can be translated. ``failures`` say why."""
-
-    def __init__(self, failures: Sequence[Failure]) -> None:
-        super().__init__(str(failures[0].error) if failures else "there is no define set")
-        self.failures = tuple(failures)
-
-
 def port_kernel(
     source: Source,
     kernel: str | None,
@@ -222,7 +197,7 @@ def port_kernel(
         translations = Translations(source, Settings(kernel, strict_literals=strict_literals))
     known = list(_known(sets, translations))
     swept = any(one.swept for one in sets) or bool(_sweeps(sets))
-    folds = _Folds(source.text, translations, function, rules, swept)
+    folds = Folds(source.text, translations, function, rules, swept)
     folds.add_all([one.defines for one in known])
     widened = [Known(defines, frozenset[Origin](["combined"])) for defines in folds.widen()]
     ported = []
@@ -230,162 +205,6 @@ def port_kernel(
         served = [one for one in (*known, *widened) if folded.known.refusal(one.defines) is None]
         ported.append(_ported(folded, variants, served, source, sets, folds))
     return tuple(ported)
-
-
-class _Folds:
-    """The folded kernels of one text, for more and more define sets."""
-
-    def __init__(
-        self,
-        text: str,
-        translations: Translations,
-        function: str | None,
-        rules: Collection[str],
-        swept: bool,
-    ) -> None:
-        self._text = text
-        self._swept = swept
-        self._rules = rules
-        self._function = function
-        self.translations = translations
-        self.variants: list[Variant] = []
-        self.failures: list[Failure] = []
-        self.members: list[Fold] = []
-        self.apart: str | None = None  # why there are several
-        self._exact: set[str] = set()
-
-    def add_all(self, known: Sequence[Defines]) -> None:
-        """Fold until every define set is served that can be translated. Raises Unportable."""
-        wanted = self._of_other_texts(known, covering(known))
-        for _ in range(MAX_ROUNDS):
-            self.failures += self._translate(wanted)
-            if not self.variants:
-                raise Unportable(self.failures)
-            self._fold()
-            failed = [failure.defines for failure in self.failures]
-            wanted = []
-            rows: set[object] = set()
-            for defines in known:
-                row = tuple(folded.known.row_of(defines) for folded, _ in self.members)
-                if row not in rows and self._refuses(defines) and defines not in failed:
-                    rows.add(row)
-                    wanted.append(defines)
-            if not wanted:
-                break
-
-    def _fold(self) -> None:
-        """Fold all variants; numbers that the translations depend on in other ways than was asked become exact."""
-        for _ in range(MAX_ROUNDS):
-            self.members, self.apart = self._folded()
-            exact = set[str]()
-            for folded, variants in self.members:
-                drop_doubts(folded.known, variants, self._translation)
-                exact |= uneven(folded.known, variants, self._translation)
-            if exact <= self._exact:
-                break
-            self._exact |= exact
-
-    def _translation(self, defines: Defines) -> Translation | CompileError:
-        return self.translations(self.translations.mentioned(defines))
-
-    def _of_other_texts(self, known: Sequence[Defines], chosen: Sequence[Defines]) -> list[Defines]:
-        """The chosen define sets, and one for each other text that the translations have."""
-        made = {id(defines): self.translations(defines) for defines in chosen}
-        seen = {one.text for one in made.values() if isinstance(one, Translation)}
-        others: list[Defines] = []
-        for defines in known[:MAX_TRANSLATED]:
-            translation = self.translations(defines)
-            if isinstance(translation, Translation) and translation.text not in seen:
-                seen.add(translation.text)
-                others.append(defines)
-        return [*chosen, *others]
-
-    def _translate(self, wanted: Sequence[Defines]) -> Iterator[Failure]:
-        for defines in wanted:
-            translation = self.translations(defines)
-            if isinstance(translation, CompileError):
-                yield Failure(defines, translation)
-            else:
-                self.variants.append(Variant(defines, translation))
-
-    def _folded(self) -> tuple[list[Fold], str | None]:
-        """The functions, and why there are several. What a sweep may run in groups says so."""
-        traits = [variant.translation.traits for variant in self.variants]
-        groups = self._swept and any(one.swizzles and one.pipelined for one in traits)
-        return _folds(self._text, self.variants, self._function, self._rules, groups, self._exact)
-
-    def _refuses(self, defines: Defines) -> bool:
-        return all(folded.known.refusal(defines) is not None for folded, _ in self.members)
-
-    def widen(self) -> list[Defines]:
-        """Add define sets that no run has shown (jobs/wider.py); what was added."""
-        added: list[Defines] = []
-        if len(self.members) > 1:
-            return added
-        sizes = list(filter(self._can_translate, resized(self._known, self._defines())))
-        added += self._try(sizes, few=True) or [
-            d for one in sizes[:MAX_SIZES] for d in self._try([one], few=True)
-        ]
-        added += self._combine([])
-        for word in TYPES:
-            added += self._try(retyped(self._known, self._defines(), word), same=True)
-        added += self._combine(self._fresh())
-        return added
-
-    def _fresh(self) -> list[str]:
-        """The flags that the text asks for by #ifdef, and that no set gives."""
-        return sorted(self.translations.switches.intersection(self._known.closed))
-
-    def _combine(self, fresh: Sequence[str]) -> list[Defines]:
-        """Add the combinations of what the variants have; with fewer fresh flags where that fails."""
-        if len(self.members) > 1:
-            return []
-        limit = MAX_WIDENED - len(self.variants)
-        for count in range(len(fresh), -1, -1):
-            some = fresh[:count]
-            proposed = combined(
-                self._known, self._defines(), some, self._operands, self._can_translate, limit
-            )
-            if added := self._try(proposed):
-                return added
-        return []
-
-    def _can_translate(self, defines: Defines) -> bool:
-        return isinstance(self._translation(defines), Translation)
-
-    @cached_property
-    def _operands(self) -> Mapping[str, frozenset[str]]:
-        parameters = {p.name: p for variant in self.variants for p in variant.translation.parameters}
-        pointers = [name for name, p in parameters.items() if isinstance(p.type, PointerType)]
-        return operands(self._text, pointers)
-
-    @property
-    def _known(self) -> FoldKnown:
-        return self.members[0][0].known
-
-    def _defines(self) -> list[Defines]:
-        return [variant.defines for variant in self.variants]
-
-    def _try(self, proposed: Sequence[Defines], same: bool = False, few: bool = False) -> list[Defines]:
-        """Fold with more define sets, if the result is one function; what was added.
-
-        ``same``: only if no line of it changes but for element types; ``few``: only if few do.
-        """
-        if not proposed or len(self.members) > 1 or len(self.variants) + len(proposed) > MAX_WIDENED:
-            return []
-        before = self.variants, self.members, self.apart, self._exact
-        self.variants, self._exact = [*self.variants], {*self._exact}
-        list(self._translate(proposed))
-        count = len(before[0])
-        if len(self.variants) > count:
-            one = self.members[0][0]
-            self._fold()
-            other = self.members[0][0]
-            fits = (not same or is_same(one, other)) and (not few or is_near(one, other))
-            if len(self.members) == 1 and fits and self._exact == before[3]:
-                return [variant.defines for variant in self.variants[count:]]
-        self.variants, self.members, self.apart, self._exact = before
-        return []
 
 
 # ---------------------------------------------------------------- define sets
@@ -415,53 +234,13 @@ def _sweeps(sets: Iterable[DefineSet]) -> dict[str, tuple[Any, ...]]:
     return {name: tuple(listed) for name, listed in values.items()}
 
 
-# ---------------------------------------------------------------- folding
-
-
-Fold = tuple[Folded, Sequence[Variant]]
-
-
-def _folds(
-    text: str,
-    variants: Sequence[Variant],
-    function: str | None,
-    rules: Collection[str],
-    groups: bool,
-    exact: Collection[str],
-) -> tuple[list[Fold], str | None]:
-    """The folded kernels with the variants of each: one, or why there are several."""
-    try:
-        return [(fold(text, variants, function, rules, groups, exact), variants)], None
-    except Unfoldable as error:
-        reason = str(error)
-    folds: list[Fold] = []
-    for members in _by_signature(variants):
-        try:
-            folds.append((fold(text, members, None, rules, groups, exact), members))
-        except Unfoldable:
-            folds += [(fold(text, [variant], None, rules, groups, exact), [variant]) for variant in members]
-    return folds, reason
-
-
-def _by_signature(variants: Sequence[Variant]) -> Iterator[list[Variant]]:
-    """Variants whose functions have the same name and parameters of the same kind."""
-    groups: dict[object, list[Variant]] = {}
-    for variant in variants:
-        translation = variant.translation
-        kinds = tuple(
-            (p.identifier, isinstance(p.type, PointerType) or p.type.triton) for p in translation.parameters
-        )
-        groups.setdefault((translation.function, kinds), []).append(variant)
-    yield from groups.values()
-
-
 def _ported(
     folded: Folded,
     variants: Sequence[Variant],
     served: Sequence[Known],
     source: Source,
     sets: Sequence[DefineSet],
-    folds: _Folds,
+    folds: Folds,
 ) -> PortedKernel:
     names = {variant.translation.kernel for variant in variants}
     named_by_define = any(variant.translation.kernel in variant.defines.values() for variant in variants)

@@ -26,7 +26,7 @@ from pytriton.fold.variants import Variant, number
 from pytriton.passes.speed.swizzle import GROUP
 from pytriton.port.equivalence import Case, compare, load_ported
 from pytriton.port.jobs.translations import Translations
-from pytriton.port.kernels import ORIGINS, DefineSet, Known, PortedKernel, port_kernel
+from pytriton.port.kernels import ORIGINS, DefineSet, PortedKernel, port_kernel
 from pytriton.port.ported import PortedText, port_text
 from pytriton.port.prove import Difference, differences
 from pytriton.settings import Settings
@@ -64,6 +64,11 @@ class ProvedKernel:
     def wrong(self) -> tuple[Difference, ...]:
         """All differences."""
         return *self.differing, *self.strange, *self.scattered
+
+    @property
+    def disproved(self) -> bool:
+        """Whether some define set computes something else; it is refused."""
+        return bool(self.unequal or self.strange or self.scattered)
 
     @property
     def by_ttir(self) -> int:
@@ -140,37 +145,35 @@ def prove_kernel(kernel: PortedKernel, translations: Translations) -> ProvedKern
     """The proof of a ported kernel, and the kernel for the define sets that it confirms.
 
     A set is proved where its TTIR is equal, or where what is compiled is literally that of a set that is proved, up
-    to the values of constexprs. A set that a launch gives may also leave the same bytes in random memory. What is
-    neither, or is left when there is no time, is refused from now on; if that is a size, so is every other one.
+    to the values of free constexprs. A set that a launch gives may also leave the same bytes in random memory. All
+    others, and those for which there is no time, are refused from now on, with all sets of their rows.
     """
     seen: dict[object, Difference | None] = {}
     tried: list[Variant] = []
     differing: list[Difference] = []
     unequal: list[Difference] = []
     refused: list[Mapping[str, Any]] = []
-    for known in _in_order(kernel):
-        for variant in _translated([known.defines], translations) or [None]:
-            key = variant and _key(kernel, variant)
-            if variant is None or (key not in seen and len(seen) >= MAX_PROVED):
+    for known in sorted(kernel.sets, key=lambda one: one.origins == {"combined"}):
+        (variant,) = _translated([known.defines], translations)
+        key = _key(kernel, variant)
+        if key not in seen and len(seen) >= MAX_PROVED:
+            refused.append(known.defines)
+            continue
+        if key not in seen:
+            seen[key] = next(differences(kernel.folded, [variant]), None)
+        tried.append(variant)
+        difference = seen[key]
+        if difference is not None:
+            differing.append(difference._replace(defines=known.defines))
+            wrong = _unequal(kernel, variant)
+            unequal += [wrong] if wrong else []
+            if wrong or known.origins == {"combined"}:
                 refused.append(known.defines)
-                continue
-            if key not in seen:
-                seen[key] = next(iter(differences(kernel.folded, [variant])), None)
-            tried.append(variant)
-            difference = seen[key]
-            if difference is not None:
-                differing.append(difference._replace(defines=known.defines))
-                bytes_differ = _unequal(kernel, variant)
-                if bytes_differ is not None:
-                    unequal.append(bytes_differ)
-                if bytes_differ is not None or known.origins == {"combined"}:
-                    refused.append(known.defines)
     unseen = _translated(itertools.islice(_unseen(kernel), MAX_UNSEEN), translations)
     strange = tuple(differences(kernel.folded, unseen))
-    refused += [difference.defines for difference in strange]
     grouped = _in_groups(kernel, tried, translations)
     scattered = tuple(differences(kernel.folded, grouped, GROUP))
-    refused += [difference.defines for difference in scattered]
+    refused += [difference.defines for difference in (*strange, *scattered)]
     return ProvedKernel(
         kernel.without(refused) if refused else kernel,
         len(tried),
@@ -181,11 +184,6 @@ def prove_kernel(kernel: PortedKernel, translations: Translations) -> ProvedKern
         len(grouped),
         scattered,
     )
-
-
-def _in_order(kernel: PortedKernel) -> list[Known]:
-    """The define sets to prove: those that were read or observed, then the others."""
-    return sorted(kernel.sets, key=lambda one: one.origins == {"combined"})
 
 
 def _key(kernel: PortedKernel, variant: Variant) -> object:

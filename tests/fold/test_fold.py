@@ -25,7 +25,7 @@ from pytriton.fold.fold import fold
 from pytriton.fold.variants import Variant
 from pytriton.pipeline import Translation
 from pytriton.port.equivalence import Case, compare, load_ported
-from pytriton.port.jobs.probe import drop_doubts
+from pytriton.port.jobs.probe import settled
 from pytriton.port.prove import Proof, differences, proved
 from tests.legacy.modules import PACKAGES
 
@@ -94,7 +94,7 @@ def proof(name: str) -> Proof:
         except CompileError as error:
             return error
 
-    drop_doubts(found.folded.known, variants(name), translate)
+    settled(found.folded.known, variants(name), translate)
     return found
 
 

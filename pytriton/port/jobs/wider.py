@@ -23,7 +23,7 @@ Defines = Mapping[str, Any]
 TYPES: Final = ("half", "float", "bfloat16", "double")
 MAX_RETYPED: Final = 40  # sets that another type is tried with
 MAX_RESIZED: Final = 2  # sets whose numbers are changed
-MAX_VISITED: Final = 4000  # combinations that are looked at
+MAX_VISITED: Final = 1500  # combinations that are looked at
 # that may change the answer to a question
 SIZES: Final = (16, 32, 64, 128, 256, 1024, 8, 4, 96, 48, 24, 768, 1, 2, 3, 0)
 
@@ -53,7 +53,7 @@ def combined(
     numbers: dict[object, dict[str, Any]] = {}
     for defines, row in zip(sets, _distinct_all(sets, known.numbers), strict=True):
         numbers.setdefault(tuple(known.answers(defines).values()), row)
-    values = {
+    values: dict[str, Any] = {
         flag: next((d[flag] for d in sets if d.get(flag) not in (None, False)), True) for flag in known.flags
     }
     absent = {flag: _absent(flag, sets) for flag in known.flags}
@@ -66,10 +66,10 @@ def combined(
         for flag, value in values.items():
             bare = {name: other for name, other in defines.items() if name != flag}
             given = defines.get(flag) not in (None, False)
-            yield {**bare, **absent.get(flag, {})} if given else {**bare, flag: value}
+            yield bare | absent.get(flag, {}) if given else {**bare, flag: value}
         for names, rows in ((known.numbers, [*numbers.values()]), *texts):
             others = {name: value for name, value in defines.items() if name not in names}
-            yield from ({**others, **row} for row in rows)
+            yield from (others | row for row in rows)
 
     seen = {row_of(defines) for defines in sets}
     proposed: list[dict[str, Any]] = []
