@@ -18,9 +18,9 @@ from typing import Final, NamedTuple
 from pytriton.emit.python import Atom, BinOp, Conditional, Node, UnaryOp
 from pytriton.fold.evaluate import next_power_of_2, value_of
 from pytriton.fold.read import Unfoldable, expression
-from pytriton.fold.variants import Set, Variants
+from pytriton.fold.variants import Set, Variants, names_in
 
-__all__ = ["MIN_INNER", "Condition", "Conditions", "negated"]
+__all__ = ["MAX_THREADS", "MIN_INNER", "Condition", "Conditions", "negated"]
 
 MAX_SPLIT_COST: Final = 2  # a flag or a text
 MAX_FEATURES: Final = 24  # of which pairs and triples are tried
@@ -58,7 +58,7 @@ class Conditions:
         """``elements``: conditions ask for the element types of pointers, not for the defines that say them."""
         self._variants = variants
         self._elements = variants.elements if elements else {}
-        self.words = frozenset(re.findall(r"\w+", text))
+        self.words = frozenset(names_in(text))
         self.opaque: set[str] = set()
         self.asked: list[Condition] = []
         self._arms = dict(self._by_line(text))
@@ -114,7 +114,7 @@ class Conditions:
         fitting = [
             c
             for c in _one(tuple(self._features), self._variants.all)
-            if not (least & ~c.holds | c.holds & ~most)
+            if c.safe and not (least & ~c.holds | c.holds & ~most)
         ]
         if fitting:
             return min(fitting, key=lambda condition: condition.cost)

@@ -1,13 +1,15 @@
-"""The value of a condition for given defines."""
+"""The value of a condition for given defines; a folded body for given constexprs."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from pytriton.emit.python import Atom, BinOp, Conditional, Node, UnaryOp, show
+from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, UnaryOp, show
+from pytriton.fold.read import Block, Simple, Statement
+from pytriton.fold.walk import children, rebuilt, walk
 
-__all__ = ["next_power_of_2", "value_of"]
+__all__ = ["next_power_of_2", "specialised", "value_of"]
 
 
 def next_power_of_2(size: int) -> int:
@@ -59,3 +61,51 @@ def _computed(operator: str, left: object, right: object) -> object:
         case "*":
             return left * right
     raise ValueError(operator)
+
+
+def specialised(body: Sequence[Statement], values: Mapping[str, object]) -> tuple[Statement, ...]:
+    """The statements that are left for these constexprs, without comments."""
+    known = dict(values)
+    return tuple(_specialised(body, known))
+
+
+def _specialised(body: Sequence[Statement], values: dict[str, object]) -> Iterator[Statement]:
+    for statement in body:
+        if statement.node is None:
+            if statement.before:
+                yield Simple(statement.before, None)
+            continue
+        node = _chosen(statement.node, values)
+        if isinstance(statement, Block) and statement.before == "if " and _is_decided(node, values):
+            yield from _specialised(statement.body if value_of(node, values) else statement.otherwise, values)
+        elif isinstance(statement, Block):
+            inner, otherwise = (tuple(_specialised(p, values)) for p in (statement.body, statement.otherwise))
+            yield Block(statement.before, node, inner, otherwise)
+        else:
+            yield Simple(statement.before, node)
+            match node:  # TN_PADDED: tl.constexpr = triton.next_power_of_2(TN)
+                case Call(function="triton.next_power_of_2", arguments=(Atom(text=name),)):
+                    if isinstance(size := values.get(name), int) and size > 0:
+                        values[statement.before.partition(":")[0]] = next_power_of_2(size)
+
+
+def _chosen(node: Node, values: Mapping[str, object]) -> Node:
+    """The expression without choices that defines decide."""
+    if isinstance(node, Conditional) and _is_decided(node.condition, values):
+        chosen = node.then if value_of(node.condition, values) else node.otherwise
+        return _chosen(chosen, values)
+    return rebuilt(node, [_chosen(child, values) for child in children(node)])
+
+
+def _is_decided(node: Node, values: Mapping[str, object]) -> bool:
+    """Whether these values decide a condition."""
+    atoms = [part.text for part in walk(node) if isinstance(part, Atom)]
+    if not all(
+        text in values or text in ("True", "False", "None") or not text.isidentifier() for text in atoms
+    ):
+        return False
+    try:
+        value_of(node, values)
+    except (ValueError, TypeError, SyntaxError):
+        return False
+    return True

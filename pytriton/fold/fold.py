@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pytriton.fold.conditions import Conditions
+from pytriton.fold.evaluate import specialised
 from pytriton.fold.groups import GROUP, grouped
 from pytriton.fold.join import RULES, Joiner
 from pytriton.fold.known import Known
@@ -20,6 +21,7 @@ from pytriton.fold.polish import names_assigned, names_read, polished
 from pytriton.fold.read import Kernel, Parameter, Statement, Unfoldable, read
 from pytriton.fold.unify import unified
 from pytriton.fold.variants import Defines, Set, Variant, Variants, number
+from pytriton.fold.write import body as lines_of
 from pytriton.fold.write import module, printed
 
 __all__ = ["Folded", "fold"]
@@ -41,6 +43,7 @@ class Folded(NamedTuple):
     known: Known
     lines: tuple[int, ...] = ()
     grouped: bool = False
+    body: tuple[Statement, ...] = ()
 
     def bind(self, defines: Defines) -> dict[str, object]:
         """The values of the constexprs for a define set."""
@@ -50,6 +53,19 @@ class Folded(NamedTuple):
             values[name] = value is not None and value is not False if name in self.flags else value
         return values
 
+    def specialised(self, defines: Defines) -> str:
+        """The body for a define set: what defines decide is decided, numbers that are free keep their names.
+
+        What is left of other defines is told by its value. So where two sets have the same, and their translations
+        have the same text, the kernel is proved for both or for neither.
+        """
+        given = self.bind(defines)
+        left = specialised(self.body, given)
+        exact = {name: given[name] for name in names_read(left) if name in given}
+        for name in self.known.numbers:
+            exact.pop(name, None)
+        return module(lines_of(left, 0)) + repr(sorted(exact.items()))
+
 
 def fold(
     text: str,
@@ -57,12 +73,14 @@ def fold(
     function: str | None = None,
     rules: Collection[str] = RULES,
     groups: bool = False,
+    exact: Collection[str] = (),
 ) -> Folded:
     """One kernel that is each variant with that variant's constexprs.
 
     It is called ``function`` where the names of the variants share nothing. ``rules``: what Triton is trusted to
-    drop where it changes nothing (join.py). ``groups``: its programs may run in groups. Raises Unfoldable where the
-    variants cannot be one function.
+    drop where it changes nothing (join.py). ``groups``: its programs may run in groups. ``exact``: numbers that the
+    translations depend on in more ways than known.py asks. Raises Unfoldable where the variants cannot be one
+    function.
     """
     known = Variants(variants, text)
     kernels = _kernels(known)
@@ -90,11 +108,11 @@ def fold(
         _union(kernel.helpers for kernel, _ in kernels),
         _union(kernel.imports for kernel, _ in kernels),
     )
-    served = Known(known, conditions, padding.sizes, merged)
+    served = Known(known, conditions, padding.sizes, merged, exact)
     lines = printed(folded)
     numbers = tuple(number for _, number in lines)
     own = tuple(parameter.name for parameter in parameters)
-    return Folded(module(lines), name, own, constexprs, flags, served, numbers, groups)
+    return Folded(module(lines), name, own, constexprs, flags, served, numbers, groups, tuple(body))
 
 
 def _kernels(variants: Variants) -> list[tuple[Kernel, Set]]:

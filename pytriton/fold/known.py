@@ -1,361 +1,360 @@
-"""Which define sets a folded kernel serves.
+"""Which define sets a folded kernel accepts: those whose *row* is one of the rows that were folded.
 
-It is proved for the define sets that it was folded from. What is said of others (``served``) has three parts:
+The row of a define set holds what decides the folded text and its translation:
 
-* Texts and types, and the flags that go with them, are those of known sets: tables (tables.py).
-* A number that only sizes blocks, or is used as a value, may be any number: the folded text has a name for it. That
-  holds as long as each question about it has an answer that it had for a known set: each condition in the text,
-  which sizes are padded, which blocks are so small that their stores and loads need a barrier. Who can translate
-  finds out which of these questions matter (``doubtful``), and drops the others (``forget``).
-* Flags may be combined if each arm of an ``#if`` that is read was folded, and any two facts (a flag, the answer to
-  a question) are those of one known set.
+* flags: given or not;
+* texts, types, and numbers that the text is specialised on: their exact values;
+* which of the optional numbers are given;
+* questions about all other numbers: each condition in the text or in the folded body that compares one, and those
+  that a translation depends on: is it a power of two, 1, less than 1, too small for a product; are two numbers
+  equal; is a block so small that its stores and loads need a barrier.
+
+Such a number stays a constexpr, so sets of one row share their text as long as no question is missing. Whoever can
+translate checks that: it drops questions that change no text (``forget``), and where two sets of one row have
+different texts the number becomes exact (``exact``). Rows are never combined: a row that was not folded, or that
+the proof did not confirm (``without``), is refused. The tables (tables.py) are exactly the rows.
+
+Each name in the text is in the row or must not be defined (``closed``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from itertools import combinations
+import copy
+import itertools
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, show
-from pytriton.fold.conditions import MIN_INNER, Conditions, negated
+from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, UnaryOp, show
+from pytriton.fold.conditions import MAX_THREADS, MIN_INNER, Conditions, negated
 from pytriton.fold.evaluate import next_power_of_2, value_of
 from pytriton.fold.join import ELEMENT
 from pytriton.fold.read import Statement
-from pytriton.fold.tables import Table, completed, tables
+from pytriton.fold.tables import Row, Table, cubes, tables
 from pytriton.fold.variants import Defines, Variants, number
 from pytriton.fold.walk import children, rebuilt, statements, walk
 
-__all__ = ["Fact", "Known", "Served"]
+__all__ = ["LARGEST", "Column", "Known", "Served"]
 
-Fact = str | Node  # a flag or a text, by its name; a question about numbers
+Column = str | Node  # a define, "NAME is not None", or a question about numbers
+
+_POWER: Final = "power_of_2"  # of the launcher: positive, and a power of two
+_COMPARISONS: Final = ("==", "!=", "<", ">", "<=", ">=")
+_GIVEN: Final = " is not None"
+MAX_COLUMNS: Final = 8  # of a table that is written as the combinations that it lacks
+LARGEST: Final = (1 << 31) - 1  # of 32 bits: larger integers have another type
+_WITNESSES: Final = (-3, 0, 1, 2, 3, 4, 8, 12, 16, 24, 32, 48, 64, 128, 512, 768, 1024, 2048, 3000, 1 << 32)
 
 
 class Served(NamedTuple):
-    """Define sets that are served, in a form that needs nothing of ours to be checked.
+    """The accepted define sets, in a form that needs nothing of ours to be checked.
 
-    Each of the ``tables`` has their row; the ``conditions`` hold, which are Python expressions over defines; and
-    the ``numbers`` are numbers, the ``optional`` ones if they are given.
+    Each of the ``tables`` has their row; the ``conditions`` hold, which are Python expressions over defines; the
+    ``numbers`` are integers, the ``optional`` ones if they are given; none of the ``closed`` names is given.
     """
 
     tables: tuple[Table, ...]
     numbers: tuple[str, ...]
     optional: tuple[str, ...]
     conditions: tuple[str, ...]
+    closed: tuple[str, ...]
 
 
 class Known:
-    """The define sets of one folded kernel."""
+    """The define sets of one folded kernel. ``exact``: numbers that count as texts."""
 
     def __init__(
-        self, variants: Variants, conditions: Conditions, padded: Mapping[str, str], body: Sequence[Statement]
+        self,
+        variants: Variants,
+        conditions: Conditions,
+        padded: Mapping[str, str],
+        body: Sequence[Statement],
+        exact: Collection[str],
     ) -> None:
         self._padded = dict(padded)
+        self._about: dict[Node, set[str]] = {}  # the numbers of each question
         translations = [variant.translation for variant in variants.variants]
         mentioned = frozenset[str]().union(*(translation.mentioned for translation in translations))
-        self._names = [name for name in variants.values if name in mentioned]
-        self._in_place = any(set(t.reads) & set(t.writes) for t in translations)
-        self._products = any("tl.dot(" in translation.text for translation in translations)
-        self._elsewhere = conditions.words - set(self._names)
+        self._names = [n for n in variants.values if n in mentioned and n not in variants.promised]
+        self.closed = tuple(sorted(conditions.words - {*self._names, *variants.promised}))
         defines = {*self._names, *padded.values()}
-        decisions = dict.fromkeys(_decisions(body))  # those over values of the run decide nothing here
-        self._decided = [node for node in decisions if _names(node, padded) <= defines]
-        asked = {part for condition in conditions.asked for part in _parts(condition.node)}
-        asked |= {part for condition in conditions.sizes for part in _parts(condition.node)}
-        accidental = {name for node in self._decided for name in _pinned(node, asked)}
-        self._decided += [condition.node for condition in conditions.asked]
-        given = [node for node in self._decided if _asks_if_given(node)]  # the define itself says it
-        self._decided = [node for node in self._decided if node not in given]
-        self._asked_if_given = {name for node in given for name in _names(node, padded)}
-        self._sizes: list[Node] = []
-        if self._in_place:  # a barrier may be needed where a small block is stored and loaded
-            sizes = [condition.node for condition in conditions.sizes]
-            self._sizes = [node for node in sizes if node not in self._decided]
-        self._sort(variants, accidental | conditions.opaque)
-        self._matter = frozenset(self._asked_of_numbers())
-        self._forgotten: set[Node] = set()
-        self._single: dict[Fact, set[object]] = {}
-        self._pairs: dict[tuple[Fact, Fact], set[tuple[object, object]]] = {}
+        decided = [node for node in _decisions(body) if _names(node, padded) <= defines]
+        asked = {part for one in (*conditions.asked, *conditions.sizes) for part in _parts(one.node)}
+        accidental = {name for node in decided for name in _pinned(node, asked)}
+        self._sort(variants, {*accidental, *conditions.opaque, *exact})
+        self._asked = frozenset(leaf for one in conditions.asked for leaf in _leaves(one.node))
+        decided += self._asked
+        leaves = dict.fromkeys(leaf for node in decided for leaf in _leaves(node))
+        self._decided = {leaf: None for leaf in leaves if self.numbers_of(leaf)}
+        self._decided |= {_is_power(name): None for name in padded if name in self.integers}
+        in_place = any(set(t.reads) & set(t.writes) for t in translations)
+        products = any("tl.dot(" in translation.text for translation in translations)
+        candidates = [condition.node for condition in conditions.sizes] if in_place else []
+        self._questions = [*self._decided]
+        for node in (*candidates, *self._usual(products)):
+            if node not in self._decided and self.numbers_of(node):
+                self._questions.append(node)
         rows = [variants.of(variant) for variant in range(variants.count)]
-        for values in rows:
-            self._learn(values)
-        self.modes = frozenset(self._modes(rows))
-        names = [*(name for name in self._flags if name in self.modes), *self._texts]
-        self._tables = tables(
-            names, [tuple(self._value(name, v) for name in names) for v in rows], self.modes
-        )
+        self._sets = tuple(rows)
+        self._accepted = self._rows(rows)
 
     def _sort(self, variants: Variants, exact: set[str]) -> None:
         """What kind each define is. ``exact``: numbers that must be those of a known set."""
-        kernels = {name for name in self._names if _names_kernel(name, variants)}
-        self._flags = [name for name in self._names if variants.is_flag(name) and name not in kernels]
+        kernels = {name for name in self._names if variants.names_kernel(name)}
+        self.flags = [name for name in self._names if variants.is_flag(name) and name not in kernels]
         given = {name: [v for v in variants.values[name] if v is not None] for name in self._names}
-        self._numbers = {
-            name for name in self._names if name not in exact and all(map(_is_number, given[name]))
-        } - {*self._flags, *kernels}
-        self._integers = {n for n in self._numbers if all(isinstance(value, int) for value in given[n])}
-        self._optional = {n for n in self._numbers if len(given[n]) < variants.count}
-        others = {*self._numbers, *self._flags, *kernels}
-        self._texts = [name for name in self._names if name not in others]
-        self._types = [name for name in self._texts if variants.is_type(name)]
+        free = [name for name in self._names if name not in {*exact, *self.flags, *kernels}]
+        self.integers = [name for name in free if {type(value) for value in given[name]} == {int}]
+        self._floats = [name for name in free if {type(value) for value in given[name]} == {float}]
+        self.numbers = [*self.integers, *self._floats]  # of any value, as far as the questions allow it
+        self._optional = [n for n in self._names if n in self.numbers and len(given[n]) < variants.count]
+        others = {*self.numbers, *self.flags, *kernels}
+        self.texts = [name for name in self._names if name not in others]
+        self._in_conditions = variants.in_conditions
+        self.truths = {n: variants.truths(n) for n in self.flags if n not in variants.switches}
 
-    def _learn(self, values: Mapping[str, object]) -> None:
-        """A known set: its facts, and which of them go together."""
-        facts = [
-            (fact, answer)
-            for fact, answer in self.facts(values).items()
-            if answer is not None
-            or fact in self._texts  # a text may be absent; a question may have no answer
-        ]
-        for fact, answer in facts:
-            self._single.setdefault(fact, set()).add(answer)
-        for (one, first), (other, second) in combinations(facts, 2):
-            if self._paired(one, other):
-                self._pairs.setdefault((one, other), set()).add((first, second))
+    def _usual(self, products: bool) -> Iterator[Node]:
+        """What a translation may depend on, of the numbers that more than ``#if`` reads."""
+        free = [name for name in self.integers if name not in self._in_conditions]
+        for name in free:
+            yield _is_power(name)
+            yield BinOp("==", Atom(name), Atom("1"))
+            yield _less(name, 1)
+            yield BinOp(">", Atom(name), Atom(str(LARGEST)))
+            yield _less(name, -LARGEST - 1)
+            if products:
+                yield _less(name, MIN_INNER)
+            if _less(name, MIN_INNER) in self._decided:  # it is widened once, or several times
+                yield from (_less(name, MIN_INNER >> shift) for shift in range(1, 4))
+        for one, other in itertools.combinations(free, 2):
+            yield BinOp("==", Atom(one), Atom(other))
 
-    def _paired(self, one: Fact, other: Fact) -> bool:
-        """Whether two facts must be known together: not two questions about numbers, nor two texts."""
-        if not isinstance(one, str):
-            return False
-        if isinstance(other, str):
-            return not (one in self._texts and other in self._texts)
-        return one not in _names(other, self._padded) and other in self._matter
+    # ---------------------------------------------------------------- rows
 
-    def _asked_of_numbers(self) -> Iterator[Node]:
-        """The questions that the folded kernel asks of numbers alone; of one about more, the parts are asked."""
-        yield from map(_is_power, self._padded)
-        for node in self._decided:
-            for part in (node, *_atoms(node)):
-                if _names(part, self._padded) <= {*self._numbers, *self._padded.values()}:
-                    yield part
+    @property
+    def columns(self) -> list[Column]:
+        """What a row holds, in its order."""
+        given = [f"{name}{_GIVEN}" for name in self._optional]
+        return [*self.flags, *self.texts, *given, *self._questions]
 
-    def _modes(self, rows: Sequence[Mapping[str, object]]) -> Iterator[str]:
-        """The flags that are not free of the texts."""
-        for flag in self._flags:
-            seen = {(self._value(flag, v), tuple(v.get(name) for name in self._texts)) for v in rows}
-            if len(seen) < len({flag for flag, _ in seen}) * len({texts for _, texts in seen}):
-                yield flag
+    def row_of(self, defines: Defines) -> Row:
+        """The row of a define set."""
+        return self._row({name: number(defines.get(name)) for name in self._names})
+
+    def _row(self, values: Mapping[str, object]) -> Row:
+        answers = self._answers(values)
+        given = (values.get(name) is not None for name in self._optional)
+        named = (self._value(name, values) for name in (*self.flags, *self.texts))
+        return (*named, *given, *(answers[question] for question in self._questions))
+
+    def _rows(self, sets: Iterable[Mapping[str, object]]) -> dict[Row, None]:
+        return {self._row(values): None for values in sets}
 
     def _value(self, name: str, values: Mapping[str, object]) -> object:
-        """A define as it is compared: a flag is a bool, and so is whether an optional number is given."""
         value = values.get(name)
-        return value not in (None, False) if name in self._flags else value
+        return value not in (None, False) if name in self.flags else value
 
-    def facts(self, values: Mapping[str, object]) -> dict[Fact, object]:
-        """The flags, the texts, which optional numbers are given, and the answers to all questions."""
-        facts: dict[Fact, object] = {name: self._value(name, values) for name in (*self._flags, *self._texts)}
-        facts |= {name: values.get(name) is not None for name in sorted(self._optional)}
-        return facts | dict(self._answers(values))
-
-    def facts_of(self, defines: Defines) -> dict[Fact, object]:
-        """The facts of a define set."""
-        return self.facts({name: number(defines.get(name)) for name in self._names})
-
-    @property
-    def free_flags(self) -> list[str]:
-        """The flags that no text goes with."""
-        return [flag for flag in self._flags if flag not in self.modes]
-
-    @property
-    def optional(self) -> list[str]:
-        """The numbers that some sets lack."""
-        return sorted(self._optional)
-
-    @property
-    def harmless(self) -> set[str]:
-        """The numbers that some sets lack, and that change nothing where nothing needs them."""
-        return self._optional - self._asked_if_given
-
-    @property
-    def texts(self) -> list[str]:
-        """Texts and types."""
-        return list(self._texts)
-
-    def one_sided(self) -> list[Fact]:
-        """Flags that every known set has, and questions about padded sizes that all answer alike."""
-        padded = set(self._padded)
-        asked = [*map(_is_power, sorted(padded)), *self._sizes]
-        asked = [node for node in asked if _names(node, self._padded) & padded]
-        flags = [flag for flag in self.free_flags if self._single[flag] == {True}]
-        return [*flags, *(node for node in asked if len(self._single.get(node, ())) == 1)]
-
-    @cached_property
-    def missing(self) -> tuple[tuple[tuple[Fact, object], tuple[Fact, object]], ...]:
-        """Two facts, each of which is known, that no known set has together."""
-        return tuple(self._missing())
-
-    def _missing(self) -> Iterator[tuple[tuple[Fact, object], tuple[Fact, object]]]:
-        harmless = self.harmless
-        for (one, other), seen in self._pairs.items():
-            if {one, other} <= {*self.modes, *self._texts}:
-                continue  # the tables say that
-            for first in sorted(self._single[one], key=str):
-                for second in sorted(self._single[other], key=str):
-                    needless = (one in harmless and first) or (other in harmless and second)
-                    if (first, second) not in seen and not needless:
-                        yield (one, first), (other, second)
-
-    def completed(
-        self, rows: Sequence[Defines], operands: Mapping[str, frozenset[str]]
-    ) -> list[dict[str, object]]:
-        """Texts, and flags that go with them, that none of the sets has, though each of them is known.
-
-        ``operands``: the pointers in whose addresses a text stands.
-        """
-        names = [*(name for name in self._flags if name in self.modes), *self._texts]
-        known = [tuple(self._value(name, _numbered(defines)) for name in names) for defines in rows]
-        missing = completed(names, known, self.modes, self._types, operands)
-        return [dict(zip(names, row, strict=True)) for row in missing]
-
-    def refusal(self, defines: Defines) -> str | None:
-        """Why a define set is not served; None if it is."""
-        values = {name: number(defines.get(name)) for name in self._names}
-        missing = [n for n in self._names if n in self._numbers and not _is_number(values[n])]
-        missing = [n for n in missing if n not in self._optional or values[n] is not None]
-        if missing:
-            return f"{missing[0]} is {values[missing[0]]!r}, and should be a number"
-        strange = sorted(name for name in self._elsewhere if defines.get(name) is not None)
-        if strange:
-            return f"the kernel was not folded with {strange[0]}={defines[strange[0]]}"
-        for table in self._tables:
-            if not table.has(lambda name: self._value(name, values)):
-                given = ", ".join(f"{name}={self._value(name, values)}" for name in table.names)
-                return f"the kernel was not folded with {given}"
-        unknown = self.refusal_of_answers(defines)
-        if unknown is not None:
-            return unknown
-        facts = self.facts(values)
-        for (one, first), (other, second) in self.missing:
-            if facts.get(one) == first and facts.get(other) == second:
-                return (
-                    f"the kernel was not folded with {self._said(one, first)} and {self._said(other, second)}"
-                )
-        return None
-
-    def refusal_of_answers(self, defines: Defines, but: Fact | None = None) -> str | None:
-        """Which fact of these, whatever the others are, no known set has; ``but`` for one."""
-        values = {name: number(defines.get(name)) for name in self._names}
-        for fact, answer in self.facts(values).items():
-            if answer is None or fact in self._texts or fact == but:
-                continue
-            if answer not in self._single.get(fact, ()):
-                return self._unknown(fact, answer, values)
-        return None
-
-    def _unknown(self, fact: Fact, answer: object, values: Mapping[str, object]) -> str:
-        if isinstance(fact, str):
-            return f"the kernel was not folded with {fact}={answer if fact in self._flags else values[fact]}"
-        word = "holds" if answer else "does not hold"
-        sizes = ", ".join(f"{name}={values[name]}" for name in sorted(self._numbers))
-        return f"with {sizes}, {_asked(fact)} {word}, as for no known define set"
-
-    def served(self) -> Served:
-        """What ``refusal`` accepts."""
-        conditions: dict[str, None] = {}
-        for fact, answers in self._single.items():
-            named = isinstance(fact, str) or _names(fact, self._padded) <= {
-                *self._names,
-                *self._padded.values(),
-            }
-            implied = any(self._single.get(larger) == {False} for larger in _larger(fact))
-            alone = len(answers) == 1 and named and not implied
-            if alone and fact not in self._texts and fact not in self.modes:
-                lacking = [
-                    f"{name} is None or "
-                    for name in self.optional
-                    if not isinstance(fact, str) and name in _names(fact, self._padded)
-                ]
-                conditions["".join(lacking) + self._said(fact, next(iter(answers)))] = None
-        numbers = tuple(n for n in self._names if n in self._numbers)
-        for (one, first), (other, second) in self.missing:
-            if len(self._single[one]) > 1 and len(self._single[other]) > 1:
-                conditions[f"not ({self._said(one, first, 3)} and {self._said(other, second, 3)})"] = None
-        return Served(self._tables, numbers, tuple(self.optional), tuple(conditions))
-
-    def _said(self, fact: Fact, answer: object, tight: int = 0) -> str:
-        """A fact as a Python expression."""
-        if not isinstance(fact, str):
-            return show(_without_names(fact if answer else negated(fact), self._padded), tight)
-        if fact in self._flags:
-            return fact if answer else f"not {fact}"
-        if fact in self._optional:
-            return f"{fact} is not None" if answer else f"{fact} is None"
-        if answer is None:
-            return f"{fact} is None"
-        return f"{fact} == " + (f'"{answer}"' if isinstance(answer, str) else repr(answer))
-
-    def doubtful(self) -> set[Node]:
-        """What was answered in one way only, though nothing in the text asks it."""
-        return {
-            fact
-            for fact, answers in self._single.items()
-            if not isinstance(fact, str) and len(answers) == 1 and not self.asked_by_text(fact)
+    def _answers(self, values: Mapping[str, object]) -> dict[Node, bool]:
+        """The answer to each question; False where a number that it needs is not given."""
+        padded = {
+            other: next_power_of_2(value)
+            for name, other in self._padded.items()
+            if isinstance(value := values.get(name), int) and value > 0
         }
+        known = {**values, **padded}
+        return {question: self._answer(question, known) for question in self._questions}
+
+    def _answer(self, question: Node, values: Mapping[str, object]) -> bool:
+        if any(values.get(name) is None for name in self.numbers_of(question)):
+            return False
+        match question:
+            case Call(arguments=(Atom(text=name),)):
+                value = values[name]
+                return isinstance(value, int) and value > 0 and value & (value - 1) == 0
+        try:
+            return bool(value_of(question, values))
+        except (ValueError, TypeError):
+            return False
+
+    def fixed(self, defines: Defines) -> Row:
+        """The row without the questions that may be forgotten."""
+        kept = (
+            n for n, column in enumerate(self.columns) if isinstance(column, str) or column in self._decided
+        )
+        row = self.row_of(defines)
+        return tuple(row[n] for n in kept)
+
+    def answers(self, defines: Defines) -> dict[Node, bool]:
+        """The answer to each question for these defines."""
+        return self._answers({name: number(defines.get(name)) for name in self._names})
 
     def numbers_of(self, question: Node) -> set[str]:
         """The numbers that a question is about."""
-        return _names(question, self._padded) & self._numbers
+        if question not in self._about:
+            self._about[question] = _names(question, self._padded) & {*self.numbers}
+        return self._about[question]
 
-    def answers(self, defines: Defines) -> dict[Node, object]:
-        """The answer to each question for these defines."""
-        return dict(self._answers({name: number(defines.get(name)) for name in self._names}))
+    @property
+    def undecided(self) -> list[Node]:
+        """Questions that neither the text nor the folded body asks."""
+        return [question for question in self._questions if question not in self._decided]
 
-    def asked_by_text(self, question: Node) -> bool:
-        """Whether an ``#if`` of the text or a condition of the folded kernel asks it."""
+    def decides(self, question: Node) -> bool:
+        """Whether the text or the folded body asks it."""
         return question in self._decided
 
-    def forget(self, questions: Iterable[Node]) -> None:
+    def of_blocks(self, question: Node) -> bool:
+        """Whether it is about padded blocks, or small ones that need a barrier, and no ``#if`` asks it."""
+        small = isinstance(question, BinOp) and show(question.right) == str(MAX_THREADS)
+        padded = bool(_names(question, self._padded) & {*self._padded})
+        return question not in self._asked and (small or padded)
+
+    # ---------------------------------------------------------------- changes
+
+    def forget(self, questions: Collection[Node]) -> None:
         """Ask these no longer: their answers were seen to change nothing."""
-        for question in questions:
-            self._forgotten.add(question)
-            self._single.pop(question, None)
-            self._pairs = {pair: seen for pair, seen in self._pairs.items() if question not in pair}
-        self.__dict__.pop("missing", None)
+        self._questions = [question for question in self._questions if question not in questions]
+        self._accepted = self._rows(self._sets)
 
-    def _answers(self, values: Mapping[str, object]) -> Iterator[tuple[Node, object]]:
-        """What is decided by numbers, or by an ``#if``."""
-        whole = {
-            name: value
-            for name in self._names
-            if name in self._integers and isinstance(value := values.get(name), int) and value > 0
-        }
-        padded = {
-            other: next_power_of_2(whole[name]) for name, other in self._padded.items() if name in whole
-        }
-        questions: list[Node] = [*self._decided, *self._sizes]
-        questions += [part for node in self._decided for part in _atoms(node) if part not in self._decided]
-        answers = [(node, _decided(node, {**values, **padded})) for node in dict.fromkeys(questions)]
-        for name, value in whole.items():
-            answers.append((_is_power(name), value & (value - 1) == 0))
-            if self._products:
-                answers.append((_is_small(name, MIN_INNER), value < MIN_INNER))
-            if _is_small(name, MIN_INNER) in self._decided:  # it is widened once, or twice
-                smaller = (MIN_INNER >> shift for shift in range(1, 4))
-                answers += [(_is_small(name, size), value < size) for size in smaller]
-        yield from (answer for answer in answers if answer[0] not in self._forgotten)
+    def without(self, sets: Iterable[Defines]) -> Known:
+        """The same, but for the rows of these define sets."""
+        gone = {self.row_of(defines) for defines in sets}
+        narrowed = copy.copy(self)
+        narrowed._accepted = {row: None for row in self._accepted if row not in gone}
+        return narrowed
+
+    # ---------------------------------------------------------------- what is accepted
+
+    def refusal(self, defines: Defines) -> str | None:
+        """Why a define set is refused; None if it is accepted."""
+        strange = [name for name in self.closed if defines.get(name) is not None]
+        if strange:
+            return f"the kernel was not folded with {strange[0]}={defines[strange[0]]}"
+        values = {name: number(defines.get(name)) for name in self._names}
+        for name in self.numbers:
+            wanted = int if name in self.integers else float
+            value = values[name]
+            absent = value is None and name in self._optional
+            if not absent and type(value) not in (wanted, *((bool,) if wanted is int else ())):
+                return f"{name} is {value!r}, and should be {'an integer' if wanted is int else 'a float'}"
+        for name, truths in self.truths.items():
+            if values[name] not in truths:
+                return f"the kernel was not folded with {name}={defines.get(name)}"
+        row = self._row(values)
+        if row in self._accepted:
+            return None
+        if not self._accepted:
+            return "no define set of it was proved"
+        nearest = min(self._accepted, key=lambda other: sum(a != b for a, b in zip(row, other, strict=True)))
+        differing = [
+            _shown(column, value, self._padded)
+            for column, value, other in zip(self.columns, row, nearest, strict=True)
+            if value != other
+        ]
+        return f"the kernel was not proved with {' and '.join(differing)}"
+
+    def served(self) -> Served:
+        """What ``refusal`` accepts."""
+        if not self._accepted:
+            return Served((), (), (), ("False",), self.closed)
+        columns = self.columns
+        names = [c if isinstance(c, str) else show(_without_names(c, self._padded)) for c in columns]
+        answers = [n for n, c in zip(names, columns, strict=True) if c not in self.texts]
+        exact: list[Table] = []
+        conditions = [self._is(name, int) for name in self._optional if name in self.integers]
+        conditions += [self._is(name, float) for name in self._floats]
+        by_name = dict(zip(names, columns, strict=True))
+        constant: dict[Node, object] = {}
+        for table in sorted(
+            tables(names, list(self._accepted), answers), key=_is_constant_power, reverse=True
+        ):
+            asked = [by_name[name] for name in table.names]
+            if len(asked) == len(table.rows) == 1 and not isinstance(question := asked[0], str):
+                if self._follows(question, table.rows[0][0], constant):
+                    continue
+                constant[question] = table.rows[0][0]
+            if any(column in self.texts for column in asked) and all(
+                column in (*self.texts, *self.flags) for column in asked
+            ):
+                exact.append(table)
+            else:
+                conditions += self._conditions(table, asked)
+        required = tuple(n for n in self._names if n in self.integers and n not in self._optional)
+        return Served(tuple(exact), required, tuple(self._optional), tuple(conditions), self.closed)
+
+    def _follows(self, question: Node, answer: object, known: Mapping[Node, object]) -> bool:
+        """Whether every number with the known answers has this one; False if that cannot be tried."""
+        names = self.numbers_of(question)
+        name = next(iter(names))
+        near = {one: value for one, value in known.items() if self.numbers_of(one) == names}
+        bounds = [_bound(one) for one in (question, *near)]
+        if len(names) > 1 or name not in self.integers or None in bounds:
+            return False
+        tried = {*_WITNESSES}
+        for bound in bounds:
+            assert bound is not None
+            tried |= {*range(bound - 4, bound + 5), next_power_of_2(max(bound, 0) + 2)}
+        answers = ({one: self._answer(one, {name: value}) for one in (question, *near)} for value in tried)
+        fitting = [found for found in answers if all(found[one] == value for one, value in near.items())]
+        return bool(near) and all(found[question] == answer for found in fitting)
+
+    def _is(self, name: str, kind: type) -> str:
+        known = f"isinstance({name}, {kind.__name__})"
+        return f"{name} is None or {known}" if name in self._optional else known
+
+    def _conditions(self, table: Table, columns: Sequence[Column]) -> Iterator[str]:
+        """A table as Python expressions: the combinations that it lacks, or where texts are in it, its rows."""
+        guarded = [self._guarded(column) for column in columns]
+        if any(column in self.texts for column in columns):
+            shown = ", ".join(guarded)
+            yield f"({shown}) in [{', '.join(map(repr, table.rows))}]"
+            return
+        if len(columns) > MAX_COLUMNS:
+            yield f"({', '.join(guarded)}) in [{', '.join(map(repr, table.rows))}]"
+            return
+        lacking = set[Row](itertools.product((False, True), repeat=len(columns))) - set(table.rows)
+        for cube in cubes(lacking, {row for row in lacking if not self._possible(columns, row)}):
+            terms = [(text, value) for text, value in zip(guarded, cube, strict=True) if value is not None]
+            if len(terms) == 1:
+                text, value = terms[0]
+                column = columns[next(n for n, v in enumerate(cube) if v is not None)]
+                yield self._guarded(column, negated=True) if value else text
+            else:
+                yield f"not ({' and '.join(_tight(text, bool(value)) for text, value in terms)})"
+
+    def _guarded(self, column: Column, negated: bool = False) -> str:
+        """A column as a Python expression that is True or False; a question may lack its numbers."""
+        if isinstance(column, str):
+            return column if not negated else f"not {column}" if column in self.flags else _without(column)
+        lacking = [name for name in self._optional if name in self.numbers_of(column)]
+        if negated:
+            parts = [*(f"{name} is None" for name in lacking), show(_opposite(column, self._padded))]
+            return " or ".join(parts)
+        parts = [*(f"{name}{_GIVEN}" for name in lacking), show(_without_names(column, self._padded))]
+        return " and ".join(parts)
+
+    def _possible(self, columns: Sequence[Column], row: Row) -> bool:
+        """Whether some numbers have these answers; they are tried where there are few."""
+        asked = [(c, v) for c, v in zip(columns, row, strict=True) if not isinstance(c, str)]
+        names = sorted({name for column, _ in asked for name in self.numbers_of(column)} - {*self._floats})
+        if not names or len(names) > 2 or any(len(_names(c, self._padded)) > 3 for c, _ in asked):
+            return True
+        for values in itertools.product(_WITNESSES, repeat=len(names)):
+            answers = self._answers(dict(zip(names, values, strict=True)))
+            if all(answers[column] == value for column, value in asked if not isinstance(column, str)):
+                return True
+        return False
 
 
-_POWER: Final = "triton.next_power_of_2"
+# ---------------------------------------------------------------- questions
 
 
-def _asks_if_given(node: Node) -> bool:
-    return isinstance(node, BinOp) and node.operator in ("is", "is not")
-
-
-def _is_small(name: str, size: int) -> Node:
+def _less(name: str, size: int) -> Node:
     return BinOp("<", Atom(name), Atom(str(size)))
 
 
-def _larger(fact: Fact) -> Iterator[Node]:
-    """``TK < 16`` of ``TK < 8``."""
-    match fact:
-        case BinOp(operator="<", left=Atom(text=name), right=Atom(text=text)) if text.isdigit():
-            yield from (_is_small(name, int(text) << shift) for shift in range(1, 4))
-
-
 def _is_power(name: str) -> Node:
-    return BinOp("==", Atom(name), Call(_POWER, (Atom(name),)))
+    return Call(_POWER, (Atom(name),))
 
 
 def _names(question: Node, padded: Mapping[str, str]) -> set[str]:
@@ -365,46 +364,24 @@ def _names(question: Node, padded: Mapping[str, str]) -> set[str]:
     return names | {name for name, other in padded.items() if other in names}
 
 
-def _asked(question: Node) -> str:
-    """A question as a person says it."""
-    match question:
-        case BinOp(operator="==", left=Atom(text=name), right=Call(function=function)) if function == _POWER:
-            return f"{name} is a power of two"
-    return show(question)
-
-
-def _without_names(node: Node, padded: Mapping[str, str]) -> Node:
-    """The expression over defines only: TN_PADDED is computed from TN."""
-    names = {other: name for name, other in padded.items()}
-    if isinstance(node, Atom) and node.text in names:
-        return Call(_POWER, (Atom(names[node.text]),))
-    return rebuilt(node, [_without_names(child, padded) for child in children(node)])
-
-
-def _decided(node: Node, values: Mapping[str, object]) -> object:
-    """None of what asks for the type of elements: that is among the fixed values."""
-    if ELEMENT in show(node):
-        return None
-    try:
-        return bool(value_of(node, values))
-    except (ValueError, TypeError):
-        return None
-
-
-def _numbered(defines: Defines) -> dict[str, object]:
-    return {name: number(value) for name, value in defines.items()}
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _names_kernel(name: str, variants: Variants) -> bool:
-    return all(variant.defines.get(name) == variant.translation.kernel for variant in variants.variants)
+def _leaves(node: Node) -> Iterator[Node]:
+    """The conditions that a condition is made of."""
+    match node:
+        case BinOp(operator="and" | "or", left=left, right=right):
+            yield from (*_leaves(left), *_leaves(right))
+        case UnaryOp(operator="not", operand=operand):
+            yield from _leaves(operand)
+        case Conditional(condition=condition, then=then, otherwise=otherwise):
+            yield from (*_leaves(condition), *_leaves(then), *_leaves(otherwise))
+        case BinOp(operator="is" | "is not"):
+            return  # a column of its own
+        case _ if ELEMENT not in show(node):
+            compared = isinstance(node, BinOp) and node.operator in _COMPARISONS
+            yield node if compared else BinOp("!=", node, Atom("0"))
 
 
 def _decisions(body: Iterable[Statement]) -> Iterator[Node]:
-    """The conditions of all ``if``s and choices; those on values of the run decide nothing here."""
+    """The conditions of all ``if``s and choices."""
     for statement in statements(body):
         if statement.node is not None:
             if statement.before == "if ":
@@ -415,7 +392,7 @@ def _decisions(body: Iterable[Statement]) -> Iterator[Node]:
 def _parts(node: Node) -> Iterator[tuple[Node, Node]]:
     """What a condition compares."""
     for part in walk(node):
-        if isinstance(part, BinOp) and part.operator in ("==", "!=", "<", ">", "<=", ">="):
+        if isinstance(part, BinOp) and part.operator in _COMPARISONS:
             yield part.left, part.right
 
 
@@ -428,12 +405,56 @@ def _pinned(node: Node, asked: set[tuple[Node, Node]]) -> Iterator[str]:
             yield left.text
 
 
-def _atoms(node: Node) -> Iterator[Node]:
-    """The comparisons in a condition of several."""
-    for part in walk(node):
-        if (
-            isinstance(part, BinOp)
-            and part.operator in ("==", "!=", "<", ">", "<=", ">=")
-            and part is not node
-        ):
-            yield part
+# ---------------------------------------------------------------- as Python
+
+
+def _without_names(node: Node, padded: Mapping[str, str]) -> Node:
+    """The expression over defines only: TN_PADDED is computed from TN."""
+    names = {other: name for name, other in padded.items()}
+    if isinstance(node, Atom) and node.text in names:
+        return Call("triton.next_power_of_2", (Atom(names[node.text]),))
+    return rebuilt(node, [_without_names(child, padded) for child in children(node)])
+
+
+def _bound(question: Node) -> int | None:
+    """The number that a question compares another with; 0 for powers of two; None for any other question."""
+    match question:
+        case Call(function=function) if function == _POWER:
+            return 0
+        case BinOp(left=Atom(), right=Atom(text=text)) if re.fullmatch(r"-?\d+", text):
+            return int(text)
+    return None
+
+
+def _is_constant_power(table: Table) -> bool:
+    return len(table.names) == 1 and table.names[0].startswith(_POWER) and table.rows == ((True,),)
+
+
+def _opposite(node: Node, padded: Mapping[str, str]) -> Node:
+    return negated(_without_names(node, padded))
+
+
+def _tight(text: str, value: bool) -> str:
+    """A text, or its opposite, as an operand of ``and``."""
+    simple = re.fullmatch(r"\w+", text)
+    if value:
+        return f"({text})" if re.search(r" and | or | if ", text) else text
+    if text.endswith(_GIVEN) and " and " not in text:
+        return _without(text)
+    return f"not {text}" if simple else f"not ({text})"
+
+
+def _without(given: str) -> str:
+    return f"{given.removesuffix(_GIVEN)} is None"
+
+
+def _shown(column: Column, value: object, padded: Mapping[str, str]) -> str:
+    """A value of a row, for a message."""
+    if isinstance(column, str) and column.endswith(_GIVEN):
+        return column.removesuffix(_GIVEN) if value else f"no {column.removesuffix(_GIVEN)}"
+    if isinstance(column, str):
+        return f"{column}={value}"
+    match column:
+        case Call(arguments=(Atom(text=name),)):
+            return f"{name} {'a' if value else 'not a'} power of two"
+    return show(_without_names(column, padded) if value else _opposite(column, padded))

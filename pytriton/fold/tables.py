@@ -12,13 +12,12 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import prod
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
-__all__ = ["Table", "completed", "tables"]
+__all__ = ["Row", "Table", "cubes", "tables"]
 
 MIN_SAME: Final = 3  # columns that tell each other and have a table of their own
-MAX_JOINED: Final = 400
+MAX_MODES: Final = 4  # of which all combinations are tried
 
 Row = tuple[object, ...]
 
@@ -41,38 +40,6 @@ def tables(names: Sequence[str], rows: Collection[Row], flags: Collection[str]) 
     for component in _components(whole):
         made += _split(_projected(whole, component), flags)
     return tuple(table for table in made if not _says_nothing(table, flags))
-
-
-def completed(
-    names: Sequence[str],
-    rows: Collection[Row],
-    flags: Collection[str],
-    apart: Collection[str],
-    operands: Mapping[str, frozenset[str]] = MappingProxyType({}),
-) -> list[Row]:
-    """The rows that are missing for the smallest tables to say all: each layout of A with each of B.
-
-    Those of ``apart`` are types, to be free of all others but those that they tell: a type and its infinity.
-    ``operands``: what a column is about; two that are about different things are free of each other.
-    """
-    whole = Table(tuple(names), tuple(dict.fromkeys(rows)))
-
-    same = {name for name in names for type_ in apart if _same(_projected(whole, (name, type_)))}
-    own = {*apart, *same}
-
-    def strangers(one: str, other: str) -> bool:
-        first, second = (operands.get(name, frozenset()) for name in (one, other))
-        return bool(first and second) and not first & second
-
-    def linked(one: str, other: str) -> bool:
-        pair = _projected(whole, (one, other))
-        return not _free(pair) and not strangers(one, other) and (not {one, other} & own or _same(pair))
-
-    groups = _linked(names, linked)
-    parts = [part for group in groups for part in _smallest(_projected(whole, group), flags, strangers)]
-    joined = list(itertools.islice(_join(parts), MAX_JOINED))
-    found = [tuple(row[name] for name in names) for row in joined]
-    return [row for row in found if row not in whole.rows] if len(found) < MAX_JOINED else []
 
 
 def _says_nothing(table: Table, flags: Collection[str]) -> bool:
@@ -116,13 +83,7 @@ def _split(table: Table, flags: Collection[str]) -> list[Table]:
     return _without_needless(parts, flags, table) if _says(parts, table) else [table]
 
 
-def _never(_one: str, _other: str) -> bool:
-    return False
-
-
-def _smallest(
-    table: Table, flags: Collection[str], strangers: Callable[[str, str], bool] = _never
-) -> list[Table]:
+def _smallest(table: Table, flags: Collection[str]) -> list[Table]:
     """The smallest tables that may say the same: columns that are free of each other in each mode stand apart."""
     if len(table.names) == 1 or len(table.rows) == 1:
         return [table]
@@ -130,10 +91,10 @@ def _smallest(
     others = [name for name in table.names if name not in modes]
 
     def told(one: str, other: str) -> bool:
-        return _same(_projected(table, (one, other))) and not strangers(one, other)
+        return _same(_projected(table, (one, other)))
 
     def tied(one: str, other: str) -> bool:
-        return not _free_within(_projected(table, (*modes, one, other)), 2) and not strangers(one, other)
+        return not _free_within(_projected(table, (*modes, one, other)), 2)
 
     same = _linked(others, told)
     parts = [_projected(table, group) for group in same if len(group) >= MIN_SAME]
@@ -173,7 +134,7 @@ def _without_needless(parts: list[Table], flags: Collection[str], wanted: Table)
 def _fewer(names: Sequence[str], modes: Collection[str]) -> Iterator[list[str]]:
     """The names with none of the modes, with one of them, and so on."""
     own = [name for name in names if name in modes]
-    for count in range(len(own) + 1):
+    for count in (*range(min(len(own), MAX_MODES)), len(own)):
         for kept in combinations(own, count):
             yield [name for name in names if name not in own or name in kept]
 
@@ -195,3 +156,34 @@ def _join(some: Sequence[Table], given: Mapping[str, object] | None = None) -> I
         here = dict(zip(some[0].names, row, strict=True))
         if all((given or {}).get(name, value) == value for name, value in here.items()):
             yield from _join(some[1:], {**(given or {}), **here})
+
+
+Cube = tuple[object, ...]
+
+
+def cubes(rows: set[Row], impossible: set[Row]) -> Iterator[Cube]:
+    """Few cubes (None: either value) that cover the rows, and of others only impossible ones."""
+    merged: set[Cube] = set(rows)
+    prime: set[Cube] = set()
+    while merged:
+        joined: set[Cube] = set()
+        used: set[Cube] = set()
+        for cube in merged:
+            for at, value in enumerate(cube):
+                if value is not None:
+                    other = (*cube[:at], not value, *cube[at + 1 :])
+                    if other in merged:
+                        joined.add((*cube[:at], None, *cube[at + 1 :]))
+                        used |= {cube, other}
+        prime |= merged - used
+        merged = joined
+    left = rows - impossible
+    order = sorted(prime, key=lambda cube: (-cube.count(None), [str(value) for value in cube]))
+    while left:
+        best = max(order, key=lambda cube: sum(_covers(cube, row) for row in left))
+        yield best
+        left = {row for row in left if not _covers(best, row)}
+
+
+def _covers(cube: Cube, row: Row) -> bool:
+    return all(value is None or value == other for value, other in zip(cube, row, strict=True))

@@ -7,6 +7,7 @@ compared and cut in one instruction, and can be keys.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -14,7 +15,7 @@ from typing import Final, NamedTuple
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Translation
 
-__all__ = ["Defines", "Set", "Variant", "Variants", "asked_if_given", "number"]
+__all__ = ["Defines", "Set", "Variant", "Variants", "asked_if_given", "asked_names", "names_in", "number"]
 
 Set = int
 Defines = Mapping[str, object]
@@ -28,6 +29,16 @@ _FLOAT: Final = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][
 _COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _IFDEF: Final = re.compile(r"^[ \t]*#[ \t]*ifn?def[ \t]+(\w+)", re.MULTILINE)
 _DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
+_CONDITION: Final = re.compile(r"^[ \t]*#[ \t]*(?:if|elif)\b(?:\\\n|[^\n])*", re.MULTILINE)
+_DEFINES: Final = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+_PROMISE: Final = re.compile(r"\b__(?:multipleof|aligned)\s*\([^()]*\)")
+_STRING: Final = re.compile(r'"(?:\\.|[^"\\\n])*"')
+_NAME: Final = re.compile(r"\b[A-Za-z_]\w*")
+
+
+def names_in(text: str) -> list[str]:
+    """The names in a text, but for comments and strings, as often as they occur."""
+    return _NAME.findall(_STRING.sub(" ", _COMMENT.sub(" ", text)))
 
 
 def asked_if_given(text: str) -> dict[str, bool]:
@@ -38,6 +49,13 @@ def asked_if_given(text: str) -> dict[str, bool]:
     text = _COMMENT.sub(" ", text)
     asked = [*_IFDEF.findall(text), *("".join(names) for names in _DEFINED.findall(text))]
     return {name: len(re.findall(rf"\b{name}\b", text)) == asked.count(name) for name in asked}
+
+
+def asked_names(text: str) -> set[str]:
+    """The names that an ``#if`` or ``#ifdef`` of the text asks for, and that it does not define itself."""
+    bare = _COMMENT.sub(" ", text)
+    asked = {*asked_if_given(text), *names_in(" ".join(_CONDITION.findall(bare)))}
+    return asked - {"if", "elif", "defined", *_DEFINES.findall(bare)}
 
 
 class Variant(NamedTuple):
@@ -64,7 +82,16 @@ class Variants:
 
     def __init__(self, variants: Sequence[Variant], text: str = "") -> None:
         self.variants = tuple(variants)
-        self._valued = {name for name, alone in asked_if_given(text).items() if not alone}
+        given = (value for variant in variants for value in variant.defines.values())
+        inner = {name for value in given if isinstance(value, str) for name in names_in(value)}
+        asked = asked_if_given(text)
+        self._valued = {name for name, alone in asked.items() if not alone}
+        self.switches = {name for name, alone in asked.items() if alone} - inner  # given or not, no value
+        self._mentions = Counter(names_in(text))
+        bare = _COMMENT.sub(" ", text)
+        conditions = {*names_in(" ".join(_CONDITION.findall(bare)))}
+        self.in_conditions = conditions - {*names_in(_CONDITION.sub(" ", bare))} - inner
+        self.promised = {*self._mentions} - {*names_in(_PROMISE.sub(" ", bare))} - inner
         self.all: Set = (1 << len(self.variants)) - 1
         self.count = len(self.variants)
         self.values: dict[str, list[object]] = {}
@@ -103,6 +130,18 @@ class Variants:
             value is None or value is True or value == "" or (value is False and not absent)
             for value in values
         )
+
+    def truths(self, name: str) -> tuple[object, ...]:
+        """The values that a flag can have, if its value is read. Where only ``#if`` reads it, none is 0."""
+        given = dict.fromkeys(self.values[name])
+        if name in self.in_conditions and not {None, False}.isdisjoint(given):
+            given |= dict.fromkeys((None, False))
+        return tuple(given)
+
+    def names_kernel(self, name: str) -> bool:
+        """Whether a define is the name of the kernel, and nothing else."""
+        named = all(variant.defines.get(name) == variant.translation.kernel for variant in self.variants)
+        return named and self._mentions[name] == 1
 
     @cached_property
     def elements(self) -> dict[str, list[str]]:

@@ -99,7 +99,8 @@ def port(options: argparse.Namespace) -> int:
     if not package.files:
         print("no Triton-C was ported" if texts else "no Triton-C was found", file=sys.stderr)
         return 1 if package.problems else 0
-    return _output(root, package, options, is_package) or (1 if package.problems else 0)
+    disproved = any(proof.disproved for _, proofs in proved for proof in proofs)
+    return _output(root, package, options, is_package) or int(disproved or bool(package.problems))
 
 
 def _is_package(options: argparse.Namespace) -> bool:
@@ -174,6 +175,8 @@ def _lines(proved: ProvedText, name: str, root: Path) -> list[str]:
         proof = next((one for one in proved.proofs if one.kernel is kernel), None)
         lines.append(f"{head}; {proof.summary()}" if proof else head)
         lines += [f"    {note}" for note in remarks(proved.text, kernel, root)]
+        if proof and proof.wrong:
+            lines.append("    refused, or equal only in bytes, as the compiled code differs:")
         for difference in proof.wrong if proof else ():
             lines += [f"    {dict(difference.defines)}", *(f"        {line}" for line in difference.lines)]
     return lines

@@ -12,28 +12,22 @@ Invariants: define sets whose text is the same are translated once; a ported ker
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Final, Literal
 
 from pytriton.errors import CompileError
-from pytriton.fold.fold import Folded, fold
+from pytriton.fold.fold import Folded
 from pytriton.fold.join import RULES
-from pytriton.fold.known import Fact, Served
-from pytriton.fold.known import Known as FoldKnown
-from pytriton.fold.read import Unfoldable
+from pytriton.fold.known import Served
 from pytriton.fold.variants import Variant, number
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.legacy.extract import kernels_of, of_kernels
-from pytriton.pipeline import Parameter, Translation
-from pytriton.port.jobs.likeness import is_near, is_same
-from pytriton.port.jobs.operands import operands
-from pytriton.port.jobs.probe import drop_doubts
-from pytriton.port.jobs.translations import Defines, Translations, covering, normal, products
-from pytriton.port.jobs.wider import TYPES, completed, flipped, paired, retyped, turned
+from pytriton.pipeline import Parameter
+from pytriton.port.jobs.folds import Failure, Folds, Unportable
+from pytriton.port.jobs.translations import Translations, normal, products
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -49,11 +43,6 @@ __all__ = [
     "port_kernel",
 ]
 
-MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
-MAX_TRANSLATED: Final = 600  # known define sets
-MAX_WIDENINGS: Final = 10  # rounds of looking for define sets that nobody has shown
-MAX_WIDENED: Final = 600  # variants of a kernel that is tried with more
-MAX_REFUSED: Final = 50  # define sets that are added to a fold in one round
 
 Origin = Literal["read", "observed", "combined"]
 ORIGINS: Final[tuple[Origin, ...]] = ("read", "observed", "combined")
@@ -120,14 +109,6 @@ class Constexpr:
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A define set that cannot be translated."""
-
-    defines: Mapping[str, Any]
-    error: CompileError
-
-
-@dataclass(frozen=True)
 class PortedKernel:
     """One function for many define sets; see the head of this file.
 
@@ -184,17 +165,16 @@ class PortedKernel:
         """Why a define set is not served; None if it is."""
         return self.folded.known.refusal(self._plain(defines))
 
+    def without(self, sets: Sequence[Mapping[str, Any]]) -> PortedKernel:
+        """The kernel that refuses these define sets, and all others of their rows (fold/known.py)."""
+        known = self.folded.known.without(map(self._plain, sets))
+        folded = self.folded._replace(known=known)
+        left = tuple(one for one in self.sets if known.refusal(self._plain(one.defines)) is None)
+        return replace(self, folded=folded, sets=left, served=known.served())
+
     def _plain(self, defines: Mapping[str, Any]) -> dict[str, Any]:
         plain = normal(defines)
         return plain | {name: True for name in self.switches if name in plain}
-
-
-class Unportable(Exception):
-    """No define set of a kernel can be translated. ``failures`` say why."""
-
-    def __init__(self, failures: Sequence[Failure]) -> None:
-        super().__init__(str(failures[0].error) if failures else "there is no define set")
-        self.failures = tuple(failures)
 
 
 def port_kernel(
@@ -217,146 +197,14 @@ def port_kernel(
         translations = Translations(source, Settings(kernel, strict_literals=strict_literals))
     known = list(_known(sets, translations))
     swept = any(one.swept for one in sets) or bool(_sweeps(sets))
-    folds = _Folds(source.text, translations, function, rules, swept)
+    folds = Folds(source.text, translations, function, rules, swept)
     folds.add_all([one.defines for one in known])
     widened = [Known(defines, frozenset[Origin](["combined"])) for defines in folds.widen()]
     ported = []
     for folded, variants in folds.members:
-        drop_doubts(folded.known, variants, lambda defines: translations(translations.mentioned(defines)))
         served = [one for one in (*known, *widened) if folded.known.refusal(one.defines) is None]
         ported.append(_ported(folded, variants, served, source, sets, folds))
     return tuple(ported)
-
-
-Propose = Callable[[FoldKnown, Sequence[Defines]], list[dict[str, Any]]]
-
-
-class _Folds:
-    """The folded kernels of one text, for more and more define sets."""
-
-    def __init__(
-        self,
-        text: str,
-        translations: Translations,
-        function: str | None,
-        rules: Collection[str],
-        swept: bool,
-    ) -> None:
-        self._text = text
-        self._swept = swept
-        self._rules = rules
-        self._function = function
-        self.translations = translations
-        self.variants: list[Variant] = []
-        self.failures: list[Failure] = []
-        self.members: list[Fold] = []
-        self.apart: str | None = None  # why there are several
-
-    def add_all(self, known: Sequence[Defines]) -> None:
-        """Fold until every define set is served that can be translated. Raises Unportable."""
-        wanted = self._of_other_texts(known, covering(known))
-        for _ in range(MAX_ROUNDS):
-            self.failures += self._translate(wanted)
-            if not self.variants:
-                raise Unportable(self.failures)
-            self.members, self.apart = self._folded()
-            failed = [failure.defines for failure in self.failures]
-            refused = (d for d in known if self._refuses(d) and d not in failed)
-            wanted = list(itertools.islice(refused, MAX_REFUSED))
-            if not wanted:
-                break
-
-    def _of_other_texts(self, known: Sequence[Defines], chosen: Sequence[Defines]) -> list[Defines]:
-        """The chosen define sets, and one for each other text that the translations have."""
-        made = {id(defines): self.translations(defines) for defines in chosen}
-        seen = {one.text for one in made.values() if isinstance(one, Translation)}
-        others: list[Defines] = []
-        for defines in known[:MAX_TRANSLATED]:
-            translation = self.translations(defines)
-            if isinstance(translation, Translation) and translation.text not in seen:
-                seen.add(translation.text)
-                others.append(defines)
-        return [*chosen, *others]
-
-    def _translate(self, wanted: Sequence[Defines]) -> Iterator[Failure]:
-        for defines in wanted:
-            translation = self.translations(defines)
-            if isinstance(translation, CompileError):
-                yield Failure(defines, translation)
-            else:
-                self.variants.append(Variant(defines, translation))
-
-    def _folded(self) -> tuple[list[Fold], str | None]:
-        """The functions, and why there are several. What a sweep may run in groups says so."""
-        traits = [variant.translation.traits for variant in self.variants]
-        groups = self._swept and any(one.swizzles and one.pipelined for one in traits)
-        return _folds(self._text, self.variants, self._function, self._rules, groups)
-
-    def _refuses(self, defines: Defines) -> bool:
-        return all(folded.known.refusal(defines) is not None for folded, _ in self.members)
-
-    def widen(self) -> list[Defines]:
-        """Add define sets that nobody has shown (jobs/wider.py); what was added."""
-        added: list[Defines] = []
-        words = list(TYPES)
-        stuck: set[Fact] = set()  # what was tried
-        for _ in range(MAX_WIDENINGS):
-            before = len(added)
-            for fact in self._known.one_sided():
-                if fact not in stuck:
-                    stuck.add(fact)
-                    added += self._try(turned(self._known, self._defines(), fact), same=False, few=True)
-            added += self._try(self._proposed(partial(completed, operands={})), same=True)
-            added += self._try(self._proposed(partial(completed, operands=self._operands)), same=False)
-            for flag, flips in flipped(self._known, self._defines()).items():
-                if flag not in stuck:
-                    added += self._try(flips, same=True, whole=True)
-                    stuck.add(flag)
-            added += self._try(self._proposed(paired), same=False)
-            while words and len(added) == before:
-                added += self._try(self._proposed(partial(retyped, word=words.pop(0))), same=True)
-            if len(added) == before or len(self.members) > 1:
-                break
-        return added
-
-    @cached_property
-    def _operands(self) -> Mapping[str, frozenset[str]]:
-        parameters = {p.name: p for variant in self.variants for p in variant.translation.parameters}
-        pointers = [name for name, p in parameters.items() if isinstance(p.type, PointerType)]
-        return operands(self._text, pointers)
-
-    @property
-    def _known(self) -> FoldKnown:
-        return self.members[0][0].known
-
-    def _proposed(self, propose: Propose) -> list[dict[str, Any]]:
-        return propose(self._known, self._defines())
-
-    def _defines(self) -> list[Defines]:
-        return [variant.defines for variant in self.variants]
-
-    def _try(
-        self, proposed: Sequence[Defines], same: bool, whole: bool = False, few: bool = False
-    ) -> list[Defines]:
-        """Fold with more define sets, if the result is one function; what was added.
-
-        ``same``: only if no line of it changes but for element types; ``few``: only if few do. ``whole``: only if
-        all can be translated.
-        """
-        if not proposed or len(self.members) > 1 or len(self.variants) + len(proposed) > MAX_WIDENED:
-            return []
-        before = self.variants
-        self.variants = [*before]
-        failed = list(self._translate(proposed))
-        if len(self.variants) > len(before) and not (whole and failed):
-            members, _ = self._folded()
-            one, other = self.members[0][0], members[0][0]
-            fits = (not same or is_same(one, other)) and (not few or is_near(one, other))
-            if len(members) == 1 and fits:
-                self.members = members
-                return [variant.defines for variant in self.variants[len(before) :]]
-        self.variants = before
-        return []
 
 
 # ---------------------------------------------------------------- define sets
@@ -386,48 +234,13 @@ def _sweeps(sets: Iterable[DefineSet]) -> dict[str, tuple[Any, ...]]:
     return {name: tuple(listed) for name, listed in values.items()}
 
 
-# ---------------------------------------------------------------- folding
-
-
-Fold = tuple[Folded, Sequence[Variant]]
-
-
-def _folds(
-    text: str, variants: Sequence[Variant], function: str | None, rules: Collection[str], groups: bool
-) -> tuple[list[Fold], str | None]:
-    """The folded kernels with the variants of each: one, or why there are several."""
-    try:
-        return [(fold(text, variants, function, rules, groups), variants)], None
-    except Unfoldable as error:
-        reason = str(error)
-    folds: list[Fold] = []
-    for members in _by_signature(variants):
-        try:
-            folds.append((fold(text, members, None, rules, groups), members))
-        except Unfoldable:
-            folds += [(fold(text, [variant], None, rules, groups), [variant]) for variant in members]
-    return folds, reason
-
-
-def _by_signature(variants: Sequence[Variant]) -> Iterator[list[Variant]]:
-    """Variants whose functions have the same name and parameters of the same kind."""
-    groups: dict[object, list[Variant]] = {}
-    for variant in variants:
-        translation = variant.translation
-        kinds = tuple(
-            (p.identifier, isinstance(p.type, PointerType) or p.type.triton) for p in translation.parameters
-        )
-        groups.setdefault((translation.function, kinds), []).append(variant)
-    yield from groups.values()
-
-
 def _ported(
     folded: Folded,
     variants: Sequence[Variant],
     served: Sequence[Known],
     source: Source,
     sets: Sequence[DefineSet],
-    folds: _Folds,
+    folds: Folds,
 ) -> PortedKernel:
     names = {variant.translation.kernel for variant in variants}
     named_by_define = any(variant.translation.kernel in variant.defines.values() for variant in variants)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pytriton.errors import Diagnostic, Report, counted
+from pytriton.fold.variants import asked_names
 from pytriton.lang.tokens import tokenize
 from pytriton.port.kernels import Failure, PortedKernel
 from pytriton.port.ported import PortedText
@@ -88,6 +89,12 @@ def remarks(text: PortedText, kernel: PortedKernel, root: Path) -> list[Note]:
         first = firsts[message].error.diagnostics[0]
         said = f"{counted(count, 'define set')} cannot be translated: {message}"
         notes.append(Note(_of_diagnostic(text, first, root), said, first.code))
+    left_out = sorted(asked_names(kernel.own_text).intersection(kernel.served.closed))
+    if left_out:
+        said = (
+            f"a launch with {' or '.join(left_out)} is refused: add it with -D, or with a --run that has it"
+        )
+        notes.append(Note(here, said))
     lost = [comment for comment in comments(text.source.text) if not _stands_in(comment, text)]
     if lost:
         notes.append(Note(here, f"comments that no ported kernel has: {'; '.join(lost)}"))

@@ -16,7 +16,7 @@ import random
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,7 +26,7 @@ from pytriton.fold.variants import Variant, number
 from pytriton.passes.speed.swizzle import GROUP
 from pytriton.port.equivalence import Case, compare, load_ported
 from pytriton.port.jobs.translations import Translations
-from pytriton.port.kernels import ORIGINS, DefineSet, Known, PortedKernel, port_kernel
+from pytriton.port.kernels import ORIGINS, DefineSet, PortedKernel, port_kernel
 from pytriton.port.ported import PortedText, port_text
 from pytriton.port.prove import Difference, differences
 from pytriton.settings import Settings
@@ -34,8 +34,7 @@ from pytriton.source import Source
 
 __all__ = ["ProvedKernel", "prove_kernel", "prove_text", "proved_kernels"]
 
-MAX_PROVED: Final = 300  # define sets of one kernel; of more a part
-MIN_COMBINED: Final = 50  # of them that nobody has shown
+MAX_PROVED: Final = 600  # pairs of a text and a translation, of one kernel
 MAX_UNSEEN: Final = 8
 MAX_GROUPED: Final = 16  # of those that are proved in groups, too
 MAX_TRIES: Final = 200  # to find them
@@ -67,14 +66,14 @@ class ProvedKernel:
         return *self.differing, *self.strange, *self.scattered
 
     @property
+    def disproved(self) -> bool:
+        """Whether some define set computes something else; it is refused."""
+        return bool(self.unequal or self.strange or self.scattered)
+
+    @property
     def by_ttir(self) -> int:
         """How many define sets have equal TTIR."""
         return self.tried - len(self.differing)
-
-    @property
-    def sample(self) -> tuple[Known, ...]:
-        """The define sets that were to be compared."""
-        return tuple(_sample(self.kernel))
 
     def summary(self) -> str:
         """``84 define sets (80 observed, 4 combined), 84 proved by TTIR``, and what else there is to say."""
@@ -122,7 +121,7 @@ def _faults(proofs: Sequence[ProvedKernel]) -> int:
 
 
 def prove_text(text: PortedText) -> tuple[PortedText, tuple[ProvedKernel, ...]]:
-    """The kernels of a text with their proofs; ported again where a proof fails."""
+    """The kernels of a text, narrowed to what is proved, with their proofs; ported again where a proof fails."""
     strict = any(use.strict for use in text.job.uses)
     best = text, _proofs(text, strict)
     for rules in (*(RULES - {rule} for rule in sorted(RULES)), frozenset[str]()):
@@ -132,7 +131,7 @@ def prove_text(text: PortedText) -> tuple[PortedText, tuple[ProvedKernel, ...]]:
         proofs = _proofs(again, strict)
         if _faults(proofs) < _faults(best[1]):
             best = again, proofs
-    return best
+    return replace(best[0], kernels=tuple(proof.kernel for proof in best[1])), best[1]
 
 
 def _proofs(text: PortedText, strict: bool) -> tuple[ProvedKernel, ...]:
@@ -143,39 +142,62 @@ def _proofs(text: PortedText, strict: bool) -> tuple[ProvedKernel, ...]:
 
 
 def prove_kernel(kernel: PortedKernel, translations: Translations) -> ProvedKernel:
-    """The proof of a ported kernel as it is."""
-    tried = _translated((one.defines for one in _sample(kernel)), translations)
+    """The proof of a ported kernel, and the kernel for the define sets that it confirms.
+
+    A set is proved where its TTIR is equal, or where what is compiled is literally that of a set that is proved, up
+    to the values of free constexprs. A set that a launch gives may also leave the same bytes in random memory. All
+    others, and those for which there is no time, are refused from now on, with all sets of their rows.
+    """
+    seen: dict[object, Difference | None] = {}
+    tried: list[Variant] = []
+    differing: list[Difference] = []
+    unequal: list[Difference] = []
+    refused: list[Mapping[str, Any]] = []
+    for known in sorted(kernel.sets, key=lambda one: one.origins == {"combined"}):
+        (variant,) = _translated([known.defines], translations)
+        key = _key(kernel, variant)
+        if key not in seen and len(seen) >= MAX_PROVED:
+            refused.append(known.defines)
+            continue
+        if key not in seen:
+            seen[key] = next(differences(kernel.folded, [variant]), None)
+        tried.append(variant)
+        difference = seen[key]
+        if difference is not None:
+            differing.append(difference._replace(defines=known.defines))
+            wrong = _unequal(kernel, variant)
+            unequal += [wrong] if wrong else []
+            if wrong or known.origins == {"combined"}:
+                refused.append(known.defines)
     unseen = _translated(itertools.islice(_unseen(kernel), MAX_UNSEEN), translations)
-    differing = tuple(differences(kernel.folded, tried))
-    by_defines = {id(variant.defines): variant for variant in tried}
-    unequal = [_unequal(kernel, by_defines[id(found.defines)]) for found in differing]
     strange = tuple(differences(kernel.folded, unseen))
     grouped = _in_groups(kernel, tried, translations)
+    scattered = tuple(differences(kernel.folded, grouped, GROUP))
+    refused += [difference.defines for difference in (*strange, *scattered)]
     return ProvedKernel(
-        kernel,
+        kernel.without(refused) if refused else kernel,
         len(tried),
-        differing,
-        tuple(found for found in unequal if found),
+        tuple(differing),
+        tuple(unequal),
         len(unseen),
         strange,
         len(grouped),
-        tuple(differences(kernel.folded, grouped, GROUP)),
+        scattered,
     )
+
+
+def _key(kernel: PortedKernel, variant: Variant) -> object:
+    """What is equal for define sets that are proved together: both texts, and the types of the parameters."""
+    types = tuple(
+        (p.identifier, str(p.type), p.multiple_of, p.aligned) for p in variant.translation.parameters
+    )
+    return kernel.folded.specialised(variant.defines), variant.translation.text, types
 
 
 def _in_groups(kernel: PortedKernel, tried: Sequence[Variant], translations: Translations) -> list[Variant]:
     """Some of the variants with their programs in groups, if the kernel has them."""
     sample = tried[:: max(1, len(tried) // MAX_GROUPED)] if kernel.folded.grouped else ()
     return _translated((variant.defines for variant in sample), translations.in_groups(GROUP))
-
-
-def _sample(kernel: PortedKernel) -> list[Known]:
-    """The define sets to prove: those that were read or observed, and as many others as there is time for."""
-    shown = [one for one in kernel.sets if one.origins != {"combined"}]
-    shown = shown[:: max(1, -(-len(shown) // MAX_PROVED))]
-    others = [one for one in kernel.sets if one.origins == {"combined"}]
-    random.Random(kernel.function).shuffle(others)
-    return [*shown, *others[: max(MIN_COMBINED, MAX_PROVED - len(shown))]]
 
 
 def _translated(sets: Any, translations: Translations) -> list[Variant]:

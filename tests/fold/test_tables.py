@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from pytriton.fold.tables import completed, tables
+from pytriton.fold.tables import tables
 
 FLAGS = ("SDD", "DSD")
 NAMES = (*FLAGS, "TYPE", "SHAPE_A", "ALONG_A", "USE_A", "STRIDE_A", "SHAPE_B", "STRIDE_B")
@@ -52,16 +52,3 @@ def test_the_join_is_the_input(seed: int) -> None:
         assert wanted <= set(served) <= free
     else:
         assert set(served) == wanted
-
-
-def test_what_is_missing_is_proposed() -> None:
-    rows = layouts()
-    fewer = [row for number, row in enumerate(rows) if number % 5]
-    assert set(completed(NAMES, fewer, FLAGS, ("TYPE",))) == set(rows) - set(fewer)
-    assert completed(NAMES, rows, FLAGS, ("TYPE",)) == []
-
-
-def test_a_type_and_its_infinity_stay_together() -> None:
-    names = ("TYPE", "INFINITY", "SHAPE")
-    rows = [("half", "F16", "n"), ("half", "F16", "t"), ("float", "F32", "n")]
-    assert completed(names, rows, (), ("TYPE",)) == [("float", "F32", "t")]

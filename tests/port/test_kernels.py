@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import triton
 
+from pytriton.fold.fold import fold
 from pytriton.fold.variants import Variant, number
 from pytriton.pipeline import Translation
 from pytriton.port.jobs.translations import Translations
@@ -89,8 +90,12 @@ def test_refusals(scale: PortedKernel) -> None:
     assert "TYPE=long" in str(scale.refusal({**good, "TYPE": "long"}))
     narrow = ported(good)
     assert narrow.refusal({**good, "TN": 16}) is None
-    assert "ADD=True" in str(narrow.refusal({**good, "ADD": False}))
-    assert "ROUNDS > 1 holds" in str(narrow.refusal({**good, "ROUNDS": 2}))
+    assert narrow.refusal({**good, "ADD": False}) is None  # the #ifdef was folded, though no set has it
+    assert "ROUNDS > 1" in str(narrow.refusal({**good, "ROUNDS": 2}))
+
+
+def power_of_2(size: int) -> bool:
+    return size > 0 and not size & (size - 1)
 
 
 def served(kernel: PortedKernel, defines: dict[str, Any]) -> bool:
@@ -100,7 +105,8 @@ def served(kernel: PortedKernel, defines: dict[str, Any]) -> bool:
         name: name in defines if name in flags else number(defines.get(name)) for name in (*defines, *flags)
     }
     return all(table.has(values.get) for table in given.tables) and all(
-        eval(condition, {"triton": triton}, values) for condition in given.conditions
+        eval(condition, {"triton": triton, "power_of_2": power_of_2}, values)
+        for condition in given.conditions
     )
 
 
@@ -162,7 +168,7 @@ def test_a_define_that_is_false_is_given() -> None:
     sets = [{"TN": 16}, {"TN": 16, "PADDING": 0}, {"TN": 32, "PADDING": 3, "MODE": True}]
     (kernel,) = port_kernel(Source(IFDEF), "k", [DefineSet(one) for one in sets])
     assert "if PADDING is not None:" in kernel.text
-    assert kernel.refusal({"TN": 16, "MODE": False}) == "the kernel was not folded with MODE=False"
+    assert kernel.refusal({"TN": 16, "MODE": False}) == "the kernel was not proved with MODE=False"
     (kernel,) = port_kernel(Source(IFDEF), "k", [DefineSet(one) for one in [*sets, {"TN": 16, "MODE": 0}]])
     assert "if MODE is not None:" in kernel.text
     translations = Translations(Source(IFDEF), Settings("k"))
@@ -197,3 +203,79 @@ def test_sizes_and_flags_on_the_other_side_of_what_was_seen() -> None:
     assert "    if SCALE:\n        x *= scale\n" in kernel.text
     for defines in ({"TN": 64}, {"TN": 2048, "SCALE": True}, {"TN": 3000}):
         assert kernel.refusal(defines) is None
+
+
+THREE = """\
+__global__ void f(float *X) {
+  float x = *X;
+#if defined(A) && defined(B)
+  x += 5;
+#else
+  x *= 7;
+#endif
+#ifdef C
+  x -= 3;
+#endif
+  *X = x;
+}
+"""
+
+
+def test_flags_that_no_set_has_together_are_folded_from_their_translation() -> None:
+    sets: list[dict[str, Any]] = [{}, {"B": True, "C": ""}, {"A": "", "C": True}, {"A": True, "B": ""}]
+    kernel = ported(*sets, text=THREE)
+    translations = Translations(Source(THREE), Settings())
+    for values in itertools.product((None, True, ""), repeat=3):
+        defines = {name: v for name, v in zip("ABC", values, strict=True) if v is not None}
+        assert kernel.refusal(defines) is None
+        given = translations.mentioned(defines)
+        translation = translations(given)
+        assert isinstance(translation, Translation)
+        assert list(differences(kernel.folded, [Variant(given, translation)])) == []
+
+
+def test_a_fold_alone_accepts_its_variants_and_no_other() -> None:
+    translations = Translations(Source(THREE), Settings())
+    variants = []
+    for flags in ({}, {"B": True, "C": True}, {"A": True, "C": True}, {"A": True, "B": True}):
+        translation = translations(flags)
+        assert isinstance(translation, Translation)
+        variants.append(Variant(flags, translation))
+    known = fold(THREE, variants).known
+    accepted = [
+        "".join(flags)
+        for count in range(4)
+        for flags in itertools.combinations("ABC", count)
+        if known.refusal(dict.fromkeys(flags, True)) is None
+    ]
+    assert accepted == ["", "AB", "AC", "BC"]
+
+
+def test_a_flag_with_values_that_no_set_gives_is_closed() -> None:
+    text = THREE.replace("x -= 3", "x -= C")
+    kernel = ported({}, {"A": True}, text=text)
+    assert kernel.refusal({"A": True, "B": True}) is None
+    assert "C=4" in str(kernel.refusal({"C": 4}))
+    assert "C" in kernel.served.closed
+
+
+def test_one_is_another_size() -> None:
+    """The shape of a block of one row broadcasts; that of four does not."""
+    text = """\
+__global__ void f(float *X) {
+  int i[TM] = 0 ... TM;
+  int j[TC] = 0 ... TC;
+  float x[TM] = *(X + i) + j;
+  *(X + i) = x;
+}
+"""
+    kernel = ported({"TM": [16, 32], "TC": 1}, text=text)
+    assert kernel.refusal({"TM": 64, "TC": 1}) is None
+    assert kernel.refusal({"TM": 64, "TC": 4}) is not None
+
+
+def test_a_value_of_another_type_is_refused() -> None:
+    text = "__global__ void f(float *X, int n) { *X = n / D; }"
+    kernel = ported({"D": 2}, text=text)
+    assert kernel.refusal({"D": 4}) is None
+    assert "D is 4.0, and should be an integer" in str(kernel.refusal({"D": 4.0}))

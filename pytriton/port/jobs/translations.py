@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from pytriton.errors import CompileError, Diagnostic
-from pytriton.fold.variants import asked_if_given, number
+from pytriton.fold.variants import asked_if_given
 from pytriton.pipeline import Translation, translate_as
 from pytriton.settings import Settings
 from pytriton.source import Source
 
-__all__ = ["Defines", "Translations", "covering", "normal", "products"]
+__all__ = ["Defines", "Translations", "normal", "products"]
 
 Defines = Mapping[str, Any]
 
 MAX_POINTS: Final = 100_000  # of one sweep that are looked at
-MAX_COVERING: Final = 200  # define sets that are translated before anything is folded
 
 _WORDS: Final = {
     "torch.float16": "half",
@@ -75,15 +74,17 @@ class Translations:
     def mentioned(self, defines: Defines) -> dict[str, Any]:
         """The defines that the text mentions, or the text of a define that it mentions; switches are True."""
         reached: set[str] = set()
+        read: set[str] = set()  # by the text of a define: their values matter
         fresh = [name for name in defines if name in self._words]
         while fresh:
             name = fresh.pop()
             reached.add(name)
             if isinstance(defines[name], str):
                 inner = re.findall(r"[A-Za-z_]\w*", defines[name])
+                read |= {*inner}
                 fresh += [other for other in inner if other in defines and other not in reached]
         return {
-            name: True if name in self.switches else value
+            name: True if name in self.switches - read else value
             for name, value in defines.items()
             if name in reached
         }
@@ -108,25 +109,3 @@ class Translations:
             if promised <= self._promised:
                 return translation
             self._promised |= promised
-
-
-def covering(sets: Sequence[Defines]) -> list[Defines]:
-    """Some of the define sets: every combination of flags, texts and types, and any two values that go together."""
-    values: dict[str, list[Any]] = {}
-    for defines in sets:
-        for name, value in defines.items():
-            values.setdefault(name, []).append(number(value))
-    numbers = {name for name, given in values.items() if all(_is_number(value) for value in given)}
-    seen: set[object] = set()
-    chosen: list[Defines] = []
-    for defines in sets:
-        others = tuple(sorted((name, repr(value)) for name, value in defines.items() if name not in numbers))
-        pairs = set(itertools.combinations(sorted((name, repr(value)) for name, value in defines.items()), 2))
-        if others not in seen or pairs - seen:
-            chosen.append(defines)
-        seen |= {others, *pairs}
-    return chosen[:MAX_COVERING]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -37,11 +37,12 @@ def launcher(folder: str, uses: Uses, kernels: Sequence[PortedKernel], reads: bo
     names = uses.names | ({"read"} if reads else set()) | ({"id_dict"} if "utils" in uses.names else set())
     buffers = any(parameter.buffer for kernel in kernels for parameter in kernel.parameters)
     sweeps = any(kernel.sweeps for kernel in kernels) or bool({"num_warps", "num_stages"} & uses.keywords)
-    flags = {(name in kernel.switches) for kernel in kernels for name in flags_of(kernel)}
+    truths = {(name in k.folded.known.truths) for k in kernels for name in flags_of(k)}
     parts = {
         "folder": folder,
-        "flags": True in flags,
-        "truths": False in flags,
+        "flags": False in truths,
+        "truths": True in truths,
+        "closed": any(serves(kernel).closed for kernel in kernels),
         "changes": any(serves(kernel).changes for kernel in kernels),
         "labels": labels,
         "sweep": sweeps or "config" in names,

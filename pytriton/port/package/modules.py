@@ -101,18 +101,20 @@ def _source(opened: str, ported: PortedKernel, closed: str, indent: int) -> Iter
         yield f"{pad}],"
     yield from _named("written", ported.writes, inner)
     flags = flags_of(ported)
-    switches = [name for name in flags if name in ported.switches]
+    switches = [name for name in flags if name not in ported.folded.known.truths]
     if switches:
         yield from _named("flags", switches, inner)
-    truths = [name for name in flags if name not in ported.switches]
+    truths = [f'"{name}": {list(values)}' for name, values in ported.folded.known.truths.items()]
     if truths:
-        yield from _named("truths", truths, inner)
+        yield from _packed(f"{pad}truths={{", truths, "},", inner)
     if serving.tables:
         yield from _tables(serving.tables, inner)
     if serving.condition.numbers:
         yield from _named("numbers", serving.condition.numbers, inner)
     if serving.condition.terms:
         yield from _condition("serves=", serving.condition, inner)
+    if serving.closed:
+        yield from _named("closed", serving.closed, inner)
     retuned = [parameter.identifier for parameter in ported.parameters if parameter.retune]
     if retuned:
         yield from _named("key", retuned, inner)

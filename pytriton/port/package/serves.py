@@ -3,8 +3,7 @@
 Input: a ported kernel. Output: a ``Serves``: what texts and types may be, alone or together; a condition on the
 others; and the declared parameters, with those that differ under a condition.
 
-Invariant: it accepts the define sets that the kernel does; promises aside, since none is relied upon, and what only
-promises mention decides nothing.
+Invariant: it accepts the define sets that the kernel does (fold/known.py).
 """
 
 from __future__ import annotations
@@ -16,9 +15,12 @@ from typing import Final
 
 from pytriton.emit.python import show
 from pytriton.fold.conditions import Conditions
+from pytriton.fold.polish import names_assigned
 from pytriton.fold.tables import Table
 from pytriton.fold.variants import Set, Variants
-from pytriton.lang.tree.types import PointerType
+from pytriton.lang.preprocess.defines import PRELUDE
+from pytriton.lang.tree.builtins import function_names
+from pytriton.lang.tree.types import TYPE_WORDS, PointerType
 from pytriton.pipeline import Parameter
 from pytriton.port.kernels import PortedKernel
 
@@ -44,30 +46,55 @@ class Change:
 
 @dataclass(frozen=True)
 class Serves:
-    """All of it; ``types`` are those of the parameters where no change holds."""
+    """All of it; ``types`` are those of the parameters where no change holds.
+
+    ``closed``: defines that it is not for, whatever their values.
+    """
 
     condition: Condition
     tables: tuple[Table, ...]
     types: Mapping[str, str]
     changes: tuple[Change, ...]
+    closed: tuple[str, ...]
 
 
 def serves(ported: PortedKernel) -> Serves:
     """What a kernel is for."""
-    mentioned = set(_words([_UNUSED.sub("", ported.own_text)]))
-    for known in ported.sets:
-        mentioned |= set(_words(value for value in known.defines.values() if isinstance(value, str)))
     served = ported.served
-    terms = [c for c in served.conditions if {w for w in _words([c]) if w in _defines(ported)} <= mentioned]
-    numbers = tuple(name for name in served.numbers if name in mentioned and name not in served.optional)
-    asked = dict.fromkeys(word for word in _words(terms) if word in _defines(ported) and word not in numbers)
-    tables = tuple(table for table in served.tables if set(table.names) <= mentioned)
+    numbers = served.numbers
+    asked = dict.fromkeys(
+        word for word in _words(served.conditions) if word in _defines(ported) and word not in numbers
+    )
     types, changes = _types(ported)
-    return Serves(Condition(numbers, tuple(asked), tuple(_grouped(terms))), tables, types, tuple(changes))
+    terms = tuple(_grouped(served.conditions))
+    closed = tuple(_closed(ported, set(types)))
+    return Serves(Condition(numbers, tuple(asked), terms), served.tables, types, tuple(changes), closed)
 
 
-_UNUSED: Final = re.compile(r"//[^\n]*|/\*.*?\*/|\b__(?:multipleof|aligned)\s*\([^()]*\)", re.DOTALL)
-_POWER: Final = re.compile(r"(\w+) == triton\.next_power_of_2\(\1\)")
+_POWER: Final = re.compile(r"power_of_2\((\w+)\)")
+_LANGUAGE: Final = frozenset(
+    (*PRELUDE, *function_names(), *(word for words in TYPE_WORDS for word in words))
+) | frozenset(
+    """__device__ __global__ __restrict__ __shared__ break case const constexpr continue default define defined do
+    elif else endif enum error extern for if ifdef ifndef include inline line pragma register restrict return sizeof
+    static struct switch typedef undef volatile void warning while""".split()
+)
+
+
+def _closed(ported: PortedKernel, parameters: set[str]) -> Iterator[str]:
+    """The names in the text that must not be defined: it was not ported with them.
+
+    Less the variables of the function, which its launcher knows, and the names of the language.
+    """
+    function = names_assigned(ported.folded.body)
+    for name in ported.served.closed:
+        if (
+            name not in _LANGUAGE
+            and name not in parameters
+            and name not in function
+            and name != ported.kernel
+        ):
+            yield name
 
 
 def _words(texts: Iterable[str]) -> Iterator[str]:
@@ -91,10 +118,7 @@ def _grouped(terms: Sequence[str]) -> Iterator[str]:
 
 def flags_of(ported: PortedKernel) -> list[str]:
     """The defines that are given or not: constexprs, and those that only choose between define sets."""
-    flags = {constexpr.name: None for constexpr in ported.constexprs if constexpr.kind == "flag"}
-    variants = Variants(ported.variants, ported.source.text)
-    flags |= dict.fromkeys(name for name in variants.values if variants.is_flag(name))
-    return list(flags)
+    return ported.folded.known.flags
 
 
 # ---------------------------------------------------------------- parameters

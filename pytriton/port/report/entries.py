@@ -92,8 +92,7 @@ def _entry(proved: ProvedText, kernel: PortedKernel, package: Package, module: s
     line = numbers[declared - 1] if declared else first_line(text.found)
     proof = next((one for one in proved.proofs if one.kernel is kernel), None)
     notes = tuple(remarks(text, kernel, root))
-    wrong = bool(proof and (proof.unequal or proof.strange or proof.scattered))
-    grade = Grade.PERSON if wrong else Grade.NOTES if notes or not proof else Grade.PORTED
+    grade = Grade.PERSON if proof and proof.disproved else Grade.NOTES if notes or not proof else Grade.PORTED
     old = kernel.own_text
     return Entry(
         kernel.function,
@@ -181,7 +180,7 @@ def _is_number(value: Any) -> bool:
 
 def _proof(known: Known, proof: ProvedKernel | None) -> str:
     """How a define set was proved."""
-    if proof is None or known not in proof.sample:
+    if proof is None:
         return "not tried"
     if any(found.defines == known.defines for found in proof.unequal):
         return "differs"

@@ -1,0 +1,237 @@
+"""The folded kernels of one text, for more and more define sets.
+
+Input: a text and its known define sets. Output: one function with its variants, or several and why. It is folded
+until each known set that can be translated is accepted, then with what no run has shown (wider.py), as long as the
+result stays one function. After each fold, what is known of it is settled with the translator (probe.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from pytriton.errors import CompileError
+from pytriton.fold.fold import Folded, fold
+from pytriton.fold.known import Known
+from pytriton.fold.read import Unfoldable
+from pytriton.fold.variants import Variant
+from pytriton.lang.tree.types import PointerType
+from pytriton.pipeline import Translation
+from pytriton.port.jobs.likeness import is_near, is_same
+from pytriton.port.jobs.operands import operands
+from pytriton.port.jobs.probe import settled
+from pytriton.port.jobs.translations import Defines, Translations
+from pytriton.port.jobs.wider import TYPES, combined, resized, retyped
+
+__all__ = ["Failure", "Folds", "Unportable"]
+
+MAX_ROUNDS: Final = 4  # of translating, folding and asking which define sets the result refuses
+MAX_SIZES: Final = 8  # that are tried one by one
+MAX_TRANSLATED: Final = 600  # known define sets
+MAX_WIDENED: Final = 600  # variants of a kernel that is tried with more
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A define set that cannot be translated."""
+
+    defines: Mapping[str, Any]
+    error: CompileError
+
+
+class Unportable(Exception):
+    """No define set of a kernel can be translated. ``failures`` say why."""
+
+    def __init__(self, failures: Sequence[Failure]) -> None:
+        super().__init__(str(failures[0].error) if failures else "there is no define set")
+        self.failures = tuple(failures)
+
+
+Fold = tuple[Folded, Sequence[Variant]]
+
+
+def _folds(
+    text: str,
+    variants: Sequence[Variant],
+    function: str | None,
+    rules: Collection[str],
+    groups: bool,
+    exact: Collection[str],
+) -> tuple[list[Fold], str | None]:
+    """The folded kernels with the variants of each: one, or why there are several."""
+    try:
+        return [(fold(text, variants, function, rules, groups, exact), variants)], None
+    except Unfoldable as error:
+        reason = str(error)
+    folds: list[Fold] = []
+    for members in _by_signature(variants):
+        try:
+            folds.append((fold(text, members, None, rules, groups, exact), members))
+        except Unfoldable:
+            folds += [(fold(text, [variant], None, rules, groups, exact), [variant]) for variant in members]
+    return folds, reason
+
+
+def _by_signature(variants: Sequence[Variant]) -> Iterator[list[Variant]]:
+    """Variants whose functions have the same name and parameters of the same kind."""
+    groups: dict[object, list[Variant]] = {}
+    for variant in variants:
+        translation = variant.translation
+        kinds = tuple(
+            (p.identifier, isinstance(p.type, PointerType) or p.type.triton) for p in translation.parameters
+        )
+        groups.setdefault((translation.function, kinds), []).append(variant)
+    yield from groups.values()
+
+
+class Folds:
+    """The folded kernels of one text, for more and more define sets."""
+
+    def __init__(
+        self,
+        text: str,
+        translations: Translations,
+        function: str | None,
+        rules: Collection[str],
+        swept: bool,
+    ) -> None:
+        self._text = text
+        self._swept = swept
+        self._rules = rules
+        self._function = function
+        self.translations = translations
+        self.variants: list[Variant] = []
+        self.failures: list[Failure] = []
+        self.members: list[Fold] = []
+        self.apart: str | None = None  # why there are several
+        self._exact: set[str] = set()
+
+    def add_all(self, known: Sequence[Defines]) -> None:
+        """Fold until every define set is served that can be translated. Raises Unportable."""
+        wanted = self._of_all_texts(known)
+        for _ in range(MAX_ROUNDS):
+            self.failures += self._translate(wanted)
+            if not self.variants:
+                raise Unportable(self.failures)
+            self._fold()
+            failed = [failure.defines for failure in self.failures]
+            wanted = []
+            rows: set[object] = set()
+            for defines in known:
+                row = tuple(folded.known.row_of(defines) for folded, _ in self.members)
+                if row not in rows and self._refuses(defines) and defines not in failed:
+                    rows.add(row)
+                    wanted.append(defines)
+            if not wanted:
+                break
+
+    def _fold(self) -> None:
+        """Fold all variants; numbers that the translations depend on in other ways than was asked become exact."""
+        for _ in range(MAX_ROUNDS):
+            self.members, self.apart = self._folded()
+            exact = set[str]()
+            for folded, variants in self.members:
+                exact |= settled(folded.known, variants, self._translation)
+            if exact <= self._exact:
+                break
+            self._exact |= exact
+
+    def _translation(self, defines: Defines) -> Translation | CompileError:
+        return self.translations(self.translations.mentioned(defines))
+
+    def _of_all_texts(self, known: Sequence[Defines]) -> list[Defines]:
+        """A define set for each text that the translations have, and the first for what cannot be translated."""
+        firsts: dict[object, Defines] = {}
+        for defines in known[:MAX_TRANSLATED]:
+            translation = self.translations(defines)
+            firsts.setdefault(translation.text if isinstance(translation, Translation) else None, defines)
+        return list(firsts.values())
+
+    def _translate(self, wanted: Sequence[Defines]) -> Iterator[Failure]:
+        for defines in wanted:
+            translation = self.translations(defines)
+            if isinstance(translation, CompileError):
+                yield Failure(defines, translation)
+            else:
+                self.variants.append(Variant(defines, translation))
+
+    def _folded(self) -> tuple[list[Fold], str | None]:
+        """The functions, and why there are several. What a sweep may run in groups says so."""
+        traits = [variant.translation.traits for variant in self.variants]
+        groups = self._swept and any(one.swizzles and one.pipelined for one in traits)
+        return _folds(self._text, self.variants, self._function, self._rules, groups, self._exact)
+
+    def _refuses(self, defines: Defines) -> bool:
+        return all(folded.known.refusal(defines) is not None for folded, _ in self.members)
+
+    def widen(self) -> list[Defines]:
+        """Add define sets that no run has shown; what was added."""
+        added: list[Defines] = []
+        if len(self.members) > 1:
+            return added
+        sizes = list(filter(self._can_translate, resized(self._known, self._defines())))
+        added += self._try(sizes, few=True) or [
+            d for one in sizes[:MAX_SIZES] for d in self._try([one], few=True)
+        ]
+        added += self._combine([])
+        for word in TYPES:
+            added += self._try(retyped(self._known, self._defines(), word), same=True)
+        added += self._combine(self._fresh())
+        return added
+
+    def _fresh(self) -> list[str]:
+        """The flags that the text asks for by #ifdef, and that no set gives."""
+        return sorted(self.translations.switches.intersection(self._known.closed))
+
+    def _combine(self, fresh: Sequence[str]) -> list[Defines]:
+        """Add the combinations of what the variants have; with fewer fresh flags where that fails."""
+        if len(self.members) > 1:
+            return []
+        limit = MAX_WIDENED - len(self.variants)
+        for count in range(len(fresh), -1, -1):
+            some = fresh[:count]
+            proposed = combined(
+                self._known, self._defines(), some, self._operands, self._can_translate, limit
+            )
+            if added := self._try(proposed):
+                return added
+        return []
+
+    def _can_translate(self, defines: Defines) -> bool:
+        return isinstance(self._translation(defines), Translation)
+
+    @cached_property
+    def _operands(self) -> Mapping[str, frozenset[str]]:
+        parameters = {p.name: p for variant in self.variants for p in variant.translation.parameters}
+        pointers = [name for name, p in parameters.items() if isinstance(p.type, PointerType)]
+        return operands(self._text, pointers)
+
+    @property
+    def _known(self) -> Known:
+        return self.members[0][0].known
+
+    def _defines(self) -> list[Defines]:
+        return [variant.defines for variant in self.variants]
+
+    def _try(self, proposed: Sequence[Defines], same: bool = False, few: bool = False) -> list[Defines]:
+        """Fold with more define sets, if the result is one function; what was added.
+
+        ``same``: only if no line of it changes but for element types; ``few``: only if few do.
+        """
+        if not proposed or len(self.members) > 1 or len(self.variants) + len(proposed) > MAX_WIDENED:
+            return []
+        before = self.variants, self.members, self.apart, self._exact
+        self.variants, self._exact = [*self.variants], {*self._exact}
+        list(self._translate(proposed))
+        count = len(before[0])
+        if len(self.variants) > count:
+            one = self.members[0][0]
+            self._fold()
+            other = self.members[0][0]
+            fits = (not same or is_same(one, other)) and (not few or is_near(one, other))
+            if len(self.members) == 1 and fits and self._exact == before[3]:
+                return [variant.defines for variant in self.variants[count:]]
+        self.variants, self.members, self.apart, self._exact = before
+        return []
