@@ -149,7 +149,16 @@ class Gradient:
         Raises LaunchError for launches that have no right answer (TC750 to TC754).
         """
         given = self._named(arguments)
-        flowing = dict(d_outputs or {})
+        made = self.in_memory(given, grid, dict(d_outputs or {}), False)
+        return {name: own(result.to(given[name].dtype)) for name, result in made.items()}
+
+    def in_memory(
+        self, given: Mapping[str, Any], grid: Any, flowing: Mapping[str, torch.Tensor], around: bool = True
+    ) -> dict[str, torch.Tensor]:
+        """The gradients where they were added up, which may be with the memory around a view, and in float.
+
+        ``around``: what flows into a view comes with the memory around it.
+        """
         for name in flowing.keys() - set(self.outputs):
             raise refusal(
                 f"'{name}' is no output of '{self._kernel.name}'",
@@ -160,10 +169,14 @@ class Gradient:
         if facts is not None:
             self._check_order(facts.made, given)
         with inside(unseen()), torch.no_grad():
-            return self._launch(facts, given, flowing)
+            return self._launch(facts, given, flowing, around)
 
     def _launch(
-        self, facts: Facts | None, given: Mapping[str, Any], flowing: Mapping[str, torch.Tensor]
+        self,
+        facts: Facts | None,
+        given: Mapping[str, Any],
+        flowing: Mapping[str, torch.Tensor],
+        around: bool,
     ) -> dict[str, torch.Tensor]:
         if facts is None or all(flowing.get(name) is None for name in self.outputs):
             return {name: torch.zeros_like(given[name]) for name in self.inputs}
@@ -178,11 +191,11 @@ class Gradient:
             for name, parameter in each.of.d_outputs.items():
                 if name not in flows:
                     of = given[name]
-                    flows[name] = like(of, flowing.get(name), of.dtype, facts.reach.get(name))
+                    flows[name] = like(of, flowing.get(name), of.dtype, facts.reach.get(name), None, around)
                 values[parameter] = flows[name]
             values |= {parameter: results[name] for name, parameter in each.of.d_inputs.items()}
             self._launch_pass(each, facts, given, values, results)
-        return {name: own(result.to(given[name].dtype)) for name, result in results.items()}
+        return results
 
     def _launch_pass(
         self,

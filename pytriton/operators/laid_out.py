@@ -15,9 +15,10 @@ def like(
     dtype: torch.dtype,
     reach: int | None,
     stored: int | None = None,
+    around: bool = False,
 ) -> torch.Tensor:
     """Memory addressed as the tensor's is: zeros, or these values. What lies around a view is there, too, unless
-    a kernel touches no element beyond ``reach``. ``stored``: how many elements it stores, from the first one on; if
+    a kernel touches no element beyond ``reach``; ``around``: the values are a view with that around it. ``stored``: how many elements it stores, from the first one on; if
     these are all, nothing has to be zeroed.
     """
     if values is not None and values.shape != tensor.shape:
@@ -28,6 +29,8 @@ def like(
     count = tensor.untyped_storage().nbytes() // tensor.element_size()
     whole = count == tensor.numel() and tensor.storage_offset() == 0
     if not whole and not is_enough(tensor, reach):
+        if around and values is not None:
+            return values
         around = torch.zeros(count, dtype=dtype, device=tensor.device)
         view = around.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
         return view if values is None else view.copy_(values)
