@@ -48,7 +48,7 @@ _MADE: Final = frozenset(
 )
 _VIEWS: Final = frozenset(
     "view _unsafe_view _reshape_alias as_strided expand permute transpose t slice select squeeze unsqueeze split "
-    "split_with_sizes unbind diagonal unfold detach alias".split()
+    "split_with_sizes unbind diagonal unfold alias".split()
 )
 _COPIES: Final = frozenset(("clone", "_to_copy"))
 # What Python calls, and what is known below as one of these.
@@ -107,7 +107,7 @@ class Tape(Shapes):
         self._numbers: dict[
             int, tuple[str, int]
         ] = {}  # where the first tensor in a memory begins: a batch is sliced
-        self._kept: list[torch.Tensor] = []  # so that no memory is taken for another that is gone
+        self._kept: list[Any] = []  # so that no memory is taken for another that is gone
         self.own(args)
 
     def own(self, tensors: Any) -> None:
@@ -116,7 +116,7 @@ class Tape(Shapes):
             if isinstance(tensor, torch.Tensor):
                 known = f"memory {len(self._numbers)}", tensor.storage_offset()
                 self._numbers.setdefault(key_of(tensor), known)
-                self._kept.append(tensor)
+                self._kept.append(tensor.untyped_storage())
 
     def place(self, tensor: torch.Tensor) -> str:
         """Where a tensor lies, as text."""
@@ -227,7 +227,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             tape.own(result)
             tape.lines.append([name, tape.place(result), shown((args, kwargs))])
             return result
-        if space == "aten" and name in _VIEWS:
+        if space == "aten" and (name in _VIEWS or (self.backward and name == "detach")):
             tape.place(args[0])
             result = func(*args, **kwargs)
             if all(_is_view(each, args[0]) for each in tree_leaves(result)):
