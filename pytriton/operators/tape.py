@@ -225,7 +225,8 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if space == "aten" and name in _MADE:
             result = func(*args, **kwargs)
             tape.own(result)
-            tape.lines.append([name, tape.place(result), shown((args, kwargs))])
+            given = [each for each in tree_leaves((args, kwargs)) if not isinstance(each, torch.Tensor)]
+            tape.lines.append([name, tape.place(result), shown(given)])
             return result
         if space == "aten" and (name in _VIEWS or (self.backward and name == "detach")):
             tape.place(args[0])
