@@ -2,7 +2,7 @@
 
 The backward is an operator of torch, too, so that ``torch.compile`` keeps it whole and ``torch.func`` can batch it: it
 takes the arguments of the forward, what flows into each result (or None), which arguments a gradient is asked for, and
-what the body did in the forward (``record.py``). It tapes the body (``tape.py``), computes again what lies between the
+what the body did in the forward (``body.py``). It tapes the body (``tape.py``), computes again what lies between the
 launches, and walks back through them with ``pytriton.gradient``. Gradients are kept by memory: a result that is a view
 of what a kernel wrote, or an argument that reaches a kernel as two views, is added up where it lies. Arguments that
 overlap themselves or each other are copied first, in a forward with a gradient, too.
@@ -19,51 +19,21 @@ from typing import Any, Final, NoReturn
 import torch
 
 from pytriton.errors import PytritonError
+from pytriton.operators.body import Recording
 from pytriton.operators.derived import Gradient as DerivedKernel
 from pytriton.operators.gradient import Gradient
-from pytriton.operators.laid_out import overlaps_itself
-from pytriton.operators.record import CURE, Heard, HeardShapes, Recording, difference, is_real
-from pytriton.operators.tape import Copy, Launch, key_of, replayed, taped
+from pytriton.operators.laid_out import apart, elements, flat, key_of, overlaps_itself
+from pytriton.operators.tape import CURE, Copy, Launch, difference, replayed, taped
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch.recent import key_of as key_of_defines
-from pytriton.runtime.trace.frames import INSIDE, Shapes, inside, unseen
+from pytriton.runtime.trace.frames import INSIDE, Shapes, unseen
 
-__all__ = ["DerivedBody", "DerivedFormula"]
+__all__ = ["DerivedFormula"]
 
 _library: Final[Any] = torch.library
 _FLOATING: Final = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _gradients: Final[dict[Any, DerivedKernel]] = {}
-
-
-class DerivedBody:
-    """The body of an operator with a derived gradient; it is recorded where one is asked for."""
-
-    def __init__(self, name: str, function: Callable[..., Any]) -> None:
-        self.name, self.function, self.recording = name, function, Recording()
-
-    def run(self, *args: Any) -> Any:
-        """Call the function; what it does is recorded, and launched from the record."""
-        recorded, outer = self.recording.now, INSIDE.frame
-        if recorded is None:
-            return self.function(*args)
-        if isinstance(outer, Shapes) or not is_real(args):
-            heard = HeardShapes() if isinstance(outer, Shapes) else Heard()
-            with inside(heard):
-                result = self.function(*[_spread(each) for each in args])
-            if outer is not None:
-                outer.extend(heard)
-            recorded.add(False, heard.lines)
-            return result
-        try:
-            result, tape = taped(self.name, self.function, _apart(args))
-        except PytritonError as error:  # there is no gradient, but a result
-            recorded.error = error
-            return self.function(*args)
-        replayed(tape.entries, outer)
-        recorded.add(True, tape.lines)
-        recorded.kept += tape.outside
-        return result
 
 
 class DerivedFormula:
@@ -114,20 +84,16 @@ class DerivedFormula:
         """All tensors are saved, so that a later change of one raises."""
         ctx.save_for_backward(*(inputs[at] for at in self.positions))
         ctx.rest = [None if at in self.positions else value for at, value in enumerate(inputs)]
-        recorded = self.recording and self.recording.last
-        ctx.recorded = recorded.text if recorded else ""
-        ctx.error = recorded and recorded.failed(self.name)
-        ctx.kept = recorded and recorded.kept
+        ctx.recorded = self.recording and self.recording.last
 
     def backward(self, ctx: Any, *flowing: Any) -> Any:
         """The gradients of all arguments; None where nobody asks, or where there is none."""
-        if ctx.error:
-            raise ctx.error
+        recorded = ctx.recorded.text(self.name) if ctx.recorded else ""
         arguments = list(ctx.rest)
         for at, tensor in zip(self.positions, ctx.saved_tensors, strict=True):
             arguments[at] = tensor
         needed = [bool(ctx.needs_input_grad[at]) for at in self.positions]
-        made = self.overload(*arguments, *flowing, needed, ctx.recorded)
+        made = self.overload(*arguments, *flowing, needed, recorded)
         gradients: list[Any] = [None] * len(arguments)
         for at, wanted, each in zip(self.positions, needed, _listed(made), strict=True):
             gradients[at] = each if wanted else None
@@ -163,7 +129,7 @@ class DerivedFormula:
         self, arguments: Sequence[Any], flowing: Sequence[Any], needed: Sequence[bool], recorded: str
     ) -> list[torch.Tensor]:
         """The gradients that are needed."""
-        own = _apart(arguments)
+        own = apart(arguments)
         wanted = [at for at, asked in zip(self.positions, needed, strict=True) if asked]
         tensors = [own[at] for at in wanted]
         made = _walked_back(self.name, self.function, own, flowing, tensors, self.recording is None, recorded)
@@ -184,30 +150,6 @@ def _schema_type(schema: Any, at: int) -> str:
     """The type of an argument as a schema writes it, without alias and default."""
     text = str(schema).partition("(")[2].rpartition(") ->")[0].split(", ")[at]
     return text.strip().rpartition(" ")[0]
-
-
-def _apart(given: Sequence[Any]) -> list[Any]:
-    """The same arguments, with tensors none of which shares memory with itself or another one."""
-    seen: set[int] = set()
-    result = []
-    for value in given:
-        if isinstance(value, torch.Tensor):
-            value = value.detach()
-            if overlaps_itself(value):
-                value = value.contiguous().clone()
-            elif key_of(value) in seen:
-                value = _flat(value).clone().as_strided(value.size(), value.stride(), value.storage_offset())
-            seen.add(key_of(value))
-        result.append(value)
-    return result
-
-
-def _spread(value: Any) -> Any:
-    """What ``_apart`` does with an expanded tensor, for a tracer's."""
-    expanded = isinstance(value, torch.Tensor) and any(
-        type(step) is int and step == 0 for step in value.stride()
-    )
-    return value.contiguous().clone() if expanded and overlaps_itself(value) else value
 
 
 def _laid_out(made: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor:
@@ -241,22 +183,22 @@ class _Flow:
 
     def in_memory(self, tensor: torch.Tensor) -> torch.Tensor:
         """The same, with what flows into the memory around a view around it."""
-        if tensor not in self or tensor.numel() == _elements(tensor):
+        if tensor not in self or tensor.numel() == elements(tensor):
             return self.of(tensor)
-        whole = _flat(self._around(tensor)).to(tensor.dtype)
+        whole = flat(self._around(tensor)).to(tensor.dtype)
         return whole.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
 
     def beside(self, tensor: torch.Tensor) -> bool:
         """Whether anything but zero flows into the memory around a tensor."""
         pieces = self._pieces.get(key_of(tensor), [])
-        if tensor.numel() == _elements(tensor) or all(of.numel() <= tensor.numel() for of, _ in pieces):
+        if tensor.numel() == elements(tensor) or all(of.numel() <= tensor.numel() for of, _ in pieces):
             return False
         around = self._around(tensor).zero_()
-        return bool(_flat(around).any())
+        return bool(flat(around).any())
 
     def _around(self, tensor: torch.Tensor) -> torch.Tensor:
         """A view as the tensor, of memory in which all pieces are added up."""
-        count = _elements(tensor)
+        count = elements(tensor)
         exact = torch.promote_types(tensor.dtype, torch.float32)
         memory = torch.zeros(count, dtype=exact, device=tensor.device)
         for of, flowing in self._pieces[key_of(tensor)]:
@@ -267,16 +209,6 @@ class _Flow:
             else:
                 memory.as_strided(*place).add_(flowing)
         return memory.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
-
-
-def _elements(tensor: torch.Tensor) -> int:
-    """How many elements the memory has that a tensor lies in."""
-    return tensor.untyped_storage().nbytes() // tensor.element_size()
-
-
-def _flat(tensor: torch.Tensor) -> torch.Tensor:
-    """All of that memory."""
-    return tensor.as_strided((_elements(tensor),), (1,), 0)
 
 
 def _same_place(left: torch.Tensor, right: torch.Tensor) -> bool:
@@ -295,7 +227,7 @@ def _walked_back(
 ) -> list[torch.Tensor]:
     """The gradients of the wanted arguments; ``twice``: the function is a derived backward."""
     result, tape = taped(name, function, arguments, twice)
-    different = difference(recorded, tape.lines)
+    different = difference(recorded, tape) if recorded else None
     if different:
         raise refusal(
             f"{name}: its body does something else in the backward than in the forward: {different}",
@@ -344,12 +276,12 @@ def _launch_back(entry: Launch, flow: _Flow, reached: set[int]) -> None:
     given = derived._named(entry.call.arguments)
     for name in inputs:
         if overlaps_itself(given[name]):  # all elements from its first one on, each of them once
-            rest = _elements(given[name]) - given[name].storage_offset()
+            rest = elements(given[name]) - given[name].storage_offset()
             given[name] = given[name].as_strided((rest,), (1,), given[name].storage_offset())
     flowing = {name: flow.in_memory(entry.writes[name]) for name in outputs}
     for name, made in derived.in_memory(given, entry.call.grid, flowing).items():
-        if _elements(made) > made.numel():
-            flow.add(_flat(given[name]), _flat(made))
+        if elements(made) > made.numel():
+            flow.add(flat(given[name]), flat(made))
         else:
             flow.add(given[name], made)
 

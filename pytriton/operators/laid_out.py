@@ -1,12 +1,15 @@
-"""Memory of gradients, addressed as that of the tensors that they belong to."""
+"""Memory of tensors, and that of gradients, which is addressed as that of the tensors that they belong to."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 
 from pytriton.runtime.errors import refusal
 
-__all__ = ["like", "overlaps_itself", "own", "share_memory"]
+__all__ = ["apart", "elements", "flat", "key_of", "like", "overlaps_itself", "own", "share_memory"]
 
 
 def like(
@@ -74,3 +77,34 @@ def share_memory(
         return True
     ends = [t.data_ptr() + n * t.element_size() for t, n in ((left, reach_of_left), (right, reach_of_right))]
     return left.data_ptr() < ends[1] and right.data_ptr() < ends[0]
+
+
+def key_of(tensor: torch.Tensor) -> int:
+    """The memory that a tensor lies in."""
+    return int(tensor.untyped_storage()._cdata)
+
+
+def elements(tensor: torch.Tensor) -> int:
+    """How many elements that memory has."""
+    return tensor.untyped_storage().nbytes() // tensor.element_size()
+
+
+def flat(tensor: torch.Tensor) -> torch.Tensor:
+    """All of that memory."""
+    return tensor.as_strided((elements(tensor),), (1,), 0)
+
+
+def apart(given: Sequence[Any]) -> list[Any]:
+    """The same arguments, with tensors none of which shares memory with itself or another one."""
+    seen: set[int] = set()
+    result = []
+    for value in given:
+        if isinstance(value, torch.Tensor):
+            value = value.detach()
+            if overlaps_itself(value):
+                value = value.contiguous().clone()
+            elif key_of(value) in seen:
+                value = flat(value).clone().as_strided(value.size(), value.stride(), value.storage_offset())
+            seen.add(key_of(value))
+        result.append(value)
+    return result

@@ -32,9 +32,9 @@ from torch.overrides import TorchFunctionMode
 from torch.utils.flop_counter import register_flop_formula
 
 from pytriton.boundary import entry
-from pytriton.operators.body import Body
+from pytriton.operators.body import Body, Recorder, Recording
 from pytriton.operators.flow import Effects, effects_of
-from pytriton.operators.formula import DerivedBody, DerivedFormula
+from pytriton.operators.formula import DerivedFormula
 from pytriton.operators.gradient import Gradient
 from pytriton.operators.shortcut import Shortcut
 from pytriton.runtime.errors import refusal
@@ -76,8 +76,8 @@ class Operator:
         names = [argument.name for argument in self._schema.arguments]
         written = frozenset(argument.name for argument in self._schema.arguments if _is_written(argument))
         keywords = any(argument.kwarg_only for argument in self._schema.arguments)
-        body = DerivedBody(name, function) if gradient else None
-        self.body = Body(name, body.run if body else function, names, written, keywords)
+        recorder = Recorder(name, function) if gradient else None
+        self.body = Body(name, recorder or function, names, written, keywords)
         self._addresses = effects.addresses
         self._traceable = not effects.addresses
         self._fake: Callable[..., Any] | None = None
@@ -85,8 +85,8 @@ class Operator:
         self._shortcut = Shortcut(self.overload, self.body)
         self._gradient = Gradient(self.overload, self.body.launch)
         self._register()
-        if body:
-            self._derive_autograd(body)
+        if recorder is not None:
+            self._derive_autograd(recorder.recording)
         self.__class__ = type("Operator", (Operator,), {})
         self._shorten()
 
@@ -125,11 +125,11 @@ class Operator:
         self._check_unwritten()
         self._gradient.formula(backward, setup_context)
 
-    def _derive_autograd(self, body: DerivedBody) -> None:
+    def _derive_autograd(self, recording: Recording) -> None:
         """Derive the formula from the kernels in the body; raises LaunchError (TC540) as ``register_autograd``."""
         self._check_unwritten()
-        derived = DerivedFormula(self.name, self.function, self._schema, self._lib, body.recording)
-        self._gradient.record = body.recording.of
+        derived = DerivedFormula(self.name, self.function, self._schema, self._lib, recording)
+        self._gradient.record = recording.of
         self.register_autograd(derived.backward, setup_context=derived.setup_context)
 
     def _check_unwritten(self) -> None:

@@ -7,39 +7,42 @@ floating types, and questions about shapes and types. Anything else is refused, 
     _Watch       sees every operation below, with composite ones taken to pieces
 
 A launch that writes what an earlier one wrote or read is refused: the backward would read what it left there.
-Each launch, copy and allocation leaves a line of text, by which a forward is compared with its backward (``record.py``).
+What it did is left as text, by which the backward is compared with the forward, as bodies may depend on random numbers
+and globals: ``calls`` are the kernels, defines and numbers of launches; ``places`` are memory, shapes and grids, with
+the version of tensors that are not arguments. A tracer (``torch.compile``) knows only calls, and may have symbols
+in them: ``name=?`` equals anything.
 
 A derived backward is such a body, too: that is how it is derived again. It also copies into tensors and adds to them.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import linecache
-import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
-from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-import pytriton
 from pytriton.adjoint.forward import forward_of
 from pytriton.errors import CompileError, LaunchError
 from pytriton.lang.tree.types import PointerType
-from pytriton.operators.record import Line, line_of_launch, shown
-from pytriton.runtime.errors import refusal
+from pytriton.operators.laid_out import key_of
+from pytriton.runtime.errors import caller, refusal
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.launch.device import sizes_of
-from pytriton.runtime.options.defines import Config, Options, defines_of
+from pytriton.runtime.options.defines import Options, defines_of
 from pytriton.runtime.trace.frames import INSIDE, Call, Frame, Shapes, inside
+from pytriton.runtime.trace.opaque import point_of
 
-__all__ = ["Copy", "Launch", "Tape", "key_of", "replayed", "taped"]
+__all__ = ["CURE", "Copy", "Launch", "Tape", "calls_of", "difference", "replayed", "taped"]
 
 # Names of torch's functions, methods and attributes, and of its operations below.
 _MADE: Final = frozenset(
@@ -64,12 +67,13 @@ _CALLED: Final = (
     )
 )
 _INTO: Final = frozenset(("copy_", "add_"))  # in a backward
-_OPTIONS_OF_COPIES: Final = frozenset("dtype memory_format device layout pin_memory non_blocking".split())
 _CURE: Final = (
     "a body with gradient=True allocates, views, copies (contiguous, reshape, clone, to) and launches, and nothing "
     "else: do this outside of it, or give the formula with register_autograd"
 )
-_SKIPPED: Final = tuple(str(Path(each.__file__ or "").parent) + os.sep for each in (pytriton, torch))
+CURE: Final = "let the body depend on its arguments alone: pass what changes as an argument"
+_SYMBOLS: Final = (torch.SymInt, torch.SymFloat, torch.SymBool, torch.Tensor)
+_TORCH: Final = str(Path(torch.__file__).parent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,18 +99,17 @@ Entry = Launch | Copy
 
 
 class Tape(Shapes):
-    """Of one run of a body. ``lines``: what is compared; ``outside``: tensors that the body did not get or make."""
+    """Of one run of a body. ``outside``: tensors that the body neither got nor made."""
 
     def __init__(self, name: str, args: Sequence[Any]) -> None:
         super().__init__()
         self.name = name
         self.entries: list[Entry] = []
-        self.lines: list[Line] = []
+        self.calls: list[str] = []
+        self.places: list[str] = []
         self.outside: list[torch.Tensor] = []
         self.refused: LaunchError | None = None
-        self._numbers: dict[
-            int, tuple[str, int]
-        ] = {}  # where the first tensor in a memory begins: a batch is sliced
+        self._memory: dict[int, tuple[str, int]] = {}  # its name, and where the first tensor in it begins
         self._kept: list[Any] = []  # so that no memory is taken for another that is gone
         self.own(args)
 
@@ -114,30 +117,26 @@ class Tape(Shapes):
         """Know the memory of these tensors."""
         for tensor in tree_leaves(tensors):
             if isinstance(tensor, torch.Tensor):
-                known = f"memory {len(self._numbers)}", tensor.storage_offset()
-                self._numbers.setdefault(key_of(tensor), known)
                 self._kept.append(tensor.untyped_storage())
+                named = f"memory {len(self._memory)}", tensor.storage_offset()
+                self._memory.setdefault(key_of(tensor), named)
 
     def place(self, tensor: torch.Tensor) -> str:
-        """Where a tensor lies, as text."""
+        """Where a tensor lies, from the first one in its memory on: a batch is sliced."""
         key = key_of(tensor)
-        if key not in self._numbers:
+        if key not in self._memory:
             if tensor.requires_grad or tensor.is_inference():
-                why = (
-                    "requires a gradient"
-                    if tensor.requires_grad
-                    else "has no version (it is of inference mode)"
-                )
-                self.refuse(f"uses a tensor that is not an argument and {why}", "pass it as an argument")
+                self.refuse("uses a tensor from outside that requires a gradient or has no version", CURE)
             self.outside.append(tensor)
-            self._numbers[key] = f"outside {key} version {tensor._version}", 0
-        memory, start = self._numbers[key]
+            self._memory[key] = f"outside {key} version {tensor._version}", 0
+        name, start = self._memory[key]
         at = tensor.storage_offset() - start
-        return f"{memory} at {at} {tuple(tensor.shape)} {tensor.stride()} {tensor.dtype}"
+        return f"{name} at {at} {tuple(tensor.shape)} {tensor.stride()} {tensor.dtype}"
 
-    def refuse(self, what: str, cure: str = _CURE) -> None:
+    def refuse(self, what: str, cure: str = _CURE) -> NoReturn:
         """Raise TC756; again at the end, if the body catches it."""
-        message = f"{self.name}: its body {what}{_line()}"
+        path, line = caller(_TORCH)
+        message = f"{self.name}: its body {what}\n{path}:{line}: {linecache.getline(path, line).strip()}"
         self.refused = self.refused or refusal(message, "TC756", cure)
         raise self.refused
 
@@ -152,21 +151,19 @@ class Tape(Shapes):
             self.refuse(f"launches '{kernel.name}', which reads constant buffers")
         given: dict[str, torch.Tensor] = {}
         for parameter, value in zip(translation.parameters, call.arguments, strict=False):
-            named = f"passes '{parameter.name}' of kernel '{kernel.name}'"
-            pointer = isinstance(parameter.type, PointerType)
-            if not pointer and isinstance(value, torch.Tensor):
-                self.refuse(
-                    f"{named}, a number, as a tensor",
-                    "read it by a pointer (float *a), or make it a Python number before the operator is called",
+            pointer, tensor = isinstance(parameter.type, PointerType), isinstance(value, torch.Tensor)
+            if (tensor and not pointer) or (pointer and not tensor and value is not None):
+                found, cure = (
+                    ("a tensor", "a Python number") if tensor else ("an address", "the tensor itself")
                 )
-            elif pointer and isinstance(value, torch.Tensor):
-                if value.dim() + value.numel() > 0:
-                    given[parameter.name] = value
-            elif pointer and value is not None:
-                self.refuse(f"{named}, a pointer, as an address", "pass the tensor itself")
+                self.refuse(
+                    f"passes {found} for '{parameter.declaration}' of '{kernel.name}'", f"pass {cure}"
+                )
+            if tensor and value.dim() + value.numel() > 0:
+                given[parameter.name] = value
         call, sizes = _frozen(kernel, call)
-        places = {name: self.place(value) for name, value in given.items()}
-        self.lines.append(line_of_launch(kernel, call, translation.parameters, places, str(sizes)))
+        self.calls += calls_of(kernel, call)
+        self.places += [*(f"{name}: {self.place(value)}" for name, value in given.items()), f"grid {sizes}"]
         reads = {name: given[name] for name in translation.reads if name in given}
         writes = {name: given[name] for name in translation.writes if name in given}
         self.entries.append(Launch(kernel, call, reads, writes))
@@ -174,22 +171,42 @@ class Tape(Shapes):
 
 def _frozen(kernel: Kernel, call: Call) -> tuple[Call, Any]:
     """The call with the sizes that its grid has now, and these."""
-    definition = kernel._definition
+    definition, grid = kernel._definition, call.grid
     if definition.heuristics.functions:
         return call, None  # refused when it is derived
     configs = definition.configs(defines_of(call.defines), call.num_warps, call.num_stages)
-    sizes = [sizes_of(call.grid, Options(config), kernel.name) for config in configs]
-    known = {_point(Options(config)): size or (0,) for config, size in zip(configs, sizes, strict=True)}
-    grid = call.grid
-
-    def found(options: Options) -> Any:
-        return known.get(_point(options)) or grid(options)
-
-    return call._replace(grid=found if callable(grid) else grid), sizes
+    points = [Options(config) for config in configs]
+    sizes = {point_of(each): sizes_of(grid, each, kernel.name) or (0,) for each in points}
+    frozen = (lambda options: sizes.get(point_of(options)) or grid(options)) if callable(grid) else grid
+    return call._replace(grid=frozen), list(sizes.values())
 
 
-def _point(options: Options) -> Config:
-    return Config(dict(options.defines), options.num_warps, options.num_stages)
+def calls_of(kernel: Any, call: Call) -> list[str]:
+    """A launch without its tensors."""
+    definition = kernel._definition
+    given = {**definition.defines, **(call.defines or {}), "num_warps": call.num_warps}
+    names = [parameter.name for parameter in kernel.translation(call.defines).parameters]
+    given |= {"num_stages": call.num_stages, **dict(zip(names, call.arguments, strict=False))}
+    digest = hashlib.sha256(repr(definition).encode()).hexdigest()
+    return [f"kernel '{kernel.name}' {digest}", *(f"{name}={_shown(given[name])}" for name in sorted(given))]
+
+
+def _shown(value: Any) -> str:
+    """``?`` for what is not a constant."""
+    if isinstance(value, tuple | list):
+        parts = [_shown(each) for each in value]
+        return "?" if "?" in parts else f"[{', '.join(parts)}]"
+    return "?" if isinstance(value, _SYMBOLS) else repr(value)
+
+
+def difference(recorded: str, tape: Tape) -> str | None:
+    """Where a run differs from a recorded one: calls, and places if these were known."""
+    calls, places = json.loads(recorded)
+    pairs = [*zip_longest(calls, tape.calls), *zip_longest(places or (), tape.places if places else ())]
+    for old, new in pairs:
+        if old != new and not str(old).endswith("=?"):
+            return f"{new or 'nothing'}, was {old or 'nothing'}"
+    return None
 
 
 class _Functions(TorchFunctionMode):
@@ -225,21 +242,21 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if space == "aten" and name in _MADE:
             result = func(*args, **kwargs)
             tape.own(result)
-            given = [each for each in tree_leaves((args, kwargs)) if not isinstance(each, torch.Tensor)]
-            tape.lines.append([name, tape.place(result), shown(given)])
+            numbers = [each for each in tree_leaves((args, kwargs)) if not isinstance(each, torch.Tensor)]
+            tape.places.append(f"{name} {numbers} {tape.place(result)}")
             return result
         if space == "aten" and (name in _VIEWS or (self.backward and name == "detach")):
             tape.place(args[0])
             result = func(*args, **kwargs)
             if all(_is_view(each, args[0]) for each in tree_leaves(result)):
                 return result
-        elif space == "aten" and name in _COPIES and kwargs.keys() <= _OPTIONS_OF_COPIES:
+        elif space == "aten" and name in _COPIES:
             place = tape.place(args[0])
             result = func(*args, **kwargs)
             tape.own(result)
             if _is_copy(result, args[0]):
                 tape.entries.append(Copy(result, args[0]))
-                tape.lines.append(["copy", tape.place(result), place])
+                tape.places.append(f"copy {place} {tape.place(result)}")
                 return result
         elif self.backward and name in _INTO and args[0].shape == args[1].shape and len(args) == 2:
             tape.entries.append(Copy(args[0], args[1], name == "add_"))
@@ -252,7 +269,6 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if result is not NotImplemented:
                 return result
         tape.refuse(f"calls torch.{name}, which has no gradient here")
-        raise AssertionError
 
 
 def _is_view(result: Any, tensor: torch.Tensor) -> bool:
@@ -264,17 +280,6 @@ def _is_copy(result: torch.Tensor, source: torch.Tensor) -> bool:
     floats = source.is_floating_point() and result.is_floating_point()
     whole = not source.is_floating_point() and not source.is_complex() and not result.is_complex()
     return (floats or whole) and result.device == source.device and result.layout == torch.strided
-
-
-def _line() -> str:
-    """The user's line, on one of its own."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None:
-        path = frame.f_code.co_filename
-        if not path.startswith(("<", *_SKIPPED)):
-            return f"\n{path}:{frame.f_lineno}: {linecache.getline(path, frame.f_lineno).strip()}"
-        frame = frame.f_back
-    return ""
 
 
 def taped(
@@ -293,7 +298,7 @@ def taped(
     if tape.refused is not None:
         raise tape.refused
     results = result if isinstance(result, tuple | list) else (result,)
-    tape.lines += [["result", tape.place(each)] for each in results if isinstance(each, torch.Tensor)]
+    tape.places += [tape.place(each) for each in results]
     _check_order(name, tape.entries)
     return result, tape
 
@@ -346,8 +351,3 @@ def replayed(entries: Iterable[Entry], frame: Frame | None) -> None:
                 call = entry.call
                 options = {"num_warps": call.num_warps, "num_stages": call.num_stages}
                 entry.kernel(*call.arguments, grid=call.grid, defines=call.defines, **options)
-
-
-def key_of(tensor: torch.Tensor) -> int:
-    """The memory that a tensor lies in."""
-    return int(tensor.untyped_storage()._cdata)

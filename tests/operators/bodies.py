@@ -68,7 +68,9 @@ class Kernels:
     def picked(self, flat: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
         """At indices from memory, from the third element on."""
         y = torch.empty(1, len(table), dtype=flat.dtype)
-        PICKED(y, flat[2:], table, len(table), grid=(pytriton.cdiv(len(table), 4),), defines={"T": flat.dtype})
+        PICKED(
+            y, flat[2:], table, len(table), grid=(pytriton.cdiv(len(table), 4),), defines={"T": flat.dtype}
+        )
         return y
 
 
@@ -136,7 +138,9 @@ LAUNCHES: dict[str, Step] = {
     "squares": lambda run, x: run.product(x, x),
     "by its first row": lambda run, x: run.product(x, x[:1].expand_as(x)),
     "by ones": lambda run, x: run.product(x, torch.ones_like(x)),
-    "beside": lambda run, x: run.beside(x.reshape(-1).contiguous()[:8]) if x.numel() > 2 else run.wave(x, 2.0),
+    "beside": lambda run, x: (
+        run.beside(x.reshape(-1).contiguous()[:8]) if x.numel() > 2 else run.wave(x, 2.0)
+    ),
     "by a range": lambda run, x: run.product(x, torch.full((1, 1), 3.0, dtype=x.dtype).expand_as(x)),
 }
 REFUSED: dict[str, Step] = {
@@ -241,7 +245,9 @@ class Body:
             "view": lambda run, x: run.wave(x, 2.0).t()[:, :2],
         }[self.last]
         first = finish(run, values[-1])
-        second = run.picked(x.reshape(-1).contiguous(), table[: x.numel()]) if x.numel() > 2 else run.wave(x, 1.0)
+        second = (
+            run.picked(x.reshape(-1).contiguous(), table[: x.numel()]) if x.numel() > 2 else run.wave(x, 1.0)
+        )
         return first, second if self.results == 2 else run.wave(values[-2], 1.0)
 
     def arguments(self, seed: int) -> tuple[list[torch.Tensor], list[torch.Tensor]]:

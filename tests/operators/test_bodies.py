@@ -44,7 +44,9 @@ def outcome(seed: int, compiled: bool = False) -> str:
         made = run(*arguments, BACKWARDS)
         if flowing is None:
             generator = torch.Generator().manual_seed(seed + 1)
-            flowing = [torch.randn(y.shape, generator=generator, dtype=torch.double).to(y.dtype) for y in made]
+            flowing = [
+                torch.randn(y.shape, generator=generator, dtype=torch.double).to(y.dtype) for y in made
+            ]
         back = torch.autograd.grad(made, leaves, flowing, materialize_grads=True, allow_unused=True)
         return [*(y.detach() for y in made), *back]
 

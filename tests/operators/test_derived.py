@@ -69,7 +69,9 @@ TRANSFORMS: dict[str, Callable[[Any], Any]] = {
     "grad": lambda f: torch.func.grad(lambda x, w: f(x, w).sum(), (0, 1))(*given()),
     "vjp": lambda f: torch.func.vjp(f, *given())[1](given()[1]),
     "jacrev": lambda f: torch.func.jacrev(f, (0, 1))(*given(5)),
-    "hessian": lambda f: torch.func.jacrev(torch.func.jacrev(lambda x, w: f(x, w).sum(), 0), (0, 1))(*given(3)),
+    "hessian": lambda f: torch.func.jacrev(torch.func.jacrev(lambda x, w: f(x, w).sum(), 0), (0, 1))(
+        *given(3)
+    ),
     "vmap of grad": lambda f: torch.func.vmap(torch.func.grad(lambda x, w: f(x, w).sum()), (0, None))(
         torch.stack([given()[0], given()[1]]), given()[1]
     ),
@@ -212,8 +214,10 @@ def test_beside_a_slice() -> None:
     x = torch.randn(5, requires_grad=True)
     wanted = torch.autograd.grad((x[:-1] * x[1:]).sum(), x)
     torch.testing.assert_close(torch.autograd.grad(inside(x).sum(), x), wanted)
-    torch.testing.assert_close(torch.autograd.grad(inside(x[1:]).sum(), x)[0][1:], torch.autograd.grad(
-        (x[1:-1] * x[2:]).sum(), x)[0][1:])
+    torch.testing.assert_close(
+        torch.autograd.grad(inside(x[1:]).sum(), x)[0][1:],
+        torch.autograd.grad((x[1:-1] * x[2:]).sum(), x)[0][1:],
+    )
     y = outside(x[:-1])
     with pytest.raises(pytriton.LaunchError, match=r"reads memory beside an argument.*TC756"):
         y.sum().backward()
