@@ -4,9 +4,9 @@ A schema makes two promises: only the arguments that it marks are written, and n
 an argument or with another result. Both are checked at every run, after the function: the results, and what
 its kernels wrote, are compared with the arguments by storage. In the common case that is one call of C++.
 
-Where a derived gradient is asked for, the function is a ``Recorder``: it runs on a tape (``tape.py``), and the launches
-of the tape are made. The text of the tape is for the backward, which compares what it does. Under a tracer
-the function runs as it is, and what is constant of its launches is recorded.
+Of an operator with a derived gradient, the function is a ``Recorder``. Where a gradient is asked for, it runs on a
+tape (``tape.py``), and then the launches of the tape are made. The backward gets the text of the tape and compares
+what the body does then. Under a tracer the function runs as it is, and the constants of its launches are recorded.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 """``pytriton.op(..., gradient=True)``: the formula of an operator, derived from the kernels in its body.
 
-The backward is an operator of torch, too, so that ``torch.compile`` keeps it whole and ``torch.func`` can batch it: it
-takes the arguments of the forward, what flows into each result (or None), which arguments a gradient is asked for, and
-what the body did in the forward (``body.py``). It tapes the body (``tape.py``), computes again what lies between the
-launches, and walks back through them with ``pytriton.gradient``. Gradients are kept by memory: a result that is a view
-of what a kernel wrote, or an argument that reaches a kernel as two views, is added up where it lies. Arguments that
-overlap themselves or each other are copied first, in a forward with a gradient, too.
+The backward is an operator of torch, too, so that ``torch.compile`` keeps it whole and ``torch.func`` can batch it.
+It takes the arguments of the forward, what flows into each result (or None), which arguments a gradient is asked
+for, and what the body did in the forward (``body.py``). It tapes the body (``tape.py``), computes again what lies
+between the launches, and walks back through them with ``pytriton.gradient``. Gradients are kept by memory: a result
+that is a view of what a kernel wrote, or an argument that reaches a kernel as two views, is added up where it lies.
+Arguments that overlap themselves or each other are copied first, in a forward with a gradient, too.
 
-What that does is allocations, views, copies and launches again, so the formula of the backward is derived in the same
-way: it gives the second derivative, of all arguments and of what flows into the results. There is no third one.
+What that does is allocations, views, copies and launches again, so the formula of the backward is derived in the
+same way: it gives the second derivative, of all arguments and of what flows into the results. There is no third
+one.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pytriton.errors import PytritonError
 from pytriton.operators.body import Recording
 from pytriton.operators.derived import Gradient as DerivedKernel
 from pytriton.operators.gradient import Gradient
-from pytriton.operators.laid_out import apart, elements, flat, key_of, overlaps_itself
+from pytriton.operators.laid_out import apart, elements, flat, key_of, overlaps_itself, placed
 from pytriton.operators.tape import CURE, Copy, Launch, difference, replayed, taped
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.kernel import Kernel
@@ -37,8 +38,8 @@ _gradients: Final[dict[Any, DerivedKernel]] = {}
 
 
 class DerivedFormula:
-    """Of one operator. ``lib`` is the library in which its backward is defined, beside it. ``recording``: of its body;
-    None where the operator is itself a derived backward.
+    """Of one operator. ``lib`` is the library in which its backward is defined, beside it. ``recording``: of its
+    body; None where the operator is itself a derived backward.
     """
 
     def __init__(
@@ -97,7 +98,7 @@ class DerivedFormula:
         gradients: list[Any] = [None] * len(arguments)
         for at, wanted, each in zip(self.positions, needed, _listed(made), strict=True):
             gradients[at] = each if wanted else None
-        return tuple(gradients) if len(gradients) > 1 else gradients[0]
+        return tuple(gradients)
 
     def _third(self, ctx: Any, *flowing: Any) -> NoReturn:
         raise refusal(f"{self.name}: a third derivative is not derived", "TC758")
@@ -142,8 +143,7 @@ def _listed(made: Any) -> Sequence[Any]:
 
 def _nothing(given: Sequence[Any]) -> torch.Tensor:
     """In place of a gradient that is not asked for."""
-    device = next((each.device for each in given if isinstance(each, torch.Tensor)), None)
-    return torch.empty(0, device=device)
+    return next(each for each in given if isinstance(each, torch.Tensor)).new_empty(0)
 
 
 def _schema_type(schema: Any, at: int) -> str:
@@ -179,36 +179,33 @@ class _Flow:
             return torch.zeros_like(tensor)
         if len(pieces) == 1 and _same_place(pieces[0][0], tensor):
             return pieces[0][1]
-        return self._around(tensor).to(tensor.dtype)
+        return placed(self._memory(tensor), tensor)
 
     def in_memory(self, tensor: torch.Tensor) -> torch.Tensor:
         """The same, with what flows into the memory around a view around it."""
-        if tensor not in self or tensor.numel() == elements(tensor):
-            return self.of(tensor)
-        whole = flat(self._around(tensor)).to(tensor.dtype)
-        return whole.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
+        return self.of(tensor) if tensor.numel() == elements(tensor) else placed(self._memory(tensor), tensor)
 
     def beside(self, tensor: torch.Tensor) -> bool:
         """Whether anything but zero flows into the memory around a tensor."""
         pieces = self._pieces.get(key_of(tensor), [])
-        if tensor.numel() == elements(tensor) or all(of.numel() <= tensor.numel() for of, _ in pieces):
+        if tensor.numel() == elements(tensor) or all(_same_place(of, tensor) for of, _ in pieces):
             return False
-        around = self._around(tensor).zero_()
-        return bool(flat(around).any())
+        memory = self._memory(tensor)
+        placed(memory, tensor).zero_()
+        return bool(memory.any())
 
-    def _around(self, tensor: torch.Tensor) -> torch.Tensor:
-        """A view as the tensor, of memory in which all pieces are added up."""
+    def _memory(self, tensor: torch.Tensor) -> torch.Tensor:
+        """All pieces, added up in memory like that of a tensor."""
         count = elements(tensor)
         exact = torch.promote_types(tensor.dtype, torch.float32)
         memory = torch.zeros(count, dtype=exact, device=tensor.device)
         for of, flowing in self._pieces[key_of(tensor)]:
-            place = of.size(), of.stride(), of.storage_offset()
             if overlaps_itself(of):
-                at = torch.arange(count, device=tensor.device).as_strided(*place).reshape(-1)
-                memory.index_add_(0, at, flowing.reshape(-1).to(exact))
+                places = placed(torch.arange(count, device=tensor.device), of).reshape(-1)
+                memory.index_add_(0, places, flowing.reshape(-1).to(exact))
             else:
-                memory.as_strided(*place).add_(flowing)
-        return memory.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
+                placed(memory, of).add_(flowing)
+        return memory.to(tensor.dtype)
 
 
 def _same_place(left: torch.Tensor, right: torch.Tensor) -> bool:

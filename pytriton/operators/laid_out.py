@@ -9,7 +9,7 @@ import torch
 
 from pytriton.runtime.errors import refusal
 
-__all__ = ["apart", "elements", "flat", "key_of", "like", "overlaps_itself", "own", "share_memory"]
+__all__ = ["apart", "elements", "flat", "key_of", "like", "overlaps_itself", "own", "placed", "share_memory"]
 
 
 def like(
@@ -21,8 +21,8 @@ def like(
     around: bool = False,
 ) -> torch.Tensor:
     """Memory addressed as the tensor's is: zeros, or these values. What lies around a view is there, too, unless
-    a kernel touches no element beyond ``reach``; ``around``: the values are a view with that around it. ``stored``: how many elements it stores, from the first one on; if
-    these are all, nothing has to be zeroed.
+    a kernel touches no element beyond ``reach``; ``around``: the values have it around them. ``stored``: how many
+    elements it stores, from the first one on; if these are all, nothing has to be zeroed.
     """
     if values is not None and values.shape != tensor.shape:
         raise refusal(
@@ -35,7 +35,7 @@ def like(
         if around and values is not None:
             return values
         around = torch.zeros(count, dtype=dtype, device=tensor.device)
-        view = around.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
+        view = placed(around, tensor)
         return view if values is None else view.copy_(values)
     if values is not None and values.dtype == dtype and values.stride() == tensor.stride():
         return values.detach().resolve_neg()
@@ -94,6 +94,11 @@ def flat(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.as_strided((elements(tensor),), (1,), 0)
 
 
+def placed(memory: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor:
+    """What lies in other memory where a tensor lies in its own."""
+    return memory.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
+
+
 def apart(given: Sequence[Any]) -> list[Any]:
     """The same arguments, with tensors none of which shares memory with itself or another one."""
     seen: set[int] = set()
@@ -104,7 +109,7 @@ def apart(given: Sequence[Any]) -> list[Any]:
             if overlaps_itself(value):
                 value = value.contiguous().clone()
             elif key_of(value) in seen:
-                value = flat(value).clone().as_strided(value.size(), value.stride(), value.storage_offset())
+                value = placed(flat(value).clone(), value)
             seen.add(key_of(value))
         result.append(value)
     return result

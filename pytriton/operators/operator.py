@@ -274,7 +274,8 @@ def op(
 
     Annotate its parameters and results with types that ``torch.library.infer_schema`` knows. Which arguments it
     writes is derived from its kernels and checked at every launch, unless ``mutates_args`` names them. With
-    ``gradient=True`` its backward is derived from its kernels; the body may then only allocate, view, copy and launch.
+    ``gradient=True`` its backward is derived from its kernels; the body may then only allocate, view, copy and
+    launch.
     Defining a name again replaces the operator. Raises LaunchError if the function cannot be an operator (TC540),
     or if hidden defines decide what it writes (TC545).
     """

@@ -1,18 +1,20 @@
 """What the body of an operator does: its launches, and the tensors that it makes.
 
-The body runs once without launching anything. Only listed operations of torch pass: allocations, views, copies between
-floating types, and questions about shapes and types. Anything else is refused, because it has no adjoint here:
+The body runs once without launching anything. Only listed operations of torch pass: allocations, views, copies
+between floating types, and queries of shapes and types. Anything else is refused, because it has no adjoint here:
 
     _Functions   sees every call of torch by Python, so also those that read data (``tolist``, ``data_ptr``)
-    _Watch       sees every operation below, with composite ones taken to pieces
+    _Watch       sees every operation that these calls end in, with composite ones decomposed
 
 A launch that writes what an earlier one wrote or read is refused: the backward would read what it left there.
-What it did is left as text, by which the backward is compared with the forward, as bodies may depend on random numbers
-and globals: ``calls`` are the kernels, defines and numbers of launches; ``places`` are memory, shapes and grids, with
-the version of tensors that are not arguments. A tracer (``torch.compile``) knows only calls, and may have symbols
-in them: ``name=?`` equals anything.
 
-A derived backward is such a body, too: that is how it is derived again. It also copies into tensors and adds to them.
+A run is also described in text, by which a backward is compared with its forward, as a body may depend on random
+numbers and globals. ``calls`` are kernels, defines and numbers of launches; ``places`` are memory, shapes and
+grids, with the version of tensors that are not arguments. A tracer (``torch.compile``) knows only the calls, and
+may have symbols in them: ``name=?`` equals anything.
+
+A derived backward is such a body, too: that is how it is derived again. It also copies into tensors and adds to
+them.
 """
 
 from __future__ import annotations
@@ -59,11 +61,11 @@ _CALLED: Final = (
     _MADE
     | _VIEWS
     | frozenset(
-        "clone contiguous reshape reshape_as ravel flatten unflatten to type type_as double float half bfloat16 int "
-        "long short bool cpu cuda view_as expand_as broadcast_to narrow chunk movedim moveaxis swapaxes swapdims T mT "
-        "__getitem__ shape dtype device ndim is_cuda is_cpu is_meta requires_grad layout nbytes itemsize is_leaf "
-        "size stride dim ndimension numel nelement element_size storage_offset is_contiguous is_floating_point "
-        "is_complex is_signed get_device __len__ promote_types result_type can_cast is_neg is_conj".split()
+        "clone contiguous reshape reshape_as ravel flatten unflatten to type type_as double float half bfloat16 "
+        "int long short bool cpu cuda view_as expand_as broadcast_to narrow chunk movedim moveaxis swapaxes "
+        "swapdims T mT __getitem__ shape dtype device ndim is_cuda is_cpu is_meta requires_grad layout nbytes "
+        "itemsize is_leaf size stride dim ndimension numel nelement element_size storage_offset is_contiguous "
+        "is_floating_point is_complex is_signed get_device __len__ promote_types result_type can_cast is_neg is_conj".split()
     )
 )
 _INTO: Final = frozenset(("copy_", "add_"))  # in a backward
@@ -142,28 +144,26 @@ class Tape(Shapes):
 
     def note(self, kernel: Any, call: Call) -> None:
         """Keep a launch, with what it reads and writes."""
-        with torch._C.DisableTorchFunction():
-            self._note(kernel, call)
-
-    def _note(self, kernel: Kernel, call: Call) -> None:
         translation = kernel.translation(call.defines)
-        if translation.buffers:
-            self.refuse(f"launches '{kernel.name}', which reads constant buffers")
         given: dict[str, torch.Tensor] = {}
-        for parameter, value in zip(translation.parameters, call.arguments, strict=False):
-            pointer, tensor = isinstance(parameter.type, PointerType), isinstance(value, torch.Tensor)
-            if (tensor and not pointer) or (pointer and not tensor and value is not None):
-                found, cure = (
-                    ("a tensor", "a Python number") if tensor else ("an address", "the tensor itself")
-                )
-                self.refuse(
-                    f"passes {found} for '{parameter.declaration}' of '{kernel.name}'", f"pass {cure}"
-                )
-            if tensor and value.dim() + value.numel() > 0:
-                given[parameter.name] = value
-        call, sizes = _frozen(kernel, call)
+        with torch._C.DisableTorchFunction():
+            if translation.buffers:
+                self.refuse(f"launches '{kernel.name}', which reads constant buffers")
+            for parameter, value in zip(translation.parameters, call.arguments, strict=False):
+                pointer, tensor = isinstance(parameter.type, PointerType), isinstance(value, torch.Tensor)
+                if (tensor and not pointer) or (pointer and not tensor and value is not None):
+                    found, wanted = (
+                        ("a tensor", "a Python number") if tensor else ("an address", "the tensor")
+                    )
+                    self.refuse(f"passes {found} for '{parameter.declaration}'", f"pass {wanted}")
+                if tensor and value.dim() + value.numel() > 0:
+                    given[parameter.name] = value
+            call, sizes = _frozen(kernel, call)
+            self.places += [
+                *(f"{name}: {self.place(value)}" for name, value in given.items()),
+                f"grid {sizes}",
+            ]
         self.calls += calls_of(kernel, call)
-        self.places += [*(f"{name}: {self.place(value)}" for name, value in given.items()), f"grid {sizes}"]
         reads = {name: given[name] for name in translation.reads if name in given}
         writes = {name: given[name] for name in translation.writes if name in given}
         self.entries.append(Launch(kernel, call, reads, writes))
@@ -238,19 +238,19 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             result = func(*args, **kwargs)
             tape.own(result)
             return result
-        space, _, name = getattr(getattr(func, "_schema", None), "name", str(func)).rpartition("::")
-        if space == "aten" and name in _MADE:
+        name = getattr(getattr(func, "_schema", None), "name", str(func)).removeprefix("aten::")
+        if name in _MADE:
             result = func(*args, **kwargs)
             tape.own(result)
             numbers = [each for each in tree_leaves((args, kwargs)) if not isinstance(each, torch.Tensor)]
             tape.places.append(f"{name} {numbers} {tape.place(result)}")
             return result
-        if space == "aten" and (name in _VIEWS or (self.backward and name == "detach")):
+        if name in _VIEWS or (self.backward and name == "detach"):
             tape.place(args[0])
             result = func(*args, **kwargs)
             if all(_is_view(each, args[0]) for each in tree_leaves(result)):
                 return result
-        elif space == "aten" and name in _COPIES:
+        elif name in _COPIES:
             place = tape.place(args[0])
             result = func(*args, **kwargs)
             tape.own(result)
@@ -263,7 +263,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return args[0]
         elif self.backward and name == "zero_":
             return func(*args, **kwargs)
-        elif space == "aten":
+        elif isinstance(func, torch._ops.OpOverload):
             with self:
                 result = func.decompose(*args, **kwargs)
             if result is not NotImplemented:

@@ -1,8 +1,8 @@
-"""Random bodies of operators: launches among calls of torch, beside the same function with torch in place of launches.
+"""Random bodies of operators: launches among calls of torch, and the same function with torch for the launches.
 
-A body is a list of steps. Each takes values made so far, which are matrices, and makes one more. ``Kernels`` runs the
-launches as kernels, ``Formulas`` as functions of torch, so that autograd differentiates them. A step of ``REFUSED``
-does what a body may not do; one of ``HIDDEN`` has no reference, as it depends on more than the arguments.
+A body is a list of steps. Each takes a value made so far, which is a matrix, and makes one more. ``Kernels`` runs
+the launches as kernels, ``Formulas`` as functions of torch, so that autograd differentiates them. A step of
+``REFUSED`` does what a body may not do; one of ``HIDDEN`` has no reference, as it depends on more than arguments.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ VIEWS: dict[str, Step] = {
     "windows": lambda run, x: x[0].unfold(0, min(2, x.shape[1]), 1),
     "broadcast": lambda run, x: torch.broadcast_to(x, (2, *x.shape))[1],
     "squeeze": lambda run, x: x[None].squeeze(0),
-    "iterate": lambda run, x: list(x)[0][None],
+    "iterate": lambda run, x: next(iter(x))[None],
 }
 COPIES: dict[str, Step] = {
     "contiguous": lambda run, x: x.contiguous(),

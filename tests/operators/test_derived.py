@@ -1,4 +1,4 @@
-"""Operators with ``gradient=True``: under torch.func and compilers, and where their body depends on more than arguments."""
+"""Operators with ``gradient=True`` under torch.func and compilers, and those whose body depends on state."""
 
 from __future__ import annotations
 
@@ -218,9 +218,17 @@ def test_beside_a_slice() -> None:
         torch.autograd.grad(inside(x[1:]).sum(), x)[0][1:],
         torch.autograd.grad((x[1:-1] * x[2:]).sum(), x)[0][1:],
     )
-    y = outside(x[:-1])
-    with pytest.raises(pytriton.LaunchError, match=r"reads memory beside an argument.*TC756"):
-        y.sum().backward()
+
+    @pytriton.op("pytriton_derived::strided_argument", gradient=True)
+    def strided(x: torch.Tensor) -> torch.Tensor:
+        y = x.new_empty(1)
+        beside(y, x.as_strided((2,), (1,), x.storage_offset() + 2), 1, grid=(1,))
+        return y
+
+    for operator, argument in ((outside, x[:-1]), (strided, x[:2])):
+        y = operator(argument)
+        with pytest.raises(pytriton.LaunchError, match=r"reads memory beside an argument.*TC756"):
+            y.sum().backward()
 
 
 def bare(x: torch.Tensor) -> torch.Tensor:
