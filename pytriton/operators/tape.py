@@ -65,7 +65,8 @@ _CALLED: Final = (
         "int long short bool cpu cuda view_as expand_as broadcast_to narrow chunk movedim moveaxis swapaxes "
         "swapdims T mT __getitem__ shape dtype device ndim is_cuda is_cpu is_meta requires_grad layout nbytes "
         "itemsize is_leaf size stride dim ndimension numel nelement element_size storage_offset is_contiguous "
-        "is_floating_point is_complex is_signed get_device __len__ promote_types result_type can_cast is_neg is_conj".split()
+        "is_floating_point is_complex is_signed get_device __len__ promote_types result_type can_cast is_neg "
+        "is_conj".split()
     )
 )
 _INTO: Final = frozenset(("copy_", "add_"))  # in a backward

@@ -84,12 +84,14 @@ TRANSFORMS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("way", TRANSFORMS)
 def test_transforms(way: str) -> None:
     run = TRANSFORMS[way]
     torch.testing.assert_close(run(operator), run(formula))
 
 
+@pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("way", ["grad", "vjp"])
 def test_transforms_in_compile(way: str) -> None:
     def run(x: torch.Tensor, w: torch.Tensor) -> Any:
