@@ -3,20 +3,30 @@
 A schema makes two promises: only the arguments that it marks are written, and no result shares memory with
 an argument or with another result. Both are checked at every run, after the function: the results, and what
 its kernels wrote, are compared with the arguments by storage. In the common case that is one call of C++.
+
+Of an operator with a derived gradient, the function is a ``Recorder``. Where a gradient is asked for, it runs on a
+tape (``tape.py``), and then the launches of the tape are made. The backward gets the text of the tape and compares
+what the body does then. Under a tracer the function runs as it is, and the constants of its launches are recorded.
 """
 
 from __future__ import annotations
 
+import json
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
+from pytriton.errors import PytritonError
+from pytriton.operators.laid_out import apart, overlaps_itself
+from pytriton.operators.tape import CURE, calls_of, replayed, taped
 from pytriton.runtime.errors import refusal
-from pytriton.runtime.trace.frames import INSIDE, Frame, Shapes, inside
+from pytriton.runtime.trace.dynamo import is_traced
+from pytriton.runtime.trace.frames import INSIDE, Call, Frame, Noted, Shapes, inside
 
-__all__ = ["Body"]
+__all__ = ["Body", "Recorder", "Recording"]
 
 _C: Final[Any] = torch._C  # parts of it have no stubs
 _share_any: Final = _C._any_output_is_alias_to_input_or_output
@@ -163,3 +173,88 @@ def _meet(tensor: torch.Tensor, written: Any) -> bool:
         return False
     storage = tensor.untyped_storage()
     return storage.data_ptr() <= int(written) < storage.data_ptr() + storage.nbytes()
+
+
+class _Heard(Noted):
+    """A frame of a traced body, which notes the constants of launches."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[str] = []
+
+    def note(self, kernel: Any, call: Call) -> None:
+        self.calls += calls_of(kernel, call)
+
+
+class _HeardShapes(_Heard, Shapes):
+    """The same, where launches are skipped."""
+
+
+class _Recorded:
+    """The runs of a body in one forward: one, or one for each sample of a batch."""
+
+    def __init__(self) -> None:
+        self.runs: set[str] = set()
+        self.kept: list[torch.Tensor] = []  # tensors from outside, whose memory a text names
+        self.error: PytritonError | None = None
+
+    def text(self, name: str) -> str:
+        """For the backward; empty where another function computed the result. Raises LaunchError (TC756)."""
+        if self.error is not None:
+            raise self.error
+        if len(self.runs) > 1:
+            raise refusal(f"{name}: its body does something else for each sample of a batch", "TC756", CURE)
+        return next(iter(self.runs), "")
+
+
+class Recording(threading.local):
+    """Of one operator, in this thread: the forward that is recorded now, and the last one."""
+
+    now: _Recorded | None = None
+    last: _Recorded | None = None
+
+    def of(self, forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Run a forward; what its body did is ``last``."""
+        outer, made = self.now, self.now or _Recorded()
+        self.now = made
+        try:
+            return forward(*args, **kwargs)
+        finally:
+            self.now, self.last = outer, made
+
+
+class Recorder:
+    """A function that is recorded while its ``recording`` runs a forward."""
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self.name, self.function, self.recording = name, function, Recording()
+
+    def __call__(self, *args: Any) -> Any:
+        recorded, outer = self.recording.now, INSIDE.frame
+        if recorded is None:
+            return self.function(*args)
+        if isinstance(outer, Shapes) or is_traced(args):
+            heard = _HeardShapes() if isinstance(outer, Shapes) else _Heard()
+            with inside(heard):
+                result = self.function(*map(_spread, args))
+            if outer is not None:
+                outer.extend(heard)
+            recorded.runs.add(json.dumps([heard.calls, None]))
+            return result
+        try:
+            result, tape = taped(self.name, self.function, apart(args))
+        except PytritonError as error:  # there is no gradient, but a result
+            recorded.error = error
+            return self.function(*args)
+        replayed(tape.entries, outer)
+        recorded.runs.add(json.dumps([tape.calls, tape.places]))
+        recorded.kept += tape.outside
+        return result
+
+
+def _spread(value: Any) -> Any:
+    """What ``apart`` does with an expanded tensor, for a tracer's."""
+    expanded = isinstance(value, torch.Tensor) and any(
+        type(step) is int and step == 0 for step in value.stride()
+    )
+    return value.contiguous().clone() if expanded and overlaps_itself(value) else value

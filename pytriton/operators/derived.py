@@ -160,7 +160,17 @@ class Gradient:
         Raises LaunchError for launches that have no right answer (TC750 to TC754).
         """
         given = self._named(arguments)
-        flowing = dict(d_outputs or {})
+        made = self.in_memory(dict(given), grid, dict(d_outputs or {}), False)
+        return {name: spread(own(result.to(given[name].dtype)), given[name]) for name, result in made.items()}
+
+    def in_memory(
+        self, given: Mapping[str, Any], grid: Any, flowing: Mapping[str, torch.Tensor], around: bool = True
+    ) -> dict[str, torch.Tensor]:
+        """The gradients where they were added up, which may be with the memory around a view, and in float; of an
+        expanded tensor, for the elements that have memory of their own.
+
+        ``around``: what flows into a view comes with the memory around it.
+        """
         for name in flowing.keys() - set(self.outputs):
             raise refusal(
                 f"'{name}' is no output of '{self._kernel.name}'",
@@ -168,16 +178,15 @@ class Gradient:
                 f"its outputs are {', '.join(self.outputs)}",
             )
         memory = {name: narrowed(given[name]) for name in self.inputs}
-        expanded = {name: given[name] for name in self.inputs if memory[name].shape != given[name].shape}
-        given |= memory
+        expanded = [name for name in self.inputs if memory[name].shape != given[name].shape]
+        given = {**given, **memory}
         facts = self._checked(given, grid)
         if facts is not None:
             self._check_order(facts.made, given)
             for name in expanded:
                 self._check_inside(name, given[name], facts.reach.get(name))
         with inside(unseen()), torch.no_grad():
-            made = self._launch(facts, given, flowing)
-            return made | {name: spread(made[name], tensor) for name, tensor in expanded.items()}
+            return self._launch(facts, given, flowing, around)
 
     def _check_inside(self, name: str, memory: torch.Tensor, reach: int | None) -> None:
         """Raise LaunchError where a kernel may read an expanded tensor as if each element had memory of its own."""
@@ -190,7 +199,11 @@ class Gradient:
             )
 
     def _launch(
-        self, facts: Facts | None, given: Mapping[str, Any], flowing: Mapping[str, torch.Tensor]
+        self,
+        facts: Facts | None,
+        given: Mapping[str, Any],
+        flowing: Mapping[str, torch.Tensor],
+        around: bool,
     ) -> dict[str, torch.Tensor]:
         if facts is None or all(flowing.get(name) is None for name in self.outputs):
             return {name: torch.zeros_like(given[name]) for name in self.inputs}
@@ -205,11 +218,11 @@ class Gradient:
             for name, parameter in each.of.d_outputs.items():
                 if name not in flows:
                     of = given[name]
-                    flows[name] = like(of, flowing.get(name), of.dtype, facts.reach.get(name))
+                    flows[name] = like(of, flowing.get(name), of.dtype, facts.reach.get(name), None, around)
                 values[parameter] = flows[name]
             values |= {parameter: results[name] for name, parameter in each.of.d_inputs.items()}
             self._launch_pass(each, facts, given, values, results)
-        return {name: own(result.to(given[name].dtype)) for name, result in results.items()}
+        return results
 
     def _launch_pass(
         self,

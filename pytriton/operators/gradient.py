@@ -43,6 +43,7 @@ class Gradient:
     def __init__(self, overload: Any, run: Callable[..., Any]) -> None:
         self.overload = overload
         self.run = run
+        self.record: Callable[..., Any] | None = None  # runs the forward for a derived formula
         self._backward_fn: Callable[..., Any] | None = None  # the names that torch's autograd kernel reads
         self._setup_context_fn: Callable[..., Any] | None = None
         schema = overload._schema
@@ -61,7 +62,7 @@ class Gradient:
     # Eager calls.
 
     def _forward(self, ctx: Any, *args: Any) -> Any:
-        result = self.run(*args)
+        result = self.run(*args) if self.record is None else self.record(self.run, *args)
         setup = self._setup_context_fn
         if setup is not None:
             setup(ctx=ctx, inputs=args, output=result)
@@ -111,7 +112,9 @@ class Gradient:
         *args, (keys, kwargs) = given
         # A level of torch.func below this one has a graph of its own, which needs its gradients.
         with _below_autograd(), torch.set_grad_enabled(_transforms()):
-            result = self.overload.redispatch(keys & _C._after_autograd_keyset, *args, **kwargs)
+            given = (keys & _C._after_autograd_keyset, *args)
+            run = self.overload.redispatch
+            result = run(*given, **kwargs) if self.record is None else self.record(run, *given, **kwargs)
         setup = self._setup_context_fn
         if setup is not None:
             inputs, keywords = _with_defaults(self.overload._schema, args, kwargs)

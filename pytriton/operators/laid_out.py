@@ -1,12 +1,15 @@
-"""Memory of gradients, addressed as that of the tensors that they belong to."""
+"""Memory of tensors, and that of gradients, which is addressed as that of the tensors that they belong to."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 
 from pytriton.runtime.errors import refusal
 
-__all__ = ["like", "overlaps_itself", "own", "share_memory"]
+__all__ = ["apart", "elements", "flat", "key_of", "like", "overlaps_itself", "own", "placed", "share_memory"]
 
 
 def like(
@@ -15,10 +18,11 @@ def like(
     dtype: torch.dtype,
     reach: int | None,
     stored: int | None = None,
+    around: bool = False,
 ) -> torch.Tensor:
     """Memory addressed as the tensor's is: zeros, or these values. What lies around a view is there, too, unless
-    a kernel touches no element beyond ``reach``. ``stored``: how many elements it stores, from the first one on; if
-    these are all, nothing has to be zeroed.
+    a kernel touches no element beyond ``reach``; ``around``: the values have it around them. ``stored``: how many
+    elements it stores, from the first one on; if these are all, nothing has to be zeroed.
     """
     if values is not None and (values.shape != tensor.shape or values.is_complex()):
         raise refusal(
@@ -26,10 +30,11 @@ def like(
             f"shape {tuple(tensor.shape)}",
             "TC755",
         )
-    count = tensor.untyped_storage().nbytes() // tensor.element_size()
     if not is_whole(tensor) and not is_enough(tensor, reach):
-        around = torch.zeros(count, dtype=dtype, device=tensor.device)
-        view = around.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
+        if around and values is not None:
+            return values
+        memory = torch.zeros(elements(tensor), dtype=dtype, device=tensor.device)
+        view = placed(memory, tensor)
         return view if values is None else view.copy_(values)
     if values is not None and values.dtype == dtype and values.stride() == tensor.stride():
         return values.detach().resolve_neg()
@@ -59,6 +64,8 @@ def narrowed(tensor: torch.Tensor) -> torch.Tensor:
 
 def spread(gradient: torch.Tensor, expanded: torch.Tensor) -> torch.Tensor:
     """A gradient of an expanded tensor, whose sum over what is expanded is this one: the first elements have it."""
+    if gradient.shape == expanded.shape:
+        return gradient
     made = gradient.new_zeros(expanded.shape)
     made[tuple(slice(size) for size in gradient.shape)] = gradient
     return made
@@ -91,3 +98,39 @@ def share_memory(
         return True
     ends = [t.data_ptr() + n * t.element_size() for t, n in ((left, reach_of_left), (right, reach_of_right))]
     return left.data_ptr() < ends[1] and right.data_ptr() < ends[0]
+
+
+def key_of(tensor: torch.Tensor) -> int:
+    """The memory that a tensor lies in."""
+    return int(tensor.untyped_storage()._cdata)
+
+
+def elements(tensor: torch.Tensor) -> int:
+    """How many elements that memory has."""
+    return tensor.untyped_storage().nbytes() // tensor.element_size()
+
+
+def flat(tensor: torch.Tensor) -> torch.Tensor:
+    """All of that memory."""
+    return tensor.as_strided((elements(tensor),), (1,), 0)
+
+
+def placed(memory: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor:
+    """What lies in other memory where a tensor lies in its own."""
+    return memory.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
+
+
+def apart(given: Sequence[Any]) -> list[Any]:
+    """The same arguments, with tensors none of which shares memory with itself or another one."""
+    seen: set[int] = set()
+    result = []
+    for value in given:
+        if isinstance(value, torch.Tensor):
+            value = value.detach()
+            if overlaps_itself(value):
+                value = value.contiguous().clone()
+            elif key_of(value) in seen:
+                value = placed(flat(value).clone(), value)
+            seen.add(key_of(value))
+        result.append(value)
+    return result

@@ -32,7 +32,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils.flop_counter import register_flop_formula
 
 from pytriton.boundary import entry
-from pytriton.operators.body import Body
+from pytriton.operators.body import Body, Recorder, Recording
 from pytriton.operators.flow import Effects, effects_of
 from pytriton.operators.formula import DerivedFormula
 from pytriton.operators.gradient import Gradient
@@ -57,7 +57,9 @@ _defined: Final[dict[str, Operator]] = {}
 class Operator:
     """A torch operator around kernels. Made by ``pytriton.op``; called like the function it was made of."""
 
-    def __init__(self, name: str, function: Callable[..., Any], mutates_args: Iterable[str] | None) -> None:
+    def __init__(
+        self, name: str, function: Callable[..., Any], mutates_args: Iterable[str] | None, gradient: bool
+    ) -> None:
         self.name = name
         self.function = function
         self.__name__ = function.__name__
@@ -74,7 +76,8 @@ class Operator:
         names = [argument.name for argument in self._schema.arguments]
         written = frozenset(argument.name for argument in self._schema.arguments if _is_written(argument))
         keywords = any(argument.kwarg_only for argument in self._schema.arguments)
-        self.body = Body(name, function, names, written, keywords)
+        recorder = Recorder(name, function) if gradient else None
+        self.body = Body(name, recorder or function, names, written, keywords)
         self._addresses = effects.addresses
         self._traceable = not effects.addresses
         self._fake: Callable[..., Any] | None = None
@@ -82,6 +85,8 @@ class Operator:
         self._shortcut = Shortcut(self.overload, self.body)
         self._gradient = Gradient(self.overload, self.body.launch)
         self._register()
+        if recorder is not None:
+            self._derive_autograd(recorder.recording)
         self.__class__ = type("Operator", (Operator,), {})
         self._shorten()
 
@@ -120,10 +125,11 @@ class Operator:
         self._check_unwritten()
         self._gradient.formula(backward, setup_context)
 
-    def derive_autograd(self) -> None:
+    def _derive_autograd(self, recording: Recording) -> None:
         """Derive the formula from the kernels in the body; raises LaunchError (TC540) as ``register_autograd``."""
         self._check_unwritten()
-        derived = DerivedFormula(self.name, self.function, self._schema, self._lib)
+        derived = DerivedFormula(self.name, self.function, self._schema, self._lib, recording)
+        self._gradient.record = recording.of
         self.register_autograd(derived.backward, setup_context=derived.setup_context)
 
     def _check_unwritten(self) -> None:
@@ -268,7 +274,8 @@ def op(
 
     Annotate its parameters and results with types that ``torch.library.infer_schema`` knows. Which arguments it
     writes is derived from its kernels and checked at every launch, unless ``mutates_args`` names them. With
-    ``gradient=True`` its backward is derived from its kernels; the body may then only allocate, view and launch.
+    ``gradient=True`` its backward is derived from its kernels; the body may then only allocate, view, copy and
+    launch.
     Defining a name again replaces the operator. Raises LaunchError if the function cannot be an operator (TC540),
     or if hidden defines decide what it writes (TC545).
     """
@@ -282,9 +289,7 @@ def op(
         former = _defined.pop(name, None)
         if former is not None:
             former._lib._destroy()
-        made = Operator(name, given, mutates_args)
-        if gradient:
-            made.derive_autograd()
+        made = Operator(name, given, mutates_args, gradient)
         _defined[name] = made
         return made
 

@@ -1,39 +1,82 @@
 """What the body of an operator does: its launches, and the tensors that it makes.
 
-The body runs once without launching anything. Each launch is noted, and so is each copy (``contiguous``). It may
-allocate (``empty``, ``zeros``, ``*_like`` and the like) and view (``expand``, ``transpose``, slices); any other
-operation of torch is refused by name, as nobody would derive it. A launch that writes what an earlier one wrote or
-read is refused: the backward would read what it left there.
+The body runs once without launching anything. Only listed operations of torch pass: allocations, views, copies
+between floating types, and queries of shapes and types. Anything else is refused, because it has no adjoint here:
 
-A derived backward is such a body, too: that is how it is derived again. It also copies to another layout or type,
-and adds gradients up.
+    _Functions   sees every call of torch by Python, so also those that read data (``tolist``, ``data_ptr``)
+    _Watch       sees every operation that these calls end in, with composite ones decomposed
+
+A launch that writes what an earlier one wrote or read is refused: the backward would read what it left there.
+
+A run is also described in text, by which a backward is compared with its forward, as a body may depend on random
+numbers and globals. ``calls`` are kernels, defines and numbers of launches; ``places`` are memory, shapes and
+grids, with the version of tensors that are not arguments. A tracer (``torch.compile``) knows only the calls, and
+may have symbols in them: ``name=?`` equals anything.
+
+A derived backward is such a body, too: that is how it is derived again. It also copies into tensors and adds to
+them.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import linecache
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Final, NoReturn
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from pytriton.adjoint.forward import forward_of
-from pytriton.errors import CompileError
-from pytriton.runtime.errors import refusal
+from pytriton.errors import CompileError, LaunchError
+from pytriton.lang.tree.types import PointerType
+from pytriton.operators.laid_out import key_of
+from pytriton.runtime.errors import caller, refusal
 from pytriton.runtime.kernel import Kernel
-from pytriton.runtime.options.defines import defines_of
-from pytriton.runtime.trace.frames import INSIDE, Call, Shapes, inside, unseen
+from pytriton.runtime.launch.device import sizes_of
+from pytriton.runtime.options.defines import Options, defines_of
+from pytriton.runtime.trace.frames import INSIDE, Call, Frame, Shapes, inside
+from pytriton.runtime.trace.opaque import point_of
 
-__all__ = ["Copy", "Launch", "key_of", "replayed", "taped"]
+__all__ = ["CURE", "Copy", "Launch", "Tape", "calls_of", "difference", "replayed", "taped"]
 
-_ALLOCATIONS: Final = frozenset(
-    f"aten::{name}"
-    for name in (
-        "empty empty_like empty_strided empty_permuted new_empty new_empty_strided zeros zeros_like new_zeros "
-        "ones ones_like new_ones full full_like new_full promote_types"
-    ).split()
+# Names of torch's functions, methods and attributes, and of its operations below.
+_MADE: Final = frozenset(
+    "empty empty_like empty_strided empty_permuted new_empty new_empty_strided zeros zeros_like new_zeros "
+    "ones ones_like new_ones full full_like new_full arange".split()
 )
+_VIEWS: Final = frozenset(
+    "view _unsafe_view _reshape_alias as_strided expand permute transpose t slice select squeeze unsqueeze split "
+    "split_with_sizes unbind diagonal unfold alias".split()
+)
+_COPIES: Final = frozenset(("clone", "_to_copy"))
+# What Python calls, and what is known below as one of these.
+_CALLED: Final = (
+    _MADE
+    | _VIEWS
+    | frozenset(
+        "clone contiguous reshape reshape_as ravel flatten unflatten to type type_as double float half bfloat16 "
+        "int long short bool cpu cuda view_as expand_as broadcast_to narrow chunk movedim moveaxis swapaxes "
+        "swapdims T mT __getitem__ shape dtype device ndim is_cuda is_cpu is_meta requires_grad layout nbytes "
+        "itemsize is_leaf size stride dim ndimension numel nelement element_size storage_offset is_contiguous "
+        "is_floating_point is_complex is_signed get_device __len__ promote_types result_type can_cast is_neg "
+        "is_conj".split()
+    )
+)
+_INTO: Final = frozenset(("copy_", "add_"))  # in a backward
+_CURE: Final = (
+    "a body with gradient=True allocates, views, copies (contiguous, reshape, clone, to) and launches, and nothing "
+    "else: do this outside of it, or give the formula with register_autograd"
+)
+CURE: Final = "let the body depend on its arguments alone: pass what changes as an argument"
+_SYMBOLS: Final = (torch.SymInt, torch.SymFloat, torch.SymBool, torch.Tensor)
+_TORCH: Final = str(Path(torch.__file__).parent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,77 +99,209 @@ class Copy:
 
 
 Entry = Launch | Copy
-_COPIES: Final = frozenset(("aten::clone", "aten::_to_copy"))
-_INTO: Final = frozenset(("aten::copy_", "aten::add_"))  # of a backward
 
 
-class _Tape(Shapes):
-    def __init__(self) -> None:
+class Tape(Shapes):
+    """Of one run of a body. ``outside``: tensors that the body neither got nor made."""
+
+    def __init__(self, name: str, args: Sequence[Any]) -> None:
         super().__init__()
+        self.name = name
         self.entries: list[Entry] = []
+        self.calls: list[str] = []
+        self.places: list[str] = []
+        self.outside: list[torch.Tensor] = []
+        self.refused: LaunchError | None = None
+        self._memory: dict[int, tuple[str, int]] = {}  # its name, and where the first tensor in it begins
+        self._kept: list[Any] = []  # so that no memory is taken for another that is gone
+        self.own(args)
+
+    def own(self, tensors: Any) -> None:
+        """Know the memory of these tensors."""
+        for tensor in tree_leaves(tensors):
+            if isinstance(tensor, torch.Tensor):
+                self._kept.append(tensor.untyped_storage())
+                named = f"memory {len(self._memory)}", tensor.storage_offset()
+                self._memory.setdefault(key_of(tensor), named)
+
+    def place(self, tensor: torch.Tensor) -> str:
+        """Where a tensor lies, from the first one in its memory on: a batch is sliced."""
+        key = key_of(tensor)
+        if key not in self._memory:
+            if tensor.requires_grad or tensor.is_inference():
+                self.refuse("uses a tensor from outside that requires a gradient or has no version", CURE)
+            self.outside.append(tensor)
+            self._memory[key] = f"outside {key} version {tensor._version}", 0
+        name, start = self._memory[key]
+        at = tensor.storage_offset() - start
+        return f"{name} at {at} {tuple(tensor.shape)} {tensor.stride()} {tensor.dtype}"
+
+    def refuse(self, what: str, cure: str = _CURE) -> NoReturn:
+        """Raise TC756; again at the end, if the body catches it."""
+        path, line = caller(_TORCH)
+        message = f"{self.name}: its body {what}\n{path}:{line}: {linecache.getline(path, line).strip()}"
+        self.refused = self.refused or refusal(message, "TC756", cure)
+        raise self.refused
 
     def note(self, kernel: Any, call: Call) -> None:
         """Keep a launch, with what it reads and writes."""
         translation = kernel.translation(call.defines)
-        given = {
-            parameter.name: value
-            for parameter, value in zip(translation.parameters, call.arguments, strict=False)
-            if isinstance(value, torch.Tensor) and value.dim() + value.numel() > 0
-        }
+        given: dict[str, torch.Tensor] = {}
+        with torch._C.DisableTorchFunction():
+            if translation.buffers:
+                self.refuse(f"launches '{kernel.name}', which reads constant buffers")
+            for parameter, value in zip(translation.parameters, call.arguments, strict=False):
+                pointer, tensor = isinstance(parameter.type, PointerType), isinstance(value, torch.Tensor)
+                if (tensor and not pointer) or (pointer and not tensor and value is not None):
+                    found, wanted = (
+                        ("a tensor", "a Python number") if tensor else ("an address", "the tensor")
+                    )
+                    self.refuse(f"passes {found} for '{parameter.declaration}'", f"pass {wanted}")
+                if tensor and value.dim() + value.numel() > 0:
+                    given[parameter.name] = value
+            call, sizes = _frozen(kernel, call)
+            self.places += [
+                *(f"{name}: {self.place(value)}" for name, value in given.items()),
+                f"grid {sizes}",
+            ]
+        self.calls += calls_of(kernel, call)
         reads = {name: given[name] for name in translation.reads if name in given}
         writes = {name: given[name] for name in translation.writes if name in given}
         self.entries.append(Launch(kernel, call, reads, writes))
 
 
-class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Lets allocations and views pass, notes copies, refuses the rest."""
+def _frozen(kernel: Kernel, call: Call) -> tuple[Call, Any]:
+    """The call with the sizes that its grid has now, and these."""
+    definition, grid = kernel._definition, call.grid
+    if definition.heuristics.functions:
+        return call, None  # refused when it is derived
+    configs = definition.configs(defines_of(call.defines), call.num_warps, call.num_stages)
+    points = [Options(config) for config in configs]
+    sizes = {point_of(each): sizes_of(grid, each, kernel.name) or (0,) for each in points}
+    frozen = (lambda options: sizes.get(point_of(options)) or grid(options)) if callable(grid) else grid
+    return call._replace(grid=frozen), list(sizes.values())
 
-    def __init__(self, name: str, tape: _Tape, backward: bool) -> None:
+
+def calls_of(kernel: Any, call: Call) -> list[str]:
+    """A launch without its tensors."""
+    definition = kernel._definition
+    given = {**definition.defines, **(call.defines or {}), "num_warps": call.num_warps}
+    names = [parameter.name for parameter in kernel.translation(call.defines).parameters]
+    given |= {"num_stages": call.num_stages, **dict(zip(names, call.arguments, strict=False))}
+    digest = hashlib.sha256(repr(definition).encode()).hexdigest()
+    return [f"kernel '{kernel.name}' {digest}", *(f"{name}={_shown(given[name])}" for name in sorted(given))]
+
+
+def _shown(value: Any) -> str:
+    """``?`` for what is not a constant."""
+    if isinstance(value, tuple | list):
+        parts = [_shown(each) for each in value]
+        return "?" if "?" in parts else f"[{', '.join(parts)}]"
+    return "?" if isinstance(value, _SYMBOLS) else repr(value)
+
+
+def difference(recorded: str, tape: Tape) -> str | None:
+    """Where a run differs from a recorded one: calls, and places if these were known."""
+    calls, places = json.loads(recorded)
+    pairs = [*zip_longest(calls, tape.calls), *zip_longest(places or (), tape.places if places else ())]
+    for old, new in pairs:
+        if old != new and not str(old).endswith("=?"):
+            return f"{new or 'nothing'}, was {old or 'nothing'}"
+    return None
+
+
+class _Functions(TorchFunctionMode):
+    """Refuses what Python calls beside the listed functions."""
+
+    def __init__(self, tape: Tape) -> None:
+        super().__init__()
+        self.tape = tape
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(func, "__name__", str(func))
+        if name == "__get__":
+            name = func.__self__.__name__
+        if INSIDE.frame is self.tape and name.partition(".")[0] not in _CALLED:
+            self.tape.refuse(f"calls torch.{name.partition('.')[0]}, which has no gradient here")
+        return func(*args, **(kwargs or {}))
+
+
+class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Notes allocations and copies, lets views pass, refuses the rest."""
+
+    def __init__(self, tape: Tape, backward: bool) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.name, self.tape, self.backward = name, tape, backward
+        self.tape, self.backward = tape, backward
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        schema = func._schema
-        if INSIDE.frame is not self.tape:  # an inner body, which has a tape of its own
-            return func(*args, **(kwargs or {}))
-        if self.backward and schema.name in _INTO and args[0].shape == args[1].shape and len(args) == 2:
-            self.tape.entries.append(Copy(args[0], args[1], schema.name == "aten::add_"))
-            return args[0]
-        if (
-            schema.name in _ALLOCATIONS
-            or _is_view(schema)
-            or (self.backward and schema.name == "aten::zero_")
-        ):
-            return func(*args, **(kwargs or {}))
-        if schema.name == "aten::clone" or (self.backward and schema.name in _COPIES):
-            result = func(*args, **(kwargs or {}))
-            self.tape.entries.append(Copy(result, args[0]))
+        tape, kwargs = self.tape, kwargs or {}
+        if INSIDE.frame is not tape:  # an inner body, which has a tape of its own
+            result = func(*args, **kwargs)
+            tape.own(result)
             return result
-        raise refusal(
-            f"{self.name}: its body calls {schema.name.replace('aten::', 'torch.')}, which has no gradient here",
-            "TC756",
-            "a body with gradient=True allocates, views and launches, and nothing else: do this outside, or give "
-            "the formula with register_autograd",
-        )
+        name = getattr(getattr(func, "_schema", None), "name", str(func)).removeprefix("aten::")
+        if name in _MADE:
+            result = func(*args, **kwargs)
+            tape.own(result)
+            numbers = [each for each in tree_leaves((args, kwargs)) if not isinstance(each, torch.Tensor)]
+            tape.places.append(f"{name} {numbers} {tape.place(result)}")
+            return result
+        if name in _VIEWS or (self.backward and name == "detach"):
+            tape.place(args[0])
+            result = func(*args, **kwargs)
+            if all(_is_view(each, args[0]) for each in tree_leaves(result)):
+                return result
+        elif name in _COPIES:
+            place = tape.place(args[0])
+            result = func(*args, **kwargs)
+            tape.own(result)
+            if _is_copy(result, args[0]):
+                tape.entries.append(Copy(result, args[0]))
+                tape.places.append(f"copy {place} {tape.place(result)}")
+                return result
+        elif self.backward and name in _INTO and args[0].shape == args[1].shape and len(args) == 2:
+            tape.entries.append(Copy(args[0], args[1], name == "add_"))
+            return args[0]
+        elif self.backward and name == "zero_":
+            return func(*args, **kwargs)
+        elif isinstance(func, torch._ops.OpOverload):
+            with self:
+                result = func.decompose(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
+        tape.refuse(f"calls torch.{name}, which has no gradient here")
 
 
-def _is_view(schema: Any) -> bool:
-    aliases = [value.alias_info for value in schema.returns]
-    written = any(value.alias_info is not None and value.alias_info.is_write for value in schema.arguments)
-    return bool(aliases) and None not in aliases and not written
+def _is_view(result: Any, tensor: torch.Tensor) -> bool:
+    return key_of(result) == key_of(tensor) and result.dtype == tensor.dtype
+
+
+def _is_copy(result: torch.Tensor, source: torch.Tensor) -> bool:
+    """Whether what flows into the result flows into the source as it is, or nothing does."""
+    floats = source.is_floating_point() and result.is_floating_point()
+    whole = not source.is_floating_point() and not source.is_complex() and not result.is_complex()
+    return (floats or whole) and result.device == source.device and result.layout == torch.strided
 
 
 def taped(
     name: str, function: Callable[..., Any], args: Sequence[Any], backward: bool = False
-) -> tuple[Any, list[Entry]]:
+) -> tuple[Any, Tape]:
     """The result of a body whose launches are left out, and what it does; ``backward``: it is one that was derived.
     Raises LaunchError (TC756, TC757).
     """
-    tape = _Tape()
-    with inside(tape), _Watch(name, tape, backward), torch.no_grad():
-        result = function(*args)
+    tape = Tape(name, args)
+    with inside(tape), torch.no_grad(), _Watch(tape, backward):
+        if backward:
+            result = function(*args)
+        else:
+            with _Functions(tape):
+                result = function(*args)
+    if tape.refused is not None:
+        raise tape.refused
+    results = result if isinstance(result, tuple | list) else (result,)
+    tape.places += [tape.place(each) for each in results]
     _check_order(name, tape.entries)
-    return result, tape.entries
+    return result, tape
 
 
 def _check_order(name: str, entries: Iterable[Entry]) -> None:
@@ -167,9 +342,9 @@ def _only_adds(entry: Launch, parameter: str) -> bool:
     return all(write.atomic for write in written)
 
 
-def replayed(entries: Iterable[Entry]) -> None:
-    """Do it: the launches and copies, in order."""
-    with inside(unseen()), torch.no_grad():
+def replayed(entries: Iterable[Entry], frame: Frame | None) -> None:
+    """Do it: the launches and copies, in order; ``frame`` is given what they write."""
+    with inside(frame), torch.no_grad():
         for entry in entries:
             if isinstance(entry, Copy):
                 (entry.result.add_ if entry.adds else entry.result.copy_)(entry.source)
@@ -177,8 +352,3 @@ def replayed(entries: Iterable[Entry]) -> None:
                 call = entry.call
                 options = {"num_warps": call.num_warps, "num_stages": call.num_stages}
                 entry.kernel(*call.arguments, grid=call.grid, defines=call.defines, **options)
-
-
-def key_of(tensor: torch.Tensor) -> int:
-    """The memory that a tensor lies in."""
-    return int(tensor.untyped_storage()._cdata)

@@ -38,9 +38,9 @@ LEGACY_MARK: Final = "__pytriton_legacy__"
 """A name in the ``__builtins__`` of the modules of legacy packages, as legacy/imports.py makes them."""
 
 
-def caller() -> tuple[str, int]:
-    """File and line of the innermost frame outside this package."""
-    frame = _outside()
+def caller(*others: str) -> tuple[str, int]:
+    """File and line of the innermost frame outside this package, and other folders."""
+    frame = _outside(others)
     return ("<unknown>", 1) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
@@ -50,9 +50,11 @@ def from_legacy() -> bool:
     return frame is not None and LEGACY_MARK in frame.f_builtins
 
 
-def _outside() -> FrameType | None:
+def _outside(others: tuple[str, ...] = ()) -> FrameType | None:
     frame: FrameType | None = sys._getframe(2)
-    while frame is not None and _is_ours(frame.f_code.co_filename):
+    while frame is not None and (
+        _is_ours(frame.f_code.co_filename) or frame.f_code.co_filename.startswith(others)
+    ):
         frame = frame.f_back
     return frame
 

@@ -47,8 +47,16 @@ from pytriton.runtime.show.page import page
 from pytriton.runtime.sweep.candidate import Launch
 from pytriton.runtime.sweep.examine import copies, raced, traced
 from pytriton.runtime.tensors import bench_registry
-from pytriton.runtime.trace.dynamo import call_traced, enrol, is_dynamo_compiling, is_traced, modes_active
-from pytriton.runtime.trace.frames import INSIDE, Call, Shapes
+from pytriton.runtime.trace.dynamo import (
+    call_traced,
+    enrol,
+    is_dynamo_compiling,
+    is_jit_tracing,
+    is_recorded,
+    is_traced,
+    modes_active,
+)
+from pytriton.runtime.trace.frames import INSIDE, Call, Noted, Shapes
 from pytriton.settings import Settings
 
 __all__ = ["Kernel", "heuristics", "kernel"]
@@ -104,15 +112,16 @@ class Kernel:
                 plan = recent or self._plan(arguments, defines, num_warps, num_stages)
             self._last = plan
             frame = INSIDE.frame
-            if frame is None and not bench and not modes_active():
+            if frame is None and not bench and not modes_active() and not is_jit_tracing():
                 plan.call(arguments, grid)  # the fast path
                 return None
             within = frame is not None
-            if frame is not None and isinstance(frame, Shapes):
-                frame += [arguments[at] for at in plan.written_positions if at < len(arguments)]
+            if isinstance(frame, Noted):
                 frame.note(self, Call(tuple(arguments), grid, defines, num_warps, num_stages))
-                return None
-            if modes_active() and is_traced(arguments):
+                if isinstance(frame, Shapes):
+                    frame += [arguments[at] for at in plan.written_positions if at < len(arguments)]
+                    return None
+            if is_traced(arguments) or (frame is None and is_recorded(plan.first.translation.kernel)):
                 call_traced(self, arguments, grid, defines, num_warps, num_stages, bench)
                 return None
             if bench:

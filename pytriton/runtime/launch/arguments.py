@@ -190,6 +190,7 @@ def _pointer(parameter: Parameter, place: Place) -> Checker:
     return check
 
 
+_is_wrapped: Final[Any] = torch._C._functorch.is_functorch_wrapped_tensor
 _unwrap_if_dead: Final[Any] = torch._C._functorch.unwrap_if_dead  # a wrapper that torch.func has left behind
 
 
@@ -206,6 +207,12 @@ def _address_of(tensor: torch.Tensor, place: Place) -> int:
             layout = str(tensor.layout).removeprefix("torch.")
             place.refuse(
                 f"is a {layout} tensor", "TC510", "pass its .to_dense(), or its .values() and indices"
+            )
+        if _is_wrapped(tensor) or torch._is_functional_tensor(tensor):
+            place.refuse(
+                "is a tensor of a transform of torch.func, which a kernel cannot read",
+                "TC510",
+                "make the function around the launch an operator with pytriton.op",
             )
         place.refuse(
             f"is a tensor on {tensor.device} whose memory a kernel cannot reach",

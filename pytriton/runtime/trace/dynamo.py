@@ -29,6 +29,7 @@ import torch
 import triton
 from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor
+from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.utils._python_dispatch import _disable_current_modes
 
 from pytriton.lang.tree.types import PointerType
@@ -43,7 +44,10 @@ from pytriton.runtime.trace.opaque import ABSENT, Kind, opaque_operator
 from pytriton.runtime.trace.storage import is_whole
 from pytriton.runtime.tune.ranks import several_ranks
 
-__all__ = ["call_traced", "enrol", "is_dynamo_compiling", "is_traced", "modes_active"]
+__all__ = [
+    *("call_traced", "enrol", "is_dynamo_compiling", "is_jit_tracing", "is_recorded", "is_traced"),
+    "modes_active",
+]
 
 
 class _Routes:
@@ -68,6 +72,23 @@ def enrol(kernel: Any) -> str:
 is_dynamo_compiling: Final[Callable[[], bool]] = torch.compiler.is_dynamo_compiling
 # How many dispatch modes are active; tracers below Dynamo are such modes. There is no public name for it.
 modes_active: Final[Callable[[], int]] = torch._C._len_torch_dispatch_stack
+
+
+is_jit_tracing: Final[Callable[[], bool]] = torch._C._is_tracing  # by torch.jit.trace
+
+
+def is_recorded(kernel: str) -> bool:
+    """Whether make_fx records a launch of tensors that have memory.
+
+    Raises LaunchError (TC543) under torch.jit.trace, which records operators of torch only.
+    """
+    if is_jit_tracing():
+        raise refusal(
+            f"{kernel}: torch.jit.trace would leave the launch out of its graph",
+            "TC543",
+            "make the function around it an operator with pytriton.op",
+        )
+    return get_proxy_mode() is not None
 
 
 def is_traced(arguments: Sequence[Any]) -> bool:

@@ -14,18 +14,24 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-__all__ = ["INSIDE", "Call", "Frame", "Shapes", "inside", "unseen"]
+__all__ = ["INSIDE", "Call", "Frame", "Noted", "Shapes", "inside", "unseen"]
 
 Frame = list[Any]
 
 
-class Shapes(Frame):
-    """A frame in which launches are skipped."""
+class Noted(Frame):
+    """A frame that is given each launch."""
 
     __slots__ = ()
 
     def note(self, kernel: Any, call: Call) -> None:
-        """Be told of a launch that is skipped."""
+        """Called before a launch."""
+
+
+class Shapes(Noted):
+    """A frame in which launches are skipped."""
+
+    __slots__ = ()
 
 
 class Call(NamedTuple):

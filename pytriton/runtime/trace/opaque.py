@@ -19,7 +19,7 @@ import torch
 from pytriton.runtime.options.defines import Config, Options
 from pytriton.runtime.plan import Plan
 
-__all__ = ["ABSENT", "Kind", "opaque_operator"]
+__all__ = ["ABSENT", "Kind", "opaque_operator", "point_of"]
 
 NAMESPACE: Final = "pytriton"
 
@@ -75,7 +75,7 @@ def _schema(plan: Plan, kinds: Sequence[Kind]) -> str:
 def _body(plan: Plan, kinds: Sequence[Kind]) -> Callable[..., None]:
     """The call as it would be untraced: absent arguments are None, each candidate gets its own grid."""
     absent = [at for at, kind in enumerate(kinds) if kind == ABSENT]
-    index = {_shown(Options(config)): at for at, config in enumerate(plan.configs)}
+    index = {point_of(Options(config)): at for at, config in enumerate(plan.configs)}
 
     def launch(*given: Any) -> None:
         *taken, grids = given
@@ -84,7 +84,7 @@ def _body(plan: Plan, kinds: Sequence[Kind]) -> Callable[..., None]:
             arguments.insert(at, None)
 
         def grid(options: Options) -> tuple[int, ...]:
-            start = 3 * index[_shown(options)]
+            start = 3 * index[point_of(options)]
             return tuple(grids[start : start + 3])
 
         plan.call(arguments, tuple(grids) if len(index) == 1 else grid)
@@ -92,5 +92,6 @@ def _body(plan: Plan, kinds: Sequence[Kind]) -> Callable[..., None]:
     return launch
 
 
-def _shown(options: Options) -> Config:
+def point_of(options: Options) -> Config:
+    """The point of a sweep that a grid function is asked for."""
     return Config(dict(options.defines), options.num_warps, options.num_stages)
