@@ -65,6 +65,8 @@ def lower_expression(expr: Expr, context: Context) -> Value:
             return call(expr, context)
         case typed.Atomic():
             return atomic(expr, context)
+        case typed.Sequenced():
+            raise AssertionError("lang/tree/effects.py leaves none")
 
 
 # ---------------------------------------------------------------- leaves

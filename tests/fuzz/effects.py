@@ -181,7 +181,7 @@ class Effects:
     def binary(self, depth: int, acts: bool) -> E:
         operator = self.c.pick(tuple(_BINARY))
         left, right = self.expr(depth - 1, acts), self.expr(depth - 1, acts)
-        if operator in "/%" and self.c.chance(2):
+        if operator in "/%" and not (right.acts and self.c.chance(2)):  # a constant 0 is an error
             right = E(f"({right.text} | 1)", lambda state, inner=right.run: inner(state) | 1, right.acts)  # type: ignore[misc]
 
         def run(state: State) -> int:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from pytriton.frozen import replace
 from pytriton.lang.tree.typed import (
@@ -203,7 +203,8 @@ def _masked(access: _Access, before: list[Statement]) -> _Access:
         name for name in ("mask", "pointer", "other", "value") if getattr(access, name, None) is not None
     ]
     pure = _operands([getattr(access, name) for name in given], before)
-    return replace(access, **dict(zip(given, pure, strict=True)))
+    changed: dict[str, Any] = dict(zip(given, pure, strict=True))
+    return replace(access, **changed)
 
 
 def _operands(operands: Sequence[Expr], before: list[Statement]) -> list[Expr]:
@@ -241,7 +242,7 @@ def _without_unread(group: list[Statement], own: Statement) -> list[Statement]:
     result: list[Statement] = []
     read = assigned((own,))
     for statement in reversed(group):
-        if isinstance(statement, Declare) and statement.symbol not in read:
+        if isinstance(statement, Declare) and statement.value and statement.symbol not in read:
             atomic = next((node for node in walk(statement.value) if isinstance(node, Atomic)), None)
             if atomic is None:
                 continue
@@ -259,7 +260,7 @@ def _increments_last(group: list[Statement]) -> list[Statement]:
         first, second, rest = group[place], group[place + 1], tuple(group[place + 2 :])
         match first, second:
             case Declare(symbol=old, value=Name(symbol=symbol) as name), Assign(value=value) if (
-                second.symbol is symbol  # type: ignore[union-attr]
+                second.symbol is symbol
                 and names(value) <= {symbol}
                 and not has_memory(value)
                 and symbol not in reads(rest) | assigned(rest)
