@@ -37,7 +37,7 @@ from pytriton.runtime.options.defines import Config, present_words
 from pytriton.runtime.options.source_text import KernelText
 
 __all__ = [
-    *("Found", "Known", "Question", "ask", "code_of", "device_name"),
+    *("Found", "Known", "Question", "ask", "code_of"),
     *("keep", "recall"),
     *("pin", "pinned", "replaying"),
 ]
