@@ -150,8 +150,8 @@ def _specialised(
     range, for other sizes of its kind (``tl.arange`` refuses all but powers of two); of any other number, for those
     that the source, or another define, may compare it with.
     """
-    values = {key: made.constexprs.get(key, made.constexprs.get(f"{key}_")) for key in given}
-    values = {key: value for key, value in values.items() if value is not None and math.isfinite(value)}
+    bound = {key: made.constexprs.get(key, made.constexprs.get(f"{key}_")) for key in given}
+    values = {key: value for key, value in bound.items() if value is not None and math.isfinite(value)}
     numbers = {value: value >= MIN_SIZE for value in values.values() if isinstance(value, int)}
     for before, digits, after in _INTEGER.findall(source.text):
         number = int(digits, 16 if digits[1:2] in ("x", "X") else 10)

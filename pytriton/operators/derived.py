@@ -471,7 +471,7 @@ def gradient(
     return Gradient(made, outputs, inputs, defines, checkpoints=checkpoints, scratch_bytes=scratch_bytes)
 
 
-def _grid_of_sum(name: str) -> Callable[[Any, Mapping[str, Any], Options], Any]:
+def _grid_of_sum(name: str) -> Callable[[Any, Mapping[str, Any], Options | None], Any]:
     return lambda grid, given, options: _blocks(given[name])
 
 

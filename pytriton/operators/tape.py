@@ -121,7 +121,7 @@ class Tape(Shapes):
         for tensor in tree_leaves(tensors):
             if isinstance(tensor, torch.Tensor):
                 self._kept.append(tensor.untyped_storage())
-                named = f"memory {len(self._memory)}", tensor.storage_offset()
+                named = f"memory {len(self._memory)}", int(tensor.storage_offset())
                 self._memory.setdefault(key_of(tensor), named)
 
     def place(self, tensor: torch.Tensor) -> str:

@@ -212,14 +212,12 @@ def _binary(node: syntax.Binary, context: Context) -> Expr:
         context.expression_depth = outer + ((place - 1) % MAX_CHAIN if cut else place - 1)
         step = chain[place - 1]
         left = _applied(step, value_of(step.left, context) if left is None else left, context)
-        tests_memory = step.operator in ("&&", "||") and has_memory(
-            left
-        )  # all of it is in the mask of the next load
+        # All of it is in the mask of the next load.
+        tests_memory = step.operator in ("&&", "||") and has_memory(left)
         if not cut or place == 1 or left.type == ERROR or is_weak(left):
             continue
         if tests_memory or place % MAX_CHAIN == 1:
-            declared, left = kept(left, "part")
-            before += declared
+            left = kept(left, "part", before)
     context.expression_depth = outer
     assert left is not None
     return after(before, left)
@@ -372,7 +370,9 @@ def _long_select(arms: list[syntax.Select], context: Context) -> Expr:
             test if arm.yes is None else _without_effects(arm.yes, "in a branch of '?:'", False, context)
         )
     value = _without_effects(arms[-1].no, "in a branch of '?:'", False, context)
-    before, tests[0] = evaluated_once(tests[0]) if tests[0].type != ERROR else ([], tests[0])
+    before: list[Statement] = []
+    if tests[0].type != ERROR:
+        tests[0] = evaluated_once(tests[0], before)
     levels = 0
     for arm, test, yes in zip(reversed(arms), reversed(tests), reversed(values), strict=True):
         levels += 1
@@ -386,8 +386,7 @@ def _long_select(arms: list[syntax.Select], context: Context) -> Expr:
             else select(as_condition(test), yes, value, arm.span, context)
         )
         if levels >= MAX_NESTED_ARMS and value.type != ERROR and met(value, DOUBLE) is value:
-            declared, value = kept(value, "part")
-            before, levels = [*before, *declared], 0
+            value, levels = kept(value, "part", before), 0
     return after(before, value)
 
 

@@ -262,9 +262,9 @@ def _dispatch(node: syntax.Statement, context: Context) -> list[Statement]:
             assert expression is not None
             return effect(expression, context)
         case syntax.Block():
-            body = list(_scoped(node, context))
-            ends = tuple(inner.symbol for inner in body if context.traced and isinstance(inner, Declare))
-            return [*body, Remark(node.span, ends=ends)] if ends else body
+            inner = list(_scoped(node, context))
+            ends = tuple(each.symbol for each in inner if context.traced and isinstance(each, Declare))
+            return [*inner, Remark(node.span, ends=ends)] if ends else inner
         case syntax.If():
             return _if(node, context)
         case syntax.For():

@@ -51,8 +51,8 @@ def combined(
         groups.setdefault(operands.get(text), []).append(text)
     texts = [(names, _distinct(sets, names)) for names in groups.values()]
     numbers: dict[object, dict[str, Any]] = {}
-    for defines, row in zip(sets, _distinct_all(sets, known.numbers), strict=True):
-        numbers.setdefault(tuple(known.answers(defines).values()), row)
+    for defines, chosen in zip(sets, _distinct_all(sets, known.numbers), strict=True):
+        numbers.setdefault(tuple(known.answers(defines).values()), chosen)
     values: dict[str, Any] = {
         flag: next((d[flag] for d in sets if d.get(flag) not in (None, False)), True) for flag in known.flags
     }
@@ -69,7 +69,7 @@ def combined(
             yield bare | absent.get(flag, {}) if given else {**bare, flag: value}
         for names, rows in ((known.numbers, [*numbers.values()]), *texts):
             others = {name: value for name, value in defines.items() if name not in names}
-            yield from (others | row for row in rows)
+            yield from ({**others, **row} for row in rows)
 
     seen = {row_of(defines) for defines in sets}
     proposed: list[dict[str, Any]] = []

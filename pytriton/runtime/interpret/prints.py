@@ -45,7 +45,7 @@ def _formatted(conversion: Conversion, value: Any) -> str:
     if letter in FLOATS or letter == "c":
         shown = float(value) if letter in FLOATS else int(value) & 255
         kept = flags if numpy.isfinite(shown) else flags.replace("0", "")
-        return f"%{kept}{conversion.width}{conversion.precision}{letter}" % shown  # type: ignore[no-any-return]
+        return f"%{kept}{conversion.width}{conversion.precision}{letter}" % shown
     number, sign = int(value), ""
     if letter in "di":
         sign = "-" if number < 0 else "+" if "+" in flags else " " * (" " in flags)
