@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pytriton.port.package.imports import LAUNCHER, imported, is_import_of_triton
-from pytriton.port.package.texts import MIN_PART, Template
+from pytriton.port.package.texts import Template
 
 __all__ = ["Name", "edited"]
 
@@ -64,7 +64,7 @@ def edited(data: bytes, dots: str, strings: Mapping[tuple[int, int], Name], open
 
 
 def _strings(tree: ast.Module) -> Iterator[ast.Constant | ast.JoinedStr]:
-    """The long strings of a file, those inside others aside."""
+    """The strings of a file, those inside others aside."""
     outer = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
     inside = {id(part) for node in outer for part in ast.walk(node) if part is not node}
     for node in ast.walk(tree):
@@ -73,7 +73,7 @@ def _strings(tree: ast.Module) -> Iterator[ast.Constant | ast.JoinedStr]:
         match node:
             case ast.JoinedStr():
                 yield node
-            case ast.Constant(value=str(text)) if len(text.strip()) >= MIN_PART:
+            case ast.Constant(value=str()):
                 yield node
 
 

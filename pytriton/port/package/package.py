@@ -1,6 +1,9 @@
 """The map: a folder of an old package -> the files of the ported one.
 
 texts -> kernels -> modules of kernels -> Python files with names in place of texts -> the launcher module
+
+Invariant: each function and source has a name of its own in its module of kernels and in every Python file that
+imports it: kernels of one name get numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from pytriton.port.package.edits import Name, edited
 from pytriton.port.package.imports import LAUNCHER, MODULES, Uses, uses_of
 from pytriton.port.package.launcher import NAMES, PASSED, TESTING, launcher, module_of_tests
 from pytriton.port.package.modules import Entry, module, source_name, table
-from pytriton.port.package.texts import Place, Places, label_of_file
+from pytriton.port.package.texts import Place, Places, Position
 from pytriton.port.ported import PortedText
 
 __all__ = ["Package", "Placed", "is_ported", "port_alone", "port_package"]
@@ -62,6 +65,7 @@ class _Module:
     name: str
     where: str
     entries: list[Entry] = field(default_factory=list)
+    taken: set[str] = field(default_factory=lambda: {"Source", "power_of_2"})
 
 
 @dataclass
@@ -72,8 +76,9 @@ class _Work:
     folder: str
     package: Package
     places: Places
-    modules: dict[tuple[Path, int], _Module] = field(default_factory=dict)
-    names: dict[tuple[Path, int, int], Name] = field(default_factory=dict)  # what stands for strings
+    modules: dict[Path, _Module] = field(default_factory=dict)
+    taken: dict[Path, set[str]] = field(default_factory=dict)  # the names in a Python file
+    names: dict[Position, Name] = field(default_factory=dict)  # what stands for strings
     labels: dict[str, Name] = field(default_factory=dict)
     gone: dict[Path, None] = field(default_factory=dict)
 
@@ -99,8 +104,7 @@ def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
             _port_text(work, text, place)
     for text, place in unlaunched:
         if place is None or not set(place.files) & set(work.gone):
-            line = place.line if place else 0
-            here = work.shown(text.found.path, line)
+            here = work.shown(text.found.path, place.strings[0][1] if place and place.strings else 0)
             work.package.problems.append(Note(here, "nothing launches this text"))
     if work.package.kernels:
         _edit_files(work)
@@ -118,7 +122,7 @@ def port_alone(root: Path, texts: Sequence[PortedText]) -> Package:
     work = _Work(root, "", Package(), Places(root))
     for text in texts:
         for functions in _by_kernel(text.kernels, of_file=True):
-            _add(work, text, Place(text.found.path), functions, again=True)
+            _add(work, text, Place(text.found.path), functions)
         work.package.problems += not_ported(text, root)
     files = work.package.files
     for one in work.modules.values():
@@ -126,7 +130,7 @@ def port_alone(root: Path, texts: Sequence[PortedText]) -> Package:
     if files:
         files["__init__.py"] = table({}).encode()
         uses = Uses({"kernel"})
-        files[f"{LAUNCHER}.py"] = launcher("", uses, work.package.kernels, False, False).encode()
+        files[f"{LAUNCHER}.py"] = launcher("", uses, work.package.kernels, {}, False).encode()
     return work.package
 
 
@@ -147,23 +151,18 @@ def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
     if place is None:
         say(Note(where, "how this text is put together cannot be followed: not ported"))
         return
-    kernels = list(_by_kernel(text.kernels, place.label is not None and len(place.files) == 1))
+    kernels = list(_by_kernel(text.kernels, len(place.files) == 1))
     if not kernels:
         work.package.problems += not_ported(text, work.root)
     for functions in kernels:
         name = _add(work, text, place, functions)
-        if name is None:
-            same = f"another kernel of {work.shown(place.owner)} has the same name"
-            say(Note(where, f"not ported: {same}"))
-            continue
-        if place.label is None:
-            work.names[place.owner, place.line, place.column] = name
-            continue
+        for position in place.strings:
+            work.names.setdefault(position, name)
         translation = functions[0].variants[0].translation
         if translation.kernel == translation.kernels[0]:
-            work.labels[place.label] = name
+            work.labels |= dict.fromkeys(place.labels, name)
         if len(place.files) == 1 and functions[0].kernel is not None:
-            work.labels[label_of_file(place.files[0], [functions[0].kernel])] = name
+            work.labels[work.places.label_of_file(place.files[0], [functions[0].kernel])] = name
     work.gone |= dict.fromkeys(place.files if kernels else ())
     for template in place.templates:
         work.names[template.path, template.line, template.column] = Name("", "", template)
@@ -179,27 +178,38 @@ def _by_kernel(kernels: Sequence[PortedKernel], of_file: bool) -> Iterator[tuple
     yield from map(tuple, groups.values())
 
 
-def _add(
-    work: _Work, text: PortedText, place: Place, functions: tuple[PortedKernel, ...], again: bool = False
-) -> Name | None:
-    """Add a kernel to the module of its place; where that has one of this name, None, or ``again`` to another."""
-    entry = Entry(source_name(functions[0].function), functions)
-    number = 0
-    owner = work.modules.get((place.owner, number))
-    while owner is not None and any(one.name == entry.name for one in owner.entries):
-        if not again:
-            return None
-        number += 1
-        owner = work.modules.get((place.owner, number))
+def _add(work: _Work, text: PortedText, place: Place, functions: tuple[PortedKernel, ...]) -> Name:
+    """Add a kernel to the module of its place."""
+    owner = work.modules.get(place.owner)
     if owner is None:
         taken = {one.name for one in work.modules.values()}
-        owner = _Module(_module_name(place.owner, taken), work.shown(place.owner))
-    work.modules[place.owner, number] = owner
+        owner = work.modules[place.owner] = _Module(_module_name(place.owner, taken), work.shown(place.owner))
+    of_files = [_names_in(work, path) for path, _, _ in place.strings]
+    names = tuple(_free(kernel.function, [owner.taken]) for kernel in functions)
+    entry = Entry(_free(source_name(names[0]), [owner.taken, *of_files]), functions, names)
     owner.entries.append(entry)
     file = f"{work.folder}/{owner.name}.py".lstrip("/")
     strict = any(use.strict for use in text.job.uses)
     work.package.placed += [Placed(kernel, file, entry.name, strict) for kernel in functions]
     return Name(entry.name, f"{work.folder}.{owner.name}")
+
+
+def _free(name: str, taken: Sequence[set[str]]) -> str:
+    """The name, with a number if one of the sets has it; it is added to all of them."""
+    names = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(2)))
+    free = next(name for name in names if not any(name in some for some in taken))
+    for some in taken:
+        some.add(free)
+    return free
+
+
+def _names_in(work: _Work, path: Path) -> set[str]:
+    """The names that a Python file uses, and those that it imports when it is ported."""
+    if path not in work.taken:
+        nodes = ast.walk(ast.parse(path.read_bytes()))
+        names = (getattr(node, field, None) for node in nodes for field in ("id", "arg", "name", "asname"))
+        work.taken[path] = {str(name).partition(".")[0] for name in names}
+    return work.taken[path]
 
 
 def _module_name(path: Path, taken: set[str]) -> str:
@@ -240,7 +250,8 @@ def _edit_files(work: _Work) -> None:
         changed = edited(data, dots, names, bool(work.gone))
         if changed != data:
             work.package.files[work.shown(path)] = changed
-    text = launcher(work.folder, uses, work.package.kernels, bool(work.gone), bool(work.labels))
+    paths = {work.shown(path): work.places.names[path] for path in work.gone}
+    text = launcher(work.folder, uses, work.package.kernels, paths, bool(work.labels))
     work.package.files[f"{LAUNCHER}.py"] = text.encode()
     if uses.testing or "testing" in uses.names:
         work.package.files[f"{MODULES['triton.testing']}.py"] = module_of_tests(uses).encode()
