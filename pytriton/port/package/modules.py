@@ -20,7 +20,7 @@ from pytriton.port.package.edits import Name
 from pytriton.port.package.imports import LAUNCHER
 from pytriton.port.package.serves import Change, Condition, flags_of, serves
 
-__all__ = ["Entry", "module", "source_name", "table"]
+__all__ = ["Entry", "module", "named", "source_name", "table"]
 
 WIDTH: Final = 88  # what ruff format allows a line
 
@@ -52,7 +52,7 @@ def module(where: str, entries: Sequence[Entry], dots: str = "..") -> str:
             head, *parts = ported.text.rstrip("\n").split("\n\n\n")
             imports |= dict.fromkeys(line for line in head.splitlines() if line and line[0] != "#")
             helpers |= dict.fromkeys(parts[:-1])
-            functions.append(re.sub(r"^def \w+", f"def {name}", parts[-1], flags=re.MULTILINE))
+            functions.append(named(parts[-1], name))
     tables = "\n\n".join("\n".join(_entry(entry)) for entry in entries)
     launcher = ["Source", *["power_of_2"] * ("power_of_2(" in tables)]
     top = [
@@ -63,6 +63,11 @@ def module(where: str, entries: Sequence[Entry], dots: str = "..") -> str:
         f"from {dots}{LAUNCHER} import {', '.join(launcher)}",
     ]
     return "\n\n\n".join(["\n".join(top), *helpers, *functions, tables]) + "\n"
+
+
+def named(text: str, name: str) -> str:
+    """The text of a function with another name."""
+    return re.sub(r"^def \w+", f"def {name}", text, flags=re.MULTILINE)
 
 
 def table(labels: Mapping[str, Name]) -> str:

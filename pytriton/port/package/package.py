@@ -26,31 +26,48 @@ from pytriton.port.package.modules import Entry, module, source_name, table
 from pytriton.port.package.texts import Place, Places, Position
 from pytriton.port.ported import PortedText
 
-__all__ = ["Package", "Placed", "is_ported", "port_alone", "port_package"]
+__all__ = ["Package", "Placed", "Site", "Where", "is_ported", "port_alone", "port_package"]
 
 
 class Placed(NamedTuple):
-    """A function of the ported package: the file of its module, and the name of its ``Source`` there.
+    """A function of the ported package: its name, the file of its module, and the name of its ``Source`` there.
 
     ``strict``: the text's numbers without a suffix are doubles.
     """
 
     kernel: PortedKernel
+    function: str
     module: str
     source: str
     strict: bool
+
+
+Where = tuple[str | int, ...]
+
+
+class Site(NamedTuple):
+    """Where the code of a package names a text, and the functions that this text became.
+
+    ``where``: ("string", file, line, column), ("file", path, kernel...), ("label", text) or ("source", module, name)
+    """
+
+    functions: tuple[PortedKernel, ...]
+    place: str
+    where: Where
 
 
 @dataclass
 class Package:
     """The files of the ported package by their paths in it, None for one that leaves. Others stay as they are.
 
-    ``problems``: what a person must do.
+    ``folder``: that of the kernels. ``problems``: what a person must do.
     """
 
+    folder: str
     files: dict[str, bytes | None] = field(default_factory=dict)
     problems: list[Note] = field(default_factory=list)
     placed: list[Placed] = field(default_factory=list)
+    sites: list[Site] = field(default_factory=list)
 
     @property
     def kernels(self) -> list[PortedKernel]:
@@ -73,7 +90,6 @@ class _Work:
     """What is known while a package is ported."""
 
     root: Path
-    folder: str
     package: Package
     places: Places
     modules: dict[Path, _Module] = field(default_factory=dict)
@@ -94,7 +110,7 @@ def is_ported(root: Path) -> bool:
 
 def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
     """A whole package, or no files where there is no kernel."""
-    work = _Work(root, _free_folder(root), Package(), Places.of(root))
+    work = _Work(root, Package(_free_folder(root)), Places.of(root))
     unlaunched: list[tuple[PortedText, Place | None]] = []
     for text in texts:
         place = work.places.of_text(str(text.found.text))
@@ -107,9 +123,16 @@ def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
             here = work.shown(text.found.path, place.strings[0][1] if place and place.strings else 0)
             work.package.problems.append(Note(here, "nothing launches this text"))
     if work.package.kernels:
+        work.package.sites = [site for site in work.package.sites if not _filled(work, *site.where)]
         _edit_files(work)
         _write_modules(work)
     return work.package
+
+
+def _filled(work: _Work, kind: str | int, *where: str | int) -> bool:
+    """Whether a string that is a text is also filled in to be others: then a label stands there."""
+    name = work.names.get((work.root / str(where[0]), *map(int, where[1:]))) if kind == "string" else None
+    return name is not None and name.template is not None
 
 
 def _free_folder(root: Path) -> str:
@@ -119,7 +142,7 @@ def _free_folder(root: Path) -> str:
 
 def port_alone(root: Path, texts: Sequence[PortedText]) -> Package:
     """A folder of kernels: a module for each file that has some, and the launcher module beside them."""
-    work = _Work(root, "", Package(), Places(root))
+    work = _Work(root, Package(""), Places(root))
     for text in texts:
         for functions in _by_kernel(text.kernels, of_file=True):
             _add(work, text, Place(text.found.path), functions)
@@ -156,14 +179,20 @@ def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
         work.package.problems += not_ported(text, work.root)
     for functions in kernels:
         name = _add(work, text, place, functions)
+        kernel, translation = functions[0].kernel, functions[0].variants[0].translation
+        asked: list[Where] = []
         for position in place.strings:
             work.names.setdefault(position, name)
-        translation = functions[0].variants[0].translation
+            asked.append(("string", work.shown(position[0]), *position[1:]))
         if translation.kernel == translation.kernels[0]:
             work.labels |= dict.fromkeys(place.labels, name)
-        if len(place.files) == 1 and functions[0].kernel is not None:
-            work.labels[work.places.label_of_file(place.files[0], [functions[0].kernel])] = name
-    work.gone |= dict.fromkeys(place.files if kernels else ())
+            asked += [("label", label) for label in place.labels]
+            asked += [("file", work.shown(path)) for path in place.copies]
+        if place.copies and kernel is not None:
+            work.labels[work.places.label_of_file(place.owner, [kernel])] = name
+            asked += [("file", work.shown(path), kernel) for path in place.copies]
+        work.package.sites += [Site(functions, where, of) for of in asked]
+    work.gone |= dict.fromkeys((*place.files, *place.copies) if kernels else ())
     for template in place.templates:
         work.names[template.path, template.line, template.column] = Name("", "", template)
 
@@ -188,10 +217,14 @@ def _add(work: _Work, text: PortedText, place: Place, functions: tuple[PortedKer
     names = tuple(_free(kernel.function, [owner.taken]) for kernel in functions)
     entry = Entry(_free(source_name(names[0]), [owner.taken, *of_files]), functions, names)
     owner.entries.append(entry)
-    file = f"{work.folder}/{owner.name}.py".lstrip("/")
+    file = f"{work.package.folder}/{owner.name}.py".lstrip("/")
     strict = any(use.strict for use in text.job.uses)
-    work.package.placed += [Placed(kernel, file, entry.name, strict) for kernel in functions]
-    return Name(entry.name, f"{work.folder}.{owner.name}")
+    work.package.placed += [
+        Placed(*one, file, entry.name, strict) for one in zip(functions, names, strict=True)
+    ]
+    where, named = work.shown(text.found.path), (file.removesuffix(".py").replace("/", "."), entry.name)
+    work.package.sites.append(Site(functions, where, ("source", *named)))
+    return Name(entry.name, f"{work.package.folder}.{owner.name}")
 
 
 def _free(name: str, taken: Sequence[set[str]]) -> str:
@@ -223,8 +256,8 @@ def _module_name(path: Path, taken: set[str]) -> str:
 def _write_modules(work: _Work) -> None:
     files = work.package.files
     for one in work.modules.values():
-        files[f"{work.folder}/{one.name}.py"] = module(one.where, one.entries).encode()
-    files[f"{work.folder}/__init__.py"] = table(work.labels).encode()
+        files[f"{work.package.folder}/{one.name}.py"] = module(one.where, one.entries).encode()
+    files[f"{work.package.folder}/__init__.py"] = table(work.labels).encode()
     for path in work.gone:
         files[work.shown(path)] = None
 
@@ -251,7 +284,7 @@ def _edit_files(work: _Work) -> None:
         if changed != data:
             work.package.files[work.shown(path)] = changed
     paths = {work.shown(path): work.places.names[path] for path in work.gone}
-    text = launcher(work.folder, uses, work.package.kernels, paths, bool(work.labels))
+    text = launcher(work.package.folder, uses, work.package.kernels, paths, bool(work.labels))
     work.package.files[f"{LAUNCHER}.py"] = text.encode()
     if uses.testing or "testing" in uses.names:
         work.package.files[f"{MODULES['triton.testing']}.py"] = module_of_tests(uses).encode()

@@ -88,7 +88,7 @@ Position = tuple[Path, int, int]  # a file, a line and a column
 class Place:
     """Where a text is: strings, to be replaced by a name; or labels, with the strings to be replaced by theirs.
 
-    ``owner``: the file whose module has its kernels. ``files`` became modules.
+    ``owner``: the file whose module has its kernels. ``files`` became modules; ``copies`` have just this text.
     """
 
     owner: Path
@@ -96,6 +96,7 @@ class Place:
     labels: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     templates: tuple[Template, ...] = ()
+    copies: tuple[Path, ...] = ()
 
 
 @dataclass
@@ -140,7 +141,8 @@ class Places:
         whole = text.strip()
         if whole in self.files:
             paths = self.files[whole]
-            return Place(paths[0], labels=(self.label_of_file(paths[0]),), files=tuple(paths))
+            label = self.label_of_file(paths[0])
+            return Place(paths[0], labels=(label,), files=(paths[0],), copies=tuple(paths))
         strings = tuple(self.strings.get(whole, ()))
         put_together = None if strings else self._put_together(whole)
         if put_together is not None and _LABELS.fullmatch(put_together.labels[0]):
