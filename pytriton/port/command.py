@@ -64,7 +64,7 @@ def add_port(commands: Any) -> None:
     )
     command.add_argument(
         "--run", metavar="PROGRAM",
-        help="'SCRIPT ARGS', '-m MODULE ARGS', 'pytest ARGS': run it, and port what it launches",
+        help="a Python program, as it is typed in a shell: run it, and port what it launches",
     )  # fmt: skip
     command.add_argument(
         "-D", dest="defines", action="append", default=[], metavar="NAME=VALUE[,VALUE]",
