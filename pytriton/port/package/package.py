@@ -48,7 +48,7 @@ Where = tuple[str | int, ...]
 class Site(NamedTuple):
     """Where the code of a package names a text, and the functions that this text became.
 
-    ``where``: ("string", file, line, column), ("file", path, kernel...), ("label", text) or ("source", module, name)
+    ``where``: ("string", file, line, column), ("file", path, kernel...), ("label", it) or ("source", module, name)
     """
 
     functions: tuple[PortedKernel, ...]

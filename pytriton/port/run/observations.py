@@ -60,7 +60,11 @@ def observe(program: str, paths: Sequence[Path]) -> list[Observation]:
     given = {**os.environ, **given}
     searched = [*(str(folder.resolve()) for folder in folders), given.get("PYTHONPATH", "")]
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "launches.json")
+        file, code = Path(folder, "launches.json"), Path(folder, "code.py")
+        if words[0] == "-c":
+            code.write_text("".join(words[1:2]))
+            words[:2] = [str(code)]
+            searched.append(os.getcwd())
         command = [sys.executable, *flags, "-m", "pytriton.port.run.recorder", str(file), *legacy, *words]
         here = str(Path(__file__).resolve().parents[3])
         environment = {**given, "PYTHONPATH": os.pathsep.join([*filter(None, searched), here])}
@@ -71,7 +75,7 @@ def observe(program: str, paths: Sequence[Path]) -> list[Observation]:
 
 
 def _command(program: str) -> tuple[dict[str, str], list[str], list[str]]:
-    """The environment that a command sets, the flags of its interpreter, and the program: a script or ``-m MODULE``."""
+    """The environment that a command sets, the flags of its interpreter, and the program with its arguments."""
     environment: dict[str, str] = {}
     flags: list[str] = []
     words = shlex.split(program)
@@ -89,9 +93,9 @@ def _command(program: str) -> tuple[dict[str, str], list[str], list[str]]:
             words[:1] = ["-m", words[0][2:]]
     elif first in ("pytest", "py.test"):
         words[:1] = ["-m", "pytest"]
-    elif words and words[0] != "-m" and not Path(words[0]).exists():
+    elif first and not first.startswith("-") and not Path(words[0]).suffix and not Path(words[0]).exists():
         words[0] = _installed(words[0])
-    if not words or words[0] == "-c":
+    if not words:
         raise ProgramError(f"'{program}' names no program: give a script, -m MODULE or pytest")
     return environment, flags, words
 
