@@ -23,7 +23,7 @@ from pytriton.port.package.edits import Name, edited
 from pytriton.port.package.imports import LAUNCHER, MODULES, Uses, uses_of
 from pytriton.port.package.launcher import NAMES, PASSED, TESTING, launcher, module_of_tests
 from pytriton.port.package.modules import Entry, module, source_name, table
-from pytriton.port.package.texts import Place, Places, Position
+from pytriton.port.package.texts import Place, Places
 from pytriton.port.ported import PortedText
 
 __all__ = ["Package", "Placed", "Site", "Where", "is_ported", "port_alone", "port_package"]
@@ -94,7 +94,9 @@ class _Work:
     places: Places
     modules: dict[Path, _Module] = field(default_factory=dict)
     taken: dict[Path, set[str]] = field(default_factory=dict)  # the names in a Python file
-    names: dict[Position, Name] = field(default_factory=dict)  # what stands for strings
+    names: dict[Where, Name] = field(
+        default_factory=dict
+    )  # what stands for strings, by file, line and column
     labels: dict[str, Name] = field(default_factory=dict)
     gone: dict[Path, None] = field(default_factory=dict)
 
@@ -123,16 +125,12 @@ def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
             here = work.shown(text.found.path, place.strings[0][1] if place and place.strings else 0)
             work.package.problems.append(Note(here, "nothing launches this text"))
     if work.package.kernels:
-        work.package.sites = [site for site in work.package.sites if not _filled(work, *site.where)]
+        # a text that is also filled in to be others stands there as a label
+        filled = [where for where, name in work.names.items() if name.template is not None]
+        work.package.sites = [site for site in work.package.sites if site.where[1:] not in filled]
         _edit_files(work)
         _write_modules(work)
     return work.package
-
-
-def _filled(work: _Work, kind: str | int, *where: str | int) -> bool:
-    """Whether a string that is a text is also filled in to be others: then a label stands there."""
-    name = work.names.get((work.root / str(where[0]), *map(int, where[1:]))) if kind == "string" else None
-    return name is not None and name.template is not None
 
 
 def _free_folder(root: Path) -> str:
@@ -181,9 +179,9 @@ def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
         name = _add(work, text, place, functions)
         kernel, translation = functions[0].kernel, functions[0].variants[0].translation
         asked: list[Where] = []
-        for position in place.strings:
-            work.names.setdefault(position, name)
-            asked.append(("string", work.shown(position[0]), *position[1:]))
+        for path, *at in place.strings:
+            work.names.setdefault((work.shown(path), *at), name)
+            asked.append(("string", work.shown(path), *at))
         if translation.kernel == translation.kernels[0]:
             work.labels |= dict.fromkeys(place.labels, name)
             asked += [("label", label) for label in place.labels]
@@ -194,7 +192,7 @@ def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
         work.package.sites += [Site(functions, where, of) for of in asked]
     work.gone |= dict.fromkeys((*place.files, *place.copies) if kernels else ())
     for template in place.templates:
-        work.names[template.path, template.line, template.column] = Name("", "", template)
+        work.names[work.shown(template.path), template.line, template.column] = Name("", "", template)
 
 
 def _by_kernel(kernels: Sequence[PortedKernel], of_file: bool) -> Iterator[tuple[PortedKernel, ...]]:
@@ -279,7 +277,9 @@ def _edit_files(work: _Work) -> None:
             work.package.problems.append(Note(work.shown(path), f"{name} is not in today's Triton"))
         uses.add(of_file)
         dots = "." * len(path.relative_to(work.root).parts)
-        names = {(line, at): name for (file, line, at), name in work.names.items() if file == path}
+        names = {
+            (line, at): name for (file, line, at), name in work.names.items() if file == work.shown(path)
+        }
         changed = edited(data, dots, names, bool(work.gone))
         if changed != data:
             work.package.files[work.shown(path)] = changed
