@@ -187,7 +187,7 @@ def _either(maker: _Maker, module: str, text: str) -> Written:
     """One of two, by a condition that only a run decides; the other one is a decoy with the same names."""
     decoy = text.replace(" + (", " - 100 * (")
     name, own = maker.chance.choice(("SRC", "src", "SCALE")), f"_text_{len(maker.calls)}"
-    condition = maker.chance.choice(("os.cpu_count() > 0", "not os.environ.get('NEVER_SET')", "1 > 0"))
+    condition = maker.chance.choice(("os.cpu_count() > 0", "not os.environ.get('NEVER_SET')"))
     return [
         f"if {condition}:",
         f"    {name} = '''{text}'''",
