@@ -93,7 +93,7 @@ def _command(program: str) -> tuple[dict[str, str], list[str], list[str]]:
             words[:1] = ["-m", words[0][2:]]
     elif first in ("pytest", "py.test"):
         words[:1] = ["-m", "pytest"]
-    elif first and not first.startswith("-") and not Path(words[0]).suffix and not Path(words[0]).exists():
+    elif re.fullmatch(r"\w+", first) and not Path(words[0]).exists():
         words[0] = _installed(words[0])
     if not words:
         raise ProgramError(f"'{program}' names no program: give a script, -m MODULE or pytest")
