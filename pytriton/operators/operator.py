@@ -283,8 +283,9 @@ def op(
     """
     if name is None:
         return partial(op, mutates_args=mutates_args, gradient=gradient)
-    if callable(name):
-        name, function = f"{name.__module__.replace('.', '_')}::{name.__name__}", name
+    if callable(name) and not isinstance(name, str):
+        function = name
+        name = f"{function.__module__.replace('.', '_')}::{function.__name__}"
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name.partition("::")[0] in _RESERVED:
         raise refusal(
             f"'{name}' can name no operator", "TC540", "write 'mylib::sin', with a namespace of your own"

@@ -49,6 +49,7 @@ def launcher(
         "closed": any(serves(kernel).closed for kernel in kernels),
         "changes": any(serves(kernel).changes for kernel in kernels),
         "labels": labels,
+        "truth": any("tl.int1" in kernel.text for kernel in kernels),
         "files": {path: name for path, name in files.items() if PurePath(path).stem != name},
         "sweep": sweeps or "config" in names,
         "bench": "bench" in uses.keywords or "bench_registry" in names,

@@ -3,13 +3,12 @@
 texts -> kernels -> modules of kernels -> Python files with names in place of texts -> the launcher module
 
 Invariant: each function and source has a name of its own in its module of kernels and in every Python file that
-imports it: kernels of one name get numbers.
+imports it; a name that is taken gets an underscore.
 """
 
 from __future__ import annotations
 
 import ast
-import itertools
 import keyword
 import re
 from collections.abc import Iterator, Sequence
@@ -94,7 +93,7 @@ class _Work:
     places: Places
     modules: dict[Path, _Module] = field(default_factory=dict)
     taken: dict[Path, set[str]] = field(default_factory=dict)  # the names in a Python file
-    names: dict[Where, Name] = field(
+    names: dict[tuple[str, int, int], Name] = field(
         default_factory=dict
     )  # what stands for strings, by file, line and column
     labels: dict[str, Name] = field(default_factory=dict)
@@ -126,7 +125,7 @@ def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
             work.package.problems.append(Note(here, "nothing launches this text"))
     if work.package.kernels:
         # a text that is also filled in to be others stands there as a label
-        filled = [where for where, name in work.names.items() if name.template is not None]
+        filled: list[Where] = [where for where, name in work.names.items() if name.template is not None]
         work.package.sites = [site for site in work.package.sites if site.where[1:] not in filled]
         _edit_files(work)
         _write_modules(work)
@@ -179,9 +178,9 @@ def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
         name = _add(work, text, place, functions)
         kernel, translation = functions[0].kernel, functions[0].variants[0].translation
         asked: list[Where] = []
-        for path, *at in place.strings:
-            work.names.setdefault((work.shown(path), *at), name)
-            asked.append(("string", work.shown(path), *at))
+        for path, line, column in place.strings:
+            work.names.setdefault((work.shown(path), line, column), name)
+            asked.append(("string", work.shown(path), line, column))
         if translation.kernel == translation.kernels[0]:
             work.labels |= dict.fromkeys(place.labels, name)
             asked += [("label", label) for label in place.labels]
@@ -210,10 +209,11 @@ def _add(work: _Work, text: PortedText, place: Place, functions: tuple[PortedKer
     owner = work.modules.get(place.owner)
     if owner is None:
         taken = {one.name for one in work.modules.values()}
-        owner = work.modules[place.owner] = _Module(_module_name(place.owner, taken), work.shown(place.owner))
+        name = _free(_module_name(place.owner), taken)
+        owner = work.modules[place.owner] = _Module(name, work.shown(place.owner))
     of_files = [_names_in(work, path) for path, _, _ in place.strings]
-    names = tuple(_free(kernel.function, [owner.taken]) for kernel in functions)
-    entry = Entry(_free(source_name(names[0]), [owner.taken, *of_files]), functions, names)
+    names = tuple(_free(kernel.function, owner.taken) for kernel in functions)
+    entry = Entry(_free(source_name(names[0]), owner.taken, *of_files), functions, names)
     owner.entries.append(entry)
     file = f"{work.package.folder}/{owner.name}.py".lstrip("/")
     strict = any(use.strict for use in text.job.uses)
@@ -225,13 +225,13 @@ def _add(work: _Work, text: PortedText, place: Place, functions: tuple[PortedKer
     return Name(entry.name, f"{work.package.folder}.{owner.name}")
 
 
-def _free(name: str, taken: Sequence[set[str]]) -> str:
-    """The name, with a number if one of the sets has it; it is added to all of them."""
-    names = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(2)))
-    free = next(name for name in names if not any(name in some for some in taken))
+def _free(name: str, *taken: set[str]) -> str:
+    """The name, longer if one of the sets has it; it is added to all of them."""
+    while any(name in some for some in taken):
+        name += "_"
     for some in taken:
-        some.add(free)
-    return free
+        some.add(name)
+    return name
 
 
 def _names_in(work: _Work, path: Path) -> set[str]:
@@ -243,12 +243,9 @@ def _names_in(work: _Work, path: Path) -> set[str]:
     return work.taken[path]
 
 
-def _module_name(path: Path, taken: set[str]) -> str:
+def _module_name(path: Path) -> str:
     stem = re.sub(r"\W|^(?=\d)", "_", path.parent.name if path.stem == "__init__" else path.stem)
-    stem = f"{stem}_" if keyword.iskeyword(stem) else stem
-    more = (f"{stem}_texts_{number}" for number in itertools.count(2))
-    names = itertools.chain([stem, f"{stem}_texts"], more)
-    return next(name for name in names if name not in taken)
+    return f"{stem}_" if keyword.iskeyword(stem) else stem
 
 
 def _write_modules(work: _Work) -> None:

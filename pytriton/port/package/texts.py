@@ -27,7 +27,7 @@ from pytriton.errors import CompileError, Report
 from pytriton.lang.tokens import decode
 from pytriton.port.read.extract import looks_like
 
-__all__ = ["Place", "Places", "Position", "Template", "text_of_file"]
+__all__ = ["Place", "Places", "Position", "Template", "strings_of", "text_of_file"]
 
 _SEPARATOR: Final = " $ "  # no text has it
 _LABELS: Final = re.compile(r"(<[^<>]*>\s*)+")
@@ -147,7 +147,7 @@ class Places:
         put_together = None if strings else self._put_together(whole)
         if put_together is not None and _LABELS.fullmatch(put_together.labels[0]):
             return put_together
-        filled = [(label, t) for t in self.templates if (label := t.filled(text)) is not None]
+        filled = [(found, t) for t in self.templates if (found := t.filled(text)) is not None]
         filled.sort(key=lambda one: len(one[0]))  # first the string that has most of the text
         if not filled and not strings:
             return put_together
@@ -179,14 +179,11 @@ class Places:
     def _look_through(self, path: Path) -> None:
         tree = ast.parse(path.read_bytes())
         replaced = set(_replaced(tree))
-        inside = {
-            id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values
-        }
-        for node in ast.walk(tree):
-            if isinstance(node, ast.JoinedStr) and looks_like(_constant_parts(node)):
+        for node in strings_of(tree):
+            if isinstance(node, ast.Constant):
+                self._look_at(path, node, str(node.value), replaced)
+            elif looks_like(_constant_parts(node)):
                 self.templates.append(_of_f_string(path, node, self._label(path)))
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
-                self._look_at(path, node, node.value, replaced)
 
     def _look_at(self, path: Path, node: ast.Constant, text: str, replaced: set[str]) -> None:
         """A string: a whole text, one with holes, or a part of one."""
@@ -209,6 +206,16 @@ class Places:
     def _label(self, path: Path) -> str:
         number = sum(template.path == path for template in self.templates)
         return f"{self.names[path]} {number}" if number else self.names[path]
+
+
+def strings_of(tree: ast.Module) -> Iterator[ast.Constant | ast.JoinedStr]:
+    """The strings of a file, those inside others aside."""
+    outer = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    inside = {id(part) for node in outer for part in ast.walk(node) if part is not node}
+    for node in ast.walk(tree):
+        match node:
+            case ast.JoinedStr() | ast.Constant(value=str()) if id(node) not in inside:
+                yield node
 
 
 def text_of_file(path: Path) -> str | None:

@@ -80,8 +80,8 @@ def _command(program: str) -> tuple[dict[str, str], list[str], list[str]]:
     flags: list[str] = []
     words = shlex.split(program)
     while words and (words[0] == "env" or re.match(r"[A-Za-z_]\w*=", words[0])):
-        name, _, value = words.pop(0).partition("=")
-        environment[name] = value
+        name, equals, value = words.pop(0).partition("=")
+        environment |= {name: value} if equals else {}
     first = Path(words[0]).name if words else ""
     if re.fullmatch(r"python[\d.]*(\.exe)?", first):
         del words[0]
