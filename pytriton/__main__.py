@@ -6,6 +6,7 @@ Exit status: 0 done, 1 diagnostics were printed on stderr, 2 wrong usage.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -30,6 +31,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    if options.command == "run":
+        return run(options)
+    try:
+        status = _done(parser, options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader of a pipe, as head, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + 13  # what a shell calls SIGPIPE
+    return status
+
+
+def _done(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if options.command is None:
         parser.print_help()
         return 0
@@ -38,8 +51,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command == "info":
         print(about(pytriton.__version__))
         return 0
-    if options.command == "run":
-        return run(options)
     if options.command == "port":
         return port(options)
     if options.command == "explain":

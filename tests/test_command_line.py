@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,18 @@ def test_help_has_examples_and_exit_status(name: str) -> None:
 def test_every_command_is_on_its_page() -> None:
     told = re.findall(r"\{output\} pytriton (\w+) --help", PAGE.read_text(encoding="utf-8"))
     assert sorted(told) == sorted(set(commands()) - {"info"})
+
+
+def test_a_reader_that_has_enough() -> None:
+    """``pytriton explain --list | head -1``: no traceback."""
+    command = [sys.executable, "-m", "pytriton", "explain", "--list"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline().startswith("TC001  ")
+        running.stdout.close()
+        assert running.stderr is not None
+        assert running.stderr.read() == ""
+    assert running.returncode == 141
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])

@@ -60,6 +60,18 @@ def test_tutorial(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert page.count(":class: printed") >= 2
 
 
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_a_script_hides_no_module(script: Path) -> None:
+    """``python docs/tutorial/vector_add.py`` has its folder first in ``sys.path``."""
+    assert script.stem not in sys.stdlib_module_names
+
+
+def test_tools_that_import_others_are_modules() -> None:
+    """``make site PY=...`` works with an interpreter to which this checkout was not added."""
+    for tool in re.findall(r"\(PY\) (tools/\w+\.py)", (ROOT / "Makefile").read_text(encoding="utf-8")):
+        assert "from tools" not in (ROOT / tool).read_text(encoding="utf-8"), tool
+
+
 def test_cells(tmp_path: Path) -> None:
     path = tmp_path / "page.py"
     path.write_text("# %%\n# # Title\n#\n# Words.\n\nx = 1\n# a comment\nx + 1\n\n# %%\n\nprint(x)\n")

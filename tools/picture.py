@@ -1,8 +1,8 @@
-"""``python tools/picture.py``: docs/_static/picture.svg, the picture of the README: old text, new text, speed.
+"""``python -m tools.picture``: docs/_static/picture.svg, the picture of the README: old text, new text, speed.
 
 In: the matrix product of examples/dot.py, which is translated, and benchmarks/dot.json, the speeds of a run on a
 GPU. Out: one SVG that looks the same on white and on black. The same input gives the same bytes
-(tests/test_site.py). ``python tools/picture.py build/benchmarks.json`` takes new speeds from what
+(tests/test_site.py). ``python -m tools.picture build/benchmarks.json`` takes new speeds from what
 ``python -m benchmarks --only dot`` wrote.
 """
 

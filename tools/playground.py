@@ -1,4 +1,4 @@
-"""``python tools/playground.py FOLDER``: the playground, put together in FOLDER/playground.
+"""``python -m tools.playground FOLDER``: the playground, put together in FOLDER/playground.
 
 In: docs/playground, this commit, and what docs/playground/package-lock.json and requirements.txt pin by hash, which
 npm and pip fetch into build/playground. Out: a folder that needs no other host: the page and its editor in one

@@ -22,6 +22,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, Final
 
 import torch
@@ -263,7 +264,7 @@ def _operator_named(name: str) -> Operator:
 
 @entry
 def op(
-    name: str,
+    name: str | Callable[..., Any] | None = None,
     function: Callable[..., Any] | None = None,
     /,
     *,
@@ -272,6 +273,7 @@ def op(
 ) -> Any:
     """Make a function around kernels an operator ``namespace::name``; used as a decorator.
 
+    Without a name, the namespace is the function's module with ``_`` for dots, and the name is the function's.
     Annotate its parameters and results with types that ``torch.library.infer_schema`` knows. Which arguments it
     writes is derived from its kernels and checked at every launch, unless ``mutates_args`` names them. With
     ``gradient=True`` its backward is derived from its kernels; the body may then only allocate, view, copy and
@@ -279,7 +281,12 @@ def op(
     Defining a name again replaces the operator. Raises LaunchError if the function cannot be an operator (TC540),
     or if hidden defines decide what it writes (TC545).
     """
-    if not _NAME.fullmatch(name) or name.partition("::")[0] in _RESERVED:
+    if name is None:
+        return partial(op, mutates_args=mutates_args, gradient=gradient)
+    if callable(name) and not isinstance(name, str):
+        function = name
+        name = f"{function.__module__.replace('.', '_')}::{function.__name__}"
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or name.partition("::")[0] in _RESERVED:
         raise refusal(
             f"'{name}' can name no operator", "TC540", "write 'mylib::sin', with a namespace of your own"
         )

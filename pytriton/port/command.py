@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from pytriton.errors import counted
 from pytriton.port.notes import remarks, shown_path
+from pytriton.port.package.check import wrong_sites
 from pytriton.port.package.comparison import comparisons
 from pytriton.port.package.gather import ProvedText, found_texts, provable, proved_texts
 from pytriton.port.package.imports import LAUNCHER
@@ -63,7 +64,7 @@ def add_port(commands: Any) -> None:
     )
     command.add_argument(
         "--run", metavar="PROGRAM",
-        help="'SCRIPT ARGS', '-m MODULE ARGS', 'pytest ARGS': run it, and port what it launches",
+        help="a Python program, as it is typed in a shell: run it, and port what it launches",
     )  # fmt: skip
     command.add_argument(
         "-D", dest="defines", action="append", default=[], metavar="NAME=VALUE[,VALUE]",
@@ -92,6 +93,8 @@ def port(options: argparse.Namespace) -> int:
     proved = _proved(texts, root, options)
     ported = [text for text, _ in proved]
     package = port_package(root, ported) if is_package else port_alone(root, ported)
+    if provable() and package.files:
+        package.problems += wrong_sites(package)
     for problem in package.problems:
         print(problem, file=sys.stderr)
     if options.report is not None:

@@ -40,6 +40,7 @@ __all__ = [
     "Known",
     "PortedKernel",
     "Unportable",
+    "element",
     "port_kernel",
 ]
 
@@ -281,7 +282,7 @@ def _parameters(folded: Folded, variants: Sequence[Variant]) -> Iterator[KernelP
             if parameter.identifier == identifier
         ]
         first = rows[0][1]
-        elements = {_element(parameter) for _, parameter in rows}
+        elements = {element(parameter) for _, parameter in rows}
         yield KernelParameter(
             first.name,
             identifier,
@@ -297,7 +298,7 @@ def _parameters(folded: Folded, variants: Sequence[Variant]) -> Iterator[KernelP
         )
 
 
-def _element(parameter: Parameter) -> str:
+def element(parameter: Parameter) -> str:
     """The type of a number, or what a pointer points to; a pointer to pointers holds addresses."""
     pointed = parameter.type.element if isinstance(parameter.type, PointerType) else parameter.type
     return pointed.triton if isinstance(pointed, ScalarType) else "int64"

@@ -440,6 +440,16 @@ class TestSchema:
         with pytest.raises(LaunchError, match=r"can name no operator \[TC540\]"):
             pytriton.op(name, direct)
 
+    def test_a_function_names_itself(self) -> None:
+        """With its module as the namespace; in each of the forms of a decorator."""
+        namespace = direct.__module__.replace(".", "_")
+        for made in (pytriton.op(direct), pytriton.op()(direct), pytriton.op(mutates_args=["y"])(direct)):
+            assert made.name == f"{namespace}::direct"
+        with pytest.raises(LaunchError, match=r"'.*::<lambda>' can name no operator \[TC540\]"):
+            pytriton.op(lambda x: x)
+        with pytest.raises(LaunchError, match=r"'3' can name no operator \[TC540\]"):
+            pytriton.op(3, direct)
+
     def test_annotations(self) -> None:
         def f(x, y):  # type: ignore[no-untyped-def]
             return x

@@ -151,6 +151,39 @@ def run(root: Path, package: str, program: str) -> str:
     return done.stdout
 
 
+MASKED = '''\
+import torch
+import triton
+
+src = """
+__global__ void masked(float *Y, float *X, int flag, int n) {
+  int i[TN] = get_program_id(0) * TN + 0 ... TN;
+  bool all[TN] = flag > 0;
+  bool more[TN] = (i < n) && (flag > 1);
+  *?(i < n)(Y + i) = all ? *?(more)(X + i) : -1;
+}
+"""
+kernel = triton.kernel(src, defines={'TN': 16})
+
+
+def masked(x, flag):
+    y = torch.empty_like(x)
+    kernel(y, x, flag, x.numel(), grid=lambda opt: [triton.cdiv(x.numel(), opt.TN)])
+    return y
+'''
+
+
+def test_masks_of_one_truth_value(tmp_path: Path) -> None:
+    """Triton's interpreter calls a comparison of two numbers an int once it fills a block."""
+    sums = "(old.masked(torch.arange(1.0, 20), flag).sum().item() for flag in (-1, 0, 1, 2))"
+    assert run(tmp_path, MASKED, f"import torch, old; print(*{sums})").split() == [
+        "-19.0",
+        "-19.0",
+        "0.0",
+        "190.0",
+    ]
+
+
 def test_a_sweep_is_tuned_once_and_leaves_nothing_behind(tmp_path: Path) -> None:
     calls = run(tmp_path, PACKAGE, PROGRAM).split()
     assert len(calls) <= MAX_CALLS, calls

@@ -120,8 +120,9 @@ def package(tmp_path: Path) -> Path:
 def test_labels(package: Path) -> None:
     places = Places.of(package)
     one, two = ((package / name).read_text() for name in ("one.c", "two.c"))
-    assert places.of_text(KERNEL.format(name="whole", value=3)) is not None
-    assert places.of_text(KERNEL.format(name="whole", value=3)).label is None  # type: ignore[union-attr]
+    whole = places.of_text(KERNEL.format(name="whole", value=3))
+    assert whole is not None
+    assert whole.strings == ((package / "texts.py", 1, 8),)
     labels = {
         one: "<one>",
         f"{one}\n\n{two}\n": "<one> <two>",
@@ -133,7 +134,7 @@ def test_labels(package: Path) -> None:
     for text, label in labels.items():
         place = places.of_text(text)
         assert place is not None
-        assert place.label == label
+        assert label in place.labels
     assert places.of_text("void other(float *X) { *X = 1; }") is None
 
 
@@ -141,7 +142,7 @@ def test_launcher_with_all_parts_is_small(tmp_path: Path) -> None:
     uses = Uses(set(NAMES) | {"cdiv"}, set(TESTING))
     uses.keywords |= {"bench", "num_warps"}
     uses.attributes.add("set_constant")
-    text = launcher("kernels", uses, [], True, True)
+    text = launcher("kernels", uses, [], {"a/x.c": "a/x.c"}, True)
     assert len(text.splitlines()) <= MAX_WITH_ALL
     (tmp_path / "_triton.py").write_text(text)
     (tmp_path / "_testing.py").write_text(module_of_tests(uses))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytriton.__main__ import main
-from pytriton.port.run.observations import Observation, observe
+from pytriton.port.run.observations import Observation, ProgramError, _command, observe
 
 KERNEL = """\
 import torch
@@ -47,6 +47,36 @@ def package(tmp_path: Path) -> Path:
     (folder / "__init__.py").write_text(KERNEL)
     (tmp_path / "test_doubling.py").write_text(USE.format(package="doubling"))
     return folder
+
+
+COMMANDS = [
+    ("pytest -q", {}, [], ["-m", "pytest", "-q"]),
+    ("/opt/bin/pytest -q", {}, [], ["-m", "pytest", "-q"]),
+    ("python -m pytest -q", {}, [], ["-m", "pytest", "-q"]),
+    ("python3 -m pytest", {}, [], ["-m", "pytest"]),
+    ("/opt/env/bin/python3.12 -m pytest", {}, [], ["-m", "pytest"]),
+    ("python -u -W a -X dev -mpytest -W a", {}, ["-u", "-W", "a", "-X", "dev"], ["-m", "pytest", "-W", "a"]),
+    ("env X=1 'Y=a b' python use.py -m", {"X": "1", "Y": "a b"}, [], ["use.py", "-m"]),
+    ("X=1 use.py", {"X": "1"}, [], ["use.py"]),
+    ("python -c 'import a'", {}, [], ["-c", "import a"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "environment", "flags", "words"), COMMANDS)
+def test_commands(program: str, environment: dict[str, str], flags: list[str], words: list[str]) -> None:
+    assert _command(program) == (environment, flags, words)
+
+
+@pytest.mark.parametrize("program", ["cd tests && pytest", "ls -l", "python", "env X=1"])
+def test_what_is_no_python_program(program: str) -> None:
+    with pytest.raises(ProgramError, match=r"is not a Python program|names no program"):
+        _command(program)
+
+
+def test_code_of_a_command(package: Path) -> None:
+    code = "import os, torch, doubling; doubling.twice(torch.ones(4), int(os.environ['SIZE']))"
+    (seen,) = observe(f'SIZE=64 {sys.executable} -W ignore -c "{code}"', [package])
+    assert seen.said["defines"] == {"TYPE": {"dtype": "float32"}, "TN": 64}
 
 
 @pytest.mark.parametrize(

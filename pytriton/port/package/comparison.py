@@ -39,7 +39,7 @@ def comparisons(folder: str, placed: Sequence[Placed]) -> dict[str, bytes]:
 
 def _file(folder: str, module: str, placed: Sequence[Placed]) -> str:
     path = PurePosixPath(module)
-    texts = {one.kernel.source.text: f"TEXT_{count}" for count, one in enumerate(placed, 1)}
+    texts = {one.kernel.source.text: "" for one in placed}
     texts = {text: f"TEXT_{count}" if len(texts) > 1 else "TEXT" for count, text in enumerate(texts, 1)}
     rows: list[str] = []
     for one in placed:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pytriton.port.package.imports import LAUNCHER, imported, is_import_of_triton
-from pytriton.port.package.texts import MIN_PART, Template
+from pytriton.port.package.texts import Template, strings_of
 
 __all__ = ["Name", "edited"]
 
@@ -46,7 +46,7 @@ def edited(data: bytes, dots: str, strings: Mapping[tuple[int, int], Name], open
     file = _File(data)
     edits = [*_imports(file, dots)]
     names: dict[Name, None] = {}
-    for node in _strings(file.tree):
+    for node in strings_of(file.tree):
         name = strings.get((node.lineno, node.col_offset))
         if name is None:
             continue
@@ -61,20 +61,6 @@ def edited(data: bytes, dots: str, strings: Mapping[tuple[int, int], Name], open
     for edit in sorted(edits, reverse=True):
         data = data[: edit.start] + edit.text.encode() + data[edit.end :]
     return _without_unused(file.tree, data)
-
-
-def _strings(tree: ast.Module) -> Iterator[ast.Constant | ast.JoinedStr]:
-    """The long strings of a file, those inside others aside."""
-    outer = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
-    inside = {id(part) for node in outer for part in ast.walk(node) if part is not node}
-    for node in ast.walk(tree):
-        if id(node) in inside:
-            continue
-        match node:
-            case ast.JoinedStr():
-                yield node
-            case ast.Constant(value=str(text)) if len(text.strip()) >= MIN_PART:
-                yield node
 
 
 class _File:

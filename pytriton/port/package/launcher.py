@@ -8,7 +8,8 @@ has those of ``triton.testing``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, Final
 
 from pytriton.emit.templates import render
@@ -29,12 +30,15 @@ PASSED: Final = frozenset(
 TESTING: Final = frozenset("Benchmark allclose do_bench mask_tensor perf_report sparsify_tensor".split())
 
 
-def launcher(folder: str, uses: Uses, kernels: Sequence[PortedKernel], reads: bool, labels: bool) -> str:
+def launcher(
+    folder: str, uses: Uses, kernels: Sequence[PortedKernel], files: Mapping[str, str], labels: bool
+) -> str:
     """The text of the module.
 
-    ``folder``: where the kernels are. ``reads``: texts in files were ported. ``labels``: some texts have labels.
+    ``folder``: where the kernels are. ``files``: what labels call the files whose texts were ported, by their paths
+    in the package. ``labels``: some texts have labels.
     """
-    names = uses.names | ({"read"} if reads else set()) | ({"id_dict"} if "utils" in uses.names else set())
+    names = uses.names | ({"read"} if files else set()) | ({"id_dict"} if "utils" in uses.names else set())
     buffers = any(parameter.buffer for kernel in kernels for parameter in kernel.parameters)
     sweeps = any(kernel.sweeps for kernel in kernels) or bool({"num_warps", "num_stages"} & uses.keywords)
     truths = {(name in k.folded.known.truths) for k in kernels for name in flags_of(k)}
@@ -45,6 +49,8 @@ def launcher(folder: str, uses: Uses, kernels: Sequence[PortedKernel], reads: bo
         "closed": any(serves(kernel).closed for kernel in kernels),
         "changes": any(serves(kernel).changes for kernel in kernels),
         "labels": labels,
+        "truth": any("tl.int1" in kernel.text for kernel in kernels),
+        "files": {path: name for path, name in files.items() if PurePath(path).stem != name},
         "sweep": sweeps or "config" in names,
         "bench": "bench" in uses.keywords or "bench_registry" in names,
         "addresses": "data_ptr" in uses.attributes,
@@ -69,7 +75,7 @@ def _module(template: str, parts: dict[str, Any]) -> str:
     return render(template, imports=list(_imports(body)), **parts)
 
 
-_MODULES: Final = ("csv", "ctypes", "functools", "itertools", "operator", "timeit")
+_MODULES: Final = ("csv", "ctypes", "functools", "itertools", "operator", "os", "timeit")
 _FROM: Final = {
     "collections": ("namedtuple",),
     "concurrent.futures": ("ThreadPoolExecutor",),

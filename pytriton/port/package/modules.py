@@ -20,17 +20,21 @@ from pytriton.port.package.edits import Name
 from pytriton.port.package.imports import LAUNCHER
 from pytriton.port.package.serves import Change, Condition, flags_of, serves
 
-__all__ = ["Entry", "module", "source_name", "table"]
+__all__ = ["Entry", "module", "named", "source_name", "table"]
 
 WIDTH: Final = 88  # what ruff format allows a line
 
 
 @dataclass(frozen=True)
 class Entry:
-    """The kernel of a text; several functions where it could not be one. ``name`` is that of its source."""
+    """The kernel of a text; several functions where it could not be one. ``name`` is that of its source.
+
+    ``names`` are those of the functions in the module.
+    """
 
     name: str
     functions: tuple[PortedKernel, ...]
+    names: tuple[str, ...]
 
 
 def source_name(function: str) -> str:
@@ -44,11 +48,11 @@ def module(where: str, entries: Sequence[Entry], dots: str = "..") -> str:
     helpers: dict[str, None] = {}
     functions: list[str] = []
     for entry in entries:
-        for ported in entry.functions:
+        for ported, name in zip(entry.functions, entry.names, strict=True):
             head, *parts = ported.text.rstrip("\n").split("\n\n\n")
             imports |= dict.fromkeys(line for line in head.splitlines() if line and line[0] != "#")
             helpers |= dict.fromkeys(parts[:-1])
-            functions.append(parts[-1])
+            functions.append(named(parts[-1], name))
     tables = "\n\n".join("\n".join(_entry(entry)) for entry in entries)
     launcher = ["Source", *["power_of_2"] * ("power_of_2(" in tables)]
     top = [
@@ -59,6 +63,11 @@ def module(where: str, entries: Sequence[Entry], dots: str = "..") -> str:
         f"from {dots}{LAUNCHER} import {', '.join(launcher)}",
     ]
     return "\n\n\n".join(["\n".join(top), *helpers, *functions, tables]) + "\n"
+
+
+def named(text: str, name: str) -> str:
+    """The text of a function with another name."""
+    return re.sub(r"^def \w+", f"def {name}", text, flags=re.MULTILINE)
 
 
 def table(labels: Mapping[str, Name]) -> str:
@@ -78,19 +87,19 @@ def table(labels: Mapping[str, Name]) -> str:
 
 def _entry(entry: Entry) -> Iterator[str]:
     if len(entry.functions) == 1:
-        yield from _source(f"{entry.name} = Source(", entry.functions[0], ")  # fmt: skip", 0)
+        yield from _source(f"{entry.name} = Source(", entry.functions[0], entry.names[0], ")  # fmt: skip", 0)
         return
     yield f"{entry.name} = ("
-    for ported in entry.functions:
-        yield from _source("    Source(", ported, "),", 4)
+    for ported, name in zip(entry.functions, entry.names, strict=True):
+        yield from _source("    Source(", ported, name, "),", 4)
     yield ")  # fmt: skip"
 
 
-def _source(opened: str, ported: PortedKernel, closed: str, indent: int) -> Iterator[str]:
+def _source(opened: str, ported: PortedKernel, name: str, closed: str, indent: int) -> Iterator[str]:
     yield opened
     inner = indent + 4
     pad = " " * inner
-    yield f"{pad}{ported.function},"
+    yield f"{pad}{name},"
     serving = serves(ported)
     rows = [f'"{name}": "{type_}"' for name, type_ in serving.types.items()]
     yield from _packed(f"{pad}parameters={{", rows, "},", inner)

@@ -1,12 +1,14 @@
 """The map: a folder of an old package -> the files of the ported one.
 
 texts -> kernels -> modules of kernels -> Python files with names in place of texts -> the launcher module
+
+Invariant: each function and source has a name of its own in its module of kernels and in every Python file that
+imports it; a name that is taken gets an underscore.
 """
 
 from __future__ import annotations
 
 import ast
-import itertools
 import keyword
 import re
 from collections.abc import Iterator, Sequence
@@ -20,34 +22,51 @@ from pytriton.port.package.edits import Name, edited
 from pytriton.port.package.imports import LAUNCHER, MODULES, Uses, uses_of
 from pytriton.port.package.launcher import NAMES, PASSED, TESTING, launcher, module_of_tests
 from pytriton.port.package.modules import Entry, module, source_name, table
-from pytriton.port.package.texts import Place, Places, label_of_file
+from pytriton.port.package.texts import Place, Places
 from pytriton.port.ported import PortedText
 
-__all__ = ["Package", "Placed", "is_ported", "port_alone", "port_package"]
+__all__ = ["Package", "Placed", "Site", "Where", "is_ported", "port_alone", "port_package"]
 
 
 class Placed(NamedTuple):
-    """A function of the ported package: the file of its module, and the name of its ``Source`` there.
+    """A function of the ported package: its name, the file of its module, and the name of its ``Source`` there.
 
     ``strict``: the text's numbers without a suffix are doubles.
     """
 
     kernel: PortedKernel
+    function: str
     module: str
     source: str
     strict: bool
+
+
+Where = tuple[str | int, ...]
+
+
+class Site(NamedTuple):
+    """Where the code of a package names a text, and the functions that this text became.
+
+    ``where``: ("string", file, line, column), ("file", path, kernel...), ("label", it) or ("source", module, name)
+    """
+
+    functions: tuple[PortedKernel, ...]
+    place: str
+    where: Where
 
 
 @dataclass
 class Package:
     """The files of the ported package by their paths in it, None for one that leaves. Others stay as they are.
 
-    ``problems``: what a person must do.
+    ``folder``: that of the kernels. ``problems``: what a person must do.
     """
 
+    folder: str
     files: dict[str, bytes | None] = field(default_factory=dict)
     problems: list[Note] = field(default_factory=list)
     placed: list[Placed] = field(default_factory=list)
+    sites: list[Site] = field(default_factory=list)
 
     @property
     def kernels(self) -> list[PortedKernel]:
@@ -62,6 +81,7 @@ class _Module:
     name: str
     where: str
     entries: list[Entry] = field(default_factory=list)
+    taken: set[str] = field(default_factory=lambda: {"Source", "power_of_2"})
 
 
 @dataclass
@@ -69,11 +89,13 @@ class _Work:
     """What is known while a package is ported."""
 
     root: Path
-    folder: str
     package: Package
     places: Places
-    modules: dict[tuple[Path, int], _Module] = field(default_factory=dict)
-    names: dict[tuple[Path, int, int], Name] = field(default_factory=dict)  # what stands for strings
+    modules: dict[Path, _Module] = field(default_factory=dict)
+    taken: dict[Path, set[str]] = field(default_factory=dict)  # the names in a Python file
+    names: dict[tuple[str, int, int], Name] = field(
+        default_factory=dict
+    )  # what stands for strings, by file, line and column
     labels: dict[str, Name] = field(default_factory=dict)
     gone: dict[Path, None] = field(default_factory=dict)
 
@@ -89,7 +111,7 @@ def is_ported(root: Path) -> bool:
 
 def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
     """A whole package, or no files where there is no kernel."""
-    work = _Work(root, _free_folder(root), Package(), Places.of(root))
+    work = _Work(root, Package(_free_folder(root)), Places.of(root))
     unlaunched: list[tuple[PortedText, Place | None]] = []
     for text in texts:
         place = work.places.of_text(str(text.found.text))
@@ -99,10 +121,12 @@ def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
             _port_text(work, text, place)
     for text, place in unlaunched:
         if place is None or not set(place.files) & set(work.gone):
-            line = place.line if place else 0
-            here = work.shown(text.found.path, line)
+            here = work.shown(text.found.path, place.strings[0][1] if place and place.strings else 0)
             work.package.problems.append(Note(here, "nothing launches this text"))
     if work.package.kernels:
+        # a text that is also filled in to be others stands there as a label
+        filled: list[Where] = [where for where, name in work.names.items() if name.template is not None]
+        work.package.sites = [site for site in work.package.sites if site.where[1:] not in filled]
         _edit_files(work)
         _write_modules(work)
     return work.package
@@ -115,10 +139,10 @@ def _free_folder(root: Path) -> str:
 
 def port_alone(root: Path, texts: Sequence[PortedText]) -> Package:
     """A folder of kernels: a module for each file that has some, and the launcher module beside them."""
-    work = _Work(root, "", Package(), Places(root))
+    work = _Work(root, Package(""), Places(root))
     for text in texts:
         for functions in _by_kernel(text.kernels, of_file=True):
-            _add(work, text, Place(text.found.path), functions, again=True)
+            _add(work, text, Place(text.found.path), functions)
         work.package.problems += not_ported(text, root)
     files = work.package.files
     for one in work.modules.values():
@@ -126,7 +150,7 @@ def port_alone(root: Path, texts: Sequence[PortedText]) -> Package:
     if files:
         files["__init__.py"] = table({}).encode()
         uses = Uses({"kernel"})
-        files[f"{LAUNCHER}.py"] = launcher("", uses, work.package.kernels, False, False).encode()
+        files[f"{LAUNCHER}.py"] = launcher("", uses, work.package.kernels, {}, False).encode()
     return work.package
 
 
@@ -147,26 +171,27 @@ def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
     if place is None:
         say(Note(where, "how this text is put together cannot be followed: not ported"))
         return
-    kernels = list(_by_kernel(text.kernels, place.label is not None and len(place.files) == 1))
+    kernels = list(_by_kernel(text.kernels, len(place.files) == 1))
     if not kernels:
         work.package.problems += not_ported(text, work.root)
     for functions in kernels:
         name = _add(work, text, place, functions)
-        if name is None:
-            same = f"another kernel of {work.shown(place.owner)} has the same name"
-            say(Note(where, f"not ported: {same}"))
-            continue
-        if place.label is None:
-            work.names[place.owner, place.line, place.column] = name
-            continue
-        translation = functions[0].variants[0].translation
+        kernel, translation = functions[0].kernel, functions[0].variants[0].translation
+        asked: list[Where] = []
+        for path, line, column in place.strings:
+            work.names.setdefault((work.shown(path), line, column), name)
+            asked.append(("string", work.shown(path), line, column))
         if translation.kernel == translation.kernels[0]:
-            work.labels[place.label] = name
-        if len(place.files) == 1 and functions[0].kernel is not None:
-            work.labels[label_of_file(place.files[0], [functions[0].kernel])] = name
-    work.gone |= dict.fromkeys(place.files if kernels else ())
+            work.labels |= dict.fromkeys(place.labels, name)
+            asked += [("label", label) for label in place.labels]
+            asked += [("file", work.shown(path)) for path in place.copies]
+        if place.copies and kernel is not None:
+            work.labels[work.places.label_of_file(place.owner, [kernel])] = name
+            asked += [("file", work.shown(path), kernel) for path in place.copies]
+        work.package.sites += [Site(functions, where, of) for of in asked]
+    work.gone |= dict.fromkeys((*place.files, *place.copies) if kernels else ())
     for template in place.templates:
-        work.names[template.path, template.line, template.column] = Name("", "", template)
+        work.names[work.shown(template.path), template.line, template.column] = Name("", "", template)
 
 
 def _by_kernel(kernels: Sequence[PortedKernel], of_file: bool) -> Iterator[tuple[PortedKernel, ...]]:
@@ -179,42 +204,55 @@ def _by_kernel(kernels: Sequence[PortedKernel], of_file: bool) -> Iterator[tuple
     yield from map(tuple, groups.values())
 
 
-def _add(
-    work: _Work, text: PortedText, place: Place, functions: tuple[PortedKernel, ...], again: bool = False
-) -> Name | None:
-    """Add a kernel to the module of its place; where that has one of this name, None, or ``again`` to another."""
-    entry = Entry(source_name(functions[0].function), functions)
-    number = 0
-    owner = work.modules.get((place.owner, number))
-    while owner is not None and any(one.name == entry.name for one in owner.entries):
-        if not again:
-            return None
-        number += 1
-        owner = work.modules.get((place.owner, number))
+def _add(work: _Work, text: PortedText, place: Place, functions: tuple[PortedKernel, ...]) -> Name:
+    """Add a kernel to the module of its place."""
+    owner = work.modules.get(place.owner)
     if owner is None:
         taken = {one.name for one in work.modules.values()}
-        owner = _Module(_module_name(place.owner, taken), work.shown(place.owner))
-    work.modules[place.owner, number] = owner
+        name = _free(_module_name(place.owner), taken)
+        owner = work.modules[place.owner] = _Module(name, work.shown(place.owner))
+    of_files = [_names_in(work, path) for path, _, _ in place.strings]
+    names = tuple(_free(kernel.function, owner.taken) for kernel in functions)
+    entry = Entry(_free(source_name(names[0]), owner.taken, *of_files), functions, names)
     owner.entries.append(entry)
-    file = f"{work.folder}/{owner.name}.py".lstrip("/")
+    file = f"{work.package.folder}/{owner.name}.py".lstrip("/")
     strict = any(use.strict for use in text.job.uses)
-    work.package.placed += [Placed(kernel, file, entry.name, strict) for kernel in functions]
-    return Name(entry.name, f"{work.folder}.{owner.name}")
+    work.package.placed += [
+        Placed(*one, file, entry.name, strict) for one in zip(functions, names, strict=True)
+    ]
+    where, named = work.shown(text.found.path), (file.removesuffix(".py").replace("/", "."), entry.name)
+    work.package.sites.append(Site(functions, where, ("source", *named)))
+    return Name(entry.name, f"{work.package.folder}.{owner.name}")
 
 
-def _module_name(path: Path, taken: set[str]) -> str:
+def _free(name: str, *taken: set[str]) -> str:
+    """The name, longer if one of the sets has it; it is added to all of them."""
+    while any(name in some for some in taken):
+        name += "_"
+    for some in taken:
+        some.add(name)
+    return name
+
+
+def _names_in(work: _Work, path: Path) -> set[str]:
+    """The names that a Python file uses, and those that it imports when it is ported."""
+    if path not in work.taken:
+        nodes = ast.walk(ast.parse(path.read_bytes()))
+        names = (getattr(node, field, None) for node in nodes for field in ("id", "arg", "name", "asname"))
+        work.taken[path] = {str(name).partition(".")[0] for name in names}
+    return work.taken[path]
+
+
+def _module_name(path: Path) -> str:
     stem = re.sub(r"\W|^(?=\d)", "_", path.parent.name if path.stem == "__init__" else path.stem)
-    stem = f"{stem}_" if keyword.iskeyword(stem) else stem
-    more = (f"{stem}_texts_{number}" for number in itertools.count(2))
-    names = itertools.chain([stem, f"{stem}_texts"], more)
-    return next(name for name in names if name not in taken)
+    return f"{stem}_" if keyword.iskeyword(stem) else stem
 
 
 def _write_modules(work: _Work) -> None:
     files = work.package.files
     for one in work.modules.values():
-        files[f"{work.folder}/{one.name}.py"] = module(one.where, one.entries).encode()
-    files[f"{work.folder}/__init__.py"] = table(work.labels).encode()
+        files[f"{work.package.folder}/{one.name}.py"] = module(one.where, one.entries).encode()
+    files[f"{work.package.folder}/__init__.py"] = table(work.labels).encode()
     for path in work.gone:
         files[work.shown(path)] = None
 
@@ -236,11 +274,14 @@ def _edit_files(work: _Work) -> None:
             work.package.problems.append(Note(work.shown(path), f"{name} is not in today's Triton"))
         uses.add(of_file)
         dots = "." * len(path.relative_to(work.root).parts)
-        names = {(line, at): name for (file, line, at), name in work.names.items() if file == path}
+        names = {
+            (line, at): name for (file, line, at), name in work.names.items() if file == work.shown(path)
+        }
         changed = edited(data, dots, names, bool(work.gone))
         if changed != data:
             work.package.files[work.shown(path)] = changed
-    text = launcher(work.folder, uses, work.package.kernels, bool(work.gone), bool(work.labels))
+    paths = {work.shown(path): work.places.names[path] for path in work.gone}
+    text = launcher(work.package.folder, uses, work.package.kernels, paths, bool(work.labels))
     work.package.files[f"{LAUNCHER}.py"] = text.encode()
     if uses.testing or "testing" in uses.names:
         work.package.files[f"{MODULES['triton.testing']}.py"] = module_of_tests(uses).encode()

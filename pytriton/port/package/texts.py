@@ -7,7 +7,8 @@ two holes ``contract $ first $ second``. The launcher looks labels up in a table
 
 Input: the files of the package, and a text. Output: its ``Place``.
 
-Invariant: two texts have the same label only if they are the same text, up to spaces and the sizes of buffers.
+Invariants: two texts have the same label only if they are the same text, up to spaces and the sizes of buffers
+(where several files have one name, labels have their paths). A text is replaced wherever it is written.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import ast
 import itertools
 import re
 import string
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +27,7 @@ from pytriton.errors import CompileError, Report
 from pytriton.lang.tokens import decode
 from pytriton.port.read.extract import looks_like
 
-__all__ = ["MIN_PART", "Place", "Places", "Template", "label_of_file", "text_of_file"]
+__all__ = ["Place", "Places", "Position", "Template", "strings_of", "text_of_file"]
 
 _SEPARATOR: Final = " $ "  # no text has it
 _LABELS: Final = re.compile(r"(<[^<>]*>\s*)+")
@@ -79,24 +81,22 @@ class Template:
         return repr(_SEPARATOR.join([self.label, *self.shown]))
 
 
+Position = tuple[Path, int, int]  # a file, a line and a column
+
+
 @dataclass(frozen=True)
 class Place:
-    """Where a text is: a string, to be replaced by a name; or its label, with the strings to be replaced by theirs.
+    """Where a text is: strings, to be replaced by a name; or labels, with the strings to be replaced by theirs.
 
-    ``owner``: the file whose module has its kernels. ``files`` became modules.
+    ``owner``: the file whose module has its kernels. ``files`` became modules; ``copies`` have just this text.
     """
 
     owner: Path
-    line: int = 0
-    column: int = 0
-    label: str | None = None
+    strings: tuple[Position, ...] = ()
+    labels: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     templates: tuple[Template, ...] = ()
-
-
-def label_of_file(path: Path, kernels: Sequence[str] = ()) -> str:
-    """What ``triton.read`` gives for a file."""
-    return f"<{path.stem}{': ' if kernels else ''}{', '.join(kernels)}>"
+    copies: tuple[Path, ...] = ()
 
 
 @dataclass
@@ -104,8 +104,9 @@ class Places:
     """The strings and files of a package."""
 
     root: Path
-    strings: dict[str, tuple[Path, int, int]] = field(default_factory=dict)
-    files: dict[str, Path] = field(default_factory=dict)  # by their texts
+    strings: dict[str, list[Position]] = field(default_factory=dict)
+    files: dict[str, list[Path]] = field(default_factory=dict)  # by their texts
+    names: dict[Path, str] = field(default_factory=dict)  # what labels call a file
     templates: list[Template] = field(default_factory=list)
     parts: list[Template] = field(default_factory=list)  # strings without holes
 
@@ -113,44 +114,57 @@ class Places:
     def of(root: Path) -> Places:
         """Look through all files."""
         places = Places(root)
-        for path in sorted(root.rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                if path.suffix == ".py":
-                    places._look_through(path)
-                elif (text := text_of_file(path)) is not None:
-                    places.files[text.strip()] = path
+        paths = [
+            path for path in sorted(root.rglob("*")) if path.is_file() and "__pycache__" not in path.parts
+        ]
+        texts = {path: text.strip() for path in paths if (text := text_of_file(path)) is not None}
+        python = [path for path in paths if path.suffix == ".py"]
+        for some in (list(texts), python):
+            stems = Counter(path.stem for path in some)
+            for path in some:
+                alone = stems[path.stem] == 1
+                places.names[path] = path.stem if alone else path.relative_to(root).as_posix()
+        for path, text in texts.items():
+            same = places.files.setdefault(text, [])
+            same.append(path)
+            places.names[path] = places.names[same[0]]
+        for path in python:
+            places._look_through(path)
         return places
+
+    def label_of_file(self, path: Path, kernels: Sequence[str] = ()) -> str:
+        """What ``triton.read`` gives for a file."""
+        return f"<{self.names[path]}{': ' if kernels else ''}{', '.join(kernels)}>"
 
     def of_text(self, text: str) -> Place | None:
         """Where a text is written; None if that cannot be said."""
         whole = text.strip()
         if whole in self.files:
-            path = self.files[whole]
-            return Place(path, label=label_of_file(path), files=(path,))
-        if whole in self.strings:
-            return Place(*self.strings[whole])
-        put_together = self._put_together(whole)
-        if put_together is not None and _LABELS.fullmatch(str(put_together.label)):
+            paths = self.files[whole]
+            label = self.label_of_file(paths[0])
+            return Place(paths[0], labels=(label,), files=(paths[0],), copies=tuple(paths))
+        strings = tuple(self.strings.get(whole, ()))
+        put_together = None if strings else self._put_together(whole)
+        if put_together is not None and _LABELS.fullmatch(put_together.labels[0]):
             return put_together
-        filled = [(template.filled(text), template) for template in self.templates]
-        labels = [
-            (len(label), number, label) for number, (label, _) in enumerate(filled) if label is not None
-        ]
-        if not labels:
+        filled = [(found, t) for t in self.templates if (found := t.filled(text)) is not None]
+        filled.sort(key=lambda one: len(one[0]))  # first the string that has most of the text
+        if not filled and not strings:
             return put_together
-        _, number, label = min(labels)  # the string that has most of the text
-        template = filled[number][1]
-        return Place(template.path, template.line, template.column, label, (), (template,))
+        owner = strings[0][0] if strings else filled[0][1].path
+        templates = tuple(t for _, t in filled if (t.path, t.line, t.column) not in strings)
+        return Place(owner, strings, tuple(label for label, _ in filled), (), templates)
 
     def _put_together(self, text: str) -> Place | None:
         """A text of several, one after another."""
         files: list[tuple[int, Path]] = []
         parts: list[Template] = []
         label = text
-        for part, path in self.files.items():
+        for part in sorted(self.files, key=len, reverse=True):
             if part in label:
+                path = self.files[part][0]
                 files.append((text.find(part), path))
-                label = label.replace(part, label_of_file(path))
+                label = label.replace(part, self.label_of_file(path))
         for string_ in self.parts:
             (part,) = string_.pieces
             if part.strip() in label:
@@ -160,25 +174,22 @@ class Places:
             return None
         paths = tuple(path for _, path in sorted(files))
         owner = paths[-1] if paths else parts[-1].path
-        return Place(owner, label=" ".join(label.split()), files=paths, templates=tuple(parts))
+        return Place(owner, (), (" ".join(label.split()),), paths, tuple(parts))
 
     def _look_through(self, path: Path) -> None:
         tree = ast.parse(path.read_bytes())
         replaced = set(_replaced(tree))
-        inside = {
-            id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values
-        }
-        for node in ast.walk(tree):
-            if isinstance(node, ast.JoinedStr) and looks_like(_constant_parts(node)):
+        for node in strings_of(tree):
+            if isinstance(node, ast.Constant):
+                self._look_at(path, node, str(node.value), replaced)
+            elif looks_like(_constant_parts(node)):
                 self.templates.append(_of_f_string(path, node, self._label(path)))
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
-                self._look_at(path, node, node.value, replaced)
 
     def _look_at(self, path: Path, node: ast.Constant, text: str, replaced: set[str]) -> None:
         """A string: a whole text, one with holes, or a part of one."""
         line, column = node.lineno, node.col_offset
         if looks_like(re.sub(r"%[sd]|\{\w*\}", "x", text)):
-            self.strings.setdefault(text.strip(), (path, line, column))
+            self.strings.setdefault(text.strip(), []).append((path, line, column))
             for split in (_fields(text), _conversions(text)):
                 if split is not None:
                     self.templates.append(Template(path, line, column, *split, self._label(path)))
@@ -190,11 +201,21 @@ class Places:
                 self.templates.append(Template(path, line, column, pieces, holes, self._label(path)))
         if len(text.strip()) >= MIN_PART and "\n" in text:
             number = sum(part.path == path for part in self.parts) + 1
-            self.parts.append(Template(path, line, column, (text,), (), f"<{path.stem} {number}>"))
+            self.parts.append(Template(path, line, column, (text,), (), f"<{self.names[path]} {number}>"))
 
     def _label(self, path: Path) -> str:
         number = sum(template.path == path for template in self.templates)
-        return f"{path.stem} {number}" if number else path.stem
+        return f"{self.names[path]} {number}" if number else self.names[path]
+
+
+def strings_of(tree: ast.Module) -> Iterator[ast.Constant | ast.JoinedStr]:
+    """The strings of a file, those inside others aside."""
+    outer = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    inside = {id(part) for node in outer for part in ast.walk(node) if part is not node}
+    for node in ast.walk(tree):
+        match node:
+            case ast.JoinedStr() | ast.Constant(value=str()) if id(node) not in inside:
+                yield node
 
 
 def text_of_file(path: Path) -> str | None:

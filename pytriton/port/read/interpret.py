@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,6 +59,7 @@ class Interpreter(Caller):
         self.launches: list[Launch] = []
         self.depth = 0
         self.uncalled: dict[ast.AST, Function] = {}  # made by functions, to be given to whom we do not know
+        self.defined: dict[ast.AST, tuple[Function, Class | None]] = {}  # with the class of a method
         self.modules: dict[Path, Frame] = {}
 
     # Modules
@@ -154,6 +155,7 @@ class Interpreter(Caller):
 
     def do_functiondef(self, node: ast.FunctionDef, frame: Frame) -> None:
         frame.names[node.name] = function = Function(node, frame)
+        self.defined[node] = function, None
         if self.depth:
             self.uncalled[node] = function
 
@@ -164,9 +166,10 @@ class Interpreter(Caller):
         frame.names[node.name] = kind
         inner = Frame(kind.names, frame, node.name, frame.module)
         self.body(node.body, inner)
-        for value in kind.names.values():
-            if isinstance(value, Function) and value.around is inner:
-                value.around = frame  # a method does not see the class body
+        for method, (function, _) in self.defined.items():
+            if function.around is inner:
+                function.around = frame  # a method does not see the class body
+                self.defined[method] = function, kind
 
     def do_if(self, node: ast.If, frame: Frame) -> None:
         condition = self.value(node.test, frame)
@@ -396,22 +399,19 @@ def _calls(node: ast.AST) -> Iterator[ast.Call]:
     return (child for child in ast.walk(node) if isinstance(child, ast.Call))
 
 
-Entry = Callable[[Interpreter, Frame], None]
-
-
 def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[Launch], list[Unknown]]:
     """All kernels and launches of a module, and the holes of their texts by number."""
     launches: list[Launch] = []
     holes: dict[str, Unknown] = {}
-    for entry in _entries(tree):
+    for entry in (None, *_functions(tree)):
         for choices in paths():
             run = Interpreter(path, root, choices)
             run.holes = holes
             try:
-                frame = run.module(path, tree, path.stem if entry else "__main__")
+                run.module(path, tree, path.stem if entry else "__main__")
                 if entry is not None:
                     run.launches.clear()
-                    _enter(run, frame, entry)
+                    _enter(run, entry)
             except (StopPath, RecursionError):
                 pass
             choices.outcome = [_outcome(launch) for launch in run.launches]
@@ -431,42 +431,25 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else text_of(node_of(value))
 
 
-def _entries(tree: ast.Module) -> Iterator[tuple[str, ...] | None]:
-    """The module itself, and the dotted names of its functions and methods."""
-    yield None
-    for node in _defined(tree.body):
-        if isinstance(node, ast.ClassDef):
-            for inner in _defined(node.body):
-                if not isinstance(inner, ast.ClassDef):
-                    yield node.name, inner.name
-        else:
-            yield (node.name,)
+def _functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions and methods of a module, those inside other functions aside; names may recur."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield child
+        elif isinstance(child, (ast.stmt, ast.excepthandler)):
+            yield from _functions(child)
 
 
-def _defined(body: list[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
-    for node in body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield node
-        elif isinstance(node, (ast.If, ast.Try)):
-            yield from _defined(node.body)
-
-
-def _enter(run: Interpreter, frame: Frame, entry: tuple[str, ...]) -> None:
+def _enter(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     """Follow one function with unknown parameters; a method gets an object made with unknown ones."""
-    entered = frame.names.get(entry[0])
-    if isinstance(entered, Function) and len(entry) > 1:
-        return  # it has taken the place of a class
-    if isinstance(entered, Class):
-        method = entered.names.get(entry[-1])
-        if not isinstance(method, Function):
-            return
-        owner: Any = None
-        if _bound(method.node, entered):
-            decorators = [ast.unparse(decorator) for decorator in method.node.decorator_list]  # type: ignore[union-attr]
-            owner = entered if "classmethod" in decorators else run.make(entered, None, {})
-        if entry[-1] != "__init__":
-            entered = Function(method.node, method.around, owner)
-    if isinstance(entered, Function):
-        run.call_function(entered, None, {}, leaf("_"))
-        while run.uncalled:
-            run.call_function(next(iter(run.uncalled.values())), None, {}, leaf("_"))
+    function, kind = run.defined.get(node, (None, None))
+    if function is None:
+        return  # on another path
+    owner: Any = None
+    if _bound(node, kind):
+        decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
+        owner = kind if "classmethod" in decorators or kind is None else run.make(kind, None, {})
+    if kind is None or node.name != "__init__":
+        run.call_function(Function(node, function.around, owner), None, {}, leaf("_"))
+    while run.uncalled:
+        run.call_function(next(iter(run.uncalled.values())), None, {}, leaf("_"))

@@ -18,7 +18,8 @@ from pytriton.fold.variants import number
 from pytriton.port.kernels import Known, PortedKernel
 from pytriton.port.notes import Note, first_line, launches, position, remarks
 from pytriton.port.package.gather import ProvedText
-from pytriton.port.package.package import Package
+from pytriton.port.package.modules import named
+from pytriton.port.package.package import Package, Placed
 from pytriton.port.ported import PortedText
 
 if TYPE_CHECKING:
@@ -75,19 +76,20 @@ class Entry(NamedTuple):
 
 def entries(proved: Sequence[ProvedText], package: Package, root: Path) -> list[Entry]:
     """All functions of the port."""
-    modules = {id(one.kernel): one.module for one in package.placed}
+    placed = {id(one.kernel): one for one in package.placed}
     return [
-        _entry(text, kernel, package, modules[id(kernel)], root)
+        _entry(text, placed[id(kernel)], package, root)
         for text in proved
         for kernel in text.text.kernels
-        if id(kernel) in modules
+        if id(kernel) in placed
     ]
 
 
-def _entry(proved: ProvedText, kernel: PortedKernel, package: Package, module: str, root: Path) -> Entry:
-    text, numbers = proved.text, tuple(_numbers(proved.text))
-    written = (package.files[module] or b"").decode()
-    first = written[: written.find(kernel.text.rstrip("\n").rpartition("\n\n\n")[2])].count("\n") + 1
+def _entry(proved: ProvedText, placed: Placed, package: Package, root: Path) -> Entry:
+    text, numbers, kernel = proved.text, tuple(_numbers(proved.text)), placed.kernel
+    written = (package.files[placed.module] or b"").decode()
+    function = named(kernel.text.rstrip("\n").rpartition("\n\n\n")[2], placed.function)
+    first = written[: written.find(function)].count("\n") + 1
     declared = declaration_line(kernel)
     line = numbers[declared - 1] if declared else first_line(text.found)
     proof = next((one for one in proved.proofs if one.kernel is kernel), None)
@@ -95,9 +97,9 @@ def _entry(proved: ProvedText, kernel: PortedKernel, package: Package, module: s
     grade = Grade.PERSON if proof and proof.disproved else Grade.NOTES if notes or not proof else Grade.PORTED
     old = kernel.own_text
     return Entry(
-        kernel.function,
+        placed.function,
         position(text.found, line, root),
-        module,
+        placed.module,
         grade,
         (count(old), count(kernel.text)),
         tuple(rows(kernel, first)),

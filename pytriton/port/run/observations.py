@@ -8,10 +8,12 @@ texts take the place of the text with holes.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -45,30 +47,68 @@ class Observation:
 
 
 def observe(program: str, paths: Sequence[Path]) -> list[Observation]:
-    """Run ``SCRIPT [ARGS]``, ``-m MODULE [ARGS]`` or ``pytest [ARGS]``; its packages are those in ``paths``.
+    """Run a Python program, given as it is typed in a shell; its packages are those in ``paths``.
 
     Raises ProgramError.
     """
-    words = shlex.split(program)
-    if words and words[0] in ("pytest", "py.test"):
-        words[:1] = ["-m", "pytest"]
-    elif words and re.fullmatch(r"python(3(\.\d+)?)?", words[0]):
-        del words[0]
+    given, flags, words = _command(program)
     script = next((word for word in words if word != "-m"), "")
     folders, names = _packages(paths)
     if any(_holds(path, Path(script)) for path in paths):
         names.append("__main__")
     legacy = [part for name in dict.fromkeys(names) for part in ("--legacy", name)]
-    searched = [*(str(folder.resolve()) for folder in folders), os.environ.get("PYTHONPATH", "")]
+    given = {**os.environ, **given}
+    searched = [*(str(folder.resolve()) for folder in folders), given.get("PYTHONPATH", "")]
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "launches.json")
-        command = [sys.executable, "-m", "pytriton.port.run.recorder", str(file), *legacy, *words]
+        file, code = Path(folder, "launches.json"), Path(folder, "code.py")
+        if words[0] == "-c":
+            code.write_text("".join(words[1:2]))
+            words[:2] = [str(code)]
+            searched.append(os.getcwd())
+        command = [sys.executable, *flags, "-m", "pytriton.port.run.recorder", str(file), *legacy, *words]
         here = str(Path(__file__).resolve().parents[3])
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*filter(None, searched), here])}
+        environment = {**given, "PYTHONPATH": os.pathsep.join([*filter(None, searched), here])}
         done = subprocess.run(command, stdout=2, env=environment)  # what it prints is no result of ours
         if done.returncode != 0 or not file.exists():
             raise ProgramError(f"{program}: the program ended with status {done.returncode}")
         return [observation(load) for load in json.loads(file.read_text(encoding="utf-8"))]
+
+
+def _command(program: str) -> tuple[dict[str, str], list[str], list[str]]:
+    """The environment that a command sets, the flags of its interpreter, and the program with its arguments."""
+    environment: dict[str, str] = {}
+    flags: list[str] = []
+    words = shlex.split(program)
+    while words and (words[0] == "env" or re.match(r"[A-Za-z_]\w*=", words[0])):
+        name, equals, value = words.pop(0).partition("=")
+        environment |= {name: value} if equals else {}
+    first = Path(words[0]).name if words else ""
+    if re.fullmatch(r"python[\d.]*(\.exe)?", first):
+        del words[0]
+        while words and re.match(r"-[^mc]", words[0]):
+            count = 2 if words[0] in ("-W", "-X") else 1
+            flags += words[:count]
+            del words[:count]
+        if words and re.match(r"-m.", words[0]):
+            words[:1] = ["-m", words[0][2:]]
+    elif first in ("pytest", "py.test"):
+        words[:1] = ["-m", "pytest"]
+    elif re.fullmatch(r"\w+", first) and not Path(words[0]).exists():
+        words[0] = _installed(words[0])
+    if not words:
+        raise ProgramError(f"'{program}' names no program: give a script, -m MODULE or pytest")
+    return environment, flags, words
+
+
+def _installed(name: str) -> str:
+    """The path of a command that is a Python script."""
+    path = Path(shutil.which(name) or "")
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        if re.match(rb"#!.*python", file.readline()):
+            return str(path)
+    raise ProgramError(
+        f"'{name}' is not a Python program; --run takes one program with its arguments, not a shell command"
+    )
 
 
 def _packages(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:

@@ -1,0 +1,96 @@
+"""Drives a written package: what it launches for each text and each define set is the kernel of that very text.
+
+Input: the files of a package and its ``Site``s: where its code names a text, and the functions that the text became
+(proved by proof.py). The files are written into a temporary folder, and a process without pytriton imports them and
+looks up every site as the package's code would (templates/port_check.py.j2). Output: a note for each site where the
+function, a helper, a constexpr or the type of a parameter is not that of the proved kernel.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pytriton.emit.templates import render
+from pytriton.lang.tree.types import PointerType
+from pytriton.port.jobs.translations import Defines
+from pytriton.port.kernels import PortedKernel, element
+from pytriton.port.notes import Note
+from pytriton.port.package.output import write_new
+from pytriton.port.package.package import Package
+
+__all__ = ["wrong_sites"]
+
+
+def wrong_sites(package: Package) -> Iterator[Note]:
+    """What the written package does otherwise than the texts say: a note for each site."""
+    files = {name: data for name, data in package.files.items() if data is not None}
+    asked = [
+        (site, one, known.defines) for site in package.sites for one in site.functions for known in one.sets
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        write_new(Path(folder), files)
+        questions = [(site.where, defines) for site, _, defines in asked]
+        given = json.dumps([os.path.realpath(folder), package.folder, questions])
+        command = [sys.executable, "-W", "ignore", "-c", render("port_check.py.j2")]
+        environment = os.environ | {"TRITON_INTERPRET": "0"}
+        done = subprocess.run(command, input=given, capture_output=True, text=True, env=environment)
+    if done.returncode != 0:
+        last = done.stderr.strip().rpartition("\n")[2]
+        yield Note(package.folder, f"the written modules cannot be imported: {last}")
+        return
+    told = set()
+    for (site, kernel, defines), answer in zip(asked, json.loads(done.stdout), strict=True):
+        wrong = answer["error"] or _wrong(kernel, defines, answer, files[answer["file"]])
+        if wrong and site.where not in told:
+            told.add(site.where)
+            yield Note(site.place, f"what was written for this text is wrong with {dict(defines)}: {wrong}")
+
+
+def _wrong(kernel: PortedKernel, defines: Defines, answer: Mapping[str, Any], written: bytes) -> str | None:
+    """What differs between a proved kernel and what is launched for a define set; None for nothing."""
+    *helpers, wanted = _functions(kernel.text.encode())
+    (launched,) = (function for function in _functions(written) if function.line == answer["line"])
+    if launched.body != wanted.body:
+        return f"{answer['file']}:{launched.line} is another kernel"
+    for helper in helpers:
+        if [one.body for one in _functions(written) if one.name == helper.name] != [helper.body]:
+            return f"{answer['file']} has another {helper.name}"
+    if repr({**kernel.bind(defines)}) != repr(
+        {name: answer["passed"].get(name) for name in kernel.bind(defines)}
+    ):
+        return f"the constexprs are {answer['passed']}, not {kernel.bind(defines)}"
+    types = dict.fromkeys(one.identifier for one in kernel.parameters)
+    for variant in kernel.variants:
+        if variant.defines == defines:
+            parameters = variant.translation.parameters
+            types |= {p.identifier: element(p) + "*" * isinstance(p.type, PointerType) for p in parameters}
+            if types != answer["types"]:
+                return f"the parameters are {answer['types']}, not {types}"
+    return None
+
+
+class _Function(NamedTuple):
+    """A function of a module: ``body`` is all but its name."""
+
+    name: str
+    line: int
+    body: str
+
+
+@cache
+def _functions(text: bytes) -> tuple[_Function, ...]:
+    """The functions of a module, by their first lines."""
+    nodes = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    return tuple(
+        _Function(node.name, node.decorator_list[0].lineno, ast.dump(node).replace(node.name, "", 1))
+        for node in nodes
+    )
