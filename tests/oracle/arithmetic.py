@@ -51,8 +51,8 @@ class Rules:
     one of the terms that are summed up ("chained into one accumulating product"). ``division``: ulps of float ``/``
     and ``sqrt`` (double is exact). ``functions``: ulps of ``exp``, ``log`` and the rest. ``flushing``: ``exp`` of
     float may be 0 where it is below 2^-126 (beside a matrix product it is ``exp2``). ``zeros``: a sum of negative
-    zeros, and a minimum or maximum of zeros, may have either sign. Without ``strays`` every float is taken as it was
-    calculated here.
+    zeros, and a minimum or maximum of zeros, may have either sign. Without ``strays`` every float is taken as it
+    was calculated here.
     """
 
     fusing: bool
