@@ -19,11 +19,12 @@ from typing import Any
 
 import pytest
 
-import pytriton
 from pytriton.fold.fold import fold
 from pytriton.fold.variants import Variant
+from pytriton.pipeline import translate_as
 from pytriton.port.equivalence import Case, compare, load_ported
 from pytriton.port.prove import Proof, differences, proved
+from pytriton.settings import Settings
 from tests.legacy.modules import PACKAGES
 
 CASES = Path(__file__).parent / "cases"
@@ -76,7 +77,7 @@ def variants(name: str) -> tuple[Variant, ...]:
     source, asked = text_of(name), settings(name)
     kernel = asked.get("kernel")
     return tuple(
-        Variant(defines, pytriton.translate(source, defines, kernel=kernel)) for defines in define_sets(asked)
+        Variant(defines, translate_as(source, defines, Settings(kernel))) for defines in define_sets(asked)
     )
 
 
@@ -193,7 +194,7 @@ def test_unseen_sizes_have_the_same_ttir(name: str, size: int) -> None:
     source = text_of(name)
     defines = {**variants(name)[-1].defines, "TN": size}
     assert proof(name).folded.known.refusal(defines) is None
-    unseen = Variant(defines, pytriton.translate(source, defines))
+    unseen = Variant(defines, translate_as(source, defines, Settings()))
     assert list(differences(proof(name).folded, [unseen])) == []
 
 
