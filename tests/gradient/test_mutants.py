@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -23,6 +24,8 @@ from tests.gradient.programs import PROGRAMS, Launch
 from tests.gradient.test_precision import gradient_of_shifted_log
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+gradcheck_module = sys.modules["torch.autograd.gradcheck"]
 
 # name: module, what stands there, what stands there instead, programs that notice
 MUTANTS = {
@@ -525,9 +528,10 @@ def right(name: str, derive: Callable[..., Any]) -> bool:
         launch = Launch(program, torch.double, derive)
         tensors = program.tensors(torch.double)
         inputs = [tensors[each].requires_grad_() for each in launch.gradient.inputs]
-        same = torch.autograd.gradcheck(
-            launch.function(tensors), inputs, fast_mode=True, atol=1e-6, raise_exception=False
-        )
+        with patch.object(gradcheck_module, "_run_slow_mode_and_get_error", lambda *given: ""):
+            same = torch.autograd.gradcheck(
+                launch.function(tensors), inputs, fast_mode=True, atol=1e-6, raise_exception=False
+            )
         return same and launch.as_expected()
     except Exception:  # refused, or no text at all
         return False
