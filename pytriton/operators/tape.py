@@ -112,7 +112,7 @@ class Tape(Shapes):
         self.places: list[str] = []
         self.outside: list[torch.Tensor] = []
         self.refused: LaunchError | None = None
-        self._memory: dict[int, tuple[str, int]] = {}  # its name, and where the first tensor in it begins
+        self._memory: dict[int, tuple[str, Any]] = {}  # its name, and where the first tensor in it begins
         self._kept: list[Any] = []  # so that no memory is taken for another that is gone
         self.own(args)
 
