@@ -19,14 +19,15 @@ from typing import Any
 
 import pytest
 
-from pytriton.errors import CompileError
 from pytriton.fold.fold import fold
 from pytriton.fold.variants import Variant
-from pytriton.pipeline import Translation, translate_as
+from pytriton.pipeline import Translation
 from pytriton.port.equivalence import Case, compare, load_ported
 from pytriton.port.jobs.probe import settled
+from pytriton.port.jobs.translations import Translations
 from pytriton.port.prove import Proof, differences, proved
 from pytriton.settings import Settings
+from pytriton.source import Source
 from tests.legacy.modules import PACKAGES
 
 CASES = Path(__file__).parent / "cases"
@@ -75,26 +76,25 @@ def define_sets(asked: Mapping[str, Any]) -> Iterator[dict[str, object]]:
 
 
 @cache
+def translations(name: str) -> Translations:
+    return Translations(Source(text_of(name)), Settings(settings(name).get("kernel")))
+
+
+@cache
 def variants(name: str) -> tuple[Variant, ...]:
-    source, asked = text_of(name), settings(name)
-    kernel = asked.get("kernel")
-    return tuple(
-        Variant(defines, translate_as(source, defines, Settings(kernel))) for defines in define_sets(asked)
-    )
+    return tuple(variant(name, defines) for defines in define_sets(settings(name)))
+
+
+def variant(name: str, defines: Mapping[str, object]) -> Variant:
+    translation = translations(name)(defines)
+    assert isinstance(translation, Translation)
+    return Variant(defines, translation)
 
 
 @cache
 def proof(name: str) -> Proof:
     found = proved(text_of(name), variants(name))
-    kernel = settings(name).get("kernel")
-
-    def translate(defines: Mapping[str, object]) -> Translation | CompileError:
-        try:
-            return pytriton.translate(text_of(name), defines, kernel=kernel)
-        except CompileError as error:
-            return error
-
-    settled(found.folded.known, variants(name), translate)
+    settled(found.folded.known, variants(name), translations(name))
     return found
 
 
@@ -203,13 +203,11 @@ UNSEEN = [96, 100, 640, 1000, 1024, 1536, 4096]
     "name", [pytest.param("softmax_of_six_flags", marks=pytest.mark.slow), "softmax_backward"]
 )
 def test_unseen_sizes_have_the_same_ttir(name: str, size: int) -> None:
-    source = text_of(name)
     defines = {**variants(name)[-1].defines, "TN": size}
     if proof(name).folded.known.refusal(defines) is not None:
         assert size not in (640, 1000, 1536)  # no variant was on this side of each question
         return
-    unseen = Variant(defines, translate_as(source, defines, Settings()))
-    assert list(differences(proof(name).folded, [unseen])) == []
+    assert list(differences(proof(name).folded, [variant(name, defines)])) == []
 
 
 @pytest.mark.slow
