@@ -151,7 +151,7 @@ REFUSED: dict[str, Step] = {
     "number": lambda run, x: run.wave(x, x.sum()),
     "list": lambda run, x: run.wave(x, x.tolist()[0][0]),
     "numpy": lambda run, x: torch.from_numpy(x.numpy().copy()),
-    "bits": lambda run, x: x.contiguous().view(torch.int32).view(x.dtype),
+    "bits": lambda run, x: x.clone(memory_format=torch.contiguous_format).view(torch.int32).view(x.dtype),
     "table": lambda run, x: x[torch.tensor([0])],
     "mask": lambda run, x: x.masked_fill(x > 0, 1),
     "filled": lambda run, x: torch.empty_like(x).copy_(x),
