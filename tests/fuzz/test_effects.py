@@ -67,3 +67,29 @@ def _difference(seed: int, text: str, name: str, want: object, got: object, *giv
 @pytest.mark.filterwarnings("ignore")
 def test_effects(start: int) -> None:
     assert sum(map(agree, range(start, start + BATCH))) > BATCH // 2
+
+
+BLOCKS = (
+    "*(o + r) = atomic_add(q + r, *(p + r)) ? *(p + r) : -*(p + r);",
+    "*(o + r) = atomic_add(q + r, *(p + r)) && *(p + r);",
+    "*?(atomic_add(q + r, 1) > 1)(o + r) += *(p + r);",
+    "*(o + r) = *(q + r) + atomic_add(q + r, 2) * *(q + r);",
+    "*(o + r) = (atomic_add(q + r, *(p + r)) / 2)[+] + (*(q + r))[max];",
+    "TYPE x[T] = *(p + r); x += (x = *(q + r)) * 2; *(o + r) = x;",
+    "*(o + r) = (*(q + r))++ + ++*(q + r);",
+)
+
+
+@pytest.mark.parametrize("size", [1, 4, 5])
+@pytest.mark.parametrize("word", ["int", "long", "float", "double"])
+@pytest.mark.filterwarnings("ignore")
+def test_blocks(word: str, size: int) -> None:
+    """Blocks, ragged ones and one element, negative numbers and NaN."""
+    type_ = {"int": np.int32, "long": np.int64, "float": np.float32, "double": np.float64}[word]
+    for line in BLOCKS:
+        text = f"void f(TYPE *p, TYPE *q, TYPE *o) {{ int r[T] = 0 ... T; {line} }}"
+        arrays = [np.array(values, type_) for values in ([1, 0, 3, -4, 5], [0, 2, -3, 1, 0], [7] * 5)]
+        if word in ("float", "double") and "[max]" not in line:
+            arrays[0][2] = np.nan
+        case = launch(text, *arrays, defines={"TYPE": word, "T": size})
+        compare(case, evaluated(case, zeros=True), emitted(case))
