@@ -19,6 +19,8 @@ from pytriton.errors import Diagnostic
 from pytriton.fold.fold import fold
 from pytriton.fold.read import Unfoldable
 from pytriton.fold.variants import Variant
+from pytriton.pipeline import translate_as
+from pytriton.settings import Settings
 from pytriton.source import Span
 
 MAX_VARIANTS = 16
@@ -59,7 +61,7 @@ def folded(text: str, defines: dict[str, list[str]]) -> str:
         dict(zip(defines, point, strict=True))
         for point in itertools.islice(itertools.product(*defines.values()), MAX_VARIANTS)
     ]
-    return fold(text, [Variant(point, translate(text, point)) for point in points]).text
+    return fold(text, [Variant(point, translate_as(text, point, Settings())) for point in points]).text
 
 
 def gradient(text: str, defines: dict[str, list[str]]) -> str:

@@ -19,14 +19,14 @@ from typing import Any
 
 import pytest
 
-import pytriton
 from pytriton.errors import CompileError
 from pytriton.fold.fold import fold
 from pytriton.fold.variants import Variant
-from pytriton.pipeline import Translation
+from pytriton.pipeline import Translation, translate_as
 from pytriton.port.equivalence import Case, compare, load_ported
 from pytriton.port.jobs.probe import settled
 from pytriton.port.prove import Proof, differences, proved
+from pytriton.settings import Settings
 from tests.legacy.modules import PACKAGES
 
 CASES = Path(__file__).parent / "cases"
@@ -79,7 +79,7 @@ def variants(name: str) -> tuple[Variant, ...]:
     source, asked = text_of(name), settings(name)
     kernel = asked.get("kernel")
     return tuple(
-        Variant(defines, pytriton.translate(source, defines, kernel=kernel)) for defines in define_sets(asked)
+        Variant(defines, translate_as(source, defines, Settings(kernel))) for defines in define_sets(asked)
     )
 
 
@@ -90,7 +90,7 @@ def proof(name: str) -> Proof:
 
     def translate(defines: Mapping[str, object]) -> Translation | CompileError:
         try:
-            return pytriton.translate(text_of(name), defines, kernel=kernel)
+            return translate_as(text_of(name), defines, Settings(kernel))
         except CompileError as error:
             return error
 
@@ -208,7 +208,7 @@ def test_unseen_sizes_have_the_same_ttir(name: str, size: int) -> None:
     if proof(name).folded.known.refusal(defines) is not None:
         assert size not in (640, 1000, 1536)  # no variant was on this side of each question
         return
-    unseen = Variant(defines, pytriton.translate(source, defines))
+    unseen = Variant(defines, translate_as(source, defines, Settings()))
     assert list(differences(proof(name).folded, [unseen])) == []
 
 

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-import pytriton
 from pytriton.emit.python import show
 from pytriton.fold.conditions import Conditions
 from pytriton.fold.fold import fold
 from pytriton.fold.read import Unfoldable, read
 from pytriton.fold.variants import Variant, Variants, number
 from pytriton.fold.write import module, printed
+from pytriton.pipeline import translate_as
+from pytriton.settings import Settings
 
 GOLDENS = sorted((Path(__file__).parent.parent / "translate").glob("*/expected.py"))
 HELPERS = {"cut_from_loads", "ieee_ceil", "ieee_floor", "widen_lhs", "widen_rhs"}
@@ -64,7 +65,7 @@ __global__ void f(float *X, int n) {
 
 
 def variants(*sets: dict[str, object], text: str = TEXT) -> list[Variant]:
-    return [Variant(defines, pytriton.translate(text, defines)) for defines in sets]
+    return [Variant(defines, translate_as(text, defines, Settings())) for defines in sets]
 
 
 SETS = variants(*({"N": n, **flags} for n in (4, 8) for flags in ({}, {"A": True}, {"A": True, "B": True})))

@@ -21,8 +21,8 @@ from pytriton.settings import Settings
 from tests.translate.test_translate import CASES, evaluated, load, text
 
 MARGIN = 1 << 17  # bytes around each tensor: other sizes reach further
-SIZES = (1, 2, 4, 8, 16, 32, 128, 3, 48, 96)
-NUMBERS = (0, 1, -1, 2, 3, 7, 8, 64)
+SIZES = (1, 2, 8, 32, 48)
+NUMBERS = (0, 1, -1, 2, 7)
 FLOATS = (0.0, -0.0, 1.0, -2.5, 0.1)
 
 
@@ -44,6 +44,7 @@ def launched(
     made: pytriton.Translation, constexprs: dict[str, Any], run: dict[str, Any]
 ) -> list[torch.Tensor]:
     """All memory after a launch."""
+    torch.manual_seed(0)
     arguments, _ = evaluated(run)
     memory: dict[int, torch.Tensor] = {}
     for value in arguments.values():
@@ -61,12 +62,17 @@ def launched(
     x, y, z = (*run["grid"], 1, 1)[:3]
     module = loaded(made.function, made.text)
     signal.signal(signal.SIGALRM, endless)
-    signal.setitimer(signal.ITIMER_REAL, 3)
+    signal.setitimer(signal.ITIMER_REAL, 1)
     try:
         Interpreted(module, made.parameters, constexprs).run((x, y, z), values)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-    return list(memory.values())
+    types = {
+        value.untyped_storage().data_ptr(): value.dtype
+        for value in arguments.values()
+        if isinstance(value, torch.Tensor)
+    }
+    return [whole.view(types[storage]) for storage, whole in memory.items()]
 
 
 def endless(*_: object) -> None:
@@ -75,11 +81,10 @@ def endless(*_: object) -> None:
 
 
 def same(left: torch.Tensor, right: torch.Tensor) -> bool:
-    """Equal bytes, or equal numbers of some type, NaN included."""
-    if torch.equal(left, right):
-        return True
-    types = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
-    return any(torch.allclose(left.view(t), right.view(t), rtol=1e-3, equal_nan=True) for t in types)
+    """Whether two memories hold the same, NaN included; sums of other sizes are rounded otherwise."""
+    if left.dtype.is_floating_point:
+        return torch.allclose(left, right, rtol=1e-3, atol=1e-5, equal_nan=True)
+    return torch.equal(left, right)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -96,6 +101,8 @@ def test_other_values(case: str) -> None:
             defines = {**data["defines"], names[name]: value}
             try:
                 wanted = translate_as(text(case), defines, settings, "kernel.c")
+                if wanted.text == made.text:
+                    continue
                 memory = launched(wanted, dict(wanted.constexprs), run)
             except Exception:  # the source has no meaning there
                 continue
