@@ -48,9 +48,11 @@ class DerivedFormula:
         function: Callable[..., Any],
         schema: Any,
         lib: Any,
+        scratch_bytes: int | None,
         recording: Recording | None = None,
     ) -> None:
         self.name, self.function, self.recording = name, function, recording
+        self.scratch_bytes = scratch_bytes
         self.count = len(schema.arguments)
         self.positions = [at for at, each in enumerate(schema.arguments) if "Tensor" in str(each.type)]
         types = [str(each.type) for each in (*schema.arguments, *schema.returns)]
@@ -78,7 +80,7 @@ class DerivedFormula:
         if recording is None:
             self._gradient.formula(self._third, lambda ctx, inputs, output: None)
         else:
-            again = DerivedFormula(name, self._run, self.overload._schema, lib)
+            again = DerivedFormula(name, self._run, self.overload._schema, lib, scratch_bytes)
             self._gradient.formula(again.backward, again.setup_context)
 
     def setup_context(self, ctx: Any, inputs: Sequence[Any], output: Any) -> None:
@@ -133,7 +135,8 @@ class DerivedFormula:
         own = apart(arguments)
         wanted = [at for at, asked in zip(self.positions, needed, strict=True) if asked]
         tensors = [own[at] for at in wanted]
-        made = _walked_back(self.name, self.function, own, flowing, tensors, self.recording is None, recorded)
+        how = self.recording is None, recorded, self.scratch_bytes
+        made = _walked_back(self.name, self.function, own, flowing, tensors, *how)
         return [_laid_out(each, arguments[at]) for each, at in zip(made, wanted, strict=True)]
 
 
@@ -221,6 +224,7 @@ def _walked_back(
     wanted: Sequence[torch.Tensor],
     twice: bool,
     recorded: str,
+    scratch_bytes: int | None,
 ) -> list[torch.Tensor]:
     """The gradients of the wanted arguments; ``twice``: the function is a derived backward."""
     result, tape = taped(name, function, arguments, twice)
@@ -248,7 +252,7 @@ def _walked_back(
             if entry.result in flow and key_of(entry.source) in reached:
                 flow.add(entry.source, flow.of(entry.result))
         else:
-            _launch_back(entry, flow, reached)
+            _launch_back(entry, flow, reached, scratch_bytes)
     if not isinstance(INSIDE.frame, Shapes) and any(map(flow.beside, wanted)):
         raise refusal(
             f"{name}: a kernel reads memory beside an argument that is a view, and its gradient would be lost",
@@ -258,7 +262,7 @@ def _walked_back(
     return [flow.of(tensor) for tensor in wanted]
 
 
-def _launch_back(entry: Launch, flow: _Flow, reached: set[int]) -> None:
+def _launch_back(entry: Launch, flow: _Flow, reached: set[int], scratch_bytes: int | None) -> None:
     outputs = tuple(
         name for name, tensor in entry.writes.items() if tensor.dtype in _FLOATING and tensor in flow
     )
@@ -269,7 +273,7 @@ def _launch_back(entry: Launch, flow: _Flow, reached: set[int]) -> None:
     )
     if not outputs or not inputs:
         return
-    derived = _gradient_of(entry.kernel, entry, outputs, inputs)
+    derived = _gradient_of(entry.kernel, entry, outputs, inputs, scratch_bytes)
     given = derived._named(entry.call.arguments)
     for name in inputs:
         if overlaps_itself(given[name]):  # all elements from its first one on, each of them once
@@ -284,12 +288,20 @@ def _launch_back(entry: Launch, flow: _Flow, reached: set[int]) -> None:
 
 
 def _gradient_of(
-    of: Kernel, entry: Launch, outputs: tuple[str, ...], inputs: tuple[str, ...]
+    of: Kernel,
+    entry: Launch,
+    outputs: tuple[str, ...],
+    inputs: tuple[str, ...],
+    scratch_bytes: int | None,
 ) -> DerivedKernel:
     """Derived once for each set of defines and options of a call."""
     call = entry.call
-    key = (of.token, key_of_defines(call.defines, call.num_warps, call.num_stages), outputs, inputs)
+    options = key_of_defines(call.defines, call.num_warps, call.num_stages)
+    key = (of.token, options, outputs, inputs, scratch_bytes)
     if key not in _gradients:
-        options = call.defines, call.num_warps, call.num_stages
-        _gradients[key] = DerivedKernel(of, outputs, inputs, *options, reads_outputs=False)
+        _gradients[key] = DerivedKernel(
+            *(of, outputs, inputs, call.defines, call.num_warps, call.num_stages),
+            reads_outputs=False,
+            scratch_bytes=scratch_bytes,
+        )
     return _gradients[key]

@@ -59,7 +59,12 @@ class Operator:
     """A torch operator around kernels. Made by ``pytriton.op``; called like the function it was made of."""
 
     def __init__(
-        self, name: str, function: Callable[..., Any], mutates_args: Iterable[str] | None, gradient: bool
+        self,
+        name: str,
+        function: Callable[..., Any],
+        mutates_args: Iterable[str] | None,
+        gradient: bool,
+        scratch_bytes: int | None,
     ) -> None:
         self.name = name
         self.function = function
@@ -87,7 +92,7 @@ class Operator:
         self._gradient = Gradient(self.overload, self.body.launch)
         self._register()
         if recorder is not None:
-            self._derive_autograd(recorder.recording)
+            self._derive_autograd(recorder.recording, scratch_bytes)
         self.__class__ = type("Operator", (Operator,), {})
         self._shorten()
 
@@ -126,10 +131,11 @@ class Operator:
         self._check_unwritten()
         self._gradient.formula(backward, setup_context)
 
-    def _derive_autograd(self, recording: Recording) -> None:
+    def _derive_autograd(self, recording: Recording, scratch_bytes: int | None) -> None:
         """Derive the formula from the kernels in the body; raises LaunchError (TC540) as ``register_autograd``."""
         self._check_unwritten()
-        derived = DerivedFormula(self.name, self.function, self._schema, self._lib, recording)
+        given = self._schema, self._lib, scratch_bytes, recording
+        derived = DerivedFormula(self.name, self.function, *given)
         self._gradient.record = recording.of
         self.register_autograd(derived.backward, setup_context=derived.setup_context)
 
@@ -270,6 +276,7 @@ def op(
     *,
     mutates_args: Iterable[str] | None = None,
     gradient: bool = False,
+    scratch_bytes: int | None = None,
 ) -> Any:
     """Make a function around kernels an operator ``namespace::name``; used as a decorator.
 
@@ -277,7 +284,7 @@ def op(
     Annotate its parameters and results with types that ``torch.library.infer_schema`` knows. Which arguments it
     writes is derived from its kernels and checked at every launch, unless ``mutates_args`` names them. With
     ``gradient=True`` its backward is derived from its kernels; the body may then only allocate, view, copy and
-    launch.
+    launch. ``scratch_bytes`` is that of ``pytriton.gradient``.
     Defining a name again replaces the operator. Raises LaunchError if the function cannot be an operator (TC540),
     or if hidden defines decide what it writes (TC545).
     """
@@ -296,7 +303,7 @@ def op(
         former = _defined.pop(name, None)
         if former is not None:
             former._lib._destroy()
-        made = Operator(name, given, mutates_args, gradient)
+        made = Operator(name, given, mutates_args, gradient, scratch_bytes)
         _defined[name] = made
         return made
 

@@ -444,11 +444,19 @@ GUARDS = {
     ),
     "arms need no proof": (
         "access",
-        "return bool(shift) or (shift == 0 and self._in_arms(one, other))",
-        "return bool(shift) or self._in_arms(one, other)",
+        "(shift == 0 and self._in_arms(one, other))",
+        "self._in_arms(one, other)",
         "int p = get_program_id(0); if (p < n) *(y + p) = *x; else *(y + 7 - p) = 2 * *x;",
         {"n": 4},
         (8,),
+    ),
+    "what begins inside is behind": (
+        "access",
+        "end <= second.offset.low",
+        "end > second.offset.low",
+        "int p = get_program_id(0); *(y + p) = *x; *(y + n + 2 * p) = *x;",
+        {"n": 3},
+        (4,),
     ),
     "an arm is every arm": (
         "access",

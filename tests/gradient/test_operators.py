@@ -180,3 +180,32 @@ def test_options_of_a_call() -> None:
     ]
     (single,) = Gradient(scale, ["y"], ["x"], {"T": torch.double, "B": 8}, 1).steps
     assert [c.num_warps for c in single.kernel._definition.configs({})] == [1]
+
+
+def test_scratch_bytes() -> None:
+    """An operator passes its limit on; what loops carry is kept in less memory then, or refused."""
+    text = """__global__ void f(double *y, double *x, int n) {
+  int r[4] = 0 ... 4;
+  double s[4] = 1;
+  for (int k = 0; k < n; k += 1)
+    s = sin(s) * *(x + k);
+  *(y + r) = s;
+}
+"""
+    kernel = pytriton.kernel(text)
+
+    def run(x: torch.Tensor) -> torch.Tensor:
+        y = x.new_empty(4)
+        kernel(y, x, x.numel(), grid=1)
+        return y
+
+    x = torch.rand(30, dtype=torch.double).requires_grad_()
+    made = []
+    for limit in (None, 400, 100):
+        limited = pytriton.op("gradient_tests::limited", run, gradient=True, scratch_bytes=limit)
+        if limit == 100:
+            with pytest.raises(pytriton.LaunchError, match=r"(?s)TC708.*scratch_bytes=384"):
+                limited(x).sum().backward()
+        else:
+            made.append(torch.autograd.grad(limited(x).sum(), x)[0])
+    torch.testing.assert_close(*made)
