@@ -64,10 +64,10 @@ def _wrong(kernel: PortedKernel, defines: Defines, answer: Mapping[str, Any], wr
     for helper in helpers:
         if [one.body for one in _functions(written) if one.name == helper.name] != [helper.body]:
             return f"{answer['file']} has another {helper.name}"
-    if repr({**kernel.bind(defines)}) != repr(
-        {name: answer["passed"].get(name) for name in kernel.bind(defines)}
-    ):
-        return f"the constexprs are {answer['passed']}, not {kernel.bind(defines)}"
+    bound = kernel.bind(defines)
+    passed = {name: answer["passed"].get(name) for name in bound}
+    if repr(passed) != repr(bound):
+        return f"the constexprs are {passed}, not {bound}"
     types = dict.fromkeys(one.identifier for one in kernel.parameters)
     for variant in kernel.variants:
         if variant.defines == defines:
