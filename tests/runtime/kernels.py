@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytriton.lang.tree.types import BOOL, TYPE_WORDS, PointerType, ScalarType
 from pytriton.emit.python import Kernel
+from pytriton.lang.tree.types import BOOL, TYPE_WORDS, PointerType, ScalarType
 from pytriton.pipeline import Parameter, Translation
 from pytriton.runtime.launch.arguments import Binder
 
