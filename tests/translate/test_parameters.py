@@ -20,6 +20,7 @@ from pytriton.runtime.interpret.interpreter import Interpreted
 from pytriton.settings import Settings
 from tests.translate.test_translate import CASES, evaluated, load, text
 
+WITH_DEFINES = [case for case in CASES if load(case).get("defines")]
 MARGIN = 1 << 17  # bytes around each tensor: other sizes reach further
 SIZES = (1, 2, 8, 32, 48)
 NUMBERS = (0, 1, -1, 2, 7)
@@ -88,7 +89,13 @@ def same(left: torch.Tensor, right: torch.Tensor) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("case", [case for case in CASES if load(case).get("defines")])
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, marks=[] if at % 8 == 0 else pytest.mark.slow)
+        for at, case in enumerate(WITH_DEFINES)
+    ],
+)
 def test_other_values(case: str) -> None:
     data, made = load(case), printed(case)
     run = data["run"][0] if isinstance(data["run"], list) else data["run"]
