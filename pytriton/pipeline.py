@@ -132,7 +132,7 @@ def translate(
 
 
 JOINT_CHANGES: Final = 4  # changes of all parameters together that are tried
-MAX_OTHERS: Final = 60  # other values of one parameter that are tried
+MAX_OTHERS: Final = 30  # other values of one parameter that are tried
 MIN_SIZE: Final = 16  # of tiles that are usual
 _SIZES: Final = frozenset(1 << power for power in range(17))
 _INTEGER: Final = re.compile(r"([<>]|[=!]=)?\s*\b(0[xX][0-9a-fA-F]+|[0-9]+)(?=\s*([<>]|[=!]=))?")

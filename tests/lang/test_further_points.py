@@ -13,6 +13,8 @@ import pytest
 
 import pytriton
 from pytriton.lang import read
+from pytriton.pipeline import translate_as
+from pytriton.settings import Settings
 
 CASES = sorted((Path(__file__).parents[1] / "translate").glob("*/case.toml"))
 TEXTS = {
@@ -83,7 +85,7 @@ def nothing_kept() -> Iterator[None]:
 def outcome(text: str, defines: dict[str, Any], **more: Any) -> Any:
     """All that a user can see of a translation."""
     try:
-        found = pytriton.translate(text, defines, **more)
+        found = translate_as(text, defines, Settings(**more))
     except pytriton.CompileError as error:
         return type(error), str(error)
     warnings = [warning.render() for warning in found.warnings]
