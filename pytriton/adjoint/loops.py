@@ -163,7 +163,7 @@ def is_sum(each: Carried, loop: Loop) -> bool:
         sides = [value.left, value.right] if value.operator == "+" else [value.left]
         sums = [side.symbol for side in map(_unrounded, sides) if isinstance(side, Name)]
         found = [symbol for symbol in sums if symbol is each.inside or _leads(symbol, each.inside, values)]
-        if len(found) != 1 or used[found[0]] != 1:
+        if not found:
             return False
         at = found[0]
         used[at] -= 1

@@ -38,6 +38,7 @@ class Program:
     atomic: tuple[str, ...] = ()
     summed: tuple[str, ...] = ()
     rule: str = ""
+    checkpoints: bool = False
 
     def kernel(self, dtype: torch.dtype) -> Any:
         return pytriton.kernel(self.text, defines={**self.defines, "T": dtype}, name=self.name)
@@ -67,7 +68,8 @@ class Launch:
 
     def __post_init__(self) -> None:
         self.kernel = self.program.kernel(self.dtype)
-        self.gradient = self.derive(self.kernel)
+        more = {"checkpoints": True} if self.program.checkpoints else {}
+        self.gradient = self.derive(self.kernel, **more)
         self.names = re.findall(r"(\w+)\s*(?:__\w+(?:\(\w+\))?\s*)*[,)]", self.program.text.partition("{")[0])
 
     def arguments(self, tensors: Mapping[str, torch.Tensor]) -> list[Any]:
@@ -916,6 +918,7 @@ _LOOPS += [
         {"n": 14},
         (2,),
         rule="what a loop carries, kept for segments of its iterations, the last one shorter",
+        checkpoints=True,
     ),
     Program(
         "cancelled",
@@ -1083,6 +1086,66 @@ _LOOPS += [
         {"n": 20},
         (1,),
         rule="loads made ahead, the first of which is another: carried",
+    ),
+]
+
+_LOOPS += [
+    Program(
+        "sum_that_is_read",
+        """__global__ void f(T *x, T *y, int n) {
+  int row = get_program_id(0);
+  T s = 0, t = 0;
+  for (int k = 0; k < n; k += 1) {
+    T v = *(x + row * n + k);
+    t += s * v;
+    s += v;
+  }
+  *(y + row) = t + s;
+}
+""",
+        {"x": (2, 5), "y": (2,)},
+        {"n": 5},
+        (2,),
+        rule="a sum that iterations read, too",
+    ),
+    Program(
+        "carried_chain",
+        """__global__ void f(T *x, T *y, int n) {
+  int row = get_program_id(0);
+  T s = 1, factor = 0.5, inner = 0.25;
+  for (int k = 0; k < n; k += 1) {
+    T v = *(x + row * n + k);
+    s = sin(s) + s * v * factor;
+    factor = cos(factor * v + inner);
+    inner = sin(inner + v);
+  }
+  *(y + row) = s;
+}
+""",
+        {"x": (2, 5), "y": (2,)},
+        {"n": 5},
+        (2,),
+        rule="what a loop carries that flows into another thing that it carries",
+    ),
+    Program(
+        "first_load_elsewhere",
+        """__global__ void f(T *x, T *y, int n) {
+  int r[8] = 0 ... 8;
+  T *p[8] = x + r;
+  T a[8] = *(x + 4 + r);
+  T s[8] = 0;
+  for (int k = 0; k < n; k += 8) {
+    s += a * a;
+    p += 8;
+    a = *p;
+  }
+  *(y + r) = s;
+}
+""",
+        {"x": (24,), "y": (8,)},
+        {"n": 16},
+        (1,),
+        rule="loads made ahead, the first of which is at another place: carried",
     ),
 ]
 

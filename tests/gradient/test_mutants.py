@@ -178,24 +178,23 @@ MUTANTS = {
         "pass",
         ["zero_iterations"],
     ),
-    "any carried value is a sum": ("loops", "return not used[each.inside]", "return True", ["carried_last"]),
+    "any carried value is a sum": (
+        "loops",
+        "return not used[each.inside]",
+        "return True",
+        ["sum_that_is_read"],
+    ),
     "any load before a loop is one made ahead": (
         "loops",
         "return last is not None and same(rebuild(last, at_start), first)",
         "return True",
-        ["first_load_apart"],
+        ["first_load_elsewhere"],
     ),
     "what is loaded ahead is loaded where the loop begins": (
         "loops",
         "top.append(Define(symbol, rebuild(define.value, now), define.statement))",
         "top.append(Define(symbol, define.value, define.statement))",
         ["prefetched_by_table"],
-    ),
-    "sums are found by their last step": (
-        "loops",
-        "if len(found) != 1 or used[found[0]] != 1:",
-        "if not found:",
-        ["carried_last"],
     ),
     "states are kept after the iteration": (
         "states",
@@ -231,7 +230,7 @@ MUTANTS = {
         "reverse",
         "if not reached.isdisjoint((each.inside, each.after)):",
         "if each.after in reached:",
-        ["carried_dropped"],
+        ["carried_chain"],
     ),
     "checkpoints are an iteration late": (
         "states",
@@ -490,6 +489,7 @@ NOT_HERE = {  # what notices them instead
     "equal elements all get everything": "test_precision.py: test_equal_elements_share",
     "masks before the local derivative": "test_masks",
     "ends of iterations out of order": "test_derived.py: test_order_of_carried_values",
+    "checkpoints of programs lie on each other": "test_derived.py: test_checkpoints",
     "all reads are single": "test_refused.py: test_facts_of_a_launch",
 }
 
