@@ -16,9 +16,7 @@ from typing import Any
 from pytriton import CompileError, translate
 from pytriton.adjoint.derive import derived_text
 from pytriton.errors import Diagnostic
-from pytriton.fold.fold import fold
-from pytriton.fold.read import Unfoldable
-from pytriton.fold.variants import Variant
+from pytriton.fold import Unfoldable, Variant, fold
 from pytriton.pipeline import translate_as
 from pytriton.settings import Settings
 from pytriton.source import Span

@@ -1,15 +1,21 @@
-"""One kernel from many variants: the translations of a text for all its define sets, folded into one function.
+"""One kernel from many variants: the translations of a source for all its define sets, folded into one function.
 
 The files in the order of a fold; fold.py is the map:
 
-* variants.py: the define sets, and sets of variants. evaluate.py: conditions over defines.
-* read.py: the text of a translation -> statements. walk.py: their parts. write.py: statements -> text.
+* variants.py: the define sets, and sets of variants. expression.py: conditions of ``#if``. evaluate.py: their
+  values.
+* walk.py: the parts of a tree (emit/python.py), which emit/printer.py prints.
 * padding.py: sizes that are padded in some variants and not in others.
-* align.py: which statements of the variants are one. join.py: two expressions that compute the same -> one.
+* align.py: which statements of the variants are one. join.py: merges equivalent expressions.
 * conditions.py: which condition is true of exactly these variants. merge.py: rows of statements -> statements.
-* unify.py: one question for what several defines say together.
-* polish.py: comments once, names for choices. known.py: which define sets the result serves.
+* unify.py: one question for what several defines decide together.
+* polish.py: comments once, names for choices. known.py: which define sets the result accepts.
 
-Needs neither torch nor triton: that a folded kernel is equal to each of its variants is proved by who has them
+Needs neither torch nor triton: that a folded kernel is equal to each of its variants is proved by the caller
 (port/prove.py).
 """
+
+from pytriton.fold.fold import Folded, fold
+from pytriton.fold.variants import Unfoldable, Variant
+
+__all__ = ["Folded", "Unfoldable", "Variant", "fold"]

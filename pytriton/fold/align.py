@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from pytriton.fold.read import Statement
+from pytriton.emit.python import Statement
 from pytriton.fold.variants import Set
 
 __all__ = ["Row", "Versions", "align"]

@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 
 from pytriton.emit.python import Atom, BinOp, Conditional, Node, UnaryOp
 from pytriton.fold.evaluate import next_power_of_2, value_of
-from pytriton.fold.read import Unfoldable, expression
-from pytriton.fold.variants import Set, Variants, names_in
+from pytriton.fold.expression import expression
+from pytriton.fold.variants import Set, Unfoldable, Variants, names_in
 
 __all__ = ["MAX_THREADS", "MIN_INNER", "Condition", "Conditions", "negated"]
 
@@ -262,7 +262,7 @@ class Conditions:
         try:
             node = expression(text)
             condition = self._evaluated(node)
-        except (SyntaxError, Unfoldable):
+        except SyntaxError:
             condition = None
         if condition is None:
             self.opaque.update(names)

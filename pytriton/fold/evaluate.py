@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, UnaryOp, show
-from pytriton.fold.read import Block, Simple, Statement
+from pytriton.emit.python import Atom, BinOp, Block, Call, Conditional, Node, Simple, Statement, UnaryOp, show
 from pytriton.fold.walk import children, rebuilt, walk
 
 __all__ = ["next_power_of_2", "specialised", "value_of"]

@@ -1,15 +1,18 @@
 """The map: a text and its variants -> one kernel.
 
-read each variant -> name padded sizes -> merge the bodies -> say each comment once -> parameters
+the trees of the variants -> name padded sizes -> merge the bodies -> say each comment once -> parameters
 -> program ids in groups -> a module
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
+from pytriton.emit.printer import body as lines_of
+from pytriton.emit.printer import printed
+from pytriton.emit.python import CONSTEXPR, Kernel, Parameter, Statement
 from pytriton.fold.conditions import Conditions
 from pytriton.fold.evaluate import specialised
 from pytriton.fold.groups import GROUP, grouped
@@ -18,11 +21,8 @@ from pytriton.fold.known import Known
 from pytriton.fold.merge import Merger
 from pytriton.fold.padding import Padding
 from pytriton.fold.polish import names_assigned, names_read, polished
-from pytriton.fold.read import Kernel, Parameter, Statement, Unfoldable, read
 from pytriton.fold.unify import unified
-from pytriton.fold.variants import Defines, Set, Variant, Variants, number
-from pytriton.fold.write import body as lines_of
-from pytriton.fold.write import module, printed
+from pytriton.fold.variants import Defines, Set, Unfoldable, Variant, Variants, number
 
 __all__ = ["Folded", "fold"]
 
@@ -64,7 +64,7 @@ class Folded(NamedTuple):
         exact = {name: given[name] for name in names_read(left) if name in given}
         for name in self.known.numbers:
             exact.pop(name, None)
-        return module(lines_of(left, 0)) + repr(sorted(exact.items()))
+        return "\n".join([*(line for line, _ in lines_of(left, 0)), repr(sorted(exact.items()))])
 
 
 def fold(
@@ -103,27 +103,26 @@ def fold(
     folded = Kernel(
         name,
         _union(kernel.above for kernel, _ in kernels),
-        (*parameters, *(Parameter(constexpr, "tl.constexpr", (), "") for constexpr in names)),
-        body,
-        _union(kernel.helpers for kernel, _ in kernels),
-        _union(kernel.imports for kernel, _ in kernels),
+        (*parameters, *(Parameter(constexpr, CONSTEXPR) for constexpr in names)),
+        tuple(body),
+        helpers=frozenset[str]().union(*(kernel.helpers for kernel, _ in kernels)),
+        libdevice=any(kernel.libdevice for kernel, _ in kernels),
     )
     served = Known(known, conditions, padding.sizes, merged, exact)
-    lines = printed(folded)
-    numbers = tuple(number for _, number in lines)
+    text, origins = printed(folded)
+    lines = tuple(origins.get(row, 0) for row in range(1, text.count("\n") + 1))
     own = tuple(parameter.name for parameter in parameters)
-    return Folded(module(lines), name, own, constexprs, flags, served, numbers, groups, tuple(body))
+    return Folded(text, name, own, constexprs, flags, served, lines, groups, tuple(body))
 
 
 def _kernels(variants: Variants) -> list[tuple[Kernel, Set]]:
     """The kernels that differ, with the variants of each."""
-    of: dict[tuple[str, str], Set] = {}
-    lines: dict[tuple[str, str], Mapping[int, int]] = {}
+    of: dict[str, tuple[Kernel, Set]] = {}
     for place, variant in enumerate(variants.variants):
-        key = variant.translation.text, variant.translation.function
-        of[key] = of.get(key, 0) | 1 << place
-        lines.setdefault(key, variant.translation.lines)
-    return [(read(*key, lines[key]), members) for key, members in of.items()]
+        text, tree = variant.translation.text, variant.translation.tree
+        kernel, members = of.get(text, (tree, 0))
+        of[text] = kernel, members | 1 << place
+    return list(of.values())
 
 
 def _union(rows: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
@@ -180,7 +179,7 @@ def _parameters(kernels: Sequence[Kernel]) -> tuple[Parameter, ...]:
     for kernel in kernels:
         previous: set[str] = set()
         for parameter in kernel.parameters:
-            if parameter.annotation != "tl.constexpr":
+            if parameter.annotation != CONSTEXPR:
                 rows.setdefault(parameter.name, []).append(parameter)
                 before.setdefault(parameter.name, set()).update(previous)
                 previous = {parameter.name}

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from pytriton.emit.python import Atom, BinOp, Call, Node
-from pytriton.fold.read import Block, Simple, Statement
+from pytriton.emit.python import Atom, BinOp, Block, Call, Node, Simple, Statement
 from pytriton.fold.walk import children, rebuilt
 from pytriton.frozen import replace
 

@@ -25,11 +25,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, UnaryOp, show
+from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, Statement, UnaryOp, show
 from pytriton.fold.conditions import MAX_THREADS, MIN_INNER, Conditions, negated
 from pytriton.fold.evaluate import next_power_of_2, value_of
 from pytriton.fold.join import ELEMENT
-from pytriton.fold.read import Statement
 from pytriton.fold.tables import Row, Table, cubes, tables
 from pytriton.fold.variants import Defines, Variants, number
 from pytriton.fold.walk import children, rebuilt, statements, walk

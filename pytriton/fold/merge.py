@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from pytriton.emit.python import Atom, BinOp, Call, Conditional, Node, UnaryOp, show
+from pytriton.emit.python import Atom, BinOp, Block, Call, Conditional, Node, Simple, Statement, UnaryOp, show
 from pytriton.fold.align import Row, Versions, align
 from pytriton.fold.conditions import Conditions
 from pytriton.fold.join import Joiner, Version
-from pytriton.fold.read import Block, Simple, Statement
 from pytriton.fold.variants import Set
 from pytriton.fold.walk import children, form, rebuilt
 from pytriton.frozen import replace

@@ -10,8 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from pytriton.emit.python import Atom, BinOp, Call, Conditional, Index, Node, Tuple
-from pytriton.fold.read import Block, Kernel, Simple, Statement
+from pytriton.emit.python import (
+    Atom,
+    BinOp,
+    Block,
+    Call,
+    Conditional,
+    Index,
+    Kernel,
+    Node,
+    Simple,
+    Statement,
+    Tuple,
+)
 from pytriton.fold.variants import Variants
 from pytriton.fold.walk import children, rebuilt, statements, walk
 from pytriton.frozen import replace

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from pytriton.emit.python import Atom, BinOp, Conditional, Node
+from pytriton.emit.python import Atom, BinOp, Block, Conditional, Node, Simple, Statement
 from pytriton.fold.join import ANY, ELEMENT
-from pytriton.fold.read import Block, Simple, Statement
 from pytriton.fold.variants import Variants
 from pytriton.fold.walk import children, rebuilt, statements, walk
 from pytriton.frozen import replace

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from pytriton.emit.python import Atom, BinOp, Conditional, Node
-from pytriton.fold.read import Block, Statement
+from pytriton.emit.python import Atom, BinOp, Block, Conditional, Node, Statement
 from pytriton.fold.variants import Set, Variants
 from pytriton.fold.walk import children, rebuilt, statements, walk
 from pytriton.frozen import replace

@@ -15,8 +15,6 @@ from typing import Final, NamedTuple
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Translation
 
-__all__ = ["Defines", "Set", "Variant", "Variants", "asked_if_given", "asked_names", "names_in", "number"]
-
 Set = int
 Defines = Mapping[str, object]
 _ELEMENTS: Final = frozenset(
@@ -56,6 +54,10 @@ def asked_names(text: str) -> set[str]:
     bare = _COMMENT.sub(" ", text)
     asked = {*asked_if_given(text), *names_in(" ".join(_CONDITION.findall(bare)))}
     return asked - {"if", "elif", "defined", *_DEFINES.findall(bare)}
+
+
+class Unfoldable(Exception):
+    """Variants that cannot be one function; the message gives the reason."""
 
 
 class Variant(NamedTuple):

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytriton.emit.python import BinOp, Call, Conditional, Index, Method, Node, Tuple, UnaryOp
-from pytriton.fold.read import Block, Statement
+from pytriton.emit.python import (
+    BinOp,
+    Block,
+    Call,
+    Conditional,
+    Index,
+    Method,
+    Node,
+    Statement,
+    Tuple,
+    UnaryOp,
+)
 
 __all__ = ["children", "form", "rebuilt", "statements", "walk"]
 

@@ -15,8 +15,7 @@ from typing import Any, Final
 from pytriton.errors import CompileError
 from pytriton.fold.fold import Folded, fold
 from pytriton.fold.known import Known
-from pytriton.fold.read import Unfoldable
-from pytriton.fold.variants import Variant
+from pytriton.fold.variants import Unfoldable, Variant
 from pytriton.lang.tree.types import PointerType
 from pytriton.pipeline import Translation
 from pytriton.port.jobs.likeness import is_near, is_same
