@@ -57,7 +57,7 @@ def emit(
     statements.context.on_cpu = settings.on_cpu
     body = statements.body(kernel.body)
     tree = Kernel(
-        identifier(kernel.name),
+        identifier(kernel.name, names.helpers),
         kernel.comments.above,
         (*_parameters(kernel, names), *_table(names), *_constexprs(names)),
         body,

@@ -60,8 +60,8 @@ class Names:
         self._next: dict[tuple[str, object], int] = {}  # lower numbers are taken, until something is closed
         self._defines = {name: identifier(name, _LAUNCH) for name in sorted(defines)}
         self._open.update(self._defines.values())
-        if checked:
-            self._open |= _CHECKED | _INSPECTORS
+        self.helpers = _CHECKED | _INSPECTORS if checked else frozenset[str]()
+        self._open |= self.helpers
         taken = self._open | _LAUNCH
         for symbol in parameters:
             name = identifier(symbol.name, taken)

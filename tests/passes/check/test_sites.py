@@ -90,3 +90,10 @@ def test_lines_are_those_of_the_source(part: str, access: str) -> None:
     lines = made.text.splitlines()
     stored = {made.lines[number] for number, line in enumerate(lines, 1) if access in line}
     assert stored == {8}
+
+
+def test_a_kernel_named_like_a_helper() -> None:
+    """Of two functions of one name the helper would be the kernel."""
+    made = checked("void places(int *Y, int n) { *(Y + n) = n; }")
+    assert made.function == "places_"
+    assert made.text.count("def places(") == 1
