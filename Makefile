@@ -35,10 +35,11 @@ test: $(ENV)  ## all tests; those marked gpu skip without a CUDA device
 slow: $(ENV)  ## what make test leaves out: whole matrices of types, and what takes minutes
 	$(PY) -m pytest $(PYTEST_FLAGS) --slow -m slow
 
-check: $(ENV)  ## lint, format and types
+check: $(ENV)  ## lint, format, types, and the size of the code
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
+	$(PY) tools/size.py
 
 golden: $(ENV)  ## rewrite the expected translations and diagnostics; read the diff before you commit it
 	$(PY) -m pytest --update-golden tests/translate tests/fold tests/errors
