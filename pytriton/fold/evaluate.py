@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from pytriton.emit.python import Atom, BinOp, Block, Call, Conditional, Node, Simple, Statement, UnaryOp, show
 from pytriton.fold.walk import children, rebuilt, walk
@@ -13,6 +14,9 @@ __all__ = ["next_power_of_2", "specialised", "value_of"]
 
 def next_power_of_2(size: int) -> int:
     return 1 << (size - 1).bit_length()
+
+
+_literal = cache(ast.literal_eval)
 
 
 def value_of(node: Node, values: Mapping[str, object]) -> object:
@@ -25,7 +29,7 @@ def value_of(node: Node, values: Mapping[str, object]) -> object:
             value = values[text]
             return True if value == "" else value
         case Atom(text=text):
-            return 0 if text.isidentifier() and text not in ("True", "None") else ast.literal_eval(text)
+            return 0 if text.isidentifier() and text not in ("True", "None") else _literal(text)
         case UnaryOp(operator="not", operand=operand):
             return not value_of(operand, values)
         case BinOp(operator="and", left=left, right=right):

@@ -1,9 +1,10 @@
 """What a translation depends on: asked of the translator.
 
 Input: what is known of a folded kernel, its variants, and a translator. One variant of each text is translated with
-other numbers. A question that the text itself does not ask (is TM a power of two? is TM * TN < 1024?) is forgotten
-if its answer was changed and the text stayed the same, and no change of the text is left without a question that
-was answered in another way. Where there is none, the numbers are exact: their values must be those of a known set.
+other numbers, some of them with all. A question that the text itself does not ask (is TM a power of two? is TM * TN
+less than 1024?) is forgotten if its answer was changed and the text stayed the same, and no change of the text is
+left without a question that was answered in another way. Where there is none, the numbers are exact: their values
+must be those of a known set.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from pytriton.pipeline import Translation
 
 __all__ = ["settled"]
 
-MAX_TRIED: Final = 3000  # define sets of one kernel
-MAX_DRAWN: Final = 16  # of them with random numbers
+MAX_WHOLE: Final = 4  # variants that are translated with all other numbers
+MIN_DRAWN: Final = 3  # other numbers of each other variant
+MAX_DRAWN: Final = 16  # define sets with random numbers
 _SIZES: Final = (2, 3, 16, 96, 1024, 3000, 1, 0, -3, 1 << 33, -(1 << 40))
 _DRAWN: Final = (*(1 << n for n in range(13)), 0, -1, -7, 3, 5, 12, 24, 48, 96, 100, 640, 3000, 1 << 31)
 _FLOATS: Final = (0.0, 1.0, -1.0, 0.5, 2.0, -3.25, 1e-5, 1e30)
@@ -66,12 +68,11 @@ def _pairs(known: Known, variants: Sequence[Variant]) -> Iterator[tuple[Variant,
         first = alike.setdefault(known.fixed(variant.defines), variant)
         yield first, variant.defines
         bases.setdefault(variant.translation.text, variant)
-    draws = [(base, _resized(known, base.defines)) for base in bases.values()]
-    for step in itertools.count():
-        here = [(base, other) for base, drawn in draws if (other := next(drawn, None)) is not None]
-        if not here or step * len(draws) > MAX_TRIED:
-            return
-        yield from here
+    whole = [*bases.values()][:: max(1, len(bases) // MAX_WHOLE)]
+    for text, base in bases.items():
+        draws = list(_resized(known, base.defines))
+        count = len(draws) if base in whole else min(len(draws), MIN_DRAWN)
+        yield from ((base, defines) for defines in random.Random(text).sample(draws, count))
 
 
 def _resized(known: Known, defines: Defines) -> Iterator[dict[str, Any]]:
@@ -110,4 +111,4 @@ def _agree(base: Variant, other: Translation | CompileError) -> bool:
 def _too_large(other: Translation | CompileError) -> bool:
     """Whether a block has too many elements: Triton refuses it as well."""
     errors = other.diagnostics if isinstance(other, CompileError) else ()
-    return bool(errors) and all(error.code == "TC306" for error in errors)
+    return any(error.code == "TC306" for error in errors)

@@ -48,7 +48,8 @@ def combined(
     """
     groups: dict[object, list[str]] = {}
     for text in known.texts:
-        groups.setdefault(operands.get(text), []).append(text)
+        alike = (key for key, names in groups.items() if _together(sets, names[0], text))
+        groups.setdefault(next(alike, operands.get(text)), []).append(text)
     texts = [(names, _distinct(sets, names)) for names in groups.values()]
     numbers: dict[object, dict[str, Any]] = {}
     for defines, chosen in zip(sets, _distinct_all(sets, known.numbers), strict=True):
@@ -88,6 +89,12 @@ def combined(
     return proposed
 
 
+def _together(sets: Sequence[Defines], one: str, other: str) -> bool:
+    """Whether each of two texts goes with one value of the other: a type and its infinity."""
+    pairs = {(repr(defines.get(one)), repr(defines.get(other))) for defines in sets}
+    return 1 < len(pairs) == len({first for first, _ in pairs}) == len({second for _, second in pairs})
+
+
 def _absent(flag: str, sets: Sequence[Defines]) -> dict[str, Any]:
     """A flag that is not set: as the sets have it, or not given."""
     given = [defines[flag] for defines in sets if flag in defines]
@@ -109,11 +116,8 @@ def retyped(known: Known, sets: Sequence[Defines], word: str) -> list[dict[str, 
     """
     names = [name for name in known.texts if all(defines.get(name) in (*TYPES, None) for defines in sets)]
     known_words = {defines.get(name) for defines in sets for name in names}
-    if (
-        not names
-        or word in known_words
-        or any(set(names) < set(table.names) for table in known.served().tables)
-    ):
+    others = [text for text in known.texts if text not in names]
+    if not names or word in known_words or any(_together(sets, names[0], other) for other in others):
         return []
     seen = set(map(key_of, sets))
     proposed: dict[object, dict[str, Any]] = {}
