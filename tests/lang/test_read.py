@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ import pytest
 import pytriton
 from pytriton.errors import Report
 from pytriton.lang import read
+from pytriton.pipeline import Translation, translate_as
+from pytriton.settings import Settings
 from pytriton.source import Source
 
 BODY = """__global__ void f(float* X, int n) {
@@ -41,6 +43,11 @@ POINTS: list[dict[str, Any]] = [
 ]
 
 
+def translate(text: str, defines: dict[str, Any], include_dirs: Sequence[Path] = ()) -> Translation:
+    """One translation, as a config of a sweep is."""
+    return translate_as(text, defines, Settings(include_dirs=tuple(map(str, include_dirs))))
+
+
 @pytest.fixture(autouse=True)
 def nothing_kept() -> Iterator[None]:
     read._entries.clear()
@@ -50,7 +57,7 @@ def nothing_kept() -> Iterator[None]:
 
 def outcome(text: str, defines: dict[str, Any]) -> Any:
     try:
-        found = pytriton.translate(text, defines)
+        found = translate(text, defines)
     except pytriton.CompileError as error:
         return type(error), str(error)
     warnings = [warning.render() for warning in found.warnings]
@@ -80,12 +87,12 @@ def parses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_a_sweep_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     count = parses(monkeypatch)
     for size in (16, 32, 64, 128):
-        pytriton.translate(TEXTS["plain"], {"T": size, "BODY": "n"})
+        translate(TEXTS["plain"], {"T": size, "BODY": "n"})
     assert len(count) == 1
-    pytriton.translate(TEXTS["plain"], {"T": 16, "BODY": "n + 1"})
+    translate(TEXTS["plain"], {"T": 16, "BODY": "n + 1"})
     assert len(count) == 2
     for size in (16, 32, 16, 32):  # the #if asks
-        pytriton.translate(TEXTS["condition"], {"T": size})
+        translate(TEXTS["condition"], {"T": size})
     assert len(count) == 4
 
 
@@ -93,7 +100,7 @@ def test_what_is_included_is_read_anew(tmp_path: Path) -> None:
     text = '#include "body.h"\n' + BODY
     for body in ("1", "2"):
         (tmp_path / "body.h").write_text(f"#define BODY {body}\n")
-        found = pytriton.translate(text, {"T": 16}, include_dirs=[tmp_path]).text
+        found = translate(text, {"T": 16}, include_dirs=[tmp_path]).text
         assert f"tl.store(X + i, {body}" in found
     assert not read._entries
 
@@ -102,21 +109,21 @@ def test_errors_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     count = parses(monkeypatch)
     for _ in range(2):
         with pytest.raises(pytriton.ParseError):
-            pytriton.translate(BODY + "}", {"T": 16, "BODY": "1"})
+            translate(BODY + "}", {"T": 16, "BODY": "1"})
     assert len(count) == 2
     with pytest.raises(pytriton.PreprocessError):
-        pytriton.translate(TEXTS["plain"], {"T": 16, "BODY": "1", "U": object()})
-    pytriton.translate(TEXTS["plain"], {"T": 16, "BODY": "1"})
+        translate(TEXTS["plain"], {"T": 16, "BODY": "1", "U": object()})
+    translate(TEXTS["plain"], {"T": 16, "BODY": "1"})
     with pytest.raises(pytriton.PreprocessError):
-        pytriton.translate(TEXTS["plain"], {"T": 16, "BODY": "1", "U": object()})
+        translate(TEXTS["plain"], {"T": 16, "BODY": "1", "U": object()})
 
 
 def test_little_is_kept() -> None:
     for number in range(3 * read.MAX_TEXTS):
-        pytriton.translate(f"// {number}\n{BODY}", {"T": 16, "BODY": "1"})
+        translate(f"// {number}\n{BODY}", {"T": 16, "BODY": "1"})
     assert len(read._entries) == read.MAX_TEXTS
     for size in range(1, 4 * read.MAX_POINTS):
-        pytriton.translate(TEXTS["condition"], {"T": size})
+        translate(TEXTS["condition"], {"T": size})
     assert max(map(len, read._entries.values())) == read.MAX_POINTS
     long = BODY.replace("BODY", "1" + " + 1" * read.MAX_TOKENS)
     read._entries.clear()
