@@ -19,7 +19,8 @@ from typing import Final
 from pytriton.boundary import entry
 from pytriton.collecting import not_collecting
 from pytriton.emit.module import Module, emit
-from pytriton.emit.python import Kernel
+from pytriton.emit.printer import printed
+from pytriton.emit.python import Atom, BinOp, Call, Kernel, Simple
 from pytriton.errors import CompileError, Diagnostic, LaunchError, Report, not_a_text
 from pytriton.lang.check.kernel import check, kernel_names
 from pytriton.lang.preprocess.defines import Digits
@@ -125,26 +126,29 @@ def translate(
     given = {key: _first(value) for key, value in (defines or {}).items()}
     again = partial(translate_as, source, settings=Settings(kernel, folders, strict_literals))
     made = again(given)
-    while fixed := _specialised(made, source, given, again):
+    while fixed := _specialised(made, source, given, again)[0]:
         given |= fixed
         made = again(given)
+    for parameter in _specialised(made, source, given, again)[1]:
+        made = _asserting(made, parameter)
     return replace(made, warnings=(*report.warnings, *made.warnings))
 
 
+MAX_PARAMETRIC_LINES: Final = 600  # of a module: a longer one takes no defines as parameters
+MAX_NUMBER: Final = 65_535  # of a parameter that is no size, where the module is another for larger ones
 JOINT_CHANGES: Final = 4  # changes of all parameters together that are tried
-MAX_OTHERS: Final = 30  # other values of one parameter that are tried
+MAX_OTHERS: Final = 24  # other values of one parameter that are tried
 MIN_SIZE: Final = 16  # of tiles that are usual
 _SIZES: Final = frozenset(1 << power for power in range(17))
 _INTEGER: Final = re.compile(r"([<>]|[=!]=)?\s*\b(0[xX][0-9a-fA-F]+|[0-9]+)(?=\s*([<>]|[=!]=))?")
+_Again = Callable[[dict[str, object]], "Translation"]
 
 
 def _specialised(
-    made: Translation,
-    source: Source,
-    given: dict[str, object],
-    again: Callable[[dict[str, object]], Translation],
-) -> dict[str, Digits]:
-    """The parameters for whose values the module was simplified, as numbers to print instead of their names.
+    made: Translation, source: Source, given: dict[str, object], again: _Again
+) -> tuple[dict[str, Digits], list[str]]:
+    """The parameters for whose values the module was simplified, as numbers to print instead of their names; and
+    those that must be from 1 to ``MAX_NUMBER``.
 
     A define stays a parameter if no ``#if`` reads it and the module is the same for other values: of the size of a
     range, for other sizes of its kind (``tl.arange`` refuses all but powers of two); of any other number, for those
@@ -152,49 +156,68 @@ def _specialised(
     """
     bound = {key: made.constexprs.get(key, made.constexprs.get(f"{key}_")) for key in given}
     values = {key: value for key, value in bound.items() if value is not None and math.isfinite(value)}
-    numbers = {value: value >= MIN_SIZE for value in values.values() if isinstance(value, int)}
-    for before, digits, after in _INTEGER.findall(source.text):
-        number = int(digits, 16 if digits[1:2] in ("x", "X") else 10)
-        numbers[number] = numbers.get(number, False) or number >= MIN_SIZE or bool(before or after)
-    others = {
-        key: [other for other in _others(key, value, made, numbers) if other != value]
-        for key, value in values.items()
-    }
+    others = {key: _others(key, value, made, _numbers(source.text, values)) for key, value in values.items()}
     draw = random.Random(0)
     joint = range(JOINT_CHANGES if len(others) > 1 else 0)
-    changes = [{key: other} for key in others for other in others[key]]
-    changes += [{key: draw.choice(others[key]) for key in others} for _ in joint]
-    fixed = {key: Digits(values[key]) for key in values.keys() & made.spelled}
+    changes = [{key: other} for key, (near, _) in others.items() for other in near if other != values[key]]
+    changes += [{key: draw.choice(near) for key, (near, _) in others.items()} for _ in joint]
+    long = made.text.count("\n") > MAX_PARAMETRIC_LINES
+    fixed = {key: Digits(value) for key, value in values.items() if long or key in made.spelled}
     for change in changes:
         if not change.keys() <= fixed.keys() and not _same(made, {**given, **change}, again):
             fixed |= {key: Digits(values[key]) for key in change}
-    return fixed
+    if fixed:
+        return fixed, []
+    alike = partial(_same, made, again=again)
+    return {}, [
+        key for key, (_, far) in others.items() if not all(alike({**given, key: other}) for other in far)
+    ]
+
+
+def _numbers(text: str, values: Mapping[str, int | float]) -> dict[int, bool]:
+    """The integers of a source and its defines; whether a size may be compared with them."""
+    numbers = {value: value >= MIN_SIZE for value in values.values() if isinstance(value, int)}
+    for before, digits, after in _INTEGER.findall(text):
+        number = int(digits, 16 if digits[1:2] in ("x", "X") else 10)
+        numbers[number] = numbers.get(number, False) or number >= MIN_SIZE or bool(before or after)
+    return numbers
 
 
 def _others(
     name: str, value: int | float, made: Translation, numbers: Mapping[int, bool]
-) -> Sequence[int | float]:
-    """Values that may show that a module was simplified for one. ``numbers``: the integers beside it, and whether
-    a size may be compared with them."""
+) -> tuple[Sequence[int | float], Sequence[int]]:
+    """Other values of a parameter: those of its kind, and numbers of another sign or size."""
     if isinstance(value, float):
-        return 0.0, -value, 1.5 * value, 1.0, 1e-30, 1e30
+        return (0.0, -value, 1.5 * value + 1, 1e-30, 1e30), ()
     if f"next_power_of_2({name})" in made.text:
-        return 48, 96, 768
+        return (48, 96, 768), ()
     if f"tl.arange(0, {name})" in made.text:
-        near = {
-            1 << number.bit_length() - step
-            for number in numbers
-            if numbers[number] and number > 0
-            for step in (0, 1)
-        }
-        return sorted({16, 64, 256} | near & _SIZES)
-    near = {number + step for number in numbers for step in (-1, 0, 1)} | {-value, 2 * value, 7 * value}
-    return [*sorted(number for number in near if abs(number) < 1 << 31)[:MAX_OTHERS], (1 << 31) - 1]
+        compared = [number for number, size in numbers.items() if size and number > 0]
+        near = {1 << number.bit_length() - step for number in compared for step in (0, 1)}
+        return sorted({16, 64, 256} | near & _SIZES), ()
+    near = {number + step for number in numbers for step in (-1, 0, 1)} | {2 * value, 7 * value, MAX_NUMBER}
+    if not 0 < value <= MAX_NUMBER:
+        return [0, -value, *sorted(near)[:MAX_OTHERS]], ()
+    if not numbers.get(1):  # a factor of 1 is left out, which is the same number
+        near.discard(1)
+    return [other for other in sorted(near) if 0 < other <= MAX_NUMBER][-MAX_OTHERS:], (
+        0,
+        -value,
+        (1 << 31) - 1,
+    )
 
 
-def _same(
-    made: Translation, given: dict[str, object], again: Callable[[dict[str, object]], Translation]
-) -> bool:
+def _asserting(made: Translation, name: str) -> Translation:
+    """The module with assertions that a parameter is from 1 to ``MAX_NUMBER``."""
+    parameter = Atom(name if name in made.constexprs else f"{name}_")
+    bounds = BinOp(">", parameter, Atom("0")), BinOp("<=", parameter, Atom(str(MAX_NUMBER)))
+    lines = [Simple("", Call("tl.static_assert", (bound,)), made.tree.line) for bound in bounds]
+    tree = made.tree._replace(body=(*lines, *made.tree.body))
+    text, origins = printed(tree)
+    return replace(made, tree=tree, text=text, lines=MappingProxyType(dict(origins)))
+
+
+def _same(made: Translation, given: dict[str, object], again: _Again) -> bool:
     """Whether other values give the same module. A value that the source refuses gives none, unless it asserts."""
     try:
         return again(given).text == made.text

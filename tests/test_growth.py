@@ -11,6 +11,8 @@ import pytest
 import pytriton
 from benchmarks.translate import GENERATED_DEFINES, generated, peak
 from pytriton.collecting import not_collecting
+from pytriton.pipeline import translate_as
+from pytriton.settings import Settings
 from tests.work import counted
 
 MOST_MEGABYTES = 150
@@ -18,7 +20,7 @@ MOST_MEGABYTES = 150
 
 def steps(source: str) -> int:
     """How many steps it takes to translate a text."""
-    return counted(lambda: pytriton.translate(source, GENERATED_DEFINES))[0]
+    return counted(lambda: translate_as(source, GENERATED_DEFINES, Settings()))[0]
 
 
 @pytest.mark.parametrize("lines", [1200, pytest.param(5000, marks=pytest.mark.slow)])

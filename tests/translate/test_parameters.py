@@ -118,3 +118,58 @@ def test_other_values(case: str) -> None:
             except Exception:  # refused
                 continue
             assert all(map(same, found, memory)), f"{name} = {value}\n{made.text}\n{wanted.text}"
+
+
+ADD = """void f(float* z, float* x, int n) {
+  int r[TILE] = get_program_id(0) * TILE + 0 ... TILE;
+  *?(r < n)(z + r) = *?(r < n)(x + r);
+}"""
+DOT = """void f(float* z, half* x) {
+  int m[16] = 0 ... 16; int k[K] = 0 ... K;
+  half a[16, K] = *(x + m[:, newaxis] * K + k[newaxis, :]);
+  *(z + m[:, newaxis] * 16 + m[newaxis, :]) = a @ ^a;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("source", "defines", "parameters"),
+    [
+        (ADD, {"TILE": 1}, []),
+        (ADD, {"TILE": 2}, ["TILE"]),
+        (ADD, {"TILE": 64}, ["TILE"]),
+        (ADD, {"TILE": "64"}, ["TILE"]),
+        (ADD, {"TILE": 48}, ["TILE"]),
+        (DOT, {"K": 8}, []),
+        (DOT, {"K": 32}, ["K"]),
+        ("void f(int* z, int n) { *z = n * LDA; }", {"LDA": 1}, []),
+        ("void f(int* z, int n) { *z = n * LDA; }", {"LDA": 8}, ["LDA"]),
+        (
+            "#if T > 4\nvoid f(int* z) { *(z + 0 ... T) = T; }\n#else\nvoid f(int* z) { *z = T; }\n#endif",
+            {"T": 8},
+            [],
+        ),
+        ("void f(int* z) { *z = A + B; if (A && B) *z = 7; }", {"A": 0, "B": 0}, ["A", "B"]),
+        ('_Static_assert(T % 32 == 0, ""); void f(int* z) { *(z + 0 ... T) = T; }', {"T": 64}, []),
+        ("void f(float* z, float x) { *z = x * S; }", {"S": 0.1}, ["S"]),
+        ("void f(float* z) { *z = S * S; }", {"S": 0.1}, []),
+        ("void f(float* z) { *z = S; }", {"S": -0.0}, []),
+    ],
+)
+def test_what_stays_a_parameter(source: str, defines: dict[str, Any], parameters: list[str]) -> None:
+    assert list(pytriton.translate(source, defines).constexprs) == parameters
+
+
+def test_numbers_that_must_be_positive() -> None:
+    """A loop counts up as ``range`` does only if its step is positive."""
+    made = pytriton.translate(
+        "void f(int* z, int n) { for (int i = 0; i < n; i += S) *(z + i) = i; }", {"S": 2}
+    )
+    assert (
+        "    tl.static_assert(S > 0)\n    tl.static_assert(S <= 65535)\n    for i in range(0, n, S):"
+        in made.text
+    )
+    run = {"args": {"z": "zeros(9, dtype=int32)", "n": "9"}, "expect": {}, "grid": [1]}
+    assert launched(made, {"S": 3}, run)[0].sum() == 3 + 6
+    for step in (0, -1, 70000):
+        with pytest.raises(Exception, match=r"static_assert|AssertionError"):
+            launched(made, {"S": step}, run)

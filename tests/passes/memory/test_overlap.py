@@ -7,6 +7,8 @@ import random
 import pytest
 
 import pytriton
+from pytriton.pipeline import translate_as
+from pytriton.settings import Settings
 from tests.work import counted
 
 HEAD = (
@@ -16,7 +18,7 @@ DEFINES = {"T": 16}
 
 
 def barriers(body: str, **defines: object) -> int:
-    text = pytriton.translate(HEAD + body + "\n}\n", {**DEFINES, **defines}).text
+    text = translate_as(HEAD + body + "\n}\n", {**DEFINES, **defines}, Settings()).text
     return text.count("tl.debug_barrier()")
 
 
