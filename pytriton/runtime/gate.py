@@ -12,6 +12,7 @@ from types import EllipsisType, NoneType
 from typing import Final, NoReturn
 
 from pytriton.runtime.errors import refusal
+from pytriton.runtime.locks import PARSING
 
 __all__ = ["check_module"]
 
@@ -47,7 +48,9 @@ _CURE: Final = "this is a bug in pytriton: please report it with the kernel's so
 def check_module(text: str, path: str) -> None:
     """Raise LaunchError (a bug of pytriton, TC521) unless the text has the form of a generated module."""
     try:
-        _Gate(path).module(ast.parse(text, path))
+        with PARSING:
+            tree = ast.parse(text, path)
+        _Gate(path).module(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise refusal(f"{path}: generated code cannot be read: {error}", "TC521", _CURE) from error
 

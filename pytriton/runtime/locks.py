@@ -18,7 +18,7 @@ import torch
 
 from pytriton.runtime.errors import refusal
 
-__all__ = ["Lock", "Renewed", "check_not_forked", "renew_in_children"]
+__all__ = ["PARSING", "Lock", "Renewed", "check_not_forked", "renew_in_children"]
 
 
 class Renewed(Protocol):
@@ -63,6 +63,10 @@ class Lock:
     def renew(self) -> None:
         """Open it, whoever holds it."""
         self._lock = threading.RLock()
+
+
+# Held while Python parses: CPython 3.11 raises SystemError where two threads do it at once.
+PARSING: Final = Lock()
 
 
 def _renew_all() -> None:

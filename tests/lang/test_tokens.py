@@ -252,7 +252,7 @@ def test_any_text_is_covered_by_its_tokens(text: str) -> None:
         assert end <= token.span.start <= token.span.end
         end = token.span.end
         if "\\" not in text:
-            assert token.span.text == token.text
+            assert DIGRAPHS.get(token.span.text, token.span.text) == token.text
     assert end == len(text)
 
 

@@ -33,6 +33,7 @@ from pytriton.runtime.interpret.order import in_order
 from pytriton.runtime.interpret.patches import LIBDEVICE, MENDS, Mends, counted, mended
 from pytriton.runtime.interpret.prints import Printer
 from pytriton.runtime.interpret.waiting import waiting
+from pytriton.runtime.locks import PARSING
 
 __all__ = ["Interpreted"]
 
@@ -77,7 +78,8 @@ class Interpreted:
         ``order``: see order.py."""
         warn_once(_NOTICE)
         mends = {**_ALL_MENDS, **(order or in_order(grid))}
-        hangs = waiting(self._function.rewrite().__code__)
+        with PARSING:
+            hangs = waiting(self._function.rewrite().__code__)
         shown = _progress(self._function.fn.__name__, grid)
         with interpreting(), mended(mends), mended(hangs), shown, numpy.errstate(all="ignore"):
             wrapped = [wrap(value) for wrap, value in zip(self._wrap, values, strict=True)]
