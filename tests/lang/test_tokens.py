@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pytriton.errors import CompileError, ParseError, Report
 from pytriton.lang.tokens import (
+    DIGRAPHS,
     MAX_TEXT,
     Kind,
     Token,

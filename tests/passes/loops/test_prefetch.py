@@ -24,7 +24,8 @@ def test_undone(name: str) -> None:
     assert body[0] == shape.line
     assert name == "read before the loop too" or "tl.load(" not in before
     assert sum(line.startswith("a = tl.load(pa") for line in body) <= 1
-    assert not pytriton.translate(shape.source()).warnings
+    warnings = pytriton.translate(shape.source()).warnings
+    assert {warning.code for warning in warnings} <= {"TC332"}  # one shape stores a block to one address
 
 
 def test_a_carried_mask_needs_no_detour() -> None:

@@ -96,7 +96,7 @@ KEPT = {
     "behind a return that may not run": "if (s * n == n * s) { *Y = 1; if (n) return; } *X = 7;",
     "choices that differ": "int a = s > 3 ? n : s; if (a != s) *X = 7;",
     "a float": "float d = 0; int i = n; while (i > 0) { if (d) *X = 7; d = 1; i /= 2; }",
-    "the old value of an atomic": "int i = 0; while (atomic_add(Y, 0) * 0 < i) { *X = 7; }",
+    "the old value of an atomic": "int i = 0; while (atomic_add(Y, 0) * 2 < i) { *X = 7; }",
     "outside of loops the text stays": "int debug = 0; if (debug) *X = 7; char i = 0; while (i < n) i++;",
     "a define": "if (s * n == n * s) { if (DEBUG) *X = 7; }",
 }

@@ -6,6 +6,8 @@ import pytest
 import torch
 
 import pytriton
+from pytriton.pipeline import translate_as
+from pytriton.settings import Settings
 from tests.passes.loops.test_prefetch import watched
 
 # C [M, 16] = lower triangle of (A [M, 16] @ B [N, 16]^T), times B
@@ -39,7 +41,7 @@ def text(rows: str = ROWS, end: str = END, mask: str = MASK) -> str:
 
 
 def generated(source: str, tm: int, tn: int) -> str:
-    return pytriton.translate(source, {"TM": tm, "TN": tn}).text
+    return translate_as(source, {"TM": tm, "TN": tn}, Settings()).text
 
 
 APART = {
