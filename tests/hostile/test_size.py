@@ -51,9 +51,7 @@ def nested(n: int) -> dict[str, str]:
         "casts": kernel("*X = " + "(float)" * n + "n;"),
         "masked loads": kernel("*X = " + "*?(n)" * n + "X;"),
         "increments": kernel("*X = " + "++ " * n + "n;"),
-        "ternaries right": kernel("*X = " + "n ? 1 : " * n + "2;"),
         "ternaries in the middle": kernel("*X = " + "n ? " * n + "1" + " : 2" * n + ";"),
-        "elvis": kernel("*X = " + "n ?: " * n + "1;"),
         "assignments": kernel("n = " * n + "1;"),
         "ifs": kernel("if (n) " * n + "*X = 1;"),
         "else ifs": kernel(
@@ -126,8 +124,9 @@ def long(n: int) -> dict[str, str]:
         "enum constants": "enum { " + ", ".join(f"E{i}" for i in range(n)) + " };" + kernel("*X = E7;"),
         "macros": "".join(f"#define M{i} M{i + 1}\n" for i in range(n)) + kernel("*X = M0;"),
         "macro parameters": f"#define F({', '.join(f'a{i}' for i in range(n))}) a1\n" + kernel("*X = n;"),
-        "macro arguments": "#define F(...) __VA_ARGS__\n"
-        + kernel("*X = F(" + "n +" * (n * 25 // 4) + " n);"),
+        "macro arguments": "#define F(...) __VA_ARGS__\n" + kernel("*X = F(" + "n +" * (n * 4) + " n);"),
+        "ternaries right": kernel("*X = " + "n ? 1 : " * n + "2;"),
+        "elvis": kernel("*X = " + "n ?: " * n + "1;"),
         "stray characters": "$" * (50 * n),
         "hashes": "#" * (50 * n),
         "directives": "#x\n" * (25 * n),
