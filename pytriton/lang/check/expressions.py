@@ -33,7 +33,7 @@ from pytriton.lang.check.type_names import named_type
 from pytriton.lang.check.unknown_names import unknown_name
 from pytriton.lang.parse import syntax
 from pytriton.lang.tree.convert import as_condition, constant, convert, is_weak, met, scalar_of, settle
-from pytriton.lang.tree.effects import after, evaluated_once, kept, places
+from pytriton.lang.tree.effects import after, evaluated_once, has_effect, kept, places
 from pytriton.lang.tree.limits import MAX_BLOCK_ELEMENTS
 from pytriton.lang.tree.typed import (
     Binary,
@@ -302,7 +302,7 @@ def _without_effects(node: syntax.Expr, where: str, certain: bool, context: Cont
     expr = value_of(node, context)
     context.branch_depth -= 1
     context.unsure -= not certain
-    for span in places(expr):
+    for span in places(expr) if has_effect(expr) else ():
         help_ = "use an if statement"
         context.report.error("TC321", f"a side effect {where} would happen in any case", span, help=help_)
     return expr
