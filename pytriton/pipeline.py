@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import math
 import os
-import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -126,17 +125,18 @@ def translate(
     given = {key: _first(value) for key, value in (defines or {}).items()}
     again = partial(translate_as, source, settings=Settings(kernel, folders, strict_literals))
     made = again(given)
-    while fixed := _specialised(made, source, given, again)[0]:
+    fixed, bounded = _specialised(made, source, given, again)
+    while fixed:
         given |= fixed
         made = again(given)
-    for parameter in _specialised(made, source, given, again)[1]:
+        fixed, bounded = _specialised(made, source, given, again)
+    for parameter in bounded:
         made = _asserting(made, parameter)
     return replace(made, warnings=(*report.warnings, *made.warnings))
 
 
 MAX_PARAMETRIC_LINES: Final = 600  # of a module: a longer one takes no defines as parameters
 MAX_NUMBER: Final = 65_535  # of a parameter that is no size, where the module is another for larger ones
-JOINT_CHANGES: Final = 4  # changes of all parameters together that are tried
 MAX_OTHERS: Final = 24  # other values of one parameter that are tried
 MIN_SIZE: Final = 16  # of tiles that are usual
 _SIZES: Final = frozenset(1 << power for power in range(17))
@@ -157,21 +157,30 @@ def _specialised(
     bound = {key: made.constexprs.get(key, made.constexprs.get(f"{key}_")) for key in given}
     values = {key: value for key, value in bound.items() if value is not None and math.isfinite(value)}
     others = {key: _others(key, value, made, _numbers(source.text, values)) for key, value in values.items()}
-    draw = random.Random(0)
-    joint = range(JOINT_CHANGES if len(others) > 1 else 0)
-    changes = [{key: other} for key, (near, _) in others.items() for other in near if other != values[key]]
-    changes += [{key: draw.choice(near) for key, (near, _) in others.items()} for _ in joint]
     long = made.text.count("\n") > MAX_PARAMETRIC_LINES
     fixed = {key: Digits(value) for key, value in values.items() if long or key in made.spelled}
-    for change in changes:
-        if not change.keys() <= fixed.keys() and not _same(made, {**given, **change}, again):
-            fixed |= {key: Digits(values[key]) for key in change}
+    near = {key: [x for x in some if x != values[key]] for key, (some, _) in others.items() if key not in fixed}
+    for change in _changes(near):
+        together = _alike(made, {**given, **change}, again)
+        if not together:
+            alone = [key for key in change if _alike(made, {**given, key: change[key]}, again) is False]
+            refused = together is None
+            fixed |= {key: Digits(values[key]) for key in alone or (() if refused else change)}
     if fixed:
         return fixed, []
-    alike = partial(_same, made, again=again)
-    return {}, [
-        key for key, (_, far) in others.items() if not all(alike({**given, key: other}) for other in far)
-    ]
+    far = [(key, other) for key, (_, some) in others.items() for other in some]
+    return {}, sorted({key for key, other in far if _alike(made, {**given, key: other}, again) is False})
+
+
+def _changes(near: Mapping[str, Sequence[int | float]]) -> Iterator[dict[str, int | float]]:
+    """A change of each parameter alone, and changes of all of them in which each takes each of its values: once all
+    of them equal, where they can be, then as different as they can be."""
+    yield from ({key: some[0]} for key, some in near.items() if some)
+    common = set.intersection(*map(set, near.values())) if near else set()
+    if len(near) > 1 and common:
+        yield dict.fromkeys(near, min(common))
+    for row in range(max(map(len, near.values()), default=0)):
+        yield {key: some[(row + at) % len(some)] for at, (key, some) in enumerate(near.items()) if some}
 
 
 def _numbers(text: str, values: Mapping[str, int | float]) -> dict[int, bool]:
@@ -217,12 +226,12 @@ def _asserting(made: Translation, name: str) -> Translation:
     return replace(made, tree=tree, text=text, lines=MappingProxyType(dict(origins)))
 
 
-def _same(made: Translation, given: dict[str, object], again: _Again) -> bool:
-    """Whether other values give the same module. A value that the source refuses gives none, unless it asserts."""
+def _alike(made: Translation, given: dict[str, object], again: _Again) -> bool | None:
+    """Whether other values give the same module; None if the source refuses them, unless by an assertion."""
     try:
         return again(given).text == made.text
     except CompileError as error:
-        return all(found.code != "TC316" for found in error.diagnostics)
+        return None if all(found.code != "TC316" for found in error.diagnostics) else False
 
 
 def translate_as(

@@ -167,10 +167,13 @@ def _kernel(node: syntax.Function, context: Context) -> KernelDef:
         comments.append(beside)
         if symbol is not None:
             parameters.append(symbol)
-    body = in_order(_items(node.body, context))
-    context.scope.pop()
     name = node.declarator.name
-    refuse_large(name.text, body, name.span, context.report)
+    checked = _items(node.body, context)
+    refuse_large(name.text, checked, name.span, context.report)  # before in_order walks through it
+    body = in_order(checked)
+    if body is not checked:
+        refuse_large(name.text, body, name.span, context.report)
+    context.scope.pop()
     warn_of_unassigned(body, context.report)
     used = reads(body)
     for buffer in context.buffers:
