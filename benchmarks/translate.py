@@ -6,6 +6,9 @@ never seen (a comment differs), *warm* the same text and defines again; a *furth
 text with other tile sizes. The generated kernels are what long Triton-C kernels look like: stages of
 masked loads, reductions, arithmetic, loops and conditions, with comments and directives between.
 
+All of these translate for one set of defines, as a launch does. *As a module for other sizes* is
+``pytriton.translate``, which also checks, with other values, which defines may stay parameters.
+
     python -m benchmarks.translate [--json FILE]
 """
 
@@ -86,7 +89,8 @@ sys.modules["torch"] = sys.modules["triton"] = None
 start = time.process_time()
 import pytriton
 imported = time.process_time()
-pytriton.translate(source, defines)
+from pytriton.pipeline import Settings, translate_as
+translate_as(source, defines, Settings())
 done = time.process_time()
 json.dump([(imported - start) * 1e3, (done - imported) * 1e3], sys.stdout)
 """
@@ -99,8 +103,8 @@ def peak():
 source, defines = json.load(sys.stdin)
 sys.modules["torch"] = sys.modules["triton"] = None
 before = peak()
-import pytriton
-pytriton.translate(source, defines)
+from pytriton.pipeline import Settings, translate_as
+translate_as(source, defines, Settings())
 json.dump([before, peak()], sys.stdout)
 """
 
@@ -164,34 +168,43 @@ def peak(source: str) -> tuple[float, float]:
     return before, behind
 
 
+def translate(source: str, defines: dict[str, Any]) -> None:
+    """Translate for one set of defines, as a launch does."""
+    from pytriton.pipeline import Settings, translate_as
+
+    translate_as(source, defines, Settings())
+
+
 def cold(source: str, defines: dict[str, Any], repeat: int) -> float:
     """Milliseconds for a text that was never seen: a comment makes every one another."""
+    fresh = itertools.count()
+    return milliseconds(lambda: translate(f"// {next(fresh)}\n{source}", defines), repeat)
+
+
+def module(source: str, defines: dict[str, Any], repeat: int) -> float:
+    """Milliseconds for the module of a text that was never seen, whose sizes stay parameters."""
     import pytriton
 
     fresh = itertools.count()
-    return milliseconds(lambda: pytriton.translate(f"// {next(fresh)}\n{source}", defines), repeat)
+    return milliseconds(lambda: pytriton.translate(f"// module {next(fresh)}\n{source}", defines), repeat)
 
 
 def warm(source: str, defines: dict[str, Any], repeat: int) -> float:
     """Milliseconds for the very same call again."""
-    import pytriton
-
-    pytriton.translate(source, defines)
-    return milliseconds(lambda: pytriton.translate(source, defines), repeat)
+    translate(source, defines)
+    return milliseconds(lambda: translate(source, defines), repeat)
 
 
 def further_point(source: str, defines: dict[str, Any]) -> float:
     """Milliseconds per point of a sweep of 27 tiles, the first left out; each sweep is of a text of its own."""
-    import pytriton
-
     sizes = ([32, 64, 128], [32, 64, 128], [8, 16, 32])
     points = [dict(zip(("TM", "TN", "TK"), point, strict=True)) for point in itertools.product(*sizes)]
     rest = [defines | point for point in points if not point.items() <= defines.items()]
     times = []
     for number in range(5):
         text = f"// sweep {number}\n{source}"
-        pytriton.translate(text, defines)
-        times.append(milliseconds(lambda: [pytriton.translate(text, d) for d in rest], 1) / len(rest))  # noqa: B023
+        translate(text, defines)
+        times.append(milliseconds(lambda: [translate(text, d) for d in rest], 1) / len(rest))  # noqa: B023
     return statistics.median(times)
 
 
@@ -248,6 +261,7 @@ def measure() -> list[tuple[str, float, str]]:
         (f"dot ({source.count(chr(10))} lines), cold", cold(source, defines, 15), "ms"),
         ("dot, warm", warm(source, defines, 50), "ms"),
         ("dot, a further point of a sweep", further_point(source, defines), "ms"),
+        ("dot, as a module for other sizes", module(source, defines, 15), "ms"),
     ]
     for lines, repeat in ((200, 9), (1000, 3), (3000, 3), (5000, 3)):
         text = generated(lines)

@@ -159,7 +159,9 @@ def _specialised(
     others = {key: _others(key, value, made, _numbers(source.text, values)) for key, value in values.items()}
     long = made.text.count("\n") > MAX_PARAMETRIC_LINES
     fixed = {key: Digits(value) for key, value in values.items() if long or key in made.spelled}
-    near = {key: [x for x in some if x != values[key]] for key, (some, _) in others.items() if key not in fixed}
+    near = {
+        key: [x for x in some if x != values[key]] for key, (some, _) in others.items() if key not in fixed
+    }
     for change in _changes(near):
         together = _alike(made, {**given, **change}, again)
         if not together:
