@@ -3,7 +3,7 @@
 With a vocabulary of 50,000 words the scores are the largest tensor of a language model, so the
 kernels make no second one: forward overwrites each row with its negative log-probabilities, and
 loads the one that belongs to the label back; backward overwrites those with the gradient. A row that
-is no power of two long takes a block of the next multiple of 256.
+is not a power of two long takes a block of the next multiple of 256.
 
     python examples/cross_entropy.py
 """

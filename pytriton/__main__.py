@@ -74,18 +74,21 @@ def _parser() -> argparse.ArgumentParser:
     _add_text(command)
     command = commands.add_parser(
         "gradient",
-        help="print the backward of one kernel as Triton-C; of a folder, which kernels have one",
+        help="print the backward of one kernel as Triton-C; for a folder, list the kernels that have one",
     )
     _add_text(command)
-    command.add_argument("--outputs", metavar="Y,Z", help="what is differentiated, else all floating outputs")
-    command.add_argument("--inputs", metavar="X,W", help="by what, else all floating inputs")
+    command.add_argument("--outputs", metavar="Y,Z", help="outputs to differentiate (default: all floating)")
+    command.add_argument("--inputs", metavar="X,W", help="by which inputs (default: all floating)")
     command.add_argument(
-        "--checkpoints", action="store_true", help="keep less of what loops carry, and run them once more"
+        "--checkpoints", action="store_true", help="save less of what loops carry and rerun the loops"
     )
     command.add_argument(
-        "--scratch-bytes", type=int, metavar="N", help="so where a launch of usual size would keep more bytes"
+        "--scratch-bytes",
+        type=int,
+        metavar="N",
+        help="the same where a launch of usual size would save more than N bytes",
     )
-    add_arguments(commands.add_parser("run", help="run a program whose packages import the triton of old"))
+    add_arguments(commands.add_parser("run", help="run a program whose packages import the old triton"))
     add_port(commands)
     add_explain(commands)
     commands.add_parser("info", help="versions, device, folders, compilers: what a bug report needs")
@@ -97,7 +100,10 @@ def _parser() -> argparse.ArgumentParser:
 def _add_text(command: argparse.ArgumentParser) -> None:
     """The options of a command that reads a Triton-C text and prints another one."""
     command.add_argument(
-        "file", type=Path, metavar="FILE", help="a Triton-C text, or Python that has one; - reads stdin"
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="a Triton-C file, or a Python file with a kernel; - reads stdin",
     )
     command.add_argument(
         "-D",
@@ -105,9 +111,9 @@ def _add_text(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME[=VALUE]",
-        help="a define; without a value it is 1; of a list of numbers, 32,64, the first is taken",
+        help="a define; 1 without a value; the first of a list, 32,64",
     )
-    command.add_argument("--kernel", metavar="NAME", help="the kernel to translate, else the first")
+    command.add_argument("--kernel", metavar="NAME", help="the kernel to translate (default: the first)")
     command.add_argument(
         "-I",
         dest="include_dirs",

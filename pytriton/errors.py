@@ -240,9 +240,7 @@ MAX_COMPARED_LENGTH: Final = 100  # of the names that are compared: their distan
 def not_a_text(given: object) -> str:
     """What is said where a kernel's source was expected."""
     kind = type(given).__name__
-    return (
-        f"the source is of type {kind}, which is no text [TC515]\nhelp: give a str, bytes, or a pathlib.Path"
-    )
+    return f"expected source text or a Path, got {kind} [TC515]\nhelp: give a str, bytes, or a pathlib.Path"
 
 
 def counted(count: int, noun: str) -> str:

@@ -115,9 +115,7 @@ def translate(
     if not isinstance(source, str | bytes | os.PathLike | Source):
         raise LaunchError(not_a_text(source))
     if not isinstance(defines, Mapping | None):
-        raise LaunchError(
-            f"defines is {defines!r}, which is no dict [TC515]\nhelp: give defines={{'TM': 64}}"
-        )
+        raise LaunchError(f"defines must be a dict, not {defines!r} [TC515]\nhelp: give defines={{'TM': 64}}")
     folders = tuple(os.fspath(folder) for folder in include_dirs)
     report = Report()
     source = _source(source, name, report)

@@ -45,7 +45,7 @@ def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 
 # %%
-# 1000 is no multiple of 256. The last program finds 24 of its elements outside, and leaves them alone.
+# 1000 is not a multiple of 256. The last program finds 24 of its elements outside, and leaves them alone.
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x, y = torch.rand(2, 1000, device=device)

@@ -70,7 +70,7 @@ def forward_of(
     if kernel.buffers:
         refuse(
             "TC702",
-            "a kernel with a constant buffer has no backward here",
+            "a kernel with a constant buffer has no derived backward",
             kernel.buffers[0].span,
             help="pass the buffer as a parameter",
         )
@@ -130,7 +130,7 @@ def _chosen(
             known = ", ".join(s.name for s in default)
             refuse(
                 "TC700",
-                f"'{name}' is no {what} of kernel '{kernel.name}'",
+                f"'{name}' is not an {what} of kernel '{kernel.name}'",
                 kernel.span if symbol is None else symbol.span,
                 help=f"its {what}s are {known}" if known else None,
             )
@@ -144,7 +144,7 @@ def _check_memory(flow: Flow, kernel: KernelDef, outputs: Sequence[Symbol]) -> N
         span = write.statement.span
         roots = flow.roots(write.pointer)
         if len(roots) != 1 or None in roots:
-            refuse("TC703", "which parameter this writes cannot be said", span)
+            refuse("TC703", "cannot tell which parameter this writes", span)
         (root,) = roots
         assert root is not None
         if root in reads or (
@@ -158,7 +158,7 @@ def _check_memory(flow: Flow, kernel: KernelDef, outputs: Sequence[Symbol]) -> N
                 help="write to another parameter",
             )
         if flow.reinterpreted(write.pointer):
-            refuse("TC706", f"a pointer cast to another type leads into '{root.name}'", span)
+            refuse("TC706", f"a pointer cast to another type points into '{root.name}'", span)
     for symbol in outputs:
         writes = [write for write in flow.writes() if symbol in flow.roots(write.pointer)]
         if len({write.atomic for write in writes}) > 1:
@@ -184,9 +184,9 @@ def _check_input(flow: Flow, symbol: Symbol, written: set[Symbol | None]) -> Non
         refuse("TC700", f"'{symbol.name}' is never read", symbol.span)
     for load in loads:
         if len(flow.roots(load.pointer)) > 1:
-            refuse("TC703", f"whether this reads '{symbol.name}' cannot be said", load.span)
+            refuse("TC703", f"whether this reads '{symbol.name}' cannot be determined", load.span)
         if flow.reinterpreted(load.pointer):
-            refuse("TC706", f"a pointer cast to another type leads into '{symbol.name}'", load.span)
+            refuse("TC706", f"a pointer cast to another type points into '{symbol.name}'", load.span)
         element = element_of(symbol.type)
         if isinstance(element, PointerType) and element.element != element_of(load.type):  # type: ignore[arg-type]
             refuse("TC706", f"'{symbol.name}' is read as another type", load.span)

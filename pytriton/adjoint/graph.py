@@ -162,9 +162,9 @@ class _Builder:
             case _:
                 refuse(
                     "TC702",
-                    "no derivative goes through this jump",
+                    "this jump has no derivative",
                     statement.span,
-                    help="write the loop so that it ends by its condition, and what an iteration skips under 'if'",
+                    help="end the loop by its condition, and put what an iteration skips under 'if'",
                 )
 
     def loop(self, statement: Statement, init: Body, condition: Expr | None, body: Body) -> list[Item]:

@@ -340,12 +340,12 @@ class Reversed(Again):
             return
         refuse(
             "TC708",
-            f"the loop carries '{each.inside.name}', which is no sum: what an iteration makes of it depends on "
-            "it in another way than by adding to it",
+            f"the loop carries '{each.inside.name}', which is not a sum: an iteration does more "
+            "with it than add to it",
             next((d.statement.span for d in every(loop.body) if _gives(d, each.last)), loop.statement.span),
             f"its state is {_state(each)} for each iteration of each program",
             help="write the loop so that it only adds to what it carries, for instance with the statistics of a "
-            "row in one loop and its output in the next; or give this backward by hand",
+            "row in one loop and its output in the next; or write this backward by hand",
         )
 
     # ------------------------------------------------------------ what the rules ask for
@@ -443,10 +443,10 @@ def _named(each: Carried) -> Name:
 
 
 def _check_mask(mask: Expr, pointer: Expr, where: Span) -> None:
-    """Refuse a mask that repeats a pointer."""
+    """Refuse a mask that broadcasts a pointer."""
     shape, larger = shape_of(pointer.type), shape_of(mask.type)
     if len(larger) > len(shape) or broadcast_shapes(shape, larger) != shape:
-        refuse("TC703", "a pointer that its mask repeats has no derivative here", where)
+        refuse("TC703", "a pointer that its mask broadcasts has no derivative here", where)
 
 
 def _loaded(pointer: Formula, mask: Formula | None) -> Formula:

@@ -112,7 +112,7 @@ def back(expr: Expr, seed: Seed, at: Surroundings) -> None:
         case Call(function=function) if function in _FUNCTIONS:
             _FUNCTIONS[function](expr, _named(seed, at), at)
         case _:
-            refuse("TC701", "this has no rule for its derivative", expr.span)
+            refuse("TC701", "this has no derivative rule", expr.span)
 
 
 # ---------------------------------------------------------------- seeds
@@ -251,7 +251,7 @@ def _binary(expr: Binary, seed: Seed, at: Surroundings) -> None:
                 times = _times(quotient, at.value(expr))
                 back(right, replace(times, value=f.negated(times.value)), at)
         case _:
-            refuse("TC701", f"'{expr.operator}' of floating values has no rule for its derivative", expr.span)
+            refuse("TC701", f"'{expr.operator}' of floating values has no derivative rule", expr.span)
 
 
 def _select(test: Expr | None, mask: Formula, yes: Expr, no: Expr, seed: Seed, at: Surroundings) -> None:

@@ -107,10 +107,10 @@ class States:
             if not read.isdisjoint(map(self.of.number_of, self.of.with_twin(each.inside))):
                 refuse(
                     "TC708",
-                    f"the loop carries '{each.inside.name}', which is no sum of the same steps: what it is in an "
-                    "iteration can only be said by running all iterations before it",
+                    f"the loop carries '{each.inside.name}', which does not grow by equal steps: its value in "
+                    "an iteration needs all iterations before it",
                     self.loop.statement.span,
-                    help="let it grow by the same in each iteration",
+                    help="let it grow by the same amount in each iteration",
                 )
 
     # ------------------------------------------------------------ known by the number of the iteration

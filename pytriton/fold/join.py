@@ -218,7 +218,7 @@ class Joiner:
         return False
 
     def _pads(self, name: str, of: Set) -> bool:
-        """Whether a size is no power of two in one of these variants."""
+        """Whether a size is not a power of two in one of these variants."""
         values = self._variants.values.get(name, [])
         sizes = (values[variant] for variant in self._variants.members(of))
         return any(isinstance(size, int) and size & (size - 1) for size in sizes)

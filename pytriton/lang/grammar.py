@@ -77,7 +77,7 @@ class Parser:
         return len(tokens)
 
     def accepts(self) -> set[str]:
-        """The terminals that fit here; the end of the text is none."""
+        """The terminals that fit here; the end of the source is none."""
         accepts: set[str] = self._parser.accepts()  # type: ignore[no-untyped-call]
         return accepts - {"$END"}
 

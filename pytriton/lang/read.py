@@ -61,9 +61,9 @@ def read(
     """Preprocess and parse; raises a ``CompileError`` through ``report``."""
     if _FILE_NAME.fullmatch(source.text) or _names_file(source.text):
         help_ = f"give pathlib.Path({source.text!r})"
-        message = "this is the name of a file, not a text"
+        message = "this is the name of a file, not kernel source"
         if not _names_file(source.text):
-            message = "this looks like the name of a file, not a text, and there is no such file"
+            message = "this looks like the name of a file, not kernel source, and there is no such file"
             help_ += f"; relative names start at '{os.getcwd()}'"
         report.fatal("TC012", message, source, help=help_)
     if include_dirs:  # what they hold may change

@@ -252,9 +252,9 @@ def _join_lines(text: str) -> tuple[str, _Cuts]:
 
 
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_TOO_LARGE: Final = "the text is larger than 1 MiB"
-_TOO_MANY: Final = f"the text has more than {MAX_PIECES} tokens, comments and lines"
-_TOO_LARGE_HELP: Final = "give one kernel a text"
+_TOO_LARGE: Final = "the source is larger than 1 MiB"
+_TOO_MANY: Final = f"the source has more than {MAX_PIECES} tokens, comments and lines"
+_TOO_LARGE_HELP: Final = "put one kernel into each source"
 
 
 def _refuse_controls(source: Source, report: Report) -> None:
@@ -263,7 +263,7 @@ def _refuse_controls(source: Source, report: Report) -> None:
         where = Span(source, match.start(), match.end())
         point = ord(match[0])
         if point == 0:
-            report.error("TC003", "NUL character in the text", where, help="remove it")
+            report.error("TC003", "NUL character in the source", where, help="remove it")
         elif point < 0xA0:
             report.error("TC004", f"control character U+{point:04X}", where, help="remove it")
         else:
@@ -271,7 +271,7 @@ def _refuse_controls(source: Source, report: Report) -> None:
                 "TC005",
                 f"bidirectional control character {_named(match[0])}",
                 where,
-                help="remove it: it makes the text look different from what it means",
+                help="remove it: it makes the source look different from what it means",
             )
 
 
@@ -303,12 +303,12 @@ def _problem(text: str, span: Span) -> Problem | None:
         help_ = "put one character between the apostrophes"
         return Problem("TC008", "empty character constant", span, help_)
     if char == "'":
-        help_ = "end it with ' on the same line; an apostrophe can only stand in a comment"
+        help_ = "end it with ' on the same line; an apostrophe is only allowed in a comment"
         return Problem("TC008", "unterminated character constant", span, help_)
     if _CONTROL.match(char):
         return None
     if char == "\\":
-        help_ = "a line continuation must be the last character of its line, without a blank after it"
+        help_ = "a line continuation must be the last character of its line, without a space after it"
         return Problem("TC009", "stray backslash", span, help_)
     if char == "$":
         help_ = "names are made of the letters a-z and A-Z, digits and '_'"
@@ -317,11 +317,11 @@ def _problem(text: str, span: Span) -> Problem | None:
     elif char.isalpha():
         help_ = "names are made of the letters a-z and A-Z, digits and '_'; put the rest in a comment"
     elif unicodedata.category(char) in ("Zs", "Cf"):
-        help_ = "write an ordinary blank, or nothing, in its place"
+        help_ = "write an ordinary space, or nothing, instead"
     elif (ascii := _LOOKALIKES.get(char) or unicodedata.normalize("NFKC", char)).isascii():
-        help_ = f"write '{ascii}' in its place"
+        help_ = f"write '{ascii}' instead"
     else:
-        help_ = "only ASCII characters can stand outside comments"
+        help_ = "only ASCII characters are allowed outside comments"
     shown = f"'{char}'" if char.isascii() else _named(char)
     return Problem("TC009", f"stray character {shown}", span, help_)
 

@@ -39,7 +39,7 @@ def of_kernels(source: Source, wanted: Sequence[str]) -> str:
     for name in wanted:
         if name not in names:
             known = ", ".join(sorted(names)) or "none"
-            Report().fatal("TC205", f"there is no kernel '{name}' in this text, only {known}", source)
+            Report().fatal("TC205", f"there is no kernel '{name}' in this source, only {known}", source)
     for name, start, end in reversed(kernels):
         if name not in wanted:
             text = text[:start] + _blanked(text, start, end, lines) + text[end:]

@@ -45,7 +45,7 @@ class legacy_imports:
 
     def __init__(self, *packages: str) -> None:
         if not packages:
-            raise ValueError("legacy_imports takes the names of packages, and got none")
+            raise ValueError("legacy_imports takes the names of packages, got none")
         for name in packages:
             _check_name(name)
         self._packages = packages

@@ -32,7 +32,7 @@ def explain(name: str) -> str:
     last = name.rpartition(".")[2]
     today = f"use {_TODAY[last]}, or " if last in _TODAY else ""
     return (
-        f"{name} was a ready-made operator of old Triton, not the language, and pytriton does not have it: "
+        f"{name} was a ready-made operator of old Triton, not part of the language; pytriton does not provide it: "
         f"{today}copy the operator's Python and Triton-C files from that release into your package, "
         "where pytriton.kernel runs them"
     )

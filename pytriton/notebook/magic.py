@@ -72,7 +72,7 @@ def _parser() -> Parser:
         metavar="NAME[=VALUE]",
         help="a define; a list of numbers, 32,64, is a sweep",
     )
-    parser.add_argument("--kernel", metavar="NAME", help="which kernel of the text, else the first")
+    parser.add_argument("--kernel", metavar="NAME", help="the kernel of the source (default: the first)")
     parser.add_argument(
         "--num-warps", type=_numbers, metavar="N", help="warps for each program; 4,8 is a sweep"
     )

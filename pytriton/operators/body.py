@@ -148,7 +148,7 @@ class Body:
         if touched and not any(_meet(tensor, written) for tensor in allowed):
             raise refusal(
                 f"{self.name}: a kernel wrote argument '{touched[0]}', which the operator's schema "
-                "calls unwritten",
+                "declares unwritten",
                 "TC541",
                 f"define it with pytriton.op(..., mutates_args={touched}), or write to a copy",
             )
@@ -203,7 +203,9 @@ class _Recorded:
         if self.error is not None:
             raise self.error
         if len(self.runs) > 1:
-            raise refusal(f"{name}: its body does something else for each sample of a batch", "TC756", CURE)
+            raise refusal(
+                f"{name}: its body does something different for each sample of a batch", "TC756", CURE
+            )
         return next(iter(self.runs), "")
 
 

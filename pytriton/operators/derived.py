@@ -95,7 +95,7 @@ class Gradient:
         if any(other.refused.keys() != self._forward.refused.keys() for other in self._forwards.values()):
             refuse(
                 "TC709",
-                "the points of the sweep have gradients of different inputs",
+                "the configs of the sweep have gradients of different inputs",
                 self._forward.kernel.span,
             )
         self._usual = usual(self._forward)[1]
@@ -173,7 +173,7 @@ class Gradient:
         """
         for name in flowing.keys() - set(self.outputs):
             raise refusal(
-                f"'{name}' is no output of '{self._kernel.name}'",
+                f"'{name}' is not an output of '{self._kernel.name}'",
                 "TC755",
                 f"its outputs are {', '.join(self.outputs)}",
             )
@@ -193,7 +193,7 @@ class Gradient:
         extent = sum((size - 1) * step for size, step in zip(memory.shape, memory.stride(), strict=True)) + 1
         if (reach is None or reach > extent) and not is_whole(memory):
             raise refusal(
-                f"'{name}' is expanded, and that the kernel reads its own elements only is not shown",
+                f"'{name}' is expanded, and the kernel is not proven to read only its own elements",
                 "TC753",
                 f"pass {name}.contiguous(), or its strides",
             )
@@ -274,14 +274,14 @@ class Gradient:
             name, value = symbol.name, given[symbol.name]
             if not isinstance(value, torch.Tensor):
                 raise refusal(
-                    f"'{name}' is {type(value).__name__}: a gradient is that of a tensor",
+                    f"'{name}' is {type(value).__name__}: only tensors have gradients",
                     "TC755",
                     "pass the tensor itself, or leave it out of inputs= and outputs=",
                 )
             wanted = DTYPES[str(target(symbol))]
             if value.dtype != wanted:
                 raise refusal(
-                    f"'{name}' has dtype {value.dtype}, and its gradient is that of '{symbol.declaration.strip()}'",
+                    f"'{name}' has dtype {value.dtype}, but its gradient is that of '{symbol.declaration.strip()}'",
                     "TC755",
                     f"pass a tensor of {wanted}",
                 )
@@ -292,7 +292,7 @@ class Gradient:
         for name in (*self.inputs, *self.outputs):
             if overlaps_itself(given[name]):
                 raise refusal(
-                    f"elements of '{name}' share memory: their gradients cannot be told apart",
+                    f"elements of '{name}' share memory: their gradients cannot be separated",
                     "TC753",
                     f"pass {name}.contiguous()",
                 )
@@ -316,7 +316,7 @@ class Gradient:
                 if share_memory(tensors[name], reach.get(name), tensors[other], reach.get(other)):
                     raise refusal(
                         f"'{other}' shares memory with '{name}', which the kernel writes: the backward cannot know "
-                        "what was there",
+                        "the overwritten values",
                         "TC751",
                         "let the kernel write to a new tensor",
                     )
@@ -337,7 +337,7 @@ class Gradient:
         if not points:
             return None
         if len(points) < len(grids):
-            raise refusal(f"some points of the sweep of '{self._kernel.name}' launch nothing", "TC755")
+            raise refusal(f"some configs of the sweep of '{self._kernel.name}' launch nothing", "TC755")
         facts = self._facts_of(points, sizes, device)
         if facts.scratch > allowed:
             others = {config: point.kept_otherwise() for config, point in points.items()}
@@ -345,7 +345,7 @@ class Gradient:
         if facts.scratch > allowed:
             raise refusal(
                 f"what the loops of '{self._kernel.name}' carry takes {facts.scratch} bytes, even if not all "
-                f"iterations are kept, and {allowed} are allowed",
+                f"iterations are saved, and {allowed} are allowed",
                 "TC708",
                 f"allow them by scratch_bytes={facts.scratch}, launch fewer programs at a time, or let the loop "
                 "only add to what it carries",
@@ -392,7 +392,7 @@ class Gradient:
         if len({each.text for each in made}) > 1:
             refuse(
                 "TC709",
-                "the points of the sweep have different backwards",
+                "the configs of the sweep have different backwards",
                 self._forward.kernel.span,
                 help="derive them one by one: gradient(..., defines={...})",
             )
@@ -406,7 +406,7 @@ class Gradient:
             return
         if not torch.is_deterministic_algorithms_warn_only_enabled():
             raise refusal(
-                f"the gradient of {', '.join(sorted(names))} is added up by atomics, in no fixed order",
+                f"the gradient of {', '.join(sorted(names))} is accumulated by atomics, in no fixed order",
                 "TC754",
                 "torch.use_deterministic_algorithms(True) is in force; allow it, or read each element once",
             )

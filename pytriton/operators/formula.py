@@ -231,7 +231,7 @@ def _walked_back(
     different = difference(recorded, tape) if recorded else None
     if different:
         raise refusal(
-            f"{name}: its body does something else in the backward than in the forward: {different}",
+            f"{name}: its body does something different in the backward than in the forward: {different}",
             "TC756",
             CURE,
         )
@@ -255,7 +255,7 @@ def _walked_back(
             _launch_back(entry, flow, reached, scratch_bytes)
     if not isinstance(INSIDE.frame, Shapes) and any(map(flow.beside, wanted)):
         raise refusal(
-            f"{name}: a kernel reads memory beside an argument that is a view, and its gradient would be lost",
+            f"{name}: a kernel reads memory outside an argument that is a view, and its gradient would be lost",
             "TC756",
             "pass the tensor that holds all that is read",
         )

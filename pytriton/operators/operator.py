@@ -295,7 +295,9 @@ def op(
         name = f"{function.__module__.replace('.', '_')}::{function.__name__}"
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name.partition("::")[0] in _RESERVED:
         raise refusal(
-            f"'{name}' can name no operator", "TC540", "write 'mylib::sin', with a namespace of your own"
+            f"'{name}' is not a valid operator name",
+            "TC540",
+            "write 'mylib::sin', with a namespace of your own",
         )
 
     @entry

@@ -105,7 +105,7 @@ def override(name: str, operator: Operator, dispatch_key: str = "CUDA") -> Overr
     if dispatch_key not in _KEYS:
         raise refusal(f"override: there is no dispatch key {dispatch_key!r}", "TC544", "'CPU' or 'CUDA'")
     if not isinstance(operator, Operator):
-        raise refusal(f"override: {operator!r} is no operator", "TC544", "make it one with pytriton.op")
+        raise refusal(f"override: {operator!r} is not an operator", "TC544", "make it one with pytriton.op")
     native = _native(name)
     mine, theirs = _shape(operator.overload._schema), _shape(native._schema)
     if mine != theirs:

@@ -72,9 +72,9 @@ def needs(
             count = point.accesses.at_most(loops[state.loop])
             if count is None:
                 raise refusal(
-                    "how often the loop runs at most is not known for this launch, so scratch has no size",
+                    "the number of iterations has no known bound in this launch, so scratch has no size",
                     "TC708",
-                    "end it by a comparison of what it counts with a number",
+                    "end it by comparing its counter with a number",
                 )
             if state.segments:
                 count = max(math.isqrt(count - 1) + 1, 1) if count else 1
@@ -119,7 +119,7 @@ def check_stores(point: Point, values: Mapping[str, int], device: torch.device) 
         if not once and not stored_once(point.forward, writes, values, point.grid, device):
             stores = "\n".join(write.statement.span.text.strip() for write in writes)
             raise refusal(
-                f"that '{symbol.name}' is stored at most once at each element cannot be shown for this "
+                f"no proof that each element of '{symbol.name}' is stored at most once in this "
                 f"launch (grid {point.grid})\n{stores}",
                 "TC750",
                 "check strides, sizes and masks, and the grid; outputs that are added to by atomic_add "

@@ -320,7 +320,7 @@ def _check_order(name: str, entries: Iterable[Entry]) -> None:
         again = any(key in read or (key in changed and not adds) for key, adds in writes.items())
         if again or (isinstance(entry, Launch) and len(writes) < len(entry.writes)):
             raise refusal(
-                f"{name}: {what} writes what was written or read before",
+                f"{name}: {what} writes memory that was written or read before",
                 "TC757",
                 "let each launch write to tensors of its own",
             )

@@ -1,8 +1,8 @@
 """``python -m pytriton port``: the options, and the order of the work.
 
-Exit status: 0 nothing to do or all done, 1 something needs a person (what was ported is written all the same; with
-``--check`` also: a file is missing or out of date), 2 wrong usage. Files that were edited since they were written
-stay as they are.
+Exit status: 0 nothing to do or all done, 1 manual work is needed (what was ported is written anyway; with
+``--check`` also: a file is missing or out of date), 2 wrong usage. Files edited since they were written stay as
+they are.
 """
 
 from __future__ import annotations
@@ -50,17 +50,19 @@ def add_port(commands: Any) -> None:
         "paths", nargs="+", type=Path, metavar="PATH", help="a package, or files and folders to search"
     )
     command.add_argument("--out", type=Path, default=Path("ported"), metavar="DIR", help="default: ported")
-    command.add_argument("--diff", action="store_true", help="show what would change, write nothing")
+    command.add_argument("--diff", action="store_true", help="show the changes, write nothing")
     command.add_argument(
         "--in-place", action="store_true", help="change the package itself (commit it first)"
     )
     command.add_argument(
-        "--kernels-only", action="store_true", help="a folder of kernels alone, also of a package"
+        "--kernels-only", action="store_true", help="write a folder of kernels alone, even of a package"
     )
     command.add_argument("--check", action="store_true", help="write nothing; 1 if anything is out of date")
     command.add_argument("--report", type=Path, metavar="FILE", help="a report as .html or .json")
     command.add_argument(
-        "--with-tests", action="store_true", help="also tests against the old texts, beside the ported folder"
+        "--with-tests",
+        action="store_true",
+        help="also tests against the old sources, next to the ported folder",
     )
     command.add_argument(
         "--run", metavar="PROGRAM",
@@ -68,7 +70,7 @@ def add_port(commands: Any) -> None:
     )  # fmt: skip
     command.add_argument(
         "-D", dest="defines", action="append", default=[], metavar="NAME=VALUE[,VALUE]",
-        help="a define for every text; a list is a sweep",
+        help="a define for every source; a list is a sweep",
     )  # fmt: skip
 
 
@@ -80,7 +82,7 @@ def port(options: argparse.Namespace) -> int:
     is_package = _is_package(options)
     root = options.paths[0].resolve() if is_package else root_of(options.paths)
     if is_package and is_ported(root):
-        print(f"{root.name}: is ported already")
+        print(f"{root.name}: is already ported")
         return 0
     try:
         paths = list(files(options.paths, options.out))
@@ -115,7 +117,7 @@ def _is_package(options: argparse.Namespace) -> bool:
 
 def _misuse(options: argparse.Namespace) -> str | None:
     if sum((options.diff, options.check, options.in_place)) > 1:
-        return "--diff, --check and --in-place exclude each other"
+        return "--diff, --check and --in-place are mutually exclusive"
     if options.in_place and not _is_package(options):
         return "--in-place is for one package: a folder with an __init__.py"
     if options.in_place and (changed := uncommitted(options.paths[0].resolve())):
@@ -123,7 +125,7 @@ def _misuse(options: argparse.Namespace) -> str | None:
     if options.report is not None and options.report.suffix not in (".html", ".json"):
         return f"{options.report}: a report is an .html or a .json file"
     if options.out.exists() and not options.out.is_dir():
-        return f"{options.out}: is no directory"
+        return f"{options.out}: is not a directory"
     return None
 
 

@@ -31,7 +31,7 @@ def derived_kernels(folder: Path, given: Mapping[str, Any]) -> Iterator[str]:
         job = gather(found, given)
         place = f"{found.path}:{found.text.line_at(0)}"
         for name in ["a text"] if job.problem else DECLARED.findall(job.text):
-            verdict, code = "its text is only known when the program runs", "not known"
+            verdict, code = "its source is only known at run time", "not known"
             if job.problem is None:
                 defines, _ = defines_of_job(job, name)
                 name = str(defines.get(name, name))

@@ -17,7 +17,7 @@ _BELOW: Final = {
             "pytriton translate kernels.c --kernel backward -D TILE=256",
             "cat add.c | pytriton translate - -D TILE=256",
         ),
-        "0 done, 1 errors in the text, 2 wrong usage",
+        "0 done, 1 errors in the source, 2 wrong usage",
     ),
     "gradient": (
         (
@@ -25,7 +25,7 @@ _BELOW: Final = {
             "pytriton gradient softmax.c -D TYPE=float -D TN=1024 -o softmax_backward.c",
             "pytriton gradient layer_norm.c -D TN=256 --outputs Y --inputs X,W",
         ),
-        "0 done, 1 errors in the text or no derivative, 2 wrong usage",
+        "0 done, 1 errors in the source or no derivative, 2 wrong usage",
     ),
     "run": (
         (
@@ -41,7 +41,7 @@ _BELOW: Final = {
             "pytriton port kernels/ --kernels-only --check",
             "pytriton port ops.py -D TYPE=half,float -D TN=256 --with-tests --report report.html",
         ),
-        "0 done, 1 something needs a person or is out of date, 2 wrong usage",
+        "0 done, 1 manual work is needed or something is out of date, 2 wrong usage",
     ),
     "explain": (("pytriton explain TC302", "pytriton explain --list"), "0 done, 2 no such code"),
     "info": (("pytriton info",), "0"),

@@ -79,7 +79,7 @@ def remarks(text: PortedText, kernel: PortedKernel, root: Path) -> list[Note]:
     ]
     if not launches(text, root):
         notes.append(
-            Note(here, "no launch of it was found: its defines are those of the text alone, and of -D")
+            Note(here, "no launch of it was found: its defines are those of the source alone, and of -D")
         )
     if kernel.apart:
         notes.append(Note(here, f"it became several functions: {kernel.apart}"))
@@ -142,7 +142,7 @@ def _unknown(text: PortedText, here: str, root: Path) -> Iterator[Note]:
             if value.kind is None:
                 yield Note(
                     place,
-                    f"the define {name} is '{value.text[:60]}', only known when the program runs: use --run",
+                    f"the define {name} is '{value.text[:60]}', only known at run time: use --run",
                 )
     if not launches(text, root):
         yield Note(here, "no launch of it was found: give its defines with -D NAME=VALUE")

@@ -83,5 +83,5 @@ def from_state(state: Mapping[str, Any]) -> tuple[Definition, Constants]:
         raise refusal(
             f"a kernel that pytriton {version or 'of an unknown version'} pickled cannot be read: {error}",
             "TC522",
-            f"this is pytriton {__version__}: pickle it with the same version, or make it anew from its text",
+            f"this is pytriton {__version__}: pickle it with the same version, or create it again from its source",
         ) from error

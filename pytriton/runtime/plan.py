@@ -238,7 +238,7 @@ class Plan:
         kernel = self.first.translation.kernel
         if device != CPU:
             help_ = "pass the tensors: those are copied to the CPU"
-            raise refusal(f"{kernel}: only launches on the CPU can be looked into", "TC515", help_)
+            raise refusal(f"{kernel}: only launches on the CPU can be inspected", "TC515", help_)
         sizes = grid_of(self.first, grid)
         if sizes is None:
             raise refusal(
@@ -382,7 +382,7 @@ class Plan:
             if position is None:
                 known = ", ".join(parameter.name for parameter in binder.parameters)
                 raise refusal(
-                    f"{binder.kernel}: autotune_key names '{name}', which is no parameter",
+                    f"{binder.kernel}: autotune_key names '{name}', which is not a parameter",
                     "TC516",
                     f"it has {known}",
                 )

@@ -435,15 +435,15 @@ class TestDefines:
     @pytest.mark.parametrize(
         ("defines", "expected"),
         [
-            ({"1a": 1}, "TC150 the name of define '1a' is no name"),
-            ({"a-b": 1}, "TC150 the name of define 'a-b' is no name"),
+            ({"1a": 1}, "TC150 '1a' is not a valid define name"),
+            ({"a-b": 1}, "TC150 'a-b' is not a valid define name"),
             ({"defined": 1}, "TC150 'defined' cannot be defined"),
-            ({"A": [1]}, "TC151 define 'A' is of type list, which means nothing here"),
-            ({"A": None}, "TC151 define 'A' is of type NoneType, which means nothing here"),
+            ({"A": [1]}, "TC151 define 'A' has type list, which is not supported"),
+            ({"A": None}, "TC151 define 'A' has type NoneType, which is not supported"),
             ({"A": 1 << 64}, "TC152 define 'A' does not fit in 64 bits"),
             ({"A": 10**5000}, "TC152 define 'A' does not fit in 64 bits"),
             ({"A": "99999999999999999999"}, "TC152 define 'A' does not fit in 64 bits"),
-            ({"A": "x ##"}, "TC105 '##' stands between two tokens, here it has only one"),
+            ({"A": "x ##"}, "TC105 '##' requires a token on each side"),
         ],
     )
     def test_errors(self, defines: dict[str, object], expected: str) -> None:
@@ -556,48 +556,48 @@ class TestComments:
     [
         ("#foo", "TC101 unknown directive '#foo'"),
         ("#define", "TC102 #define without a name"),
-        ("#define 1", "TC102 #define wants a name, found '1'"),
+        ("#define 1", "TC102 #define requires a name, found '1'"),
         ("#define defined", "TC102 'defined' cannot be defined"),
         ("#define __LINE__ 1", "TC102 '__LINE__' cannot be defined"),
-        ("#undef", "TC102 #undef wants the name of a macro"),
-        ("#define F(", "TC103 the parameters of macro 'F' have no end"),
-        ("#define F(a, a) a", "TC103 parameter 'a' stands here twice"),
-        ("#define F(a b) a", "TC103 'b' does not fit in the parameters of macro 'F'"),
-        ("#define F(..., a) a", "TC103 ',' does not fit in the parameters of macro 'F'"),
-        ("#define F(a,) a", "TC103 ')' does not fit in the parameters of macro 'F'"),
-        ("#define F(1) a", "TC103 '1' does not fit in the parameters of macro 'F'"),
-        ("#define F(a) #b", "TC104 '#' wants a parameter of the macro, found 'b'"),
-        ("#define F ## a", "TC105 '##' stands between two tokens, here it has only one"),
-        ("#define F(a) a ##", "TC105 '##' stands between two tokens, here it has only one"),
+        ("#undef", "TC102 #undef requires the name of a macro"),
+        ("#define F(", "TC103 the parameter list of macro 'F' is not closed"),
+        ("#define F(a, a) a", "TC103 parameter 'a' is declared twice"),
+        ("#define F(a b) a", "TC103 'b' is not valid in the parameters of macro 'F'"),
+        ("#define F(..., a) a", "TC103 ',' is not valid in the parameters of macro 'F'"),
+        ("#define F(a,) a", "TC103 ')' is not valid in the parameters of macro 'F'"),
+        ("#define F(1) a", "TC103 '1' is not valid in the parameters of macro 'F'"),
+        ("#define F(a) #b", "TC104 '#' requires a parameter of the macro, found 'b'"),
+        ("#define F ## a", "TC105 '##' requires a token on each side"),
+        ("#define F(a) a ##", "TC105 '##' requires a token on each side"),
         ("#define F __VA_ARGS__", "TC106 __VA_ARGS__ in a macro without '...'"),
-        ("#define F(a) a\nF(1, 2)", "TC108 macro 'F' wants 1 argument, found 2"),
-        ("#define F(a, b) a\nF()", "TC108 macro 'F' wants 2 arguments, found 1"),
-        ("#define F(a, b, ...) a\nF(1)", "TC108 macro 'F' wants at least 2 arguments, found 1"),
-        ("#define F() a\nF(1)", "TC108 macro 'F' wants 0 arguments, found 1"),
-        ("#define F(a) a\nF(1, (2)", "TC109 the arguments of macro 'F' have no end"),
-        ("#define F(a) a\n#if F(1\n#endif", "TC109 the arguments of macro 'F' have no end"),
+        ("#define F(a) a\nF(1, 2)", "TC108 macro 'F' requires 1 argument, found 2"),
+        ("#define F(a, b) a\nF()", "TC108 macro 'F' requires 2 arguments, found 1"),
+        ("#define F(a, b, ...) a\nF(1)", "TC108 macro 'F' requires at least 2 arguments, found 1"),
+        ("#define F() a\nF(1)", "TC108 macro 'F' requires 0 arguments, found 1"),
+        ("#define F(a) a\nF(1, (2)", "TC109 the argument list of macro 'F' is not closed"),
+        ("#define F(a) a\n#if F(1\n#endif", "TC109 the argument list of macro 'F' is not closed"),
         ("#define F(a) a##+\nF(1)", "TC110 '1' ## '+' is not one token"),
         ("#define F(a, b) a##b\nF(/, /)", "TC110 '/' ## '/' is not one token"),
         ("#if\n#endif", "TC120 #if without an expression"),
-        ("#if 1 +\n#endif", "TC120 the #if expression ends where a value should stand"),
-        ("#if 1 2\n#endif", "TC120 found '2' in #if, wanted an operator"),
-        ("#if (1\n#endif", "TC120 the #if expression ends where ')' should stand"),
-        ("#if 1 ? 2\n#endif", "TC120 the #if expression ends where ':' should stand"),
-        ("#if A = 1\n#endif", "TC120 found '=' in #if, wanted an operator"),
-        ('#if "a"\n#endif', "TC120 found '\"a\"' in #if, wanted a value"),
-        ("#if 1.5\n#endif", "TC121 '1.5' is not an integer, and #if counts in integers"),
-        ("#if 1x\n#endif", "TC121 '1x' is not an integer, and #if counts in integers"),
+        ("#if 1 +\n#endif", "TC120 the #if expression ends where a value is expected"),
+        ("#if 1 2\n#endif", "TC120 expected an operator in #if, found '2'"),
+        ("#if (1\n#endif", "TC120 the #if expression ends where ')' is expected"),
+        ("#if 1 ? 2\n#endif", "TC120 the #if expression ends where ':' is expected"),
+        ("#if A = 1\n#endif", "TC120 expected an operator in #if, found '='"),
+        ('#if "a"\n#endif', "TC120 expected a value in #if, found '\"a\"'"),
+        ("#if 1.5\n#endif", "TC121 '1.5' is not an integer, and #if computes with integers"),
+        ("#if 1x\n#endif", "TC121 '1x' is not an integer, and #if computes with integers"),
         ("#if 18446744073709551616\n#endif", "TC121 18446744073709551616 does not fit in 64 bits"),
-        ("#if HALF\n#endif", "TC121 define 'HALF' is 0.5, and #if counts in integers"),
+        ("#if HALF\n#endif", "TC121 define 'HALF' is 0.5, and #if computes with integers"),
         ("#if '\\q'\n#endif", "TC121 character constant '\\q' has no value in #if"),
         ("#if 1 / 0\n#endif", "TC122 division by zero in #if"),
         ("#if 1 % (A - A)\n#endif", "TC122 division by zero in #if"),
         ("#if 1 << -1\n#endif", "TC123 shift by -1 in #if, a count must be from 0 to 63"),
         ("#if 1 >> 64\n#endif", "TC123 shift by 64 in #if, a count must be from 0 to 63"),
-        ("#if defined\n#endif", "TC125 'defined' wants a macro name"),
-        ("#if defined(A\n#endif", "TC125 'defined' wants a macro name"),
-        ("#ifdef\n#endif", "TC125 #ifdef wants the name of a macro"),
-        ("#ifndef 1\n#endif", "TC125 #ifndef wants the name of a macro"),
+        ("#if defined\n#endif", "TC125 'defined' requires a macro name"),
+        ("#if defined(A\n#endif", "TC125 'defined' requires a macro name"),
+        ("#ifdef\n#endif", "TC125 #ifdef requires the name of a macro"),
+        ("#ifndef 1\n#endif", "TC125 #ifndef requires the name of a macro"),
         ("#endif", "TC130 #endif without #if"),
         ("#else", "TC130 #else without #if"),
         ("#elif 1", "TC130 #elif without #if"),
@@ -608,10 +608,10 @@ class TestComments:
         ("#error don't do this", "TC140 #error don't do this"),
         ("#error", "TC140 #error"),
         ('#include "a.h"', "TC141 #include of 'a.h', but there are no include directories"),
-        ("#include", "TC143 #include wants the name of a file"),
-        ("#include <a.h", "TC143 #include wants the name of a file"),
+        ("#include", "TC143 #include requires the name of a file"),
+        ("#include <a.h", "TC143 #include requires the name of a file"),
         ("#if 0\n/* x", "TC006 unterminated comment"),
-        ("#if 0\n\0\n#endif", "TC003 NUL character in the text"),
+        ("#if 0\n\0\n#endif", "TC003 NUL character in the source"),
         ("a $", "TC009 stray character '$'"),
     ],
 )
@@ -621,7 +621,7 @@ def test_errors(text: str, expected: str) -> None:
 
 def test_rendered_argument_count() -> None:
     assert findings("#define F(a, b) a\nx = F(1);").errors[0].render() == (
-        "k.c:2:5: error: macro 'F' wants 2 arguments, found 1 [TC108]\n"
+        "k.c:2:5: error: macro 'F' requires 2 arguments, found 1 [TC108]\n"
         "    2 | x = F(1);\n"
         "      |     ^\n"
         "k.c:1:9: note: defined here\n"
@@ -641,7 +641,7 @@ def test_rendered_unknown_directive() -> None:
 
 def test_rendered_define_of_no_type() -> None:
     assert findings("x", TM=[16, 32]).errors[0].render() == (
-        "k.c: error: define 'TM' is of type list, which means nothing here [TC151]\n"
+        "k.c: error: define 'TM' has type list, which is not supported [TC151]\n"
         "help: give an int, a bool, a float, a torch.dtype, or a str of Triton-C"
     )
 

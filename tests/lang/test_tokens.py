@@ -152,8 +152,8 @@ def test_end_has_a_place() -> None:
         ('"abc\\"', ["TC007 unterminated string"]),
         ("don't\nx", ["TC008 unterminated character constant"]),
         ("''", ["TC008 empty character constant"]),
-        ("a\0b", ["TC003 NUL character in the text"]),
-        ("/* \0 */", ["TC003 NUL character in the text"]),
+        ("a\0b", ["TC003 NUL character in the source"]),
+        ("/* \0 */", ["TC003 NUL character in the source"]),
         ("a\x07", ["TC004 control character U+0007"]),
         ("// \x85", ["TC004 control character U+0085"]),
         (
@@ -189,7 +189,7 @@ def test_rendered_continuation_with_blank() -> None:
         "    1 | a \\ \n"
         "      |   ^\n"
         "help: a line continuation must be the last character of its line,"
-        " without a blank after it"
+        " without a space after it"
     )
 
 
@@ -197,7 +197,7 @@ def test_too_large() -> None:
     report = Report()
     with pytest.raises(ParseError) as caught:
         tokenize(Source("x" * (MAX_TEXT + 1), "k.c"), report)
-    assert str(caught.value).startswith("k.c: error: the text is larger than 1 MiB [TC002]")
+    assert str(caught.value).startswith("k.c: error: the source is larger than 1 MiB [TC002]")
 
 
 class TestDecode:

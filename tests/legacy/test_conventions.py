@@ -108,7 +108,7 @@ def test_2020_the_call_wins_over_the_constructor() -> None:
 
 def test_2020_a_sweep_is_the_product_of_all_lists() -> None:
     defines = {"TYPE": "float", "TILE": [-16, -8], "UNUSED": [1, 2]}
-    with pytest.raises(triton.TuneError, match="no candidate of the sweep is left") as caught:
+    with pytest.raises(triton.TuneError, match="no variant of the sweep is left") as caught:
         triton.kernel(SCALE, defines=defines, num_warps=[2, 4])(None, None, 1.0, 40, grid=(1,))
     named = re.findall(r"TILE=-(\d+), UNUSED=(\d), num_warps=(\d)\)", str(caught.value))
     assert len(named) == len(set(named)) == 8

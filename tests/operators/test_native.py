@@ -379,7 +379,7 @@ class TestRefusals:
             kernel(x, x.numel(), grid=1)
 
         assert launches(program, 16)
-        with pytest.raises(Exception, match=r"'n' \(int n __multipleof\(8\)\) is no multiple of 8|TC508"):
+        with pytest.raises(Exception, match=r"'n' \(int n __multipleof\(8\)\) is not a multiple of 8|TC508"):
             launches(program, 17)
 
     def test_range(self) -> None:
@@ -414,7 +414,7 @@ class TestBrokenPromises:
 
         kernel = pytriton.kernel(SCORES, {"TK": 16})
         with pytest.warns(
-            RuntimeWarning, match=r"'K' .* is no multiple of 16: the promise is dropped for this launch"
+            RuntimeWarning, match=r"'K' .* is not a multiple of 16: the promise is dropped for this launch"
         ):
             found = launches(program, 32, 48, 41, 43, 64, dynamic=True)
         assert ["mask" in launch["kernel"].fn.src for (launch,) in found] == [False, True]

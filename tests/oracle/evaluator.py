@@ -141,7 +141,7 @@ class _Program:
         assert isinstance(symbol.type, ScalarType)
         assert isinstance(argument, int | float)
         if symbol.multiple_of > 1 and argument % symbol.multiple_of:
-            raise Undefined(f"{symbol.name} is no multiple of {symbol.multiple_of}")
+            raise Undefined(f"{symbol.name} is not a multiple of {symbol.multiple_of}")
         return _number(argument, symbol.type)
 
     # ------------------------------------------------------------ statements
@@ -166,7 +166,7 @@ class _Program:
         if symbol.multiple_of > 1 and self.promises:
             value = self.variables[symbol]
             if (self.known(value, "a promise") % symbol.multiple_of != 0).any():
-                raise Undefined(f"{symbol.name} is no multiple of {symbol.multiple_of}")
+                raise Undefined(f"{symbol.name} is not a multiple of {symbol.multiple_of}")
 
     def _assign(self, statement: typed.Assign) -> None:
         self._set(statement.symbol, statement.value)

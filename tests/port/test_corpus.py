@@ -56,7 +56,7 @@ def ported(folder: Path, path: Path, *more: str) -> dict[str, Any]:
     done = run(folder, *command, *more)
     assert done.returncode == 0, done.stdout + done.stderr
     data: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    assert data["sums"]["kernels"]["needs a person"] == 0
+    assert data["sums"]["kernels"]["needs manual work"] == 0
     return data
 
 
@@ -83,7 +83,7 @@ def test_a_text_that_only_a_run_shows(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(["port", str(path), "--kernels-only", "--out", str(tmp_path / "bare")]) == 1
     said = capsys.readouterr().err
     assert "contract.py:40: line 43: the part {" in said
-    assert "of a name is only known when the program runs" in said
+    assert "of a name is only known at run time" in said
     (tmp_path / "use.py").write_text(USE)
     data = ported(tmp_path, path, "--with-tests", "--run", "use.py")
     names = ["contract_bmk_bkn_bmn", "contract_bmk_bmn_bkn", "contract_bmn_bkn_bmk"]

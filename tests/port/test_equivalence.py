@@ -123,7 +123,7 @@ def test_a_lock_that_is_another_ones_counter(tmp_path: Path) -> None:
 
 def test_a_lock_that_even_one_program_cannot_open(tmp_path: Path) -> None:
     text = LOCKED.replace("atomic_xchg(plock, 0);", "while (atomic_cas(plock, 0, 1) == 1);")
-    with pytest.raises(Exception, match="waits for ever"), pytest.warns(match="a lock stays closed"):
+    with pytest.raises(Exception, match="waits forever"), pytest.warns(match="a lock stays closed"):
         compared(tmp_path, text, "accumulate", 16)
 
 

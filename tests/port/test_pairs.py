@@ -116,5 +116,5 @@ def test_what_is_written_is_checked(
     written(Generated(files, PROGRAM, []), tmp_path)
     status, said = ported(tmp_path, capsys)
     assert status == 1
-    assert "what was written for this text is wrong with {'TN': 16}: " in said
+    assert "what was written for this source is wrong with {'TN': 16}: " in said
     assert ("a/scale.c:" if fault == "labels" else "both.py:") in said

@@ -113,7 +113,7 @@ def test_finds_every_kind_and_grades_it(repository: Path, capsys: pytest.Capture
     assert (first["place"], first["code"]) == ("docs/other.c:2", "TC203")
     assert "give its defines with -D" in last["text"]
     assert f"{first['place']}: {first['text']} [TC203]" in capsys.readouterr().err
-    assert found["sums"]["kernels"] == {"ported": 2, "ported with notes": 2, "needs a person": 0}
+    assert found["sums"]["kernels"] == {"ported": 2, "ported with notes": 2, "needs manual work": 0}
 
 
 def test_defines_of_the_command_line_finish_the_work(repository: Path) -> None:

@@ -17,7 +17,7 @@ TYPES = [torch.float16, torch.bfloat16, torch.float32]
 BY_TYPE = pytest.mark.parametrize("dtype", TYPES, ids=["half", "bfloat16", "float"])
 GPU = pytest.param("cuda", marks=pytest.mark.gpu)
 # heads, queries, keys, head size
-# the last of each: a head size that is no power of two
+# the last of each: a head size that is not a power of two
 SMALL_SIZES = [(1, 1, 1, 16), (2, 16, 16, 32), (3, 35, 50, 16), (1, 5, 70, 64), (2, 20, 33, 40)]
 REAL = [(1, 1, 1, 16), (16, 1024, 1024, 64), (7, 513, 777, 128), (64, 100, 2049, 32), (8, 300, 500, 80)]
 CASES = [

@@ -222,7 +222,7 @@ class TestSweepOnCpu:
         with pytest.raises(TuneError) as caught:
             pytriton.kernel(ADD, {"TILE": [-1, -2]})(*[None] * 3, 1, grid=1)
         lines = str(caught.value).split("\n")
-        assert lines[0] == "no candidate of the sweep is left [TC601]"
+        assert lines[0] == "no variant of the sweep is left [TC601]"
         assert lines[1].startswith("  Config(TILE=-1, num_warps=4): <kernel>")
         assert lines[2].startswith("  Config(TILE=-2, num_warps=4): <kernel>")
         assert lines[3] == "help: try smaller tiles"
@@ -322,12 +322,12 @@ class TestHeuristics:
         assert seen == [4, 8]
 
     def test_no_function(self) -> None:
-        with pytest.raises(LaunchError, match=r"heuristic 'EVEN' is 1, which is no function \[TC515\]"):
+        with pytest.raises(LaunchError, match=r"heuristic 'EVEN' is 1, which is not a function \[TC515\]"):
             pytriton.kernel(EVEN, heuristics={"EVEN": 1})  # type: ignore[dict-item]
 
     def test_no_define(self) -> None:
         kernel = pytriton.kernel(EVEN, heuristics={"EVEN": lambda args: None})
-        with pytest.raises(LaunchError, match=r"define 'EVEN' is None, a NoneType \[TC513\]"):
+        with pytest.raises(LaunchError, match=r"define 'EVEN' must not be None \[TC513\]"):
             kernel(torch.zeros(1), 8, grid=1)
 
     def test_syntax_is_checked_now(self) -> None:

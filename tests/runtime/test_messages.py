@@ -78,10 +78,10 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "an assertion under a sweep": (
         lambda: pytriton.kernel(ASSERTING, name="add.c", defines={"TILE": [16, 32]}),
-        "no candidate of the sweep is left [TC601]\n"
+        "no variant of the sweep is left [TC601]\n"
         "  Config(TILE=16, num_warps=4): add.c:1:16: error: static assertion failed: too small [TC316]\n"
         "  Config(TILE=32, num_warps=4): add.c:1:16: error: static assertion failed: too small [TC316]\n"
-        "help: give values for which the text's own 'TILE > 64' holds",
+        "help: give values for which the source's own 'TILE > 64' holds",
     ),
     "the device after the defines": (
         lambda: pytriton.kernel(ADD, {"TILE": 32}, torch.device("cpu")),
@@ -89,7 +89,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "num_warps after the device": (
         lambda: pytriton.kernel(ADD, "cuda", 4, {"TILE": 32}),
-        f"defines is 4, which is no dict [TC515]\n{ORDERS}",
+        f"defines must be a dict, not 4 [TC515]\n{ORDERS}",
     ),
     "the device between": (
         lambda: pytriton.kernel(ADD, {"TILE": 32}, "cuda", 4),
@@ -97,11 +97,11 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no text": (
         lambda: pytriton.translate(3),  # type: ignore[arg-type]
-        "the source is of type int, which is no text [TC515]\nhelp: give a str, bytes, or a pathlib.Path",
+        "expected source text or a Path, got int [TC515]\nhelp: give a str, bytes, or a pathlib.Path",
     ),
     "no dict": (
         lambda: pytriton.translate(ADD, ["TILE"]),  # type: ignore[arg-type]
-        "defines is ['TILE'], which is no dict [TC515]\nhelp: give defines={'TM': 64}",
+        "defines must be a dict, not ['TILE'] [TC515]\nhelp: give defines={'TM': 64}",
     ),
     "a grid function without a return": (
         lambda: add()(z, x, y, N, grid=lambda opt: None),
@@ -133,7 +133,9 @@ def test_the_name_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "add.c"
     file.write_text(ADD)
     for take in (pytriton.kernel, pytriton.translate):
-        with pytest.raises(pytriton.ParseError, match="this is the name of a file, not a text") as caught:
+        with pytest.raises(
+            pytriton.ParseError, match="this is the name of a file, not kernel source"
+        ) as caught:
             take(str(file))
         assert str(caught.value).endswith(f"help: give pathlib.Path('{file}')")
     assert pytriton.gradient(file, defines={"TILE": 32}).steps
@@ -149,7 +151,7 @@ def test_a_define_that_nobody_asks_for(given: str, meant: str | None, recwarn: A
     for _ in range(2):
         kernel(z, x, y, N, grid=grid, **{given: 4})
     said = [str(warning.message) for warning in recwarn if "TC528" in str(warning.message)]
-    wanted = f"the text does not mention the define '{given}' [TC528]\nhelp: did you mean '{meant}'?"
+    wanted = f"the source does not mention the define '{given}' [TC528]\nhelp: did you mean '{meant}'?"
     assert said == ([] if meant is None else [wanted])
 
 

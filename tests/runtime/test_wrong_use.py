@@ -100,19 +100,19 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
         (given(x=elsewhere()), "TC503", f"{X} is on cuda:3, but argument 1 'z' is on cpu"),
     ],
     "no number for a scalar": [
-        (given(n="20"), "TC504", f"{F} 4 'n' (int n) is '20', which is no number"),
-        (given(n=None), "TC504", f"{F} 4 'n' (int n) is None, which is no number"),
+        (given(n="20"), "TC504", f"{F} 4 'n' (int n) is '20', which is not a number"),
+        (given(n=None), "TC504", f"{F} 4 'n' (int n) is None, which is not a number"),
         (given(s=torch.zeros(2)), "TC504", f"{F} 9 's' (float s) is a tensor of shape (2,)"),
-        (given(on=[True]), "TC504", f"{F} 10 'on' (bool on) is [True], which is no number"),
-        (given(s=1j), "TC504", f"{F} 9 's' (float s) is 1j, which is no number"),
+        (given(on=[True]), "TC504", f"{F} 10 'on' (bool on) is [True], which is not a number"),
+        (given(s=1j), "TC504", f"{F} 9 's' (float s) is 1j, which is not a number"),
     ],
     "no tensor, address or None for a pointer": [
-        (given(z=0.0), "TC505", f"{F} 1 'z' (float* z) is 0.0, which is no tensor, address or None"),
+        (given(z=0.0), "TC505", f"{F} 1 'z' (float* z) is 0.0, not a tensor, address or None"),
         (given(z=True), "TC505", f"{F} 1 'z' (float* z) is True"),
         (given(z=numpy.zeros(4)), "TC505", f"{F} 1 'z' (float* z) is a NumPy array of shape (4,)"),
         (given(z=[torch.zeros(4)]), "TC505", f"{F} 1 'z' (float* z) is [tensor("),
-        (given(z=-8), "TC505", f"{F} 1 'z' (float* z) is -8, which is no address"),
-        (given(z=1 << 64), "TC505", "which is no address"),
+        (given(z=-8), "TC505", f"{F} 1 'z' (float* z) is -8, which is not an address"),
+        (given(z=1 << 64), "TC505", "which is not an address"),
     ],
     "a number that C could not hold": [
         (given(n=1 << 31), "TC506", f"{F} 4 'n' (int n) is 2147483648, which does not fit"),
@@ -131,12 +131,16 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
     ],
     "a missing define": [(lambda right: {**right, "bare": True}, "TC301", "'TILE'")],
     "a broken __multipleof": [
-        (given(lda=12), "TC508", f"{F} 8 'lda' (int lda __multipleof(8)) is 12, which is no multiple of 8"),
-        (given(lda=-1), "TC508", "is -1, which is no multiple of 8"),
+        (
+            given(lda=12),
+            "TC508",
+            f"{F} 8 'lda' (int lda __multipleof(8)) is 12, which is not a multiple of 8",
+        ),
+        (given(lda=-1), "TC508", "is -1, which is not a multiple of 8"),
     ],
     "a broken __aligned": [
         (given(x=torch.zeros(33).half()[1:]), "TC509", f"{X} is at address 0x"),
-        (given(x=0x1008), "TC509", "is at address 0x1008, which is no multiple of 16"),
+        (given(x=0x1008), "TC509", "is at address 0x1008, which is not a multiple of 16"),
     ],
     "a negative grid": [
         (given(grid=-1), "TC512", "f: the grid is (-1,), but axis 0 takes 0 to 2147483647"),
@@ -166,9 +170,9 @@ REFUSALS: dict[str, list[tuple[Wrong, str, str]]] = {
             "TC513",
             "define 'TILE' is a tensor: a keyword of a call",
         ),
-        (given(defines={"TILE": None}), "TC513", "define 'TILE' is None"),
+        (given(defines={"TILE": None}), "TC513", "define 'TILE' must not be None"),
         (given(defines={"TILE": []}), "TC513", "define 'TILE' is an empty list"),
-        (given(defines={3: 4}), "TC513", "a define is named 3"),
+        (given(defines={3: 4}), "TC513", "the name of a define must be a str, not 3"),
     ],
     "num_warps out of range": [
         (given(num_warps=3), "TC517", "num_warps is 3"),

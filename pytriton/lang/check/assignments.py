@@ -93,7 +93,7 @@ def tested_condition(node: syntax.Expr, where: str, context: Context) -> Expr:
     """A scalar truth value for ``if`` and loops."""
     if isinstance(node, syntax.Assign) and node.operator == "=":
         help_ = "to compare, write '=='"
-        context.report.warning("TC325", "an assignment stands for a condition", node.span, help=help_)
+        context.report.warning("TC325", "an assignment is used as a condition", node.span, help=help_)
     expr = value_of(node, context)
     if expr.type == ERROR:
         return expr
@@ -192,7 +192,7 @@ def _is_unknown_type(node: syntax.Binary, context: Context) -> bool:
         return False
     if context.scope.find(left.id) is not None or context.scope.find(right.id) is not None:
         return False
-    context.report.error("TC203", f"'{left.id}' is no type", left.span, help=type_cure(left.id))
+    context.report.error("TC203", f"unknown type '{left.id}'", left.span, help=type_cure(left.id))
     context.scope.declare(Symbol(right.id, ERROR, right.span), context.report)  # type: ignore[arg-type]
     return True
 
@@ -239,7 +239,7 @@ def _store(
         return []
     element = element_of(pointer.type)  # type: ignore[arg-type]
     if not isinstance(element, PointerType):
-        message = f"'*' wants a pointer, not a value of type {pointer.type}"
+        message = f"'*' requires a pointer, not a value of type {pointer.type}"
         help_ = "'*p = x' stores through a pointer; a name is assigned without '*'"
         context.report.error("TC311", message, pointer.span, help=help_)
         return []

@@ -106,7 +106,7 @@ def _report_unknown(name: str, node: syntax.Call, context: Context) -> None:
     """Report a call of something that is no built-in function, and the errors in its arguments."""
     where = node.callee.span
     if name in context.kernels:
-        message = f"'{name}' cannot be called: every function of the text is a kernel"
+        message = f"'{name}' cannot be called: every function in the source is a kernel"
         help_ = "launch it from Python; a helper is a macro"
         context.report.error("TC309", message, where, ("it is here", context.kernels[name]), help=help_)
         return
@@ -261,12 +261,12 @@ def _atomic(
 ) -> Expr:
     element = element_of(pointer.type)  # type: ignore[arg-type]
     if not isinstance(element, PointerType) or not isinstance(element.element, ScalarType):
-        message = f"'{name}' wants a pointer, not a value of type {pointer.type}"
-        help_ = "its first argument is where in memory it works, as in 'X + i'"
+        message = f"'{name}' requires a pointer, not a value of type {pointer.type}"
+        help_ = "its first argument is an address, as in 'X + i'"
         return context.refuse("TC311", message, span, help=help_)
     target = element.element
     if operation != "add" and (target.is_float or target.bits < 32):
-        help_ = "only 'atomic_add' works on floats; a lock is an int in memory"
+        help_ = "only 'atomic_add' supports floats; a lock is an int in memory"
         message = f"'{name}' works on int pointers, not on {pointer.type}"
         return context.refuse("TC303", message, span, help=help_)
     if not target.is_float and target.bits < 32:
@@ -302,9 +302,7 @@ def _printf(node: syntax.Call, context: Context) -> Expr:
     given = node.arguments[1:]
     if len(conversions) != len(given):
         message = f"the format has {_count(len(conversions), 'conversion')} for {_count(len(given), 'value')}"
-        help_ = (
-            "each value has its conversion: '%d' an integer, '%f' a floating number; '%%' is a percent sign"
-        )
+        help_ = "each value needs a conversion: '%d' for an integer, '%f' for a floating number; '%%' is '%'"
         return context.refuse("TC308", message, node.span, help=help_)
     values: list[Expr] = []
     for argument, wanted in zip(given, conversions, strict=True):
@@ -316,7 +314,7 @@ def _printf(node: syntax.Call, context: Context) -> Expr:
     for value in values:
         joined = broadcast_shapes(shape, shape_of(value.type))
         if joined is None:
-            message = f"the shapes of what 'printf' prints do not fit: {list(shape)} and {value.type}"
+            message = f"the shapes of the values of 'printf' do not match: {list(shape)} and {value.type}"
             help_ = "axes must be equal or 1; or print them one by one"
             context.report.error("TC304", message, value.span, help=help_)
             return failed(node.span)
@@ -342,8 +340,8 @@ def _format_of(node: syntax.Call, context: Context) -> str | None:
         return None
     text = text_of(first.text)
     if text is None:
-        help_ = "a backslash stands before one of abfnrtv0'\"?\\, or a number of octal or hexadecimal digits"
-        context.report.error("TC308", "an escape in this format means nothing", first.span, help=help_)
+        help_ = "a backslash is followed by one of abfnrtv0'\"?\\, or by octal or hexadecimal digits"
+        context.report.error("TC308", "unknown escape in this format", first.span, help=help_)
     return text
 
 
@@ -354,7 +352,7 @@ def _printed_value(
     spelled, letter = conversion.spelled, conversion.letter
     if letter not in INTEGERS + FLOATS + "p" or not letter:
         help_ = "there are %d %i %u %x %X %o %c for integers, %f %e %g for floating numbers, %p for pointers"
-        context.report.error("TC308", f"'printf' has no '{spelled}'", argument.span, help=help_)
+        context.report.error("TC308", f"'printf' does not support '{spelled}'", argument.span, help=help_)
         return None
     if isinstance(argument, syntax.TypeName):
         context.report.error("TC308", "'printf' takes values, not a type", argument.span)

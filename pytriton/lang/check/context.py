@@ -69,7 +69,7 @@ class Scope:
                 "TC307",
                 f"'{symbol.name}' is declared twice in the same scope",
                 symbol.span,
-                ("it was declared here before", known.span),
+                ("it was declared here first", known.span),
                 help="assign to the first one, or give this one another name",
             )
         self._symbols[-1][symbol.name] = symbol
@@ -82,7 +82,7 @@ class Scope:
                 "TC307",
                 f"'{name}' is a typedef of {type_} here, and of {known} before, in the same scope",
                 span,
-                ("it was declared here before", before),
+                ("it was declared here first", before),
                 help="give this one another name",
             )
         self._types[-1][name] = type_, span

@@ -171,7 +171,7 @@ def _constant(declarator: syntax.Declarator, type_: ValueType, context: Context)
     if value is None:
         context.report.error(
             "TC405",
-            f"'{declarator.name.text}' at file scope must be a number that is known",
+            f"'{declarator.name.text}' at file scope must be a known constant",
             declarator.span,
             help="a buffer is 'float __constant__* name = calloc(64);', a size in bytes"
             if _is_calloc(declarator.initializer)
@@ -236,9 +236,7 @@ def _promises(
         elif attribute.name not in _IGNORED:
             near = closest(name, _WITH_ARGUMENT | _WITHOUT_ARGUMENT)
             help = f"did you mean '{near}'?" if near else None
-            context.report.error(
-                "TC317", f"there is no attribute '{attribute.name}'", attribute.span, help=help
-            )
+            context.report.error("TC317", f"unknown attribute '{attribute.name}'", attribute.span, help=help)
     if any(token.text in _RESTRICT for token in specifiers.words):
         promises.noalias = True
     return promises
@@ -262,9 +260,9 @@ def _promised(attribute: syntax.Attribute, name: str, type_: ValueType, context:
     pointer = isinstance(scalar, PointerType)
     if pointer != (name == "aligned") or (not pointer and scalar.is_float):  # type: ignore[union-attr]
         wanted = "pointers" if name == "aligned" else "integers"
-        message = f"'{name}' is a promise about {wanted}, not about a value of type {type_}"
-        help_ = "a pointer's is '__aligned(16)', in bytes" if pointer else "remove it"
-        help_ = "an integer's is '__multipleof(8)'" if name == "aligned" and not pointer else help_
+        message = f"'{name}' applies to {wanted}, not to a value of type {type_}"
+        help_ = "for a pointer there is '__aligned(16)', in bytes" if pointer else "remove it"
+        help_ = "for an integer there is '__multipleof(8)'" if name == "aligned" and not pointer else help_
         context.report.error("TC317", message, attribute.span, help=help_)
         return 1
     return Size(*promised)

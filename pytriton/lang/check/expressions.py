@@ -139,7 +139,7 @@ def _dispatch(node: syntax.Expr, context: Context) -> Expr:
         case syntax.Assign() | syntax.Postfix() | syntax.Comma():
             return effect_value(node, context)
         case syntax.String():
-            return context.refuse("TC303", "a string has no place in an expression", node.span)
+            return context.refuse("TC303", "a string cannot be used in an expression", node.span)
 
 
 # ---------------------------------------------------------------- names and numbers
@@ -186,7 +186,9 @@ def _prefix(node: syntax.Prefix, context: Context) -> Expr:
     if scalar is None or (operator == "~" and scalar.is_float):
         message = f"'{operator}' does not work on type {operand.type}"
         help_ = (
-            LOADS if scalar is None else "'(int)x' makes an integer of it, 'bitcast<int>(x)' gives its bits"
+            LOADS
+            if scalar is None
+            else "'(int)x' converts it to an integer, 'bitcast<int>(x)' gives its bits"
         )
         return context.refuse("TC303", message, node.span, help=help_)
     if operator == "-" and isinstance(operand, Literal):
@@ -259,7 +261,7 @@ def _warn_of_mask(node: syntax.Binary, left: Expr, right: Expr, context: Context
     spread = isinstance(left, Load) and isinstance(left.pointer, Broadcast)
     offset = scalar_of(right.type)
     if bare and spread and not shape_of(left.pointer.operand.type) and offset and offset.is_integer:  # type: ignore[union-attr]
-        message = f"this loads through a scalar pointer, and '{node.operator}' works on what was loaded"
+        message = f"this loads through a scalar pointer, and '{node.operator}' applies to the loaded value"
         help_ = f"to move the pointer, write '*?(mask)(p {node.operator} i)'; if it is meant, '(*?(mask)p)'"
         context.report.warning("TC328", message, node.span, help=help_)
 
@@ -283,7 +285,7 @@ def _warn_of_range(node: syntax.Binary, left: Expr, right: Expr, context: Contex
             return
     if isinstance(bound, int):
         message = f"'...' binds tighter than '{sign}': this is '{this}', not '{that}'"
-        context.report.warning("TC330", message, node.span, help="write the parentheses of what is meant")
+        context.report.warning("TC330", message, node.span, help="add parentheses to show what is meant")
 
 
 def _operands(node: syntax.Binary, left: Expr, context: Context) -> tuple[Expr, Expr]:
@@ -304,7 +306,7 @@ def _without_effects(node: syntax.Expr, where: str, certain: bool, context: Cont
     context.unsure -= not certain
     for span in places(expr) if has_effect(expr) else ():
         help_ = "use an if statement"
-        context.report.error("TC321", f"a side effect {where} would happen in any case", span, help=help_)
+        context.report.error("TC321", f"a side effect {where} would always happen", span, help=help_)
     return expr
 
 

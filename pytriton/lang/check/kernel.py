@@ -87,7 +87,7 @@ def check(
     if not names:
         report.fatal(
             "TC204",
-            "there is no kernel in this text",
+            "there is no kernel in this source",
             file.span.source,
             help="a kernel is '__global__ void name(...) { ... }'; an #if may have dropped it",
         )
@@ -95,7 +95,7 @@ def check(
         near = closest(kernel, names)
         report.fatal(
             "TC205",
-            f"there is no kernel '{kernel[:60]}' in this text, only {', '.join(names[:20])[:400]}",
+            f"there is no kernel '{kernel[:60]}' in this source, only {', '.join(names[:20])[:400]}",
             file.span.source,
             help=f"did you mean '{near}'?" if near else None,
         )
@@ -140,7 +140,7 @@ def _report_twins(file: syntax.File, report: Report) -> None:
             continue
         if name.text in seen:
             before = ("the first one is here", seen[name.text])
-            report.error("TC307", f"there are two kernels '{name.text}'", name.span, before)
+            report.error("TC307", f"two kernels are named '{name.text}'", name.span, before)
         seen.setdefault(name.text, name.span)
 
 
@@ -313,7 +313,7 @@ def _jump(node: syntax.Break | syntax.Continue, context: Context) -> list[Statem
         return [Break(node.span) if isinstance(node, syntax.Break) else Continue(node.span)]
     word = "break" if isinstance(node, syntax.Break) else "continue"
     help_ = "'return' ends the kernel"
-    context.report.error("TC411", f"there is no loop around this '{word}'", node.span, help=help_)
+    context.report.error("TC411", f"'{word}' outside of a loop", node.span, help=help_)
     return []
 
 
@@ -345,7 +345,7 @@ def _declaration(node: syntax.Declaration, context: Context) -> list[Statement]:
         check_file_scope(node, context)
         return []
     if node.specifiers.has("extern"):
-        context.report.error("TC405", "'extern' has no place inside a kernel", node.span)
+        context.report.error("TC405", "'extern' is not allowed inside a kernel", node.span)
         return []
     base = base_type(node.specifiers, context)
     statements: list[Statement] = []

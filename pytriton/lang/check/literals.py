@@ -35,12 +35,12 @@ def number(text: str, span: Span, report: Report, *, strict: bool = False) -> Li
     match = _FLOATING.fullmatch(lower)
     if match is None:
         help_ = "a range is written 'a ... b'" if ".." in text else None
-        return _refuse(f"'{short(text, 40)}' is no number", span, report, help_)
+        return _refuse(f"invalid number '{short(text, 40)}'", span, report, help_)
     digits, suffix = match["digits"], match["suffix"]
     try:
         value = float.fromhex(digits) if digits.startswith("0x") else float(digits)
     except (OverflowError, ValueError):
-        return _refuse(f"'{short(text, 40)}' is no floating number", span, report)
+        return _refuse(f"invalid floating-point number '{short(text, 40)}'", span, report)
     if suffix == "f":
         return Literal(span, FLOAT, round_to(value, FLOAT))
     if strict or suffix == "l":
@@ -80,7 +80,7 @@ def _integer(digits: str, suffix: str, span: Span, report: Report) -> Literal:
         value = int(digits, base)
     except ValueError:
         help_ = "a leading 0 makes a number octal, its digits are 0 to 7"
-        return _refuse(f"'{digits}' is no octal number", span, report, help_)
+        return _refuse(f"invalid octal number '{digits}'", span, report, help_)
     type_ = integer_type(value, unsigned="u" in suffix, long="l" in suffix, decimal=base == 10)
     if type_ is None:
         return _refuse("this integer does not fit into 64 bits", span, report)
@@ -105,8 +105,8 @@ def _character(text: str, span: Span, report: Report) -> Literal:
         return Literal(span, INT, wrap(int(body[1:], 8), CHAR))
     if len(body) == 2 and body[0] == "\\" and body[1] in _ESCAPES:
         return Literal(span, INT, _ESCAPES[body[1]])
-    help_ = "one ASCII character, or an escape such as '\\n' or '\\x41', stands between the apostrophes"
-    return _refuse(f"{short(text, 40)} is no character constant", span, report, help_)
+    help_ = "a character constant holds one ASCII character, or an escape such as '\\n' or '\\x41'"
+    return _refuse(f"invalid character constant {short(text, 40)}", span, report, help_)
 
 
 def _refuse(message: str, span: Span, report: Report, help: str | None = None) -> Literal:

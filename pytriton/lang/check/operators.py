@@ -98,9 +98,9 @@ def arithmetic(
             "TC303",
             f"'{operator}' works on integers, not on {left.type} and {right.type}",
             span,
-            help="'x - y * floor(x / y)' is the rest of floats; '(int)x' makes integers of them"
+            help="'x - y * floor(x / y)' is the remainder of floats; '(int)x' converts them to integers"
             if operator == "%"
-            else "'(int)x' makes an integer of a float, 'bitcast<int>(x)' gives its bits",
+            else "'(int)x' converts a float to an integer, 'bitcast<int>(x)' gives its bits",
         )
     weak = is_weak(left) and is_weak(right) and operator in ("+", "-", "*", "/")
     if not weak:
@@ -171,7 +171,7 @@ def dot(left: Expr, right: Expr, span: Span, context: Context) -> Expr:
     if common is None or not fits:
         return context.refuse(
             "TC313",
-            f"'@' wants blocks [M, K] and [K, N], not {left.type} and {right.type}",
+            f"'@' requires blocks [M, K] and [K, N], not {left.type} and {right.type}",
             span,
             *shapes_note(left, right),
             help="'^x' transposes a block",
@@ -210,7 +210,7 @@ def select(condition: Expr, yes: Expr, no: Expr, span: Span, context: Context) -
     if element is None:
         element = _common_pointer(yes, no)
     if element is None:
-        message = f"the branches of '?:' do not fit: {yes.type} and {no.type}"
+        message = f"the branches of '?:' do not match: {yes.type} and {no.type}"
         help_ = f"make them one type, as in '(float*)p'; {LOADS}"
         return context.refuse("TC303", message, span, help=help_)
     type_ = with_element(element, full_shape)
@@ -262,7 +262,7 @@ def conversion(
             "TC323",
             f"this pointer of type {have} is read as {element}",
             span,
-            help=f"write ({element}) to say that it is meant",
+            help=f"write ({element}) to show that it is meant",
         )
     if explicit and element == FLOAT:
         value = met(value, FLOAT)  # a literal, too, is a float from here on
@@ -298,7 +298,7 @@ def load(pointer: Expr, span: Span, context: Context, mask: Expr | None = None) 
     if not isinstance(element, PointerType):
         return context.refuse(
             "TC311",
-            f"'*' wants a pointer, not a value of type {pointer.type}",
+            f"'*' requires a pointer, not a value of type {pointer.type}",
             span,
             help="'*p' loads through a pointer; a power is 'pow(x, y)'",
         )
@@ -335,7 +335,7 @@ def _refuse_shapes(
 ) -> None:
     context.report.error(
         "TC304",
-        f"the shapes of {what} do not fit: {left} and {right}",
+        f"the shapes of {what} do not match: {left} and {right}",
         span,
         *shapes_note(*parts),
         help="'*' multiplies element by element; the matrix product is 'a @ b'"
@@ -372,7 +372,7 @@ def _conversion_help(value: Expr, type_: Type) -> str | None:
     if (axis := _other_axis(value, shape_of(type_))) is not None:
         return f"a reduction removes the axis at its place: write '{axis}'"
     if not shape_of(type_):
-        return "x[+], x[max] and x[min] make one number of a block"
+        return "x[+], x[max] and x[min] reduce a block to a scalar"
     return "axes must be equal or 1; x[:, newaxis] adds an axis"
 
 

@@ -143,7 +143,7 @@ def _refuse_item(item: syntax.Expr | syntax.Marker, word: str | None, context: C
             help="write '-(x[+])', or '(-x)[+]'",
         )
     elif isinstance(item, syntax.Name) and word in _OTHER_ITEMS:
-        context.report.error("TC310", f"'{word}' has no meaning here", item.span, help=_OTHER_ITEMS[word])
+        context.report.error("TC310", f"'{word}' is not valid here", item.span, help=_OTHER_ITEMS[word])
     elif isinstance(item, syntax.Name) and context.scope.find(item.id) is None:
         context.report.error(
             "TC301",

@@ -73,11 +73,11 @@ def base_type(node: syntax.Specifiers, context: Context) -> ValueType | None:
     type_ = TYPE_WORDS.get(tuple(sorted(token.text for token in words)))
     if type_ is None:
         spelled = " ".join(token.text for token in words)
-        what = f"'{spelled}' is no type of Triton-C" if spelled else "a type is missing here"
-        help_ = "there are bool, char, short, int, long, also unsigned, and half, bfloat16, float, double"
+        what = f"unknown type '{spelled}'" if spelled else "a type is missing here"
+        help_ = "the types are bool, char, short, int, long, also unsigned, and half, bfloat16, float, double"
         help_ = help_ if spelled else "as in 'const int n'"
         if spelled == "void":
-            what = "'void' is no type of a value"
+            what = "no value has type 'void'"
             help_ = "a pointer needs the type of its elements, as in 'float*'"
         span = words[0].span.to(words[-1].span) if words else node.span
         context.report.error("TC203", what, span, help=help_)
@@ -91,7 +91,7 @@ def build_type(
     if isinstance(base, BlockType):
         if not stars and not shape:
             return base
-        what = "a block of blocks, or a pointer to a block, does not exist"
+        what = "there are no blocks of blocks and no pointers to blocks"
         context.report.error("TC303", what, span, help="name the type of the elements, as in 'float* X'")
         return None
     if stars > MAX_STARS:

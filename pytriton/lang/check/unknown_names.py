@@ -39,7 +39,7 @@ def unknown_name(name: str, at: Span, scope: Scope, body: syntax.Block | None) -
     if name in OTHER_NAMES:
         return Cure(OTHER_NAMES[name])
     if name in scope.numbers:
-        return Cure("it is in defines, but an '#undef' of the text takes it away: remove that")
+        return Cure("it is in defines, but an '#undef' in the source removes it: delete that line")
     macro = scope.macros.get(name)
     if macro is not None and macro.params is not None:
         notes = (("the macro is defined here", macro.where),) if macro.where is not None else ()
@@ -82,9 +82,9 @@ def _declared_elsewhere(name: str, at: Span, body: syntax.Block | None) -> Cure 
             later = where
     if earlier is not None:
         help_ = "declare it before that block"
-        return Cure(help_, (("it was declared in an inner block, which has ended: here", earlier),))
+        return Cure(help_, (("it was declared here, in an inner block that has ended", earlier),))
     if later is not None:
-        return Cure("declare it before it is used", (("it is declared only later, here", later),))
+        return Cure("declare it before it is used", (("it is declared here, later", later),))
     return None
 
 

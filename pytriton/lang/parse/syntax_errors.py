@@ -23,7 +23,7 @@ _SPELLED: Final = {
     "NUMBER": "a number",
     "TYPE": "a type",
     "STRING": "a string",
-    "$END": "the end of the text",
+    "$END": "the end of the source",
 }
 _CLOSERS: Final = {"(": ")", "[": "]", "{": "}"}
 ELSE: Final = "'else' without 'if'"
@@ -99,7 +99,7 @@ def refuse(stop: Stop, report: Report) -> NoReturn:
         wanted = "'{' or ';'" if before.text == ")" and "LBRACE" in stop.accepts else "';'"
         message = f"expected {wanted} after '{before.text}'"
         report.fatal("TC202", message, _end_of(before), *_open_bracket(stop), help=_commented_out(stop))
-    shown = f"'{token.text}'" if token else "the end of the text"
+    shown = f"'{token.text}'" if token else "the end of the source"
     span = token.span if token else stop.tokens[-1].span
     message = f"expected {_wanted(stop)}, found {shown}"
     report.fatal("TC201", message, span, *_open_bracket(stop), help=_commented_out(stop) or _cure(stop))
@@ -153,7 +153,7 @@ def _open_bracket(stop: Stop) -> tuple[tuple[str, Span], ...]:
         return ()
     step = token.span.expansion
     origin = f", from {step.name} = {step.body[:60]}" if step is not None else ""
-    return ((f"this '{token.text}' is still open{origin}", token.span),)
+    return ((f"this '{token.text}' is not closed{origin}", token.span),)
 
 
 def _refuse_braces(stop: Stop, report: Report) -> None:
@@ -162,11 +162,11 @@ def _refuse_braces(stop: Stop, report: Report) -> None:
     braces = [bracket for bracket in stop.open if bracket.type == "LBRACE"]
     if token is None:
         if braces and stop.text(-1) in ("}", ";"):
-            note = ("this '{' is still open", braces[-1].span)
-            report.fatal("TC201", "expected '}', found the end of the text", stop.tokens[-1].span, note)
+            note = ("this '{' is not closed", braces[-1].span)
+            report.fatal("TC201", "expected '}', found the end of the source", stop.tokens[-1].span, note)
         return
     if token.text == "}" and not stop.open:
-        report.fatal("TC201", "this '}' closes nothing", token.span, help="remove it, or add the '{'")
+        report.fatal("TC201", "unmatched '}'", token.span, help="remove it, or add the '{'")
     if token.text == "else" and stop.text(-1) in ("}", ";"):
         help_ = "a ';' after 'if (...)' ends it, and two statements need '{' and '}'"
         report.fatal("TC201", ELSE, token.span, help=help_)
@@ -175,7 +175,7 @@ def _refuse_braces(stop: Stop, report: Report) -> None:
         while first and stop.tokens[first - 1].text not in (";", "{", "}"):
             first -= 1
         if stop.tokens[first].type in ("STORAGE", "TYPE"):
-            note = ("this '{' is still open", braces[-1].span)
+            note = ("this '{' is not closed", braces[-1].span)
             help_ = "a '}' is missing before it"
             report.fatal("TC201", NESTED, stop.tokens[first].span, note, help=help_)
 
@@ -189,7 +189,7 @@ def _refuse_words(stop: Stop, report: Report) -> None:
         known = word.text.startswith("__") or word.text in _OTHER_WORDS
         if known and stop.text(offset - 1) in (";", "{", "}", ""):
             help_ = _OTHER_WORDS.get(word.text, "remove it; a kernel starts with '__global__'")
-            report.fatal("TC203", f"'{word.text[:60]}' means nothing before a type", word.span, help=help_)
+            report.fatal("TC203", f"'{word.text[:60]}' is not supported", word.span, help=help_)
     at = -1 if stop.text(-1).startswith("__") else 0  # before the declared name, or after it
     word, name = stop.token(at), stop.kind(-1 - at)
     if word is None or not (stop.kind(at) == name == "IDENT") or not word.text.startswith("__"):
@@ -201,7 +201,7 @@ def _refuse_words(stop: Stop, report: Report) -> None:
         report.fatal("TC317", message, word.span, help=f"write '{word.text}(16)'")
     near = closest(word.text, _ATTRIBUTES)
     help_ = f"did you mean '{near}'?" if near else f"there are {', '.join(_ATTRIBUTES)}"
-    report.fatal("TC317", f"there is no attribute '{word.text}'", word.span, help=help_)
+    report.fatal("TC317", f"unknown attribute '{word.text}'", word.span, help=help_)
 
 
 def _refuse_types(stop: Stop, report: Report) -> None:
@@ -217,7 +217,7 @@ def _refuse_types(stop: Stop, report: Report) -> None:
         if not stop.open and stop.kind(1) not in ("IDENT", "STAR", "QUALIFIER"):
             message = f"expected a declaration or a kernel, found '{token.text}'"
             help_ = _OTHER_WORDS.get(
-                token.text, "statements stand inside '__global__ void name(...) { ... }'"
+                token.text, "statements belong inside '__global__ void name(...) { ... }'"
             )
             report.fatal("TC201", message, token.span, help=help_)
         _refuse_type(token, report)
@@ -257,7 +257,7 @@ def _cast_type(stop: Stop) -> Token | None:
 def _refuse_type(name: Token, report: Report) -> NoReturn:
     """A name that is used as a type and is none."""
     help_ = _OTHER_WORDS.get(name.text) or type_cure(name.text)
-    report.fatal("TC203", f"'{name.text[:60]}' is no type", name.span, help=help_)
+    report.fatal("TC203", f"unknown type '{name.text[:60]}'", name.span, help=help_)
 
 
 def _unknown_statement(stop: Stop) -> str | None:
@@ -279,11 +279,11 @@ def _unknown_statement(stop: Stop) -> str | None:
 def _colon_cure(stop: Stop) -> str | None:
     """What to write instead of a ':'."""
     if stop.open and stop.open[-1].type == "LSQB":
-        return "a ':' keeps a whole axis, a part of one cannot be taken"
+        return "a ':' keeps a whole axis; there are no slices"
     if stop.text(1) == ":":
         return without_prefix(f"{stop.text(-1) if stop.kind(-1) == 'IDENT' else ''}::", stop.text(2))
     if stop.text(-2) in (";", "{", "}"):
-        return "labels do not exist, use a loop or an if"
+        return "there are no labels, use a loop or an if"
     return f"write '{stop.text(-1)} ... {stop.text(1)}'" if stop.kind(-1) in _OPERANDS else None
 
 
@@ -296,7 +296,7 @@ def _cure(stop: Stop) -> str | None:
     if text == "(" and stop.text(1) == "*" and stop.text(4) == "(" and stop.kind(-1) in _IN_TYPE:
         return "there are no pointers to functions: write a macro"
     if token is not None and stop.kind() == "CONSTEXPR" and _wanted(stop) == "a name":
-        return f"'{text}' is a define, {token.value} here: take another name; arguments go by position"
+        return f"'{text}' is a define, {token.value} here: choose another name; arguments go by position"
     if (before, text) in _OTHER_OPERATORS:
         return f"write '{_OTHER_OPERATORS[before, text]}'"
     adjacent = stop.kind() in _OPERANDS and stop.kind(-1) in (*_OPERANDS, "RPAR", "RSQB")
@@ -325,7 +325,7 @@ def _cure(stop: Stop) -> str | None:
     if "COLON" in stop.accepts and text in (";", ")", "}"):
         return "add ': 0', the value where the condition is false; a load under a mask alone is '*?(c)p'"
     if text in (")", "]") and (not stop.open or stop.open[-1].type == "LBRACE"):
-        return f"this '{text}' closes nothing"
+        return f"unmatched '{text}'"
     if text == "{" and expression:
         return "a block is filled with one value, as in 'int x[4] = 0'; load a table from memory"
     if text == "]" and before == "[":
@@ -342,5 +342,5 @@ def _cure(stop: Stop) -> str | None:
         if stop.kind() == "TYPE" and expression:
             return f"'{text}' is a type: a conversion is '({text})x'"
         if _wanted(stop) == "a name":
-            return f"'{text}' is a word of the language, take another name"
+            return f"'{text}' is a keyword, choose another name"
     return None

@@ -38,7 +38,7 @@ _REFUSED: Final = {
 }
 
 _PUNCTUATORS: Final = {
-    "#": "a directive stands first on its line",
+    "#": "a directive comes first on its line",
     "##": "'##' joins names inside a #define only",
     ".": "pass what it names as a parameter",
     "->": "pass what it names as a parameter",

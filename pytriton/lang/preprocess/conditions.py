@@ -77,7 +77,7 @@ def _value(tokens: Sequence[Token]) -> _Value:
         wanted = (("IDENT", "a value"), ("COLON", "':'"), ("RPAR", "')'"))
         words = next((words for terminal, words in wanted if terminal in accepts), "an operator")
         if reached == len(tokens):
-            raise _Malformed("TC120", f"the #if expression ends where {words} should stand", last)
+            raise _Malformed("TC120", f"the #if expression ends where {words} is expected", last)
         raise _unexpected(tokens[reached], words)
     value: _Value = parser.result
     return value
@@ -88,7 +88,7 @@ def _classify(tokens: Sequence[Token]) -> None:
     depth, around = 0, []  # parentheses and `?` that are open here; of these, those around each parenthesis
     for token in tokens:
         if depth == MAX_DEPTH:
-            help_ = f"at most {MAX_DEPTH} operators and parentheses within each other"
+            help_ = f"at most {MAX_DEPTH} nested operators and parentheses"
             raise _Malformed("TC124", "the #if expression nests too deeply", token.span, help_)
         text = token.text
         if text == "(":
@@ -106,7 +106,7 @@ def _unexpected(token: Token, wanted: str) -> _Malformed:
     help_ = "to compare, write '=='" if token.text == "=" else None
     if token.kind is Kind.STRING:
         help_ = "#if compares integers only; give a define that is 0 or 1"
-    return _Malformed("TC120", f"found '{token.text[:60]}' in #if, wanted {wanted}", token.span, help_)
+    return _Malformed("TC120", f"expected {wanted} in #if, found '{token.text[:60]}'", token.span, help_)
 
 
 class _Arithmetic:
@@ -234,7 +234,7 @@ def integer_constant(text: str) -> tuple[int, str] | None:
 def _number(token: Token) -> _Value:
     constant = integer_constant(token.text)
     if constant is None:
-        message = f"'{short(token.text)}' is not an integer, and #if counts in integers"
+        message = f"'{short(token.text)}' is not an integer, and #if computes with integers"
         raise _Malformed("TC121", message, token.span)
     value, suffix = constant
     if value >= _WORD:
@@ -244,7 +244,7 @@ def _number(token: Token) -> _Value:
 
 def _constexpr(token: Token) -> _Value:
     if not isinstance(token.value, int):
-        message = f"define '{token.text}' is {token.value}, and #if counts in integers"
+        message = f"define '{token.text}' is {token.value}, and #if computes with integers"
         raise _Malformed("TC121", message, token.span)
     return _Value(token.value, token.value > MAX_SIGNED)
 

@@ -96,7 +96,7 @@ def given_macros(defines: Mapping[str, object], source: Source, report: Report) 
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             shown = repr(name)[:60]
             help_ = "use letters, digits and '_'"
-            report.error("TC150", f"the name of define {shown} is no name", source, help=help_)
+            report.error("TC150", f"{shown} is not a valid define name", source, help=help_)
         elif name in RESERVED:
             report.error("TC150", f"'{name}' cannot be defined", source)
         else:
@@ -118,13 +118,13 @@ def _given(name: str, value: object, source: Source, report: Report) -> Macro | 
     if type(value).__module__ == "torch" and type(value).__name__ == "dtype":
         word = _DTYPES.get(str(value))
         if word is None:
-            message = f"define '{name}' is {value}, which is no type of Triton-C"
+            message = f"define '{name}' is {value}, which is not a type of Triton-C"
             report.error("TC151", message, source, help=f"use one of {', '.join(_DTYPES)}")
             return None
         return _from_text(name, word, report)
     number = _number(value)
     if number is None:
-        message = f"define '{name}' is of type {type(value).__name__}, which means nothing here"
+        message = f"define '{name}' has type {type(value).__name__}, which is not supported"
         report.error("TC151", message, source, help=_WANTED)
         return None
     if isinstance(number, int) and not -(1 << 63) <= number < 1 << 64:

@@ -34,7 +34,7 @@ from pytriton.source import Source, Span
 __all__ = ["Preprocessed", "preprocess", "preprocess_given"]
 
 _LINE_END: Final = re.compile(r"[\r\n]|\Z")
-MAX_IF_DEPTH: Final = 256  # #ifs within each other
+MAX_IF_DEPTH: Final = 256  # nested #ifs
 MAX_WARNINGS: Final = 100
 MAX_TOKENS: Final = 45_000  # about 5,000 dense lines; translating them takes most of a second
 
@@ -158,8 +158,8 @@ class _Preprocessor:
         file = _File(tokens)
         self._text(file)
         if len(self.out) > MAX_TOKENS:
-            message = f"the text has more than {MAX_TOKENS} tokens after preprocessing"
-            help_ = "give one kernel a text, and write a loop for what repeats"
+            message = f"the source has more than {MAX_TOKENS} tokens after preprocessing"
+            help_ = "put one kernel into each source, and write a loop for what repeats"
             self.report.fatal("TC011", message, self.out[MAX_TOKENS].span, help=help_)
         for opened in file.conditionals:
             self.report.error(
@@ -293,7 +293,7 @@ class _Preprocessor:
         if len(line) < 2 or line[1].kind is not Kind.IDENT or line[1].text in RESERVED:
             where = line[min(1, len(line) - 1)].span
             help_ = "write '#undef NAME'"
-            self.report.error("TC102", "#undef wants the name of a macro", where, help=help_)
+            self.report.error("TC102", "#undef requires the name of a macro", where, help=help_)
             return
         self.macros.pop(line[1].text, None)
         self._ignored(line, 2)
@@ -306,7 +306,7 @@ class _Preprocessor:
     def _ifdef(self, file: _File, line: Sequence[Token]) -> None:
         wanted = line[0].text == "ifdef"
         if len(line) < 2 or line[1].kind is not Kind.IDENT:
-            message = f"#{line[0].text} wants the name of a macro"
+            message = f"#{line[0].text} requires the name of a macro"
             self.report.error("TC125", message, line[min(1, len(line) - 1)].span)
             self._open(file, line, False)
             return
@@ -319,7 +319,7 @@ class _Preprocessor:
 
     def _open(self, file: _File, line: Sequence[Token], holds: bool) -> None:
         if len(file.conditionals) >= MAX_IF_DEPTH:
-            self.report.fatal("TC133", f"more than {MAX_IF_DEPTH} #ifs within each other", line[0].span)
+            self.report.fatal("TC133", f"more than {MAX_IF_DEPTH} nested #ifs", line[0].span)
         file.conditionals.append(_Conditional(line[0], holds))
         if not holds:
             self._skip(file)

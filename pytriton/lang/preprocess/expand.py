@@ -241,7 +241,7 @@ class Expander:
             notes = [("defined here", macro.where)] if macro.where is not None else []
             self.report.error(
                 "TC108",
-                f"macro {macro.calls} wants {wanted} argument{plural}, found {len(arguments)}",
+                f"macro {macro.calls} requires {wanted} argument{plural}, found {len(arguments)}",
                 use.span,
                 *notes,
                 help=_split_in_brackets(use.text, arguments),
@@ -258,7 +258,7 @@ class Expander:
             closed = bool(pending) and pending.pop().text == ")"
         if name is None or name.kind is not Kind.IDENT or not name.text or not closed:
             help_ = "write 'defined NAME' or 'defined(NAME)'"
-            self.report.error("TC125", "'defined' wants a macro name", token.span, help=help_)
+            self.report.error("TC125", "'defined' requires a macro name", token.span, help=help_)
             return Token(Kind.NUMBER, "0", token.span, spaced=True)
         macro = self.macros.get(name.text)
         if macro is not None and macro.given:
@@ -317,9 +317,9 @@ class Expander:
     def _unterminated(self, macro: Macro, use: Token) -> NoReturn:
         self.report.fatal(
             "TC109",
-            f"the arguments of macro {macro.calls} have no end",
+            f"the argument list of macro {macro.calls} is not closed",
             use.span,
-            help="close them with ')'",
+            help="close it with ')'",
         )
 
 
@@ -379,7 +379,7 @@ class PresumedLines:
         if not fits or not (named or len(operands) == 1):
             where = directive.span.to(last.span)
             help_ = "write '#line 7' or '#line 7 \"file.c\"'"
-            message = f"#line wants a number from 1 to {MAX_LINE}, and a name in quotes at most"
+            message = f"#line requires a number from 1 to {MAX_LINE}, and at most a quoted name"
             report.error("TC145", message, where, help=help_)
             return
         source = directive.span.source

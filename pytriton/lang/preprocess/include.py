@@ -46,10 +46,10 @@ class Includes:
         name = _file_name(operand)
         if name is None:
             help_ = "write '#include \"file\"'"
-            self.report.error("TC143", "#include wants the name of a file", where, help=help_)
+            self.report.error("TC143", "#include requires the name of a file", where, help=help_)
             return None
         if not self.directories:
-            help_ = "paste the text, or pass include_dirs"
+            help_ = "paste its contents, or pass include_dirs"
             if operand[0].text == "<":
                 help_ = "remove it: the types and functions of Triton-C need no header"
             message = f"#include of '{name[:80]}', but there are no include directories"
@@ -62,7 +62,7 @@ class Includes:
             return None
         self._files += 1
         if self.depth >= MAX_INCLUDE_DEPTH or self._files > MAX_FILES:
-            message = f"more than {MAX_INCLUDE_DEPTH} #includes within each other, or {MAX_FILES} in all"
+            message = f"more than {MAX_INCLUDE_DEPTH} nested #includes, or {MAX_FILES} in all"
             self.report.fatal("TC144", message, where)
         return self._read(name, where)
 
@@ -84,7 +84,7 @@ class Includes:
                 continue
             self._bytes += len(data)
             if self._bytes > MAX_TEXT:
-                self.report.fatal("TC144", "the included text is larger than 1 MiB", where)
+                self.report.fatal("TC144", "the included file is larger than 1 MiB", where)
             return decode(data, name, self.report)
         searched = ", ".join(f"'{directory}'" for directory in self.directories)
         message = f"#include of '{name[:80]}', which is in none of the include directories"

@@ -68,7 +68,7 @@ def parse_define(name: Token, replacement: Sequence[Token], report: Report) -> M
     """The macro that ``#define name rest`` defines; None (and an error) where it is malformed."""
     if name.kind is not Kind.IDENT:
         help_ = "write '#define NAME replacement'"
-        report.error("TC102", f"#define wants a name, found '{name.text[:60]}'", name.span, help=help_)
+        report.error("TC102", f"#define requires a name, found '{name.text[:60]}'", name.span, help=help_)
         return None
     if name.text in RESERVED:
         report.error("TC102", f"'{name.text}' cannot be defined", name.span)
@@ -82,7 +82,9 @@ def parse_define(name: Token, replacement: Sequence[Token], report: Report) -> M
             return None
         params, variadic, body = parameters
     elif replacement and not replacement[0].spaced:
-        report.warning("TC163", f"no blank between '{name.text[:60]}' and what it means", replacement[0].span)
+        report.warning(
+            "TC163", f"no space between '{name.text[:60]}' and its replacement", replacement[0].span
+        )
     if any(token.comments or token.newline for token in body):
         body = tuple(replace(token, newline=False, comments=()) for token in body)
     macro = Macro(name.text, body, params, variadic, where=name.span)
@@ -104,7 +106,7 @@ def _parameters(
         elif token.kind is not Kind.IDENT or token.text == "__VA_ARGS__":
             break
         elif token.text in params:
-            report.error("TC103", f"parameter '{token.text[:60]}' stands here twice", token.span)
+            report.error("TC103", f"parameter '{token.text[:60]}' is declared twice", token.span)
             return None
         else:
             params[token.text] = None
@@ -116,9 +118,9 @@ def _parameters(
             break
         at += 2
     bad = replacement[at] if at < len(replacement) else None
-    message = f"the parameters of macro '{name.text[:60]}' have no end"
+    message = f"the parameter list of macro '{name.text[:60]}' is not closed"
     if bad is not None:
-        message = f"'{bad.text[:60]}' does not fit in the parameters of macro '{name.text[:60]}'"
+        message = f"'{bad.text[:60]}' is not valid in the parameters of macro '{name.text[:60]}'"
     help_ = "write '#define NAME(a, b, ...) replacement'"
     report.error("TC103", message, bad.span if bad else name.span, help=help_)
     return None
@@ -131,7 +133,7 @@ def body_is_sound(macro: Macro, report: Report) -> bool:
         return True
     for edge in (body[0], body[-1]):
         if edge.text == "##":
-            report.error("TC105", "'##' stands between two tokens, here it has only one", edge.span)
+            report.error("TC105", "'##' requires a token on each side", edge.span)
             return False
     for at, token in enumerate(body):
         if token.text == "__VA_ARGS__" and not macro.variadic:
@@ -141,7 +143,7 @@ def body_is_sound(macro: Macro, report: Report) -> bool:
         if token.text == "#" and macro.params is not None:
             operand = body[at + 1].text if at + 1 < len(body) else "the end of the line"
             if operand not in macro.params:
-                message = f"'#' wants a parameter of the macro, found {operand[:60]!r}"
+                message = f"'#' requires a parameter of the macro, found {operand[:60]!r}"
                 report.error("TC104", message, token.span)
                 return False
     return True

@@ -88,10 +88,10 @@ def lost_on_a_gpu(text: str, shape: tuple[int, ...]) -> Iterator[str]:
     conversions, after = pieces(text)
     spelled = [c.spelled for c in conversions if c.flags or c.width or c.precision or c.letter not in _PLAIN]
     if spelled:
-        yield f"the form that {', '.join(map(repr, dict.fromkeys(spelled)))} ask{'s' * (len(spelled) == 1)} for"
+        yield f"the form of {', '.join(map(repr, dict.fromkeys(spelled)))}"
     if conversions and after.strip():
         yield f"the text {after.strip()!r} after the last value"
     if any(char not in string.printable for char in text):
         yield "characters that are not ASCII"
     if any(size & (size - 1) for size in shape):
-        yield "the end of a block whose size is no power of two: it prints what pads it, too"
+        yield "the end of a block whose size is not a power of two: it prints the padding, too"

@@ -166,7 +166,7 @@ class _Undo:
             except Unmovable:
                 continue
             except Differs:
-                stays = _Stays("what stands before the loop computes something else")
+                stays = _Stays("the load before the loop computes something else")
             except _Stays as refusal:
                 # Its traceback holds this frame, and that holds all that is known here.
                 stays = refusal.with_traceback(None)

@@ -116,7 +116,7 @@ def _filled(found: Found) -> tuple[str, dict[str, Unknown], str | None]:
         line = f"line {found.text.line_at(match.start())}"
         shown = value.text if len(value.text) < 60 else value.text[:57] + "..."
         if re.match(r"[\w\ue001]", before) or re.match(r"[\w\ue000]", after):
-            problem.append(f"{line}: the part {{{shown}}} of a name is only known when the program runs")
+            problem.append(f"{line}: the part {{{shown}}} of a name is only known at run time")
         name = re.sub(r"\W+", "_", shown).strip("_") or "hole"
         name = name if not name[0].isdigit() else f"hole_{name}"
         while name in holes and holes[name].text != value.text:

@@ -97,7 +97,7 @@ class Translations:
             except CompileError as error:
                 self._made[key] = error
             except RecursionError:
-                deep = Diagnostic("error", "TC318", "the text is nested too deeply", self._source)
+                deep = Diagnostic("error", "TC318", "the source is nested too deeply", self._source)
                 self._made[key] = CompileError((deep,))
         return self._made[key]
 

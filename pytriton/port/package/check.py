@@ -52,7 +52,7 @@ def wrong_sites(package: Package) -> Iterator[Note]:
         wrong = answer["error"] or _wrong(kernel, defines, answer, files[answer["file"]])
         if wrong and site.where not in told:
             told.add(site.where)
-            yield Note(site.place, f"what was written for this text is wrong with {dict(defines)}: {wrong}")
+            yield Note(site.place, f"what was written for this source is wrong with {dict(defines)}: {wrong}")
 
 
 def _wrong(kernel: PortedKernel, defines: Defines, answer: Mapping[str, Any], written: bytes) -> str | None:

@@ -122,7 +122,7 @@ def port_package(root: Path, texts: Sequence[PortedText]) -> Package:
     for text, place in unlaunched:
         if place is None or not set(place.files) & set(work.gone):
             here = work.shown(text.found.path, place.strings[0][1] if place and place.strings else 0)
-            work.package.problems.append(Note(here, "nothing launches this text"))
+            work.package.problems.append(Note(here, "nothing launches this source"))
     if work.package.kernels:
         # a text that is also filled in to be others stands there as a label
         filled: list[Where] = [where for where, name in work.names.items() if name.template is not None]
@@ -169,7 +169,7 @@ def _port_text(work: _Work, text: PortedText, place: Place | None) -> None:
     where = work.shown(text.found.path, text.found.text.line_at(0))
     say = work.package.problems.append
     if place is None:
-        say(Note(where, "how this text is put together cannot be followed: not ported"))
+        say(Note(where, "cannot tell how this source is put together: not ported"))
         return
     kernels = list(_by_kernel(text.kernels, len(place.files) == 1))
     if not kernels:

@@ -137,7 +137,7 @@ class Places:
         return f"<{self.names[path]}{': ' if kernels else ''}{', '.join(kernels)}>"
 
     def of_text(self, text: str) -> Place | None:
-        """Where a text is written; None if that cannot be said."""
+        """Where a text is written; None if that cannot be determined."""
         whole = text.strip()
         if whole in self.files:
             paths = self.files[whole]

@@ -33,7 +33,7 @@ class Grade(Enum):
 
     PORTED = "ported"
     NOTES = "ported with notes"
-    PERSON = "needs a person"
+    PERSON = "needs manual work"
 
 
 class Row(NamedTuple):

@@ -149,9 +149,7 @@ def completed(found: Found, seen: Sequence[Observation], program: str) -> list[F
     what = "its defines are" if only_defines else "the text is"
     file, line = fitting[0].file, fitting[0].line
     for text in filled:
-        text.notes = [
-            (file, line, f"{what} put together when the program runs: this is what '{program}' gave")
-        ]
+        text.notes = [(file, line, f"{what} put together at run time: this is what '{program}' gave")]
     return filled
 
 
@@ -168,7 +166,7 @@ def strangers(seen: Sequence[Observation], every: Sequence[Found], program: str)
         unread_texts += _founds([observation for observation in unread if observation.file == file], bare)
     for text in unread_texts:
         text.notes = [
-            (text.path, text.launches[0].kernel.line, f"the text was found by running '{program}' only")
+            (text.path, text.launches[0].kernel.line, f"the source was found by running '{program}' only")
         ]
     return unread_texts
 

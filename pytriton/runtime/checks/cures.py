@@ -64,7 +64,7 @@ def _small_buffer(outside: Outside) -> str | None:
     if extent is None or not extent.parameter.buffer:
         return None
     needed = outside.violation.highest + outside.site.width - extent.start
-    return f"write calloc({needed}) in the text"
+    return f"write calloc({needed}) in the source"
 
 
 def _too_few_locks(outside: Outside) -> str | None:
@@ -187,7 +187,7 @@ def _mask_of_another_size(outside: Outside) -> str | None:
         return (
             f"the mask lets {shown} = {math.prod(sizes)} elements through, but '{name}' has {tensor.numel()}"
         )
-    return "the mask lets elements through that are outside: is it < where it says <=, and is it that of this axis?"
+    return "the mask lets elements through that are outside: should its <= be <, and is it the mask of this axis?"
 
 
 def _past_a_loop(outside: Outside) -> str | None:

@@ -38,7 +38,8 @@ def tell(found: Mapping[int, Violation], memory: Memory, grid: Grid) -> None:
             memory.checks.told.add(place)
             warn(_diagnostic(Outside(violation, memory, grid), "warning").render())
     refuse(
-        [_diagnostic(Outside(error, memory, grid), "error") for error in errors], "{} more places are outside"
+        [_diagnostic(Outside(error, memory, grid), "error") for error in errors],
+        "{} more accesses are out of bounds",
     )
 
 
@@ -126,7 +127,7 @@ def _tensor(outside: Outside) -> list[str]:
 
 def _consequence(outside: Outside, severity: str) -> list[str]:
     if outside.violation.site.kind != "load":
-        return ["nothing was written outside; all else of the launch was done"]
+        return ["nothing was written out of bounds; the rest of the launch was done"]
     if severity == "error":
         return ["0 was loaded, and the launch went on"]
     return ["0 was loaded, and the launch went on; this place is not reported again"]

@@ -1,4 +1,4 @@
-"""A program that waits for ever, and how that is said.
+"""A program that waits forever, and how that is said.
 
 On the CPU programs run one after another: what a program waits for must have happened before it began.
 """
@@ -17,7 +17,7 @@ class Stuck(Exception):
     """A program came back to where it was, and nothing had changed: ``value`` was read at ``address``."""
 
     def __init__(self, program: tuple[int, int, int], address: int, value: object, width: int) -> None:
-        super().__init__(f"program {program} waits for ever")
+        super().__init__(f"program {program} waits forever")
         self.program = program
         self.address = address
         self.value = value
@@ -29,11 +29,11 @@ class Stuck(Exception):
         reads = f"{place} is {self.value}, and no program is left to change it"
         note = "programs run one after another on the CPU: those before it have ended, those after it wait for it"
         help_ = (
-            "fill locks with 0 before a launch, release them on every way (atomic_xchg(lock, 0)), and let no "
+            "fill locks with 0 before a launch, release them on every path (atomic_xchg(lock, 0)), and let no "
             "program wait for what a later one does"
         )
         return LaunchError(
             Diagnostic(
-                "error", "TC555", f"program {self.program} waits for ever: {reads}", where, (note,), help_
+                "error", "TC555", f"program {self.program} waits forever: {reads}", where, (note,), help_
             ).render()
         )

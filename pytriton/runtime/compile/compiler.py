@@ -38,7 +38,7 @@ def parse_target(text: object) -> Any:
     """``cuda:90`` or ``hip:gfx942`` as Triton's ``GPUTarget``; raises LaunchError for anything else."""
     match = _TARGET.fullmatch(text) if isinstance(text, str) else None
     if match is None:
-        raise refusal(f"there is no target {text!r}", "TC518", "write cuda:80, cuda:90 or hip:gfx942")
+        raise refusal(f"unknown target {text!r}", "TC518", "write cuda:80, cuda:90 or hip:gfx942")
     if match["capability"]:
         return GPUTarget("cuda", int(match["capability"]), 32)
     # CDNA (gfx9) runs 64 threads in lockstep, RDNA (gfx10 and later) 32.

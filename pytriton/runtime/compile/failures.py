@@ -74,7 +74,7 @@ class Generated:
             f"{problem}: {first}",
             self._origin_of(line) or self.source,
             (*details[:12], f"the generated code is {place}"),
-            "report this with the source: pytriton should refuse the text or translate it otherwise",
+            "report this with the source: pytriton should refuse the source or translate it differently",
         )
 
     def _line_of_kernel(self) -> int:

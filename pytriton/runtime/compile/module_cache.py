@@ -112,7 +112,7 @@ def _make_private(place: Path) -> None:
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
     except FileExistsError:
-        raise refusal(f"{place} is no directory", "TC520", _CURE) from None
+        raise refusal(f"{place} is not a directory", "TC520", _CURE) from None
     _check_private(place)
     if not os.access(place, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, "it is read-only")
@@ -126,7 +126,7 @@ def _check_private(place: Path) -> None:
     if status.st_uid != os.geteuid():
         raise refusal(f"the cache directory {place} belongs to another user", "TC520", _CURE)
     if not stat.S_ISDIR(status.st_mode):
-        raise refusal(f"{place} is no directory", "TC520", _CURE)
+        raise refusal(f"{place} is not a directory", "TC520", _CURE)
     if status.st_mode & 0o022:
         mode = stat.S_IMODE(status.st_mode)
         raise refusal(f"other users can write to the cache directory {place} ({mode:o})", "TC520", _CURE)

@@ -190,6 +190,6 @@ def _triton_type(type_: ScalarType | PointerType) -> Any:
 
 
 _NOTICE: Final = (
-    "pytriton runs kernels on CPU tensors with Triton's interpreter: right, but slow "
-    "(about 1 ms a program). Move the tensors to a GPU for speed."
+    "pytriton runs kernels on CPU tensors with Triton's interpreter: correct but slow "
+    "(about 1 ms per program). Move the tensors to a GPU for speed."
 )

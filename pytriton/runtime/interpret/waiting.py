@@ -1,4 +1,4 @@
-"""Finds out that a program waits for ever: it reads memory again and again, and nothing changes.
+"""Finds out that a program waits forever: it reads memory again and again, and nothing changes.
 
 All that a program can do next depends on where it is, its variables and memory. While it writes nothing, memory
 stays as it is, since no other program runs; so if it comes back to a place with the same variables, it will do so
@@ -44,7 +44,7 @@ _State = dict[str, Any]
 
 
 def waiting(code: CodeType) -> Mends:
-    """What makes the interpreter raise ``Stuck`` where the kernel of this code waits for ever."""
+    """What makes the interpreter raise ``Stuck`` where the kernel of this code waits forever."""
     watch = _Watch(code)
     return {
         (InterpreterBuilder, "create_masked_load"): watch.loads,

@@ -226,9 +226,9 @@ def _plain_address(value: object, place: Place) -> int:
     if isinstance(value, (int, numpy.integer)) and not isinstance(value, bool):
         if 0 <= value < 1 << 64:
             return int(value)
-        place.refuse(f"is {value}, which is no address", "TC505", "pass x.data_ptr() or x")
+        place.refuse(f"is {value}, which is not an address", "TC505", "pass x.data_ptr() or x")
     place.refuse(
-        f"is {_shown(value)}, which is no tensor, address or None",
+        f"is {_shown(value)}, not a tensor, address or None",
         "TC505",
         "pass a tensor, its data_ptr(), or None for an absent one",
     )
@@ -311,14 +311,14 @@ def _number(value: object, place: Place) -> int | float:
             return operator.index(value)
         if isinstance(value, (numbers.Real, torch.SymFloat)):
             return float(value)
-    place.refuse(f"is {_shown(value)}, which is no number", "TC504", "pass a Python number, or x.item()")
+    place.refuse(f"is {_shown(value)}, which is not a number", "TC504", "pass a Python number, or x.item()")
 
 
 def _whole(value: int | float, place: Place) -> int:
     if isinstance(value, int):
         return int(value)
     if not math.isfinite(value):
-        place.refuse(f"is {value}, which no integer can be", "TC506")
+        place.refuse(f"is {value}, which is not an integer", "TC506")
     if not value.is_integer():
         place.refuse(f"is {value}, which has a fraction", "TC507", "pass an integer, for example by a // b")
     return int(value)

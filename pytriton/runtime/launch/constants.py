@@ -106,7 +106,7 @@ def _check_fit(sizes: Mapping[str, int], kernel: str, name: str, length: int) ->
     if name not in sizes:
         known = ", ".join(sizes) or "none"
         raise refusal(
-            f"{kernel}: the text declares no constant buffer '{name}'",
+            f"{kernel}: the source declares no constant buffer '{name}'",
             "TC519",
             f"it has {known}; write 'char __constant__* {name} = calloc({length});' outside kernels",
         )
@@ -114,7 +114,7 @@ def _check_fit(sizes: Mapping[str, int], kernel: str, name: str, length: int) ->
         raise refusal(
             f"{kernel}: constant buffer '{name}' has {sizes[name]} bytes, not {length}",
             "TC519",
-            f"write calloc({length}) in the text",
+            f"write calloc({length}) in the source",
         )
 
 

@@ -298,8 +298,8 @@ release: Callable[[int], None] = getattr(
 def _run_of(direct: Direct | None, compiled: Any) -> Callable[..., None]:
     """``run`` by way of ``direct``; raises LaunchError where there is none."""
     if direct is None:
-        message = f"{compiled.name}: it needs scratch memory, which this launcher of Triton asks others for"
-        raise refusal(message, "TC531", "use a point without descriptors")
+        message = f"{compiled.name}: it needs scratch memory, which Triton's launcher does not allocate"
+        raise refusal(message, "TC531", "use a config without descriptors")
     style, more = direct.style, direct.handles[2:]
     launch = _with_scratch(direct.launch, style, direct.scratch)
 

@@ -29,7 +29,7 @@ class Promises:
         self._told: set[str] = set()
 
     def tell(self, place: Place, number: int, value: int | None = None) -> None:
-        """A parameter's argument, ``value`` if that is known, is no multiple of ``number``.
+        """A parameter's argument, ``value`` if that is known, is not a multiple of ``number``.
 
         Warns once for each parameter; raises LaunchError if strict.
         """
@@ -38,13 +38,13 @@ class Promises:
             return
         if isinstance(place.parameter.type, PointerType):
             where = "is at an address" if value is None else f"is at address {value:#x}"
-            what, code, attribute = f"{where}, which is no multiple of {number}", "TC509", "__aligned"
+            what, code, attribute = f"{where}, which is not a multiple of {number}", "TC509", "__aligned"
             cure = f"pass a tensor that starts at a multiple of {number} bytes"
         else:
             what = (
-                f"is no multiple of {number}"
+                f"is not a multiple of {number}"
                 if value is None
-                else f"is {value}, which is no multiple of {number}"
+                else f"is {value}, which is not a multiple of {number}"
             )
             code, attribute, cure = "TC508", "__multipleof", f"pass a multiple of {number}"
         cure = f"{cure}, or drop {attribute}({number}) from the source"

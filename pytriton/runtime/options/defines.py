@@ -64,7 +64,7 @@ def define_of(name: str, value: object, options: Collection[str] = ()) -> Define
             f"pass the arguments of the kernel by position, '{name}' too",
         )
     raise refusal(
-        f"define '{name}' is {reprlib.repr(value)}, a {type(value).__name__}",
+        f"define '{name}' must not be {reprlib.repr(value)}",
         "TC513",
         misplaced(name, options) or "give an int, a bool, a float, a str, a torch.dtype, or a list of those",
     )
@@ -75,11 +75,11 @@ def defines_of(
 ) -> dict[str, Define | tuple[Define, ...]]:
     """A user's dictionary with checked values; a list becomes a tuple (a sweep of one is a scalar)."""
     if not isinstance(given, Mapping | None):
-        raise refusal(f"defines is {given!r}, which is no dict", "TC515", "give defines={'TM': 64}")
+        raise refusal(f"defines must be a dict, not {given!r}", "TC515", "give defines={'TM': 64}")
     checked: dict[str, Define | tuple[Define, ...]] = {}
     for name, value in (given or {}).items():
         if not isinstance(name, str):
-            raise refusal(f"a define is named {name!r}, which is no str", "TC513")
+            raise refusal(f"the name of a define must be a str, not {name!r}", "TC513")
         if isinstance(value, (list, tuple)):
             if not value:
                 raise refusal(f"define '{name}' is an empty list", "TC513", "give it a value")

@@ -57,7 +57,7 @@ def by_era(positional: tuple[Any, ...], **keywords: Any) -> Given:
     given = Given(**keywords)
     cure = _ORDERS if positional else "give defines={'TM': 64}"
     if given.defines is not None and not isinstance(given.defines, Mapping):
-        raise refusal(f"defines is {given.defines!r}, which is no dict", "TC515", cure)
+        raise refusal(f"defines must be a dict, not {given.defines!r}", "TC515", cure)
     if positional and isinstance(given.num_warps, (str, torch.device, Mapping)):
         raise refusal(f"num_warps is {given.num_warps!r}", "TC515", cure)
     return given
@@ -82,5 +82,5 @@ def device_of(given: Any) -> torch.device | None:
         return torch.device("cuda", given) if isinstance(given, int) else torch.device(given)
     except (RuntimeError, TypeError) as error:
         raise refusal(
-            f"{given!r} is no device", "TC515", "give 'cuda', 'cuda:1', 'cpu' or a torch.device"
+            f"{given!r} is not a device", "TC515", "give 'cuda', 'cuda:1', 'cpu' or a torch.device"
         ) from error

@@ -28,7 +28,7 @@ class Heuristics:
         for name, function in self.functions.items():
             if not callable(function):
                 raise refusal(
-                    f"heuristic '{name}' is {function!r}, which is no function",
+                    f"heuristic '{name}' is {function!r}, which is not a function",
                     "TC515",
                     "give a function of a dict, as in {'EVEN_K': lambda args: args['K'] % args['TK'] == 0}",
                 )

@@ -72,5 +72,5 @@ def judge_unused(
         near = closest(name, wanted)
         if cure is not None or near is not None:
             help_ = cure or f"did you mean '{near}'?"
-            tell(f"the text does not mention the define '{name}'", "TC528", help_)
+            tell(f"the source does not mention the define '{name}'", "TC528", help_)
             return

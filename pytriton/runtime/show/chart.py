@@ -28,7 +28,7 @@ def chart(name: str, best: Config | None, timings: Mapping[Config, float | str],
         axes.set_title(name, loc="left")
     if not measured:
         axes.text(
-            0.5, 0.5, "no sweep was timed (on a CPU the first point is taken)", ha="center", va="center"
+            0.5, 0.5, "no sweep was timed (on a CPU the first config is used)", ha="center", va="center"
         )
         axes.set_axis_off()
         return axes

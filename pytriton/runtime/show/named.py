@@ -21,7 +21,7 @@ def labels(points: Iterable[Config]) -> dict[Config, str]:
         point: " ".join(
             f"{name}={each[name]}" for name in varied or point.defines if each.get(name) is not None
         )
-        or "the only point"
+        or "the only config"
         for point, each in settings.items()
     }
 

@@ -184,5 +184,5 @@ def with_table(
 
 _CAPTURED = (
     "memory checks of launches in a CUDA graph are read by the next launch of the kernel outside of a graph, "
-    "as nobody can wait for a launch while a graph is captured"
+    "as a launch cannot be waited for while a graph is captured"
 )

@@ -65,7 +65,7 @@ def spills(translation: Translation, config: Config) -> str:
     """Why a point would keep its sums in memory; empty where nothing proves it."""
     needed = translation.traits.tiles.summed // (_WARP * config.num_warps)
     return (
-        f"its sums need {needed} registers a thread, but there are {_REGISTERS}"
+        f"its sums need {needed} registers per thread, but there are {_REGISTERS}"
         if needed > _REGISTERS
         else ""
     )

@@ -92,7 +92,7 @@ class Sweep:
     def refuse_all(self) -> NoReturn:
         """Raise TuneError: nothing is left."""
         listed = "\n".join(f"  {config}: {why}" for config, why in self.reasons().items())
-        message = f"no candidate of the sweep is left\n{listed}"
+        message = f"no variant of the sweep is left\n{listed}"
         raise TuneError(headline(message, "TC601", _cure(self.dropped.values())))
 
     def _first_legal(self) -> Candidate:
@@ -128,4 +128,4 @@ def _cure(errors: Collection[Exception]) -> str:
     if len(first) < len(errors) or any(diagnostic.code != "TC316" for diagnostic in first):
         return "try smaller tiles"
     conditions = dict.fromkeys(where.text for d in first if isinstance(where := d.where, Span))
-    return f"give values for which the text's own {' and '.join(map(repr, conditions))} holds"
+    return f"give values for which the source's own {' and '.join(map(repr, conditions))} holds"

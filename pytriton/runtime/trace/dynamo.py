@@ -111,7 +111,7 @@ def call_traced(
     """
     if bench:
         raise refusal(
-            f"{kernel.name}: bench={bench} asks for a time, which a traced call cannot give",
+            f"{kernel.name}: bench={bench} requires a timing, which a traced call cannot give",
             "TC543",
             "measure the compiled function, for example with pytriton.testing.do_bench",
         )

@@ -135,7 +135,9 @@ def _first_launches(
 
     for launch, differs in disagreeing(in_time(), saved, run, users).items():
         del launched[launch.candidate]
-        measured.results[launch.candidate] = f"computes something else than the others: {differs} [{WRONG}]"
+        measured.results[launch.candidate] = (
+            f"computes a different result from the others: {differs} [{WRONG}]"
+        )
     return launched, measured
 
 

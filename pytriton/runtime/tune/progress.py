@@ -89,7 +89,7 @@ class Progress:
         """The settings by which the points differ, and those that tuning adds of its own accord."""
         shown = {name: value for name, value in settings_of(point).items() if name in self._varied}
         shown |= {name: value for name, value in _extras(point).items() if name not in _OUTER}
-        return " ".join(f"{name}={value}" for name, value in shown.items()) or "the only point"
+        return " ".join(f"{name}={value}" for name, value in shown.items()) or "the only config"
 
     def _write(self, text: str) -> None:
         if self._silent:

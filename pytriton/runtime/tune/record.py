@@ -251,7 +251,7 @@ def pinned(question: Question, points: Sequence[Config]) -> Config | None:
     raise TuneError(
         headline(
             f"{os.environ[REPLAY_VARIABLE]}:{number}: {question.kernel} is pinned to {shown}, "
-            "which is no point of its sweep",
+            "which is not a config of its sweep",
             "TC602",
             f"write one of {', '.join(map(repr, points))}, or delete the line",
         )

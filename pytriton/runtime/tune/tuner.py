@@ -176,7 +176,7 @@ class Tuner:
         first = self._sweep.first.translation
         if first.prints:
             warn_once(
-                f"{first.kernel} is not tuned, as it calls printf: the first point that compiles serves"
+                f"{first.kernel} is not tuned, as it calls printf: the first config that compiles is used"
             )
         return bool(first.prints)
 

@@ -99,5 +99,5 @@ def _integer(name, value, bits=32, multiple=1, signed=True):
     if not -(1 << bits - 1) <= value < 1 << bits - signed:
         raise ValueError(f"{name} is {value}, which {bits} bits do not hold")
     if value % multiple:
-        raise ValueError(f"{name} is {value}, which is no multiple of {multiple}")
+        raise ValueError(f"{name} is {value}, which is not a multiple of {multiple}")
     return value if signed or value >= 0 else value + (1 << bits)

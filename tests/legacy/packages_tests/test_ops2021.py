@@ -53,7 +53,7 @@ def test_cross_entropy(device, large, compare, columns: int) -> None:
 
 @pytest.mark.parametrize(("n", "k"), [(24, 48), (24, 311), (11, 48)], ids=str)
 def test_linear(device, large, n: int, k: int) -> None:
-    """An inner dimension of 311 is no multiple of 16, and 11 columns are none of 8, as the text promises."""
+    """An inner dimension of 311 is not a multiple of 16, and 11 columns are none of 8, as the text promises."""
     x, w = torch.randn(large(40, 1000), k, device=device), torch.randn(n, k, device=device)
     torch.testing.assert_close(ops2021.linear(x, w), x @ w.t(), rtol=1e-4, atol=1e-4 * k**0.5)
 

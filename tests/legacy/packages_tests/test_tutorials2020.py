@@ -40,7 +40,7 @@ def test_conv(device, large, compare, pad: int) -> None:
 
 @pytest.mark.parametrize("shape", [(40, 24), (1, 9), (1, 16)], ids=str)
 def test_transpose(device, large, shape: tuple[int, int]) -> None:
-    """A row's column has a stride of 1, which is no multiple of 8, as the text promises."""
+    """A row's column has a stride of 1, which is not a multiple of 8, as the text promises."""
     x = torch.randn(*(size * large(1, 50) for size in shape), device=device)
     assert torch.equal(transpose.transpose(x), x.t())
 

@@ -66,7 +66,7 @@ class TestStores:
             "note: in program (1, 0, 0) of a grid of (3, 1, 1), element [4] of the block [16]; "
             "19 more elements, in 2 programs\n"
             "note: 'z' is a tensor of float32, shape (20,), strides (1,); the access was to element 20\n"
-            "note: nothing was written outside; all else of the launch was done\n"
+            "note: nothing was written out of bounds; the rest of the launch was done\n"
             "help: 'z' has 20 elements, and 'x' has 40: pass a tensor of shape (40,)"
         )
 
@@ -206,7 +206,7 @@ class TestAddresses:
 class TestWhatIsChecked:
     def test_constant_buffers(self) -> None:
         text = "int __constant__* tab = calloc(16);\n__global__ void f(int* z) { *z = *(tab + 4); }"
-        with pytest.warns(RuntimeWarning, match=r"write calloc\(20\) in the text"):
+        with pytest.warns(RuntimeWarning, match=r"write calloc\(20\) in the source"):
             made(text)(torch.zeros(1, dtype=torch.int32), grid=1)
 
     def test_several_pointers_in_one_variable(self) -> None:

@@ -79,7 +79,7 @@ CASES: dict[str, tuple[str, list[Any], Any, str]] = {
     ),
     "<= in a mask": (
         *(AT_MOST, [thousand(), thousand(), 1000], 8),
-        "is it < where it says <=",
+        "should its <= be <",
     ),
     "an output that is smaller than the input": (
         *(MASKED, [torch.zeros(500), thousand(), 1000], 8),
@@ -139,7 +139,7 @@ CASES: dict[str, tuple[str, list[Any], Any, str]] = {
     ),
     "a constant buffer that is too small": (
         *(CONSTANT, [torch.zeros(16)], 1),
-        "write calloc(64) in the text",
+        "write calloc(64) in the source",
     ),
     "None for a pointer that is read": (
         *(OPTIONAL, [torch.zeros(16), None], 1),

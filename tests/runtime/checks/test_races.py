@@ -186,7 +186,7 @@ class TestWaiting:
 
     def test_for_a_later_one_is_not(self) -> None:
         said = race("while (atomic_add(count, 0) < 2 - pid); *z = *z + pid; atomic_add(count, 1);")
-        assert "program (0, 0, 0) waits for ever: element 0 of 'count' is 0" in said
+        assert "program (0, 0, 0) waits forever: element 0 of 'count' is 0" in said
         assert "[TC555]" in said
 
     def test_a_plain_flag_is_a_race(self) -> None:

@@ -86,7 +86,7 @@ class TestRefusals:
     @pytest.mark.parametrize("target", ["cuda", "sm_90", "cuda:9", "hip:90", "cuda:90 ", 90])
     def test_target(self, target: Any) -> None:
         assert refused("ptx", target) == (
-            f"there is no target {target!r} [TC518]\nhelp: write cuda:80, cuda:90 or hip:gfx942"
+            f"unknown target {target!r} [TC518]\nhelp: write cuda:80, cuda:90 or hip:gfx942"
         )
 
     def test_mode(self) -> None:

@@ -23,7 +23,7 @@ from tests.runtime.kernels import handmade
 
 SOURCE = Source("void f(float* x) {\n  *x = 1;\n  *x = *x @ *x;\n}\n", "f.c")
 LINES = {6: 1, 7: 2, 8: 3}
-HELP = "help: report this with the source: pytriton should refuse the text or translate it otherwise"
+HELP = "help: report this with the source: pytriton should refuse the source or translate it differently"
 
 
 def test_compiler() -> None:

@@ -135,7 +135,7 @@ def test_a_link_above_it(place: Path, tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_file_in_its_place(place: Path) -> None:
     place.write_text("")
-    assert refused().startswith(f"{place} is no directory [TC520]\n")
+    assert refused().startswith(f"{place} is not a directory [TC520]\n")
 
 
 def test_cannot_be_made(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""A program on the CPU that waits for ever ends in an error; one that gets on, however slowly, does not."""
+"""A program on the CPU that waits forever ends in an error; one that gets on, however slowly, does not."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_who_waits_for_ever_is_told(body: str, check: bool | None) -> None:
     lock = "a lock" if check is False else "element 0 of 'lock'"
     if "do {" not in body:  # that reads two
         assert first == (
-            f"f.c:2:3: error: program (0, 0, 0) waits for ever: {lock} is 1, "
+            f"f.c:2:3: error: program (0, 0, 0) waits forever: {lock} is 1, "
             "and no program is left to change it [TC555]"
         )
     assert line == f"    2 |   {body}"
@@ -52,7 +52,7 @@ def test_who_waits_for_ever_is_told(body: str, check: bool | None) -> None:
 
 
 def test_a_lock_that_is_not_released() -> None:
-    with pytest.raises(LaunchError, match=r"program \(1, 0, 0\) waits for ever: element 0 of 'lock' is 1"):
+    with pytest.raises(LaunchError, match=r"program \(1, 0, 0\) waits forever: element 0 of 'lock' is 1"):
         run("while (atomic_cas(lock, 0, 1) == 1);", held=0)
 
 

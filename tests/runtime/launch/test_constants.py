@@ -142,19 +142,21 @@ def refused(*given: Any) -> str:
 class TestRefusals:
     def test_too_long(self) -> None:
         assert refused("tab", torch.zeros(33, dtype=torch.int8)) == (
-            "k.c: constant buffer 'tab' has 32 bytes, not 33 [TC519]\nhelp: write calloc(33) in the text"
+            "k.c: constant buffer 'tab' has 32 bytes, not 33 [TC519]\nhelp: write calloc(33) in the source"
         )
 
     def test_unknown(self) -> None:
         assert refused("tabs", torch.zeros(2)) == (
-            "k.c: the text declares no constant buffer 'tabs' [TC519]\n"
+            "k.c: the source declares no constant buffer 'tabs' [TC519]\n"
             "help: it has unused, tab; write 'char __constant__* tabs = calloc(8);' outside kernels"
         )
 
     def test_unknown_when_the_defines_come(self) -> None:
         kernel = pytriton.kernel(LOOKUP)
         kernel.set_constant("tabs", torch.zeros(2))
-        with pytest.raises(LaunchError, match=r"lookup: the text declares no constant buffer 'tabs' \[TC519"):
+        with pytest.raises(
+            LaunchError, match=r"lookup: the source declares no constant buffer 'tabs' \[TC519"
+        ):
             kernel(torch.zeros(8, dtype=torch.int32), 8, (1,), T=8)
 
     def test_no_array(self) -> None:

@@ -120,7 +120,7 @@ class TestNumbers:
         assert plain == []
 
     def test_what_is_read_behind_the_rows(self, plain: list[Config]) -> None:
-        """K is no multiple of TK: the text reads on into the next row, and so do tiles."""
+        """K is not a multiple of TK: the text reads on into the next row, and so do tiles."""
         a, b, _ = operands()
         found = launched(kernel_of(True), a[:, :96], b[:, :96], k=96)
         assert torch.equal(found, launched(kernel_of(True), a, b, k=128))

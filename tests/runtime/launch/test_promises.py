@@ -70,7 +70,7 @@ def test_the_words() -> None:
         kernel(torch.randn(16, 20), torch.zeros(256), 16, 20, grid=(1,))
     (message,) = {str(one.message) for one in caught if "TC508" in str(one.message)}
     assert message == (
-        "scores: argument 4 'ld' (int ld __multipleof(8)) is 20, which is no multiple of 8: the promise is "
+        "scores: argument 4 'ld' (int ld __multipleof(8)) is 20, which is not a multiple of 8: the promise is "
         "dropped for this launch [TC508]\nhelp: pass a multiple of 8, or drop __multipleof(8) from the source"
     )
     assert {one.filename for one in caught if "TC508" in str(one.message)} == {__file__}
@@ -102,7 +102,7 @@ class TestStrict:
             with pytest.raises(LaunchError, match=r"'K' \(int K __multipleof\(TK\)\) is 63, .* 16 \[TC508\]"):
                 kernel(x, z, 63, 64, grid=(1,))
             with pytest.raises(
-                LaunchError, match=r"'X' .* is at address 0x.*, which is no multiple of 16 \[TC509\]"
+                LaunchError, match=r"'X' .* is at address 0x.*, which is not a multiple of 16 \[TC509\]"
             ):
                 kernel(x.view(-1)[1:], z, 48, 56, grid=(1,))
         assert not z.any()

@@ -97,7 +97,8 @@ class TestDefines:
     @pytest.mark.parametrize("value", [{}, None, torch.zeros(()), object(), [[1]]])
     def test_no_define(self, value: object) -> None:
         with pytest.raises(
-            LaunchError, match=r"define 'A' is .*\[TC513\]\nhelp: (give an int|pass the arguments)"
+            LaunchError,
+            match=r"define 'A' (is|must not be) .*\[TC513\]\nhelp: (give an int|pass the arguments)",
         ):
             defines_of({"A": value})
 
@@ -105,7 +106,7 @@ class TestDefines:
         with pytest.raises(LaunchError) as caught:
             defines_of({"TM": None})
         assert str(caught.value) == (
-            "define 'TM' is None, a NoneType [TC513]\n"
+            "define 'TM' must not be None [TC513]\n"
             "help: give an int, a bool, a float, a str, a torch.dtype, or a list of those"
         )
 
@@ -114,7 +115,7 @@ class TestDefines:
             defines_of({"TM": []})
 
     def test_name(self) -> None:
-        with pytest.raises(LaunchError, match=r"^a define is named 1, which is no str \[TC513\]"):
+        with pytest.raises(LaunchError, match=r"^the name of a define must be a str, not 1 \[TC513\]"):
             defines_of({1: 1})  # type: ignore[dict-item]
 
 

@@ -99,7 +99,7 @@ def refused(*arguments: Any, **keywords: Any) -> str:
 class TestConstructorRefusals:
     def test_source(self) -> None:
         assert refused(3) == (
-            "the source is of type int, which is no text [TC515]\nhelp: give a str, bytes, or a pathlib.Path"
+            "expected source text or a Path, got int [TC515]\nhelp: give a str, bytes, or a pathlib.Path"
         )
 
     def test_too_many(self) -> None:
@@ -113,12 +113,12 @@ class TestConstructorRefusals:
 
     def test_defines(self) -> None:
         assert refused(ADD, defines=["TILE"]) == (
-            "defines is ['TILE'], which is no dict [TC515]\nhelp: give defines={'TM': 64}"
+            "defines must be a dict, not ['TILE'] [TC515]\nhelp: give defines={'TM': 64}"
         )
 
     def test_device(self) -> None:
         assert refused(ADD, "gpu7") == (
-            "'gpu7' is no device [TC515]\nhelp: give 'cuda', 'cuda:1', 'cpu' or a torch.device"
+            "'gpu7' is not a device [TC515]\nhelp: give 'cuda', 'cuda:1', 'cpu' or a torch.device"
         )
 
     def test_num_warps(self) -> None:
@@ -128,7 +128,7 @@ class TestConstructorRefusals:
 
     def test_unknown_key(self) -> None:
         assert refused(ADD, {"TILE": 16}, autotune_key=["N"]) == (
-            "add: autotune_key names 'N', which is no parameter [TC516]\nhelp: it has z, x, y, n"
+            "add: autotune_key names 'N', which is not a parameter [TC516]\nhelp: it has z, x, y, n"
         )
 
 

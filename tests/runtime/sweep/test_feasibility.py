@@ -155,7 +155,7 @@ def test_threads() -> None:
 )
 def test_registers(tiles: tuple[int, int, int], warps: int, needed: int) -> None:
     why = spills(translated("half", tiles), Config({}, warps))
-    assert why == (f"its sums need {needed} registers a thread, but there are 255" if needed else "")
+    assert why == (f"its sums need {needed} registers per thread, but there are 255" if needed else "")
 
 
 class TestSweep:
@@ -195,6 +195,6 @@ class TestSweep:
         assert {256, 512} <= {config.defines["TM"] for config in gpu.compiled}
 
     def test_all_are_too_large(self, gpu: FakeGpu) -> None:
-        with pytest.raises(pytriton.TuneError, match="no candidate of the sweep is left"):
+        with pytest.raises(pytriton.TuneError, match="no variant of the sweep is left"):
             self.call({"TM": [256, 512], "TN": 256, "TK": 128})
         assert gpu.compiled == []

@@ -370,7 +370,7 @@ class TestReplay:
         with pytest.raises(TuneError) as caught:
             call(make())
         assert str(caught.value) == (
-            f"{file}:1: add is pinned to Config(TILE=48, num_warps=4), which is no point of its sweep [TC602]\n"
+            f"{file}:1: add is pinned to Config(TILE=48, num_warps=4), which is not a config of its sweep [TC602]\n"
             "help: write one of Config(TILE=16, num_warps=4), Config(TILE=32, num_warps=4), "
             "Config(TILE=64, num_warps=4), or delete the line"
         )

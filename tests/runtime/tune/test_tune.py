@@ -135,7 +135,7 @@ class TestChoice:
         with pytest.raises(TuneError) as caught:
             make()(*ADDRESSES, 100, grid=grid)
         assert str(caught.value) == (
-            "no candidate of the sweep is left [TC601]\n"
+            "no variant of the sweep is left [TC601]\n"
             "  Config(TILE=16, num_warps=4): tile 16 does not fit [TC531]\n"
             "  Config(TILE=32, num_warps=4): tile 32 does not fit [TC531]\n"
             "  Config(TILE=64, num_warps=4): tile 64 does not fit [TC531]\n"

@@ -227,7 +227,7 @@ def test_a_config_that_computes_something_else(by: Pass, monkeypatch: pytest.Mon
         kernel(by(y), by(x), N, grid=grid)
     assert torch.equal(y, x)
     reasons = {config.defines["TILE"]: why for config, why in kernel.timings.items() if isinstance(why, str)}
-    assert reasons == {256: "computes something else than the others: 1 element of 'Y' [TC603]"}
+    assert reasons == {256: "computes a different result from the others: 1 element of 'Y' [TC603]"}
     assert sum(isinstance(time, float) for time in kernel.timings.values()) == 3
 
 
