@@ -278,6 +278,17 @@ def test_documents_name_what_is_there() -> None:
     assert all(f"]({name})" in (ROOT / "README.md").read_text(encoding="utf-8") for name in told)
 
 
+def test_questions_and_glossary() -> None:
+    """Five answers, each of which names at most three files; a glossary of at most 40 lines."""
+    sections = re.split(r"^## ", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    section = {head: body for head, _, body in (each.partition("\n") for each in sections)}
+    answers = re.split(r"^\d\. ", section["Five questions"], flags=re.MULTILINE)[1:]
+    assert len(answers) == 5
+    for answer in answers:
+        assert 1 <= len(set(re.findall(r"`([\w./]+\.(?:py|md))`", answer))) <= 3, answer
+    assert len(section["Glossary"].strip().splitlines()) <= 40
+
+
 def _listed(text: str) -> list[str]:
     """The paths in the list of folders: what stands two columns deeper is inside."""
     found: list[str] = []
