@@ -195,7 +195,7 @@ class _Kernel:
     def _head(self, chosen: Mapping[Symbol, str]) -> list[str]:
         """What a launch has to know: the grid, and what the parameters are that the forward has not."""
         at, forward = self.at, self.forward.kernel.name
-        grid = f"grid: that of {forward}"
+        grid = f"grid: same as {forward}"
         if at.axis is not None:
             programs = (
                 "as many programs or fewer" if at.has_parts else "one program for each iteration of the loop"

@@ -35,7 +35,7 @@ PRODUCT = """__global__ void weighted(TYPE *Y, TYPE *X __readonly, TYPE *W __rea
 }
 """
 BACKWARD = """\
-// grid: that of weighted; along axis 0 one program for each iteration of the loop
+// grid: same as weighted; along axis 0 one program for each iteration of the loop
 // grid_0: the programs of weighted along axis 0
 __global__ void weighted_backward(TYPE *d_Y, TYPE *X __readonly, TYPE *d_W, int n, int k, int grid_0) {
   int rk[16] = 0 ... 16;
