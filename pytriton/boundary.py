@@ -1,6 +1,6 @@
-"""Where user's code calls pytriton: a traceback of a user's mistake ends there.
+"""Hides internal frames from user errors: their traceback ends at the user's call.
 
-The frames in which a mistake was found mean nothing to who made it. At each entry the error is raised once more
+Internal frames are of no use to the user. At each entry the error is raised once more
 without them, from a frame that pytest and IPython leave out (``__tracebackhide__``); where Python itself prints the
 traceback, a hook leaves that frame out, too. Errors whose cause is in pytriton keep all their frames, and so does
 every error under ``PYTRITON_TRACEBACK=full``. The error as it was found is the ``__context__`` of what is raised.

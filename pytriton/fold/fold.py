@@ -130,7 +130,7 @@ def _union(rows: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _common_name(names: Sequence[str]) -> str:
-    """The name of all; of ``conv_fwd`` and ``conv_dx``, what they share; empty where that says nothing."""
+    """The name of all; of ``conv_fwd`` and ``conv_dx``, what they share; empty where that is meaningless."""
     if len(set(names)) == 1:
         return names[0]
     parts = [name.split("_") for name in names]

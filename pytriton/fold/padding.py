@@ -95,7 +95,7 @@ class Padding:
         return Atom(self.sizes[shape.text]) if isinstance(shape, Atom) and shape.text in self.sizes else shape
 
     def definitions(self, variants: Variants) -> Iterator[Statement]:
-        """What stands at the top of the kernel: the padded sizes, and the masks."""
+        """The top of the kernel: the padded sizes, and the masks."""
         for name, padded in self.sizes.items():
             yield Simple(f"{padded}: tl.constexpr = ", Call(_PADDED, (Atom(name),)))
         for mask, name in self.masks.items():

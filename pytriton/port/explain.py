@@ -19,7 +19,7 @@ def add_explain(commands: Any) -> None:
     """Add the command to an argparse object."""
     command = commands.add_parser("explain", help="cause and cure of a diagnostic, with an example")
     command.add_argument(
-        "code", nargs="?", metavar="CODE", help="TC302, say: it stands in brackets after each message"
+        "code", nargs="?", metavar="CODE", help="for example TC302: the code in brackets after each message"
     )
     command.add_argument("--list", action="store_true", help="all codes, each with its cause")
 

@@ -2,7 +2,7 @@
 
 Input: what ``port_kernel`` takes. Output: for each ported kernel how many of its define sets are proved: those
 whose TTIR is equal (prove.py), those that differ, with the lines that do, and of the latter those that leave the
-same bytes in random memory (equivalence.py, on Triton's interpreter). A sample of sizes that nobody has shown is
+same bytes in random memory (equivalence.py, on Triton's interpreter). A sample of unseen sizes is
 proved as well.
 
 Where something differs, the kernel is folded again without trusting Triton to drop this or that, and the attempt
@@ -47,7 +47,7 @@ class ProvedKernel:
 
     Of its define sets ``tried`` were compared: all but ``differing`` have equal TTIR. ``unequal`` are those of the
     differing ones that leave other bytes in memory, too, each with the first element. ``unseen`` counts define sets
-    with sizes that nobody has shown, ``strange`` are the differences among them; ``grouped`` those that were also
+    with unseen sizes, ``strange`` are the differences among them; ``grouped`` those that were also
     compared with their programs in groups, ``scattered`` are the differences there.
     """
 

@@ -75,7 +75,7 @@ def _other_sizes(
 ) -> Iterator[dict[str, Any]]:
     """The same with numbers that are large or no powers of two, where that gives another text.
 
-    Blocks of a product of matrices are left as they are: nobody used sizes there that are no powers of two.
+    Blocks of a product of matrices are left as they are: sizes there were always powers of two.
     """
     first = {**(use.points[0] if use.points else {}), **use.fixed}
     first |= {name: values[0] for name, values in use.swept.items()}

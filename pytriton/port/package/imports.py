@@ -1,4 +1,4 @@
-"""What a Python file takes from triton, and how it asks for it once ``_triton`` stands for the old one.
+"""What a Python file uses of triton, and how it imports it once ``_triton`` stands for the old one.
 
 ``import triton``, in each of its forms, comes to mean the launcher module of the package, under the name that the
 file has for it; ``from triton.testing import do_bench`` takes the name from ``_testing`` beside it.

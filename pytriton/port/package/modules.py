@@ -71,7 +71,7 @@ def named(text: str, name: str) -> str:
 
 
 def table(labels: Mapping[str, Name]) -> str:
-    """The ``__init__`` of the modules: what stands for texts that are no string of the code."""
+    """The ``__init__`` of the modules: what stands for sources that are not strings of the code."""
     lines = [
         '"""The kernels of this package{}."""'.format(", and the texts that stand for them" * bool(labels))
     ]

@@ -1,6 +1,6 @@
 """Expressions of the scanned Python -> values.
 
-What cannot be told becomes an ``Unknown`` whose node is the expression with known parts put in: after
+What is unknown becomes an ``Unknown`` whose node is the expression with known parts put in: after
 ``M, K = a.shape`` the name ``M`` stands for ``a.shape[0]``.
 """
 
@@ -177,7 +177,7 @@ class Evaluator(Binder):
             case Library():
                 return library.attribute(base, name)
             case Instance():
-                own = name in base.names  # a function among these is no method
+                own = name in base.names  # a function among these is not a method
                 member = base.names[name] if own else base.kind.find(name)
                 method = isinstance(member, Function) and not own
                 bound = Function(member.node, member.around, base) if method else member
@@ -245,7 +245,7 @@ class Evaluator(Binder):
             return Unknown(ast.BinOp(node_of(left), op, node_of(right)), kind)
 
     def _computed(self, op: ast.operator, left: Any, right: Any) -> Any:
-        """``left op right``, within bounds; raises one of ``FAILURES`` where it cannot be told."""
+        """``left op right``, within bounds; raises one of ``FAILURES`` where it is unknown."""
         match op, left, right:
             case ast.Mod(), str(), _:
                 return texts.interpolate(left, right, self.hole)
@@ -419,7 +419,7 @@ def items_of(values: Any, most: int) -> list[Any] | None:
 
 
 def is_open(values: Any) -> bool:
-    """Whether a list has a part ``*rest`` of which nobody knows how many elements it is."""
+    """Whether a list has a part ``*rest`` of unknown length."""
     return any(isinstance(value, Unknown) and isinstance(value.node, ast.Starred) for value in values)
 
 

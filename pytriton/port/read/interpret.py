@@ -2,7 +2,7 @@
 
 Nothing is executed. Module code is followed from top to bottom, then every function on its own with unknown
 parameters (defaults count), calls of the project's own functions inside them with what is known of their
-arguments; a function that another one makes and nobody calls is followed where that one ends. Loops over known
+arguments; a function that another one makes, never called, is followed where that one ends. Loops over known
 lists are unrolled; others are followed once. All that is found goes to ``launches``, once a way through the code.
 """
 
@@ -58,7 +58,7 @@ class Interpreter(Caller):
         self.choices = choices
         self.launches: list[Launch] = []
         self.depth = 0
-        self.uncalled: dict[ast.AST, Function] = {}  # made by functions, to be given to whom we do not know
+        self.uncalled: dict[ast.AST, Function] = {}  # made by functions: escaping closures
         self.defined: dict[ast.AST, tuple[Function, Class | None]] = {}  # with the class of a method
         self.modules: dict[Path, Frame] = {}
 
@@ -420,7 +420,7 @@ def follow(path: Path, tree: ast.Module, root: Path) -> tuple[list[Launch], list
 
 
 def _outcome(launch: Launch) -> str:
-    """All that a launch says, as text: runs with equal outcomes need not be told apart."""
+    """All that a launch says, as text: runs with equal outcomes are one."""
     kernel = launch.kernel
     return "; ".join(map(_shown, (kernel.source, kernel.defines, launch.defines)))
 

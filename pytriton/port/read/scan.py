@@ -1,7 +1,7 @@
 """Which files of the given paths are looked at.
 
 Folders are walked in name order; hidden ones, environments and build outputs are left out, and so is every
-file that ``port`` wrote itself: its first line says so.
+file that ``port`` wrote itself: its first line is a marker.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def join(separator: str, parts: Sequence[Any], hole: Hole) -> str:
 
 
 def method(text: Any, name: str, arguments: Sequence[Any]) -> Any:
-    """A method of ``str``, or ``dedent``; raises one of ``FAILURES`` where its result cannot be told."""
+    """A method of ``str``, or ``dedent``; raises one of ``FAILURES`` where its result is unknown."""
     known = all(
         isinstance(argument, (str, tuple)) or (isinstance(argument, int) and argument < MAX_WIDTH)
         for argument in arguments

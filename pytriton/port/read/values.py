@@ -38,7 +38,7 @@ __all__ = [
 
 
 class NotKnown(Exception):
-    """What is asked of a value cannot be told without running the code."""
+    """What is asked of a value is unknown without running the code."""
 
 
 # What an operation on known values may raise: its result is unknown then.
@@ -90,7 +90,7 @@ class Unknown:
     kind: str | None = None
 
     def __post_init__(self) -> None:
-        if _is_large(self.node):  # an expression that doubles at each step is no use to anybody
+        if _is_large(self.node):  # an expression that doubles at each step is useless
             object.__setattr__(self, "node", ast.Name(TOO_LONG, ast.Load()))
 
     @property

@@ -1,7 +1,7 @@
-"""What the report says of each kernel: its grade, its notes, its define sets with how each was found and proved.
+"""The report of each kernel: its grade, its notes, its define sets with how each was found and proved.
 
 ported        every known define set is proved: the same program (TTIR), or the same bytes on random memory
-with notes    so it is as far as anybody looked, and something is worth knowing
+with notes    no difference is known, and there are notes
 needs person  some define set computes something else, or Triton refuses it
 """
 

@@ -68,7 +68,7 @@ def observe(program: str, paths: Sequence[Path]) -> list[Observation]:
         command = [sys.executable, *flags, "-m", "pytriton.port.run.recorder", str(file), *legacy, *words]
         here = str(Path(__file__).resolve().parents[3])
         environment = {**given, "PYTHONPATH": os.pathsep.join([*filter(None, searched), here])}
-        done = subprocess.run(command, stdout=2, env=environment)  # what it prints is no result of ours
+        done = subprocess.run(command, stdout=2, env=environment)  # its output is not part of ours
         if done.returncode != 0 or not file.exists():
             raise ProgramError(f"{program}: the program ended with status {done.returncode}")
         return [observation(load) for load in json.loads(file.read_text(encoding="utf-8"))]
@@ -154,7 +154,7 @@ def completed(found: Found, seen: Sequence[Observation], program: str) -> list[F
 
 
 def strangers(seen: Sequence[Observation], every: Sequence[Found], program: str) -> list[Found]:
-    """Texts of the run that stand in no text that was read: they head for where their kernels were made."""
+    """Sources of the run that are not in any source read: they head for where their kernels were made."""
     unread = [
         observation
         for observation in seen
