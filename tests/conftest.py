@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import os
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -105,4 +107,14 @@ def _private_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def _effects_once() -> Iterator[None]:
     """Every translation keeps its effects, each once on every path."""
     with watched():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _read_once() -> Iterator[None]:
+    """Triton asks ``inspect`` for the lines of each kernel, twice; it tokenizes what thousands of modules share."""
+    seen = lru_cache(maxsize=4096)(lambda *lines: tuple(getblock(lines)))
+    getblock = inspect.getblock
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inspect, "getblock", lambda lines: list(seen(*lines)))
         yield
