@@ -1,8 +1,8 @@
 """Python programs in processes of their own, without waiting for torch and Triton to be imported by each.
 
-``run`` is ``subprocess.run`` for a Python program that has text as its output. A process that has imported both, and
-nothing of this project, forks for each program; there is one for compiled and one for interpreted kernels, as Triton
-reads TRITON_INTERPRET when it is imported. What a program's own start is tested by uses ``subprocess`` itself.
+``run`` is ``subprocess.run`` for a Python program whose output is text. A process that has imported both, and nothing
+of this project, forks for each program; there is one for compiled and one for interpreted kernels, as Triton reads
+TRITON_INTERPRET when it is imported. What a program's own start is tested by uses ``subprocess`` itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def run(
     input: str = "",
     **_: object,
 ) -> subprocess.CompletedProcess[str]:
-    """``subprocess.run(command, capture_output=True, text=True, ...)``; the command begins with ``sys.executable``."""
+    """``subprocess.run(command, capture_output=True, text=True, ...)`` of ``[sys.executable, ...]``."""
     executable, *words = command
     assert executable == sys.executable
     environment = dict(os.environ if env is None else env)
@@ -78,7 +78,7 @@ def _run(words: list[str], cwd: str, env: dict[str, str], files: str) -> int:
 
     for number, mode in enumerate((os.O_RDONLY, *[os.O_WRONLY | os.O_CREAT] * 2)):
         os.dup2(os.open(os.path.join(files, str(number)), mode, 0o600), number)
-    sys.stdin = open(0, closefd=False)
+    sys.stdin = os.fdopen(0, closefd=False)
     os.environ.clear()
     os.environ.update(env)
     os.chdir(cwd)

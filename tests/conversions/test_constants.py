@@ -51,6 +51,7 @@ def test_literals(device: str, operator: str) -> None:
 @pytest.mark.parametrize(
     "mixed", ["define, define", "define, variable", "variable, define", "variable, variable"]
 )
+@pytest.mark.sampled(4)
 def test_defines(device: str, operator: str, mixed: str) -> None:
     """Defines (constexprs) and run-time values: the same numbers, whoever computes them."""
     pairs = PAIRS[::7]

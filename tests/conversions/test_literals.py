@@ -165,6 +165,7 @@ CONSTANTS = INTEGER_LITERALS + MORE_INTEGER_LITERALS + FLOAT_LITERALS
 
 
 @pytest.mark.parametrize("left", [pytest.param(literal, id=literal.text) for literal in CONSTANTS])
+@pytest.mark.sampled(3)
 def test_literal_with_literal(device: str, left: Literal, every: int) -> None:
     """Constant expressions: folded or not, they have C's types and wrap at C's widths."""
     assert left.kind is not None

@@ -84,6 +84,7 @@ def run(
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.id)
+@pytest.mark.sampled(4)
 def test_vectors(device: str, kind: CType, size: int) -> None:
     """Of every type, at sizes that are powers of two and not; the type seen by what follows the reduction."""
     values = [ends(kind)[i % len(ends(kind))] for i in range(size)]

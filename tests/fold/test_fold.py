@@ -152,6 +152,7 @@ def compute(name: str, step: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["contraction", "softmax_of_four_types"])
+@pytest.mark.sampled(2)
 def test_memory_is_the_same(name: str, tmp_path: Path) -> None:
     compute(name, settings(name).get("step", 1), tmp_path)
 

@@ -23,6 +23,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sampled(2)
 def test_numerical(name: str) -> None:
     """Each program in double; and which inputs are added up by atomics."""
     program = PROGRAMS[name]
@@ -108,6 +109,7 @@ def test_derived_again() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sampled(3)
 def test_by_hand(name: str) -> None:
     """``source``, ``steps`` and ``scratch`` are enough to run a backward; in double, and with sums of half."""
     program = PROGRAMS[name]

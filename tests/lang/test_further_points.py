@@ -129,6 +129,7 @@ def swept(case: Path) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     "case", [case for case in CASES if len(swept(case)) > 1], ids=lambda c: c.parent.name
 )
+@pytest.mark.sampled(4)
 def test_cases(case: Path) -> None:
     assert_alike((case.parent / "kernel.c").read_text(), swept(case))
 

@@ -152,6 +152,7 @@ class TestValues:
         assert counter.frame_count == 1
 
     @pytest.mark.parametrize("program", PROGRAMS)
+    @pytest.mark.sampled(3)
     def test_odd_tensors(self, program: Callable[..., Any]) -> None:
         for x in (torch.empty(0), torch.randn(1), torch.tensor([float("nan"), -0.0])):
             torch.testing.assert_close(
