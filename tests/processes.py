@@ -1,6 +1,6 @@
 """Python programs in processes of their own, without waiting for torch and Triton to be imported by each.
 
-``run`` is ``subprocess.run`` for a Python program whose output is text. A process that has imported both, and nothing
+``run`` is ``subprocess.run`` for a Python program whose output is text. A process that has imported both, and none
 of this project, forks for each program; there is one for compiled and one for interpreted kernels, as Triton reads
 TRITON_INTERPRET when it is imported. What a program's own start is tested by uses ``subprocess`` itself.
 """
