@@ -203,6 +203,7 @@ UNSEEN = [96, 100, 640, 1000, 1024, 1536, 4096]
 @pytest.mark.parametrize(
     "name", [pytest.param("softmax_of_six_flags", marks=pytest.mark.slow), "softmax_backward"]
 )
+@pytest.mark.sampled(2)
 def test_unseen_sizes_have_the_same_ttir(name: str, size: int) -> None:
     defines = {**variants(name)[-1].defines, "TN": size}
     if proof(name).folded.known.refusal(defines) is not None:

@@ -147,6 +147,7 @@ def long(n: int) -> dict[str, str]:
 
 @A_QUARTER_AND_ALL
 @pytest.mark.parametrize("name", long(1))
+@pytest.mark.sampled(3)
 def test_length(name: str, part: int) -> None:
     attempt(long(LENGTH // part)[name], most=MAX_LENGTH_STEPS * LENGTH // part)
 
@@ -316,6 +317,7 @@ FAULTY = {
     "name",
     [pytest.param(name, marks=pytest.mark.slow if name == "branches of loads" else []) for name in FAULTY],
 )
+@pytest.mark.sampled(3)
 def test_many_mistakes(name: str) -> None:
     refused(FAULTY[name])
 

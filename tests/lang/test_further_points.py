@@ -109,6 +109,7 @@ def assert_alike(text: str, points: list[dict[str, Any]], **more: Any) -> None:
 
 
 @pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.sampled(2)
 def test_texts(name: str) -> None:
     assert_alike(TEXTS[name], [{"T": one, "U": other} for one in VALUES for other in VALUES])
 

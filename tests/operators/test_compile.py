@@ -133,6 +133,7 @@ class TestValues:
             ),
         ],
     )
+    @pytest.mark.sampled(2)
     def test_static_then_dynamic(self, program: Callable[..., Any], backend: str) -> None:
         """One compilation for the first size, one for all others; a heuristic may ask for more."""
         function, counter = compiled(program, backend)

@@ -27,6 +27,7 @@ MAIN = [
 
 
 @pytest.mark.parametrize("path", MAIN)
+@pytest.mark.sampled(2)
 def test_main(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """As a script; every number that it calls an error, or prints in a table of them, is small."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
