@@ -7,6 +7,7 @@ TRITON_INTERPRET when it is imported. What a program's own start is tested by us
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
@@ -43,13 +44,15 @@ def run(
 
 @cache
 def _server(interpret: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    server = subprocess.Popen(
         [sys.executable, "-P", __file__],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         env=os.environ | {"TRITON_INTERPRET": interpret},
     )
+    atexit.register(server.communicate)  # the end of its input ends it
+    return server
 
 
 # ---------------------------------------------------------------- the process that forks

@@ -3,7 +3,8 @@
 Each mutant (mutants.py) is put into a copy of the checkout, and the tests of ``make test`` run there until one
 fails: the golden texts; where some differ, what their cases compute, which tells a mutant that only the texts
 notice from one that a number shows; else the tests nearest to the edit (near.py), then all the others, then what is
-slow of the nearest. So a mutant that is caught costs seconds. Prints a line a mutant, writes the table with ``--write``; exits 1 if one survived.
+slow of the nearest. So a mutant that is caught costs seconds. Prints a line a mutant, writes the table with
+``--write``; exits 1 if one survived.
 """
 
 from __future__ import annotations
