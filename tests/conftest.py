@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import os
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -52,7 +55,9 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()  # libraries complain of what is not freed in the end
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _mark_beyond_samples(items)
     if not config.getoption("--slow"):
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
@@ -61,6 +66,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if marked and not _cuda_available():
         for item in marked:
             item.add_marker(pytest.mark.skip(reason="no CUDA device"))
+
+
+def _mark_beyond_samples(items: list[pytest.Item]) -> None:
+    """``sampled(n)``: the first case and one in n of the others, by their names, run without --slow."""
+    seen = set()
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        if mark is None:
+            continue
+        function = item.nodeid.partition("[")[0], item.get_closest_marker("gpu") is None
+        if function in seen and crc32(item.nodeid.encode()) % mark.args[0]:
+            item.add_marker("slow")
+        seen.add(function)
 
 
 def _cuda_available() -> bool:
@@ -105,4 +123,14 @@ def _private_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def _effects_once() -> Iterator[None]:
     """Every translation keeps its effects, each once on every path."""
     with watched():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _read_once() -> Iterator[None]:
+    """Triton asks ``inspect`` for the lines of each kernel, twice; it tokenizes what thousands of modules share."""
+    seen = lru_cache(maxsize=4096)(lambda *lines: tuple(getblock(lines)))
+    getblock = inspect.getblock
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inspect, "getblock", lambda lines: list(seen(*lines)))
         yield

@@ -42,6 +42,7 @@ def probe(
 
 
 @pytest.mark.parametrize("left", KINDS)
+@pytest.mark.sampled(3)
 def test_block_with_block(device: str, left: CType, every: int) -> None:
     check_together(device, [block_with_block(left, right) for right in TYPES], every, size=SIZE)
 

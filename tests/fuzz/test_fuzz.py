@@ -34,7 +34,7 @@ def _agree(case: Case) -> None:
 @pytest.mark.parametrize(
     "start",
     [
-        pytest.param(start, marks=[] if 8 * start < FIXED else pytest.mark.slow)
+        pytest.param(start, marks=[] if 12 * start < FIXED else pytest.mark.slow)
         for start in range(0, FIXED, BATCH)
     ],
 )
@@ -44,13 +44,14 @@ def test_fixed(start: int) -> None:
         _agree(generate(Recorded(seed), OPEN))
 
 
+@pytest.mark.parametrize("count", [EACH // 3, pytest.param(EACH, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("about", [about for _, (about, make) in CLASSES if make])
 @pytest.mark.filterwarnings("ignore")
-def test_of_a_class(about: str) -> None:
+def test_of_a_class(about: str, count: int) -> None:
     """Each class of programs with known values, alone: a run has few of each."""
     make = dict(pair for _, pair in CLASSES)[about]
     assert make is not None
-    for seed in range(EACH):
+    for seed in range(count):
         _agree(make(Recorded(seed)))
 
 

@@ -23,6 +23,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sampled(2)
 def test_numerical(name: str) -> None:
     """Each program in double; and which inputs are added up by atomics."""
     program = PROGRAMS[name]
@@ -107,21 +108,22 @@ def test_derived_again() -> None:
     torch.testing.assert_close(made["d_y"], ddx * (3 * x * x + x.exp()))
 
 
+@pytest.mark.parametrize("dtype", [torch.double, torch.half], ids=["double", "half"])
 @pytest.mark.parametrize("name", NAMES)
-def test_by_hand(name: str) -> None:
+@pytest.mark.sampled(5)
+def test_by_hand(name: str, dtype: torch.dtype) -> None:
     """``source``, ``steps`` and ``scratch`` are enough to run a backward; in double, and with sums of half."""
     program = PROGRAMS[name]
-    for dtype in (torch.double, torch.half):
-        launch = Launch(program, dtype)
-        tensors = program.tensors(dtype)
-        outputs = launch.forward(tensors)
-        flowing = {each: torch.rand_like(outputs[each]) for each in program.outputs}
-        given = dict(zip(launch.gradient.parameters, launch.arguments(tensors | outputs), strict=True))
-        wanted = launch.gradient(*given.values(), grid=program.grid, d_outputs=flowing)
-        (facts,) = launch.gradient._facts.values()
-        if facts.made.text != launch.gradient._usual.text:
-            assert name == "matmul"  # its text is for grids of several programs
-            continue
-        made = by_hand(launch.gradient, given, program.grid, flowing, {**program.defines, "T": dtype})
-        for each, gradient in wanted.items():
-            torch.testing.assert_close(made[each], gradient, equal_nan=True)
+    launch = Launch(program, dtype)
+    tensors = program.tensors(dtype)
+    outputs = launch.forward(tensors)
+    flowing = {each: torch.rand_like(outputs[each]) for each in program.outputs}
+    given = dict(zip(launch.gradient.parameters, launch.arguments(tensors | outputs), strict=True))
+    wanted = launch.gradient(*given.values(), grid=program.grid, d_outputs=flowing)
+    (facts,) = launch.gradient._facts.values()
+    if facts.made.text != launch.gradient._usual.text:
+        assert name == "matmul"  # its text is for grids of several programs
+        return
+    made = by_hand(launch.gradient, given, program.grid, flowing, {**program.defines, "T": dtype})
+    for each, gradient in wanted.items():
+        torch.testing.assert_close(made[each], gradient, equal_nan=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 
+import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -54,16 +55,27 @@ def mutated(text: str, source: random.Random, edits: int) -> str:
     return "".join(tokens)
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(index=st.integers(0, len(TEXTS) - 1), seed=st.integers(0, 2**32), edits=st.integers(1, 8))
 @example(index=0, seed=0, edits=1)
 def test_mutated_kernels(index: int, seed: int, edits: int) -> None:
+    change_and_attempt(index, seed, edits)
+
+
+@pytest.mark.slow
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(index=st.integers(0, len(TEXTS) - 1), seed=st.integers(0, 2**32), edits=st.integers(1, 8))
+def test_many_mutated_kernels(index: int, seed: int, edits: int) -> None:
+    change_and_attempt(index, seed, edits)
+
+
+def change_and_attempt(index: int, seed: int, edits: int) -> None:
     text = mutated(TEXTS[index], random.Random(seed), edits)
     assume(not PRIVATE.search(text))
     attempt(text, GIVEN[index])
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.sampled_from(PIECES), max_size=40))
 def test_pieces_at_random(pieces: list[str]) -> None:
     attempt(" ".join(pieces), {"TM": 16, "TYPE": "float"})

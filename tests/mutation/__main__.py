@@ -2,8 +2,9 @@
 
 Each mutant (mutants.py) is put into a copy of the checkout, and the tests of ``make test`` run there until one
 fails: the golden texts; where some differ, what their cases compute, which tells a mutant that only the texts
-notice from one that a number shows; else the tests nearest to the edit (near.py), then all the others. So a mutant
-that is caught costs seconds. Prints a line a mutant, writes the table with ``--write``; exits 1 if one survived.
+notice from one that a number shows; else the tests nearest to the edit (near.py), then all the others, then what is
+slow of the nearest. So a mutant that is caught costs seconds. Prints a line a mutant, writes the table with
+``--write``; exits 1 if one survived.
 """
 
 from __future__ import annotations
@@ -191,6 +192,8 @@ def _outcome(mutant: Mutant, copy: Copy, *, everything: bool) -> Outcome:
             folder = copy.path / "tests"
             others = sorted(f"tests/{one.name}" for one in folder.iterdir() if _is_test(one))
             number = copy.first_failure(*others, *(f"--deselect={one}" for one in (TEXTS, *close)))
+            if number == "":  # samples of large matrices did not see it
+                number = copy.first_failure("--slow", "-m", "slow", *close)
     finally:
         path.write_text(sound)
     return Outcome(mutant, texts != [], number, time.monotonic() - start)

@@ -14,10 +14,10 @@ from tests.operators.bodies import BACKWARDS, HIDDEN, Body, Formulas, Kernels
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
-SAMPLE = 120
+SAMPLE = 40
 COUNT = int(os.environ.get("OPERATOR_BODIES", "600"))
 CHUNK = 120
-COMPILED = 12
+COMPILED = 3  # without --slow
 
 
 @pytest.fixture(autouse=True)
@@ -89,5 +89,6 @@ def test_many(first: int) -> None:
     judge(range(first, min(first + CHUNK, COUNT)))
 
 
-def test_compiled() -> None:
-    judge(range(10_000, 10_000 + COMPILED), compiled=True)
+@pytest.mark.parametrize("count", [COMPILED, pytest.param(4 * COMPILED, marks=pytest.mark.slow)])
+def test_compiled(count: int) -> None:
+    judge(range(10_000, 10_000 + count), compiled=True)

@@ -133,6 +133,7 @@ class TestValues:
             ),
         ],
     )
+    @pytest.mark.sampled(2)
     def test_static_then_dynamic(self, program: Callable[..., Any], backend: str) -> None:
         """One compilation for the first size, one for all others; a heuristic may ask for more."""
         function, counter = compiled(program, backend)
@@ -152,6 +153,7 @@ class TestValues:
         assert counter.frame_count == 1
 
     @pytest.mark.parametrize("program", PROGRAMS)
+    @pytest.mark.sampled(3)
     def test_odd_tensors(self, program: Callable[..., Any]) -> None:
         for x in (torch.empty(0), torch.randn(1), torch.tensor([float("nan"), -0.0])):
             torch.testing.assert_close(

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import cache, wraps
 from typing import ParamSpec
 from unittest import mock
 
@@ -31,7 +31,7 @@ from pytriton.emit.module import Module
 from pytriton.lang.parse import syntax
 from pytriton.lang.tree import typed
 from pytriton.lang.tree.types import VOID
-from pytriton.lang.tree.walk import bodies, children, expressions, statements, walk
+from pytriton.lang.tree.walk import bodies, children, expressions, kinds, statements, walk
 from pytriton.passes import Context
 from pytriton.source import Span
 
@@ -81,7 +81,8 @@ class Counts:
     inside: Counter[Key] = field(default_factory=Counter)
 
     def add(self, other: Counts) -> None:
-        self.least, self.most = self.least + other.least, self.most + other.most
+        self.least.update(other.least)
+        self.most.update(other.most)
         self.inside |= other.inside
 
     def met(self, kind: str, node: typed.Expr | typed.Statement) -> None:
@@ -93,40 +94,53 @@ class Counts:
 def counted(body: typed.Body, sets: bool = False) -> Counts:
     """The counts of statements; ``sets``: assignments are effects, too."""
     counts = Counts()
+    _add(counts, body, sets)
+    return counts
+
+
+def _add(counts: Counts, body: typed.Body, sets: bool) -> None:
     for statement in body:
-        loop = isinstance(statement, typed.For | typed.While | typed.DoWhile | typed.RangeLoop)
-        own = Counts()
-        for expr in expressions((statement,), deep=False):
-            own.add(_of(expr, sets))
+        if isinstance(statement, _LOOPS):
+            inner = bodies(statement)
+            if isinstance(statement, typed.For):
+                _add(counts, inner[0], sets)
+            once = Counts()
+            _of(once, statement, sets)
+            for block in inner[isinstance(statement, typed.For) :]:
+                _add(once, block, sets)
+            counts.inside |= once.inside | once.most
+            continue
+        _of(counts, statement, sets)
         if isinstance(statement, typed.Store):
-            own.met("store", statement)
-        if isinstance(statement, typed.Assign) and sets:
-            own.met("assign", statement)
-        if isinstance(statement, typed.If):
+            counts.met("store", statement)
+        elif isinstance(statement, typed.Assign):
+            if sets:
+                counts.met("assign", statement)
+        elif isinstance(statement, typed.If):
             then, otherwise = counted(statement.then, sets), counted(statement.otherwise, sets)
-            own.least += then.least & otherwise.least
-            own.most += then.most | otherwise.most
-            own.inside |= then.inside | otherwise.inside
-        elif loop:
-            before = counted(statement.init, sets) if isinstance(statement, typed.For) else Counts()
-            for inner in bodies(statement)[isinstance(statement, typed.For) :]:
-                own.add(counted(inner, sets))
-            before.inside |= own.inside | own.most
-            own = before
-        counts.add(own)
-    return counts
+            counts.add(
+                Counts(
+                    then.least & otherwise.least, then.most | otherwise.most, then.inside | otherwise.inside
+                )
+            )
 
 
-def _of(expr: typed.Expr, sets: bool) -> Counts:
-    counts = Counts()
-    for node in walk(expr):
-        if isinstance(node, typed.Sequenced):
-            counts.add(counted(node.statements, sets))
-        elif isinstance(node, typed.Atomic):
-            counts.met(node.operation, node)
-        elif isinstance(node, typed.Call) and node.function in _KINDS:
-            counts.met(node.function, node)
-    return counts
+def _of(counts: Counts, statement: typed.Statement, sets: bool) -> None:
+    """Adds what the statement's own expressions do."""
+    for expr in expressions((statement,), deep=False):
+        if _EFFECTS.isdisjoint(kinds(expr)):
+            continue
+        for node in walk(expr):
+            if isinstance(node, typed.Sequenced):
+                _add(counts, node.statements, sets)
+            elif isinstance(node, typed.Atomic):
+                counts.met(node.operation, node)
+            elif isinstance(node, typed.Call) and node.function in _KINDS:
+                counts.met(node.function, node)
+
+
+_LOOPS = (typed.For, typed.While, typed.DoWhile, typed.RangeLoop)
+_EFFECTS = frozenset((typed.Sequenced, typed.Atomic, typed.Call))
 
 
 # ---------------------------------------------------------------- the rules
@@ -183,8 +197,16 @@ def _written(node: object) -> Iterator[Key]:
                 yield _key("set", node)
         if isinstance(node, tuple):
             pending += node
-        elif dataclasses.is_dataclass(node) and not isinstance(node, Span):
-            pending += [getattr(node, item.name) for item in dataclasses.fields(node)]
+        else:
+            pending += [getattr(node, name) for name in _fields(type(node))]
+
+
+@cache
+def _fields(node: type) -> tuple[str, ...]:
+    """What may hold effects in a class of nodes."""
+    if node is Span or not dataclasses.is_dataclass(node):
+        return ()
+    return tuple(item.name for item in dataclasses.fields(node) if item.name != "span")
 
 
 def _found(body: typed.Body) -> Iterator[Key]:
@@ -193,7 +215,7 @@ def _found(body: typed.Body) -> Iterator[Key]:
         if isinstance(statement, typed.Assign | typed.Store):
             yield _key("set", statement)
         for expr in expressions((statement,), deep=False):
-            for node in walk(expr):
+            for node in () if _EFFECTS.isdisjoint(kinds(expr)) else walk(expr):
                 if isinstance(node, typed.Atomic):
                     yield _key("atomic", node)
                 elif isinstance(node, typed.Call) and node.function in _KINDS:
@@ -214,6 +236,8 @@ def _in_order(before: typed.Body, after: typed.Body) -> None:
 @_uncounted
 def _pass(name: str, before: typed.Body, after: typed.Body) -> None:
     first, second = counted(before), counted(after)
+    if first == second:
+        return
     for key in {*first.most, *first.inside, *second.most, *second.inside}:
         if key[0] == "barrier" and name == "barriers":
             continue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from itertools import product
 from pathlib import Path
@@ -15,6 +14,7 @@ from pytriton.runtime.options.defines import Config
 from pytriton.runtime.sweep.variants import BEST_FEW, STAGED, own_points
 from pytriton.settings import Settings
 from pytriton.source import Source
+from tests import processes
 
 ROOT = Path(__file__).parents[2]
 MAX_CALLS = 16  # of functions of the launcher, in a launch like an earlier one
@@ -144,9 +144,7 @@ def run(root: Path, package: str, program: str) -> str:
     (root / "old" / "__init__.py").write_text(package)
     assert main(["port", str(root / "old"), "--out", str(root / "new")]) == 0
     environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(root / "new")}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
-    )
+    done = processes.run([sys.executable, "-c", program], env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

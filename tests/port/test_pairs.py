@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from pytriton.__main__ import main
 from pytriton.port.package import modules
 from pytriton.port.package.texts import Places
+from tests import processes
 from tests.port.pairs import BLOCKED, KERNEL, LAUNCH, Generated, package
 
 GIVEN = os.environ.get("PAIRS", "")  # PAIRS=100:160 makes test_pairs_are_told_apart try these
@@ -51,7 +51,7 @@ def check_ported(folder: Path) -> None:
     environment = {name: value for name, value in environment.items() if name != "PYTHONSTARTUP"}
     (folder / "new" / "program.py").write_text((folder / "program.py").read_text())
     command = [sys.executable, "-W", "ignore", str(folder / "new" / "program.py")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = processes.run(command, env=environment)
     assert done.returncode == 0, done.stderr[-2000:]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ import triton
 
 from pytriton.__main__ import main
 from pytriton.port.equivalence import Case, compare, ported
+from tests import processes
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -67,19 +69,52 @@ CPP = (
 TINY = ADD.replace("TYPE", "int").replace("TILE", "8").replace("add", "tiny")
 
 
+FILES = {
+    "ops/add.py": PACKAGE.replace('"scale.c"', '__file__.replace("add.py", "scale.c")'),
+    "ops/scale.c": SCALE,
+    "src/plus.cc": CPP,
+    "tiny.c": TINY,
+    "docs/guide.c": ADD,
+    "src/cuda.cpp": 'const char* c = R"(__global__ void f(float* x) { x[threadIdx.x] = 0; })";\n',
+}
+
+
+def written(folder: Path, *names: str) -> None:
+    for name in names or FILES:
+        (folder / "repo" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "repo" / name).write_text(FILES[name])
+
+
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    files = {
-        "ops/add.py": PACKAGE.replace('"scale.c"', '__file__.replace("add.py", "scale.c")'),
-        "ops/scale.c": SCALE,
-        "src/plus.cc": CPP,
-        "tiny.c": TINY,
-        "docs/guide.c": ADD,
-        "src/cuda.cpp": 'const char* c = R"(__global__ void f(float* x) { x[threadIdx.x] = 0; })";\n',
-    }
-    for name, text in files.items():
-        (tmp_path / "repo" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "repo" / name).write_text(text)
+    written(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same with one text."""
+    written(tmp_path, "tiny.c")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def ported_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The repository with its port, its tests and a report: what those who change nothing need is made once."""
+    folder = tmp_path_factory.mktemp("ported")
+    written(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert port("--with-tests", "--report", "report.json") == 0
+    return folder
+
+
+@pytest.fixture
+def finished(ported_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it."""
+    shutil.copytree(ported_once, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -116,16 +151,15 @@ def test_finds_every_kind_and_grades_it(repository: Path, capsys: pytest.Capture
     assert found["sums"]["kernels"] == {"ported": 2, "ported with notes": 2, "needs manual work": 0}
 
 
-def test_defines_of_the_command_line_finish_the_work(repository: Path) -> None:
-    (repository / "repo/docs/guide.c").write_text(ADD.replace("add(", "more("))
+def test_defines_of_the_command_line_finish_the_work(small: Path) -> None:
+    (small / "repo/guide.c").write_text(ADD.replace("add(", "more("))
     assert port() == 1
     assert port("-D", "TYPE=float", "-D", "TILE=16,32", "--out", "all") == 0
-    assert "def more(" in (repository / "all/guide.py").read_text()
+    assert "def more(" in (small / "all/guide.py").read_text()
 
 
-def test_the_modules_stand_alone_and_are_formatted(repository: Path) -> None:
-    assert port("--with-tests") == 0
-    modules = sorted((repository / "new").glob("*.py"))
+def test_the_modules_stand_alone_and_are_formatted(finished: Path) -> None:
+    modules = sorted((finished / "new").glob("*.py"))
     assert [path.name for path in modules] == [
         "__init__.py", "_triton.py", "add.py", "plus.py", "scale.py", "tiny.py",
     ]  # fmt: skip
@@ -133,7 +167,7 @@ def test_the_modules_stand_alone_and_are_formatted(repository: Path) -> None:
         imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Import)]
         roots = {alias.name.split(".")[0] for node in imports for alias in node.names}
         assert not roots & {"pytriton"}
-    tests = sorted((repository / "new_comparison").glob("*.py"))
+    tests = sorted((finished / "new_comparison").glob("*.py"))
     assert [path.name for path in tests] == [f"test_{n}.py" for n in ("add", "plus", "scale", "tiny")]
     for path in tests:
         assert re.findall(r"pytriton(?:\.\w+)+", path.read_text()) == ["pytriton.testing"]
@@ -148,51 +182,47 @@ def test_the_modules_stand_alone_and_are_formatted(repository: Path) -> None:
         "new",
         "new_comparison",
     ]
-    done = subprocess.run(command, cwd=repository, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=finished, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
-def test_comments_survive(repository: Path) -> None:
-    port("--report", "report.json")
-    entries = [entry for name, entry in report(repository).items() if ":" in name]
+def test_comments_survive(finished: Path) -> None:
+    entries = [entry for name, entry in report(finished).items() if ":" in name]
     for entry in entries:
         old = [line.split("//")[1].strip() for line in entry["old"].splitlines() if "//" in line]
         assert [comment for comment in old if comment not in entry["new"]] == []
         assert not any("comments" in note["text"] for note in entry["notes"])
 
 
-def test_twice_changes_nothing(repository: Path) -> None:
-    options = ("--with-tests", "--report", "report.html")
-    port(*options)
-    before = {path: path.stat().st_mtime_ns for path in (repository / "new").rglob("*.py")}
-    page = (repository / "report.html").read_text()
-    port(*options)
-    assert {path: path.stat().st_mtime_ns for path in (repository / "new").rglob("*.py")} == before
-    assert (repository / "report.html").read_text() == page
+def test_twice_changes_nothing(finished: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (finished / "new").rglob("*.py")}
+    told = (finished / "report.json").read_text()
+    port("--with-tests", "--report", "report.json")
+    assert {path: path.stat().st_mtime_ns for path in (finished / "new").rglob("*.py")} == before
+    assert (finished / "report.json").read_text() == told
 
 
-def test_our_own_files_are_not_scanned(repository: Path) -> None:
+def test_our_own_files_are_not_scanned(small: Path) -> None:
     main(["port", "repo", "--out", "repo/new", "--with-tests"])
-    assert (repository / "repo/new_comparison/test_add.py").exists()
+    assert (small / "repo/new_comparison/test_tiny.py").exists()
     main(["port", "repo", "--out", "other"])
-    names = [{path.name for path in (repository / folder).glob("*.py")} for folder in ("repo/new", "other")]
+    names = [{path.name for path in (small / folder).glob("*.py")} for folder in ("repo/new", "other")]
     assert names[0] == names[1]
 
 
-def test_check_and_diff_write_nothing(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_and_diff_write_nothing(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert port("--check") == 1
     assert port("--diff") == 0
-    assert "+++ b/new/add.py" in capsys.readouterr().out
-    assert not (repository / "new").exists()
+    assert "+++ b/new/tiny.py" in capsys.readouterr().out
+    assert not (small / "new").exists()
     assert port() == 0
     assert port("--check") == 0
-    (repository / "new/add.py").write_text("")
+    (small / "new/tiny.py").write_text("")
     assert port("--check") == 1
 
 
-def test_what_was_edited_is_left_alone(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert port() == 0
-    path = repository / "new/add.py"
+def test_what_was_edited_is_left_alone(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = finished / "new/add.py"
     path.write_text(path.read_text() + "# mine\n")
     assert port() == 2
     assert "has other files than those of this port: add.py" in capsys.readouterr().err
@@ -217,9 +247,8 @@ def test_nothing_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.slow
-def test_the_written_tests_are_green(repository: Path) -> None:
-    port("--with-tests")
-    done = written_tests(repository)
+def test_the_written_tests_are_green(finished: Path) -> None:
+    done = written_tests(finished)
     assert done.returncode == 0, done.stdout
     assert " passed" in done.stdout
 
@@ -227,14 +256,13 @@ def test_the_written_tests_are_green(repository: Path) -> None:
 def written_tests(folder: Path, *environment: tuple[str, str]) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "new_comparison"]
     given = {"PYTHONPATH": str(ROOT), "HOME": str(folder), **dict(environment)}
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=given)
+    return processes.run(command, cwd=folder, env=given)
 
 
-def test_the_written_tests_skip_without_pytriton(repository: Path) -> None:
-    port("--with-tests")
-    (repository / "blocked").mkdir()
-    (repository / "blocked/pytriton.py").write_text("raise ModuleNotFoundError('it is not here')\n")
-    done = written_tests(repository, ("PYTHONPATH", str(repository / "blocked")))
+def test_the_written_tests_skip_without_pytriton(finished: Path) -> None:
+    (finished / "blocked").mkdir()
+    (finished / "blocked/pytriton.py").write_text("raise ModuleNotFoundError('it is not here')\n")
+    done = written_tests(finished, ("PYTHONPATH", str(finished / "blocked")))
     assert done.returncode in (0, 5), done.stdout
     assert "4 skipped" in done.stdout
 
@@ -251,20 +279,18 @@ CASE = Case(defines=DEFINES, config={})
         ("+ tl.load(\n        Y + i", "+ tl.load(\n        X + i"),
     ],
 )
-def test_a_wrong_module_is_caught(repository: Path, old: str, new: str) -> None:
-    port()
-    compare(ADD, "add", ported(repository / "new", "add", "ADD", DEFINES), CASE, 7, (2,))
-    path = repository / "new/add.py"
+def test_a_wrong_module_is_caught(finished: Path, old: str, new: str) -> None:
+    compare(ADD, "add", ported(finished / "new", "add", "ADD", DEFINES), CASE, 7, (2,))
+    path = finished / "new/add.py"
     text = path.read_text()
     assert old in text
-    (repository / "new/wrong.py").write_text(text.replace(old, new))
+    (finished / "new/wrong.py").write_text(text.replace(old, new))
     with pytest.raises(AssertionError, match=r"Z\[\d+\] is .*, but the old source gives"):
-        compare(ADD, "add", ported(repository / "new", "wrong", "ADD", DEFINES), CASE, 7, (2,))
+        compare(ADD, "add", ported(finished / "new", "wrong", "ADD", DEFINES), CASE, 7, (2,))
 
 
-def test_the_launcher_refuses_what_the_old_one_refused(repository: Path) -> None:
-    port()
-    add = ported(repository / "new", "add", "ADD", DEFINES)
+def test_the_launcher_refuses_what_the_old_one_refused(finished: Path) -> None:
+    add = ported(finished / "new", "add", "ADD", DEFINES)
     x = torch.zeros(64)
 
     def launch(*arguments: Any) -> None:
@@ -275,7 +301,7 @@ def test_the_launcher_refuses_what_the_old_one_refused(repository: Path) -> None
     with pytest.raises(TypeError, match=r"Y is a tensor of torch\.float16"):
         launch(x, x, x.half(), 64)
     with pytest.raises(ValueError, match="no kernel was ported for"):
-        ported(repository / "new", "add", "ADD", {"TYPE": "int", "TILE": 32})(
+        ported(finished / "new", "add", "ADD", {"TYPE": "int", "TILE": 32})(
             x, x, x, 64, config=triton.Config({}), grid=(1,)
         )
 
@@ -323,28 +349,26 @@ def main(x):
 '''
 
 
-def test_what_no_call_leads_to_is_named(repository: Path) -> None:
+def test_what_no_call_leads_to_is_named(small: Path) -> None:
     """A kernel that callers pick by a mode is ported for the modes that calls give, and the report says so."""
-    (repository / "modes").mkdir()
-    (repository / "modes" / "ops.py").write_text(MODES)
+    (small / "modes").mkdir()
+    (small / "modes" / "ops.py").write_text(MODES)
     assert main(["port", "modes", "--out", "new", "--report", "report.json"]) == 0
-    (note,) = report(repository)["ops.py:twice"]["notes"]
+    (note,) = report(small)["ops.py:twice"]["notes"]
     assert note["place"] == "ops.py:18"
     assert "its callers decide some defines of this launch (the name mode.upper())" in note["text"]
-    (repository / "modes" / "use.py").write_text(
-        "from ops import scale\n\n\ndef f(x):\n    scale(x, 'thrice')\n"
-    )
+    (small / "modes" / "use.py").write_text("from ops import scale\n\n\ndef f(x):\n    scale(x, 'thrice')\n")
     assert main(["port", "modes", "--out", "more", "--report", "report.json"]) == 0
     names = {
-        value for sets in report(repository)["ops.py:ops_kernel"]["sets"] for value in sets["defines"]["NAME"]
+        value for sets in report(small)["ops.py:ops_kernel"]["sets"] for value in sets["defines"]["NAME"]
     }
     assert names == {"twice", "thrice"}
 
 
-def test_kernels_whose_parameters_depend_on_defines(repository: Path) -> None:
+def test_kernels_whose_parameters_depend_on_defines(small: Path) -> None:
     """They are one function all the same; what is absent is not passed."""
     text = SCALE.replace("int n __multipleof(8)", "int n\n#if MODE == 2\n, int m\n#endif\n")
-    (repository / "repo/more.py").write_text(
+    (small / "repo/more.py").write_text(
         f"import triton\nS = '''{text}'''\n"
         "def scale(x, more=False):\n"
         "    k = triton.kernel(S, defines={'TILE': 32, 'MODE': 2 if more else 1})\n"
@@ -353,16 +377,14 @@ def test_kernels_whose_parameters_depend_on_defines(repository: Path) -> None:
     assert main(["port", "repo/more.py", "--out", "new", "--with-tests"]) == 0
     for mode in (1, 2):
         defines = {"TILE": 32, "MODE": mode}
-        compare(
-            text, "scale", ported(repository / "new", "more", "SCALE", defines), Case(defines, {}), 7, (2,)
-        )
+        compare(text, "scale", ported(small / "new", "more", "SCALE", defines), Case(defines, {}), 7, (2,))
 
 
-def test_constant_buffers_are_passed(repository: Path) -> None:
+def test_constant_buffers_are_passed(small: Path) -> None:
     text = (
         "__constant__ int *table = calloc(64);\n"
         "__global__ void look(int *X) { int i[16] = 0 ... 16; *(X + i) = *(table + i); }\n"
     )
-    (repository / "look.c").write_text(text)
+    (small / "look.c").write_text(text)
     assert main(["port", "look.c", "--out", "new", "--with-tests"]) == 0
-    compare(text, "look", ported(repository / "new", "look", "LOOK", {}), Case({}, {}), 7, (1,))
+    compare(text, "look", ported(small / "new", "look", "LOOK", {}), Case({}, {}), 7, (1,))

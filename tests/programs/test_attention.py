@@ -56,6 +56,7 @@ def test_forward(device: str, heads: int, m: int, n: int, d: int, dtype: torch.d
 
 @BY_TYPE
 @pytest.mark.parametrize(("device", "heads", "m", "n", "d"), CASES)
+@pytest.mark.sampled(3)
 def test_causal(device: str, heads: int, m: int, n: int, d: int, dtype: torch.dtype) -> None:
     check(heads, n, n, d, dtype, device, causal=True)
 

@@ -33,6 +33,7 @@ def check_exact(
 @BY_TYPE
 @pytest.mark.parametrize("slices", [1, 2, 5])
 @pytest.mark.parametrize("size", SMALL)
+@pytest.mark.sampled(3)
 def test_exact(size: tuple[int, int, int], slices: int, dtype: torch.dtype) -> None:
     check_exact(*size, dtype, "cpu", tiles(16, slices))
     assert not split_k.locks[torch.device("cpu")].any()

@@ -101,6 +101,7 @@ def test_formatted() -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled(4)
 def test_compiles(case: str, compile_targets: tuple[str, ...]) -> None:
     data = load(case)
     kernel = kernel_of(case)
@@ -143,6 +144,7 @@ def test_computes(case: str, device: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled(3)
 def test_ones_are_constants(case: str) -> None:
     """The same where the caller is ``@triton.jit``, which makes a constant of an int that is 1."""
     data, translation = load(case), translated(case)

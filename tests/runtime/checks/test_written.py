@@ -104,10 +104,11 @@ class TestConflicts:
         )
         assert told(text, shared[:1], shared[1:], grid=2) == []
 
-    def test_generated_stores(self) -> None:
+    @pytest.mark.parametrize("cases", [CASES // 4, pytest.param(CASES, marks=pytest.mark.slow)])
+    def test_generated_stores(self, cases: int) -> None:
         """Blocks at affine offsets with affine values, masked, against a count of who stores what."""
         chosen = random.Random(28)
-        for _ in range(CASES):
+        for _ in range(cases):
             stride, step, limit = chosen.randint(0, 5), chosen.randint(0, 2), chosen.randint(0, 5)
             by_program, by_element, grid = chosen.randint(0, 1), chosen.randint(0, 1), chosen.randint(1, 4)
             text = (

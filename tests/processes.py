@@ -1,0 +1,117 @@
+"""Python programs in processes of their own, without waiting for torch and Triton to be imported by each.
+
+``run`` is ``subprocess.run`` for a Python program whose output is text. A process that has imported both, and none
+of this project, forks for each program; there is one for compiled and one for interpreted kernels, as Triton reads
+TRITON_INTERPRET when it is imported. What a program's own start is tested by uses ``subprocess`` itself.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+
+def run(
+    command: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    input: str = "",
+    **_: object,
+) -> subprocess.CompletedProcess[str]:
+    """``subprocess.run(command, capture_output=True, text=True, ...)`` of ``[sys.executable, ...]``."""
+    executable, *words = command
+    assert executable == sys.executable
+    environment = dict(os.environ if env is None else env)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "0").write_text(input)
+        asked = {"words": words, "cwd": str(cwd or Path.cwd()), "env": environment, "files": folder}
+        server = _server(environment.get("TRITON_INTERPRET", "0"))
+        assert server.stdin is not None
+        assert server.stdout is not None
+        print(json.dumps(asked), file=server.stdin, flush=True)
+        status = json.loads(server.stdout.readline())
+        out, error = (Path(folder, name).read_text() for name in "12")
+    return subprocess.CompletedProcess(list(command), status, out, error)
+
+
+@cache
+def _server(interpret: str) -> subprocess.Popen[str]:
+    server = subprocess.Popen(
+        [sys.executable, "-P", __file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TRITON_INTERPRET": interpret},
+    )
+    atexit.register(server.communicate)  # the end of its input ends it
+    return server
+
+
+# ---------------------------------------------------------------- the process that forks
+
+
+def serve() -> None:
+    import numpy  # noqa: F401
+    import torch  # noqa: F401
+    import triton.language  # noqa: F401
+
+    own = len(os.environ.get("PYTHONPATH", "").split(os.pathsep)) if os.environ.get("PYTHONPATH") else 0
+    del sys.path[:own]
+    for line in sys.stdin:
+        asked = json.loads(line)
+        child = os.fork()
+        if not child:
+            os._exit(_run(**asked))
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+def _run(words: list[str], cwd: str, env: dict[str, str], files: str) -> int:
+    """The exit status of a program, in this process."""
+    import runpy
+    import traceback
+    import warnings
+
+    for number, mode in enumerate((os.O_RDONLY, *[os.O_WRONLY | os.O_CREAT] * 2)):
+        os.dup2(os.open(os.path.join(files, str(number)), mode, 0o600), number)
+    sys.stdin = os.fdopen(0, closefd=False)
+    os.environ.clear()
+    os.environ.update(env)
+    os.chdir(cwd)
+    while words[0] == "-W":
+        warnings.simplefilter(words[1])  # type: ignore[arg-type]
+        del words[:2]
+    kind = words.pop(0) if words[0] in ("-c", "-m") else ""
+    what, *arguments = words
+    sys.argv = [kind or what, *arguments]
+    sys.path[:0] = [
+        "" if kind else os.path.dirname(what),
+        *filter(None, env.get("PYTHONPATH", "").split(os.pathsep)),
+    ]
+    try:
+        if kind == "-c":
+            exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})
+        elif kind == "-m":
+            runpy.run_module(what, run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(what, run_name="__main__")
+        status = 0
+    except SystemExit as stopped:
+        status = stopped.code if isinstance(stopped.code, int) else int(stopped.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return status
+
+
+if __name__ == "__main__":
+    serve()
