@@ -172,9 +172,10 @@ ERROR: Final = ErrorType()
 Type = ScalarType | PointerType | BlockType | VoidType | ErrorType
 
 
-def element_of(type_: ScalarType | PointerType | BlockType) -> ElementType:
-    """The element type of a block; a scalar or pointer is its own."""
-    return type_.element if isinstance(type_, BlockType) else type_
+def element_of(type_: Type) -> ElementType:
+    """The element type of a block; a scalar or pointer is its own. Void and error types have none: they are
+    returned as they are, equal to no element type."""
+    return type_.element if isinstance(type_, BlockType) else type_  # type: ignore[return-value]
 
 
 def shape_of(type_: Type) -> tuple[int, ...]:

@@ -148,7 +148,7 @@ def combine(operator: str, operands: Sequence[Affine]) -> Affine | None:
 
 def _computed_as(total: Affine, type_: Type) -> Affine:
     """The sum as computed in a type, where it may wrap."""
-    element = element_of(type_)  # type: ignore[arg-type]
+    element = element_of(type_)
     if isinstance(element, PointerType) or element.bits > 32 or not total.exact:
         return total
     fits = total.low >= -(2**31) and total.high < 2**31 and element.signed and not total.terms
@@ -157,20 +157,20 @@ def _computed_as(total: Affine, type_: Type) -> Affine:
 
 def is_wide_integer(type_: Type) -> bool:
     """Whether a type, or that of a block's elements, is an integer of at least 32 bits."""
-    element = element_of(type_)  # type: ignore[arg-type]
+    element = element_of(type_)
     return isinstance(element, ScalarType) and element.is_integer and element.bits >= 32
 
 
 def _regroups(expr: Unary | Binary) -> bool:
     """Whether an operator gives a pointer, or an integer of at least 32 bits: so its operands may be regrouped."""
-    if isinstance(element_of(expr.type), PointerType):  # type: ignore[arg-type]
-        return isinstance(expr, Binary) and isinstance(element_of(expr.left.type), PointerType)  # type: ignore[arg-type]
+    if isinstance(element_of(expr.type), PointerType):
+        return isinstance(expr, Binary) and isinstance(element_of(expr.left.type), PointerType)
     return is_wide_integer(expr.type)
 
 
 def keeps_number(expr: Cast) -> bool:
     """Whether a conversion keeps an integer modulo 2**32, or a pointer's element."""
-    old, new = element_of(expr.operand.type), element_of(expr.type)  # type: ignore[arg-type]
+    old, new = element_of(expr.operand.type), element_of(expr.type)
     if isinstance(old, PointerType) or isinstance(new, PointerType):
         return old == new
     return is_wide_integer(old) and is_wide_integer(new)

@@ -173,7 +173,7 @@ def _cancel(own: _Terms, other: _Terms, symbol: Symbol, step: Expr) -> None:
 
 def _splits(expr: Binary) -> bool:
     """Whether a sum is one of integers, or of a pointer and integers; a difference of pointers is neither."""
-    element, left = element_of(expr.type), element_of(expr.left.type)  # type: ignore[arg-type]
+    element, left = element_of(expr.type), element_of(expr.left.type)
     return element == left and (is_wide_integer(expr.type) or isinstance(element, PointerType))
 
 
@@ -192,13 +192,13 @@ def _joined(terms: _Terms, like: Expr) -> Expr:
     """The sum of terms, one that is added first; of none, a zero ``like`` the expression given."""
     start = next((place for place, (added, _) in enumerate(terms) if added), None)
     if start is None:
-        terms = [(True, Literal(like.span, element_of(like.type), 0)), *terms]  # type: ignore[arg-type]
+        terms = [(True, Literal(like.span, element_of(like.type), 0)), *terms]
         start = 0
     total = terms[start][1]
     for place, (added, term) in enumerate(terms):
         if place != start:
             shape = broadcast_shapes(shape_of(total.type), shape_of(term.type))
             assert shape is not None
-            type_ = with_element(element_of(total.type), shape)  # type: ignore[arg-type]
+            type_ = with_element(element_of(total.type), shape)
             total = Binary(total.span, type_, "+" if added else "-", total, term)
     return total

@@ -323,7 +323,7 @@ def _shadow(symbol: Symbol, name: str, before: Symbol | None, part: Expr | None)
     if part is None or (before is not None and before.type == part.type):
         return before
     type_ = part.type
-    if before is not None and not isinstance(element_of(type_), PointerType):  # type: ignore[arg-type]
+    if before is not None and not isinstance(element_of(type_), PointerType):
         type_ = BlockType(LONG, shape_of(type_)) if shape_of(type_) else LONG
         if before.type == type_:
             return before

@@ -89,7 +89,7 @@ class Shadow:
 def is_spread(type_: Type) -> bool:
     """Whether values of a type are kept in parts: blocks of several axes, and of pointers."""
     rank = len(shape_of(type_))
-    return rank > 1 or (rank == 1 and isinstance(element_of(type_), PointerType))  # type: ignore[arg-type]
+    return rank > 1 or (rank == 1 and isinstance(element_of(type_), PointerType))
 
 
 class Separation:
@@ -133,9 +133,9 @@ class Separation:
             case Permute(operand=operand, order=order):
                 inner = self.parts(operand)
                 return Parts(inner.base, tuple([inner.axes[axis] for axis in order]))
-            case Cast(operand=operand) if element_of(expr.type) == LONG:  # type: ignore[arg-type]
+            case Cast(operand=operand) if element_of(expr.type) == LONG:
                 return self._widened(operand, shape)
-            case Binary(operator="+" | "-") if isinstance(element_of(expr.type), PointerType):  # type: ignore[arg-type]
+            case Binary(operator="+" | "-") if isinstance(element_of(expr.type), PointerType):
                 return self._moved(expr, shape)
             case Binary(operator="+" | "-" | "&&") if _counts(expr.type):
                 left, right = self.aligned(expr.left, shape), self.aligned(expr.right, shape)
@@ -185,7 +185,7 @@ class Separation:
 
     def _widened(self, expr: Expr, shape: tuple[int, ...], *, exact: bool = True) -> Parts:
         """Integers in 64 bits, each part for itself; unless ``exact``, ints stay ints."""
-        parts, element = self.aligned(expr, shape), element_of(expr.type)  # type: ignore[arg-type]
+        parts, element = self.aligned(expr, shape), element_of(expr.type)
         given = [part for part in (parts.base, *parts.axes) if part is not None]
         if element == LONG:
             return parts
@@ -209,7 +209,7 @@ class Separation:
         if len(used) > 1:
             raise Unknown
         values = iter([_whole(side, child) for side, child in zip(sides, children(expr), strict=True)])
-        type_ = with_element(element_of(expr.type), tuple([shape[axis] for axis in used]))  # type: ignore[arg-type]
+        type_ = with_element(element_of(expr.type), tuple([shape[axis] for axis in used]))
         made: Expr = replace(with_children(expr, lambda _: next(values)), type=type_)
         made = self._look_up(made) if isinstance(made, Load) else made
         return Parts(
@@ -263,10 +263,10 @@ def _whole(parts: Parts, expr: Expr) -> Expr:
     (part,) = given
     if parts.base is None:
         return part
-    element: ElementType = element_of(expr.type)  # type: ignore[arg-type]
+    element: ElementType = element_of(expr.type)
     operator = "&&" if element == BOOL else "+"
     return Binary(part.span, BlockType(element, shape_of(part.type)), operator, parts.base, part)
 
 
 def _counts(type_: Type) -> bool:
-    return any(element_of(type_) == one for one in (INT, LONG, BOOL))  # type: ignore[arg-type]
+    return any(element_of(type_) == one for one in (INT, LONG, BOOL))

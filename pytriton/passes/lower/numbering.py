@@ -189,5 +189,5 @@ def _signed(number: int, expr: Expr) -> int:
 
 def _exact(expr: Expr) -> bool:
     """Whether a value of this type equals itself: all do but floats."""
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     return isinstance(element, PointerType) or not element.is_float

@@ -103,7 +103,7 @@ def _narrowest_load(expr: Expr, values: _Values) -> int:
 
 
 def _summed(expr: Dot) -> Expr:
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     assert isinstance(element, ScalarType)
     batch = (False,) * (len(shape_of(expr.type)) - 2)
     left = _expanded(convert(expr.left, element), (False, False, True, *batch))
@@ -119,5 +119,5 @@ def _expanded(operand: Expr, axes: tuple[bool, ...]) -> Expand:
     """The operand with new axes of size 1 where ``axes`` says True."""
     sizes = iter(shape_of(operand.type))
     shape = tuple(1 if new else next(sizes) for new in axes)
-    element = element_of(operand.type)  # type: ignore[arg-type]
+    element = element_of(operand.type)
     return Expand(operand.span, BlockType(element, shape), operand, axes)

@@ -356,7 +356,7 @@ class _Search:
 
 
 def _element(expr: Expr) -> object:
-    return element_of(expr.type)  # type: ignore[arg-type]
+    return element_of(expr.type)
 
 
 def _bytes(type_: object) -> int:

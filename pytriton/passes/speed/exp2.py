@@ -52,7 +52,7 @@ def _statement(statement: Statement) -> Statement:
 
 def _expr(expr: Expr) -> Expr:
     expr = with_children(expr, _expr)
-    if not isinstance(expr, Call) or expr.function != "exp" or element_of(expr.type) != FLOAT:  # type: ignore[arg-type]
+    if not isinstance(expr, Call) or expr.function != "exp" or element_of(expr.type) != FLOAT:
         return expr
     (argument,) = expr.arguments
     factor = Literal(expr.span, FLOAT, LOG2_E, weak=True)

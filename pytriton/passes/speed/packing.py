@@ -256,7 +256,7 @@ class _Search:
         An index is the tile's, and what the loop has counted so far: ``rk < k``, where k counts down from K, says
         that ``rk + K - k`` is below K. Sides are sums of such terms and no number, so that they wrap nowhere.
         """
-        if element_of(claim.left.type) != INT:  # type: ignore[arg-type]
+        if element_of(claim.left.type) != INT:
             return None
         low, high = self._sum(claim.left, axis), self._sum(claim.right, axis)
         if low is None or high is None or low.low or low.high:

@@ -287,7 +287,7 @@ class _Diagonal:
 
 
 def _diagonal(symbol: Symbol, value: Expr, fixed: Set[Symbol]) -> _Diagonal | None:
-    if element_of(value.type) != INT or larger_than(value, _MAX_NODES) or not names(value) <= fixed:  # type: ignore[arg-type]
+    if element_of(value.type) != INT or larger_than(value, _MAX_NODES) or not names(value) <= fixed:
         return None
     total = affine_of_element(value, _variable)
     if total is None or not total.terms:
@@ -389,7 +389,7 @@ class _Unmasked:
         """Remember what a variable is set to in each iteration, where that may decide a condition."""
         if is_true(value):
             self.true.add(symbol)
-        if element_of(value.type) != INT or larger_than(value, _MAX_NODES):  # type: ignore[arg-type]
+        if element_of(value.type) != INT or larger_than(value, _MAX_NODES):
             return
         total = self._sum(value)
         if total is not None:
@@ -426,7 +426,7 @@ class _Unmasked:
         low, high = claim.left, claim.right
         if claim.operator in (">", ">="):
             low, high = high, low
-        if any(element_of(side.type) != INT or larger_than(side, _MAX_NODES) for side in (low, high)):  # type: ignore[arg-type]
+        if any(element_of(side.type) != INT or larger_than(side, _MAX_NODES) for side in (low, high)):
             return False
         low_sum, high_sum = self._sum(low), self._sum(high)
         if low_sum is None or high_sum is None:
