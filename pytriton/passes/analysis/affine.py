@@ -9,8 +9,13 @@ Invariants:
 
 - no symbol has the coefficient 0, so equal sums are equal objects;
 - C's integers wrap, and so may what is computed in 32 bits: a sum is right modulo 2**32, and ``exact`` says that
-  nothing in it can have wrapped. Pointers count in elements;
+  it is right modulo 2**64, as addresses are. Pointers count in elements;
 - a constant may be an interval, which stands for a range, of whose elements each is another number.
+
+A conversion to an integer type of w bits changes a number v by a multiple of 2**w (C11 6.3.1.3, two's complement),
+and by nothing if the new type holds every value of the old one. So it keeps all integers modulo 2**n if n <= w or
+the new type holds the old one. No weaker rule is sound: if n > w and some v of the old type is not in the new one,
+the result differs from v by a multiple of 2**w that is not 0 and less than 2**n, as every type has at most n bits.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ from typing import Any
 from pytriton.frozen import dataclass, replace
 from pytriton.lang.tree.convert import constant, integer
 from pytriton.lang.tree.typed import Binary, Broadcast, Cast, Expand, Expr, Name, Range, Symbol, Unary
-from pytriton.lang.tree.types import PointerType, ScalarType, Type, element_of
+from pytriton.lang.tree.types import BOOL, PointerType, ScalarType, Type, element_of
 from pytriton.lang.tree.walk import children, plain_values, rebuild
 from pytriton.passes.analysis.queries import Once, negated
 
@@ -124,7 +129,8 @@ def _of_element(leaf: Leaf, part: Expr) -> Affine | None:
         case Expand(operand=operand) | Broadcast(operand=operand):
             return affine_of_element(operand, leaf)
         case Cast(operand=operand) if keeps_number(part):
-            return affine_of_element(operand, leaf)
+            total = affine_of_element(operand, leaf)
+            return total if total is None or keeps_number(part, 64) else _computed_as(total, part.type)
         case Range():
             return Affine.range(part)
     return leaf(part)
@@ -151,7 +157,8 @@ def _computed_as(total: Affine, type_: Type) -> Affine:
     element = element_of(type_)
     if isinstance(element, PointerType) or element.bits > 32 or not total.exact:
         return total
-    fits = total.low >= -(2**31) and total.high < 2**31 and element.signed and not total.terms
+    least = -(2**31) if element.signed else 0
+    fits = total.low >= least and total.high < 2**31 and not total.terms
     return total if fits else replace(total, exact=False)
 
 
@@ -168,12 +175,15 @@ def _regroups(expr: Unary | Binary) -> bool:
     return is_wide_integer(expr.type)
 
 
-def keeps_number(expr: Cast) -> bool:
-    """Whether a conversion keeps an integer modulo 2**32, or a pointer's element."""
+def keeps_number(expr: Cast, bits: int = 32) -> bool:
+    """Whether a conversion keeps every integer modulo 2**bits, or a pointer's element; the proof is above."""
     old, new = element_of(expr.operand.type), element_of(expr.type)
     if isinstance(old, PointerType) or isinstance(new, PointerType):
         return old == new
-    return is_wide_integer(old) and is_wide_integer(new)
+    if not old.is_integer or not new.is_integer or new == BOOL:
+        return old == new
+    room, taken = new.bits - new.signed, old.bits - old.signed  # without the sign
+    return new.bits >= bits or (taken <= room and old.signed <= new.signed)
 
 
 def advance(target: Symbol, value: Expr, known: Mapping[Symbol, Expr] | None = None) -> Expr | None:
