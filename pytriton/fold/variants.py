@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from pytriton.lang.preprocess.structure import conditions, directives
 from pytriton.lang.tree.types import PointerType, ScalarType
 from pytriton.pipeline import Translation
 
@@ -25,10 +26,6 @@ _FLOAT: Final = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][
 
 
 _COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_IFDEF: Final = re.compile(r"^[ \t]*#[ \t]*ifn?def[ \t]+(\w+)", re.MULTILINE)
-_DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
-_CONDITION: Final = re.compile(r"^[ \t]*#[ \t]*(?:if|elif)\b(?:\\\n|[^\n])*", re.MULTILINE)
-_DEFINES: Final = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _PROMISE: Final = re.compile(r"\b__(?:multipleof|aligned)\s*\([^()]*\)")
 _STRING: Final = re.compile(r'"(?:\\.|[^"\\\n])*"')
 _NAME: Final = re.compile(r"\b[A-Za-z_]\w*")
@@ -44,16 +41,17 @@ def asked_if_given(text: str) -> dict[str, bool]:
 
     To ``#ifdef`` a define that is False is given. Where nothing else is asked, its value means nothing at all.
     """
-    text = _COMMENT.sub(" ", text)
-    asked = [*_IFDEF.findall(text), *("".join(names) for names in _DEFINED.findall(text))]
-    return {name: len(re.findall(rf"\b{name}\b", text)) == asked.count(name) for name in asked}
+    asked = Counter(name for directive in directives(text) for name in directive.given)
+    mentions = Counter(names_in(text))
+    return {name: mentions[name] == count for name, count in asked.items()}
 
 
 def asked_names(text: str) -> set[str]:
     """The names that an ``#if`` or ``#ifdef`` of the text asks for, and that it does not define itself."""
-    bare = _COMMENT.sub(" ", text)
-    asked = {*asked_if_given(text), *names_in(" ".join(_CONDITION.findall(bare)))}
-    return asked - {"if", "elif", "defined", *_DEFINES.findall(bare)}
+    own = {
+        name for directive in directives(text) if directive.word == "define" for name in directive.names[:1]
+    }
+    return {name for condition in conditions(text) for name in condition.names} - own
 
 
 class Unfoldable(Exception):
@@ -90,10 +88,10 @@ class Variants:
         self._valued = {name for name, alone in asked.items() if not alone}
         self.switches = {name for name, alone in asked.items() if alone} - inner  # given or not, no value
         self._mentions = Counter(names_in(text))
-        bare = _COMMENT.sub(" ", text)
-        conditions = {*names_in(" ".join(_CONDITION.findall(bare)))}
-        self.in_conditions = conditions - {*names_in(_CONDITION.sub(" ", bare))} - inner
-        self.promised = {*self._mentions} - {*names_in(_PROMISE.sub(" ", bare))} - inner
+        valued = [condition for condition in conditions(text) if condition.word in ("if", "elif")]
+        tested = Counter(name for condition in valued for name in condition.names)
+        self.in_conditions = {name for name in tested if tested[name] == self._mentions[name]} - inner
+        self.promised = {*self._mentions} - {*names_in(_PROMISE.sub(" ", _COMMENT.sub(" ", text)))} - inner
         self.all: Set = (1 << len(self.variants)) - 1
         self.count = len(self.variants)
         self.values: dict[str, list[object]] = {}

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from pytriton.errors import CompileError, Diagnostic, Report
+from pytriton.lang.preprocess.structure import CONDITIONS, Directive, lines_of
 from pytriton.lang.tokens import Kind, Token, tokenize
 from pytriton.lang.tree.types import TYPE_WORDS
 from pytriton.source import Source, Span
@@ -77,19 +78,10 @@ def _waits(diagnostic: Diagnostic, source: Source, tokens: list[Token], unknown:
 
 
 def _condition_names(tokens: list[Token], end: int) -> set[str]:
-    """The names on ``#if``, ``#ifdef``, ``#ifndef`` and ``#elif`` lines before an offset."""
-    names: set[str] = set()
-    conditional = False
-    for before, token in zip([None, *tokens], tokens, strict=False):
-        if token.span.start >= end:
-            break
-        if token.newline:
-            conditional = False
-        if before is not None and before.text == "#" and before.newline:
-            conditional = token.text in ("if", "ifdef", "ifndef", "elif")
-        elif conditional:
-            names.add(token.text)
-    return names
+    """The names in the conditions of ``#if`` before an offset."""
+    before = [token for token in tokens if token.span.start < end]
+    lines = [line for line in lines_of(before) if isinstance(line, Directive) and line.word in CONDITIONS]
+    return {name for line in lines for name in line.names}
 
 
 def only_promises(name: str, text: str) -> bool:
