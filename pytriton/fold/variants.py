@@ -12,19 +12,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from pytriton.lang.numbers import plain_number
 from pytriton.lang.preprocess.structure import conditions, directives
-from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.lang.tree.types import TYPE_NAMES, PointerType, ScalarType
 from pytriton.pipeline import Translation
 
 Set = int
 Defines = Mapping[str, object]
-_ELEMENTS: Final = frozenset(
-    "bool char uchar short ushort int uint long ulong half bfloat16 float double unsigned signed".split()
-)
-_INTEGER: Final = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
-_FLOAT: Final = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?")
-
-
 _COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PROMISE: Final = re.compile(r"\b__(?:multipleof|aligned)\s*\([^()]*\)")
 _STRING: Final = re.compile(r'"(?:\\.|[^"\\\n])*"')
@@ -69,12 +63,8 @@ def number(value: object) -> object:
     """A define as Python has it: a text that is a number is that number."""
     if not isinstance(value, str):
         return value
-    text = value.strip()
-    if _INTEGER.fullmatch(text):
-        digits = text.lstrip("+-")
-        octal = digits.startswith("0") and digits.isdigit()
-        return int(text, 8 if octal else 0)
-    return float(text) if _FLOAT.fullmatch(text) else value
+    known = plain_number(value)
+    return value if known is None else known
 
 
 class Variants:
@@ -115,7 +105,7 @@ class Variants:
         given = [value for value in self.values[name] if value is not None]
         return all(
             str(value).startswith("torch.")
-            or (isinstance(value, str) and value.split()[:1] and value.split()[0] in _ELEMENTS)
+            or (isinstance(value, str) and value.split()[:1] and value.split()[0] in TYPE_NAMES)
             for value in given
         )
 

@@ -19,7 +19,7 @@ from typing import Final
 from pytriton.errors import CompileError, Diagnostic, Report
 from pytriton.lang.preprocess.structure import CONDITIONS, Directive, lines_of
 from pytriton.lang.tokens import Kind, Token, tokenize
-from pytriton.lang.tree.types import TYPE_WORDS
+from pytriton.lang.tree.types import TYPE_NAMES
 from pytriton.source import Source, Span
 
 __all__ = ["may_lack_defines", "only_promises", "stands_for_type", "unknown_names"]
@@ -27,7 +27,6 @@ __all__ = ["may_lack_defines", "only_promises", "stands_for_type", "unknown_name
 _UNDECLARED: Final = "TC301"
 _LEXICAL: Final = "TC0"
 _SYNTAX: Final = "TC2"
-_TYPES: Final = frozenset(word for words in TYPE_WORDS for word in words)
 _BOUNDARIES: Final = frozenset({";", "{", "}"})
 # How wrappers name defines. Other names are believed to be what they seem to be.
 _LIKE_A_DEFINE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -55,7 +54,7 @@ def unknown_names(tokens: list[Token]) -> frozenset[str]:
         if token.kind is not Kind.IDENT or not _LIKE_A_DEFINE.fullmatch(token.text):
             continue
         used.add(token.text)
-        declares = {*_TYPES, "*", "define", *("{," if listed else "")}
+        declares = {*TYPE_NAMES, "*", "define", *("{," if listed else "")}
         if before is not None and before.text in declares:
             bound.add(token.text)
     return frozenset(used - bound)
