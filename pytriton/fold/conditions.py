@@ -145,7 +145,7 @@ class Conditions:
                 yield inside
 
     def of_sizes(self, chosen: Set, among: Set, line: int) -> Condition | None:
-        """The condition of a barrier that only small blocks need (passes/memory/owners.py); None for any other."""
+        """The condition of a barrier that only small blocks need (memory/barriers.py); None for any other."""
         near = tuple(self._of_text(line))
         safe = tuple(_distinct((c for c in self._features if c.safe), self._variants.all))
         for candidates in ((*near, *safe), (*self.sizes, *near, *safe)):

@@ -78,11 +78,10 @@ from pytriton.lang.tree.walk import (
     with_children,
 )
 from pytriton.passes.analysis.affine import Affine, affine_of, mirrored
-from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.dead import remove_unread
+from pytriton.passes.analysis.context import Box, Context, Packing, Side
+from pytriton.passes.analysis.liveness import remove_unread
 from pytriton.passes.analysis.pointers import Axis, Tile, TilePointers
 from pytriton.passes.analysis.queries import negated, nodes
-from pytriton.passes.analysis.traits import Box, Packing, Side
 
 __all__ = ["ROW", "packed"]
 

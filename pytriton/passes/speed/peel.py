@@ -15,7 +15,7 @@ multiple of TN (a number, a product with TN, a promise that the launcher checks)
 is no ``if``.
 
 A condition goes where it follows from the iteration being full: its sides are sums of the loop's variable, its
-bound, numbers and ranges, and differ by what numbers decide (linear.py).
+bound, numbers and ranges, and differ by what numbers decide (affine.py).
 
 A causal mask, ``n + rn <= rm`` with ``rm = pm * TM + 0 ... TM``, fails on the diagonal alone. Where the bound is
 ``min(N, (pm + 1) * TM)``, and TM is at most TN, that is the last iteration of the loop. So there the last one is
@@ -76,9 +76,8 @@ from pytriton.lang.tree.walk import (
     with_bodies,
     with_children,
 )
-from pytriton.passes.analysis.affine import Affine, affine_of, affine_of_element
+from pytriton.passes.analysis.affine import Affine, affine_of, affine_of_element, decides, is_true
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.linear import decides, is_true
 from pytriton.passes.analysis.queries import (
     larger_than,
     multiplies,
