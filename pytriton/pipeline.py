@@ -29,7 +29,7 @@ from pytriton.lang.tree.formats import Printed
 from pytriton.lang.tree.typed import Symbol
 from pytriton.lang.tree.types import LONG, PointerType, ScalarType
 from pytriton.passes import Context, run
-from pytriton.passes.analysis.traits import Traits
+from pytriton.passes.analysis.context import Traits
 from pytriton.passes.check.inspector import Inspection, executor, inspector
 from pytriton.passes.check.sites import Site, numbered
 from pytriton.passes.check.steps import Steps, watched

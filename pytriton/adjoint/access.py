@@ -371,7 +371,7 @@ class Accesses:
         match expr.operator:
             case "+":
                 return left.plus(right)
-            case "-" if not isinstance(element_of(expr.right.type), PointerType):  # type: ignore[arg-type]
+            case "-" if not isinstance(element_of(expr.right.type), PointerType):
                 return left.plus(right, -1)
             case "*" if not right.terms:
                 return left.times(right.low)
@@ -463,7 +463,7 @@ class Accesses:
 
 
 def _whole(expr: Expr) -> bool:
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     return (isinstance(element, ScalarType) and element.kind == "int") or _unsigned_sum(expr)
 
 
@@ -474,7 +474,7 @@ def _unsigned_sum(expr: Expr) -> bool:
 
 def _keeps(expr: Cast) -> bool:
     """Whether a conversion keeps every integer, as far as addresses go, or every address."""
-    to, of = element_of(expr.type), element_of(expr.operand.type)  # type: ignore[arg-type]
+    to, of = element_of(expr.type), element_of(expr.operand.type)
     if isinstance(to, PointerType):
         return to == of
     if not isinstance(to, ScalarType) or not isinstance(of, ScalarType):

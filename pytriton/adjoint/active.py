@@ -172,7 +172,7 @@ class Flow:
             return True
         if isinstance(pointer, Name):
             return pointer.symbol in self._cast
-        pointers = [part for part in children(pointer) if isinstance(element_of(part.type), PointerType)]  # type: ignore[arg-type]
+        pointers = [part for part in children(pointer) if isinstance(element_of(part.type), PointerType)]
         return any(map(self.reinterpreted, pointers))
 
     def active(self, expr: Expr) -> bool:
@@ -225,7 +225,7 @@ class Flow:
 
 
 def _is_pointer(expr: Expr) -> bool:
-    return isinstance(element_of(expr.type), PointerType)  # type: ignore[arg-type]
+    return isinstance(element_of(expr.type), PointerType)
 
 
 # ---------------------------------------------------------------- what cancels out
@@ -243,7 +243,7 @@ class _Shift:
     def __init__(self, shifted: Collection[Expr]) -> None:
         self.shifted = shifted
         # 1.442695 stands for 1 / ln 2: to as many digits as the type has
-        self._digits = 12 if any(element_of(each.type) == DOUBLE for each in shifted) else 6  # type: ignore[arg-type]
+        self._digits = 12 if any(element_of(each.type) == DOUBLE for each in shifted) else 6
         self.written: dict[Write, _Growth | None] = {}
         self._grown: dict[Symbol, _Growth | None] = {}
 

@@ -227,7 +227,7 @@ class Again:
 
     def _twinned(self, pointer: Expr) -> Expr:
         """The same pointer into the gradient; what its offset is loaded from stays."""
-        if not isinstance(element_of(pointer.type), PointerType) or isinstance(pointer, Load):  # type: ignore[arg-type]
+        if not isinstance(element_of(pointer.type), PointerType) or isinstance(pointer, Load):
             return pointer
         if isinstance(pointer, Name):
             twin = self.twin(pointer.symbol)
@@ -385,6 +385,6 @@ def _pointed(symbol: Symbol) -> object:
 
 def _exact(expr: Cast) -> bool:
     """Whether a conversion keeps every floating value, and the shape."""
-    to, of = element_of(expr.type), element_of(expr.operand.type)  # type: ignore[arg-type]
+    to, of = element_of(expr.type), element_of(expr.operand.type)
     both = isinstance(to, ScalarType) and isinstance(of, ScalarType) and to.is_float and of.is_float
     return both and to.bits > of.bits  # type: ignore[union-attr]

@@ -188,5 +188,5 @@ def _check_input(flow: Flow, symbol: Symbol, written: set[Symbol | None]) -> Non
         if flow.reinterpreted(load.pointer):
             refuse("TC706", f"a pointer cast to another type points into '{symbol.name}'", load.span)
         element = element_of(symbol.type)
-        if isinstance(element, PointerType) and element.element != element_of(load.type):  # type: ignore[arg-type]
+        if isinstance(element, PointerType) and element.element != element_of(load.type):
             refuse("TC706", f"'{symbol.name}' is read as another type", load.span)

@@ -289,7 +289,7 @@ def _times(expr: Expr, step: Name, element: object) -> Expr:
         inner = _times(expr.operand, step, element)
         return Broadcast(inner.span, with_element(element, shape_of(expr.type)), inner)
     type_ = with_element(element, shape_of(expr.type))
-    of = element_of(expr.type)  # type: ignore[arg-type]
+    of = element_of(expr.type)
     left = expr if of == element else Cast(expr.span, type_, expr)
     right: Expr = step
     if element != INT:  # written out: an offset may be large though the increment is not
@@ -326,7 +326,7 @@ class Steps:
                 return self.of(start)
             case Broadcast(operand=operand) | Expand(operand=operand):
                 return self.of(operand)
-            case Cast(operand=operand) if str(element_of(expr.type)) in ("int", "long"):  # type: ignore[arg-type]
+            case Cast(operand=operand) if str(element_of(expr.type)) in ("int", "long"):
                 return self.of(operand)
             case _:
                 grown = names(expr) & {self.index, *self.definitions}

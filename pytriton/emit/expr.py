@@ -113,7 +113,7 @@ def _range(expr: typed.Range, context: Context) -> Value:
 
 
 def _bitcast(expr: typed.Bitcast, context: Context) -> Value:
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     value = tensor_of(expr.operand, context)
     return Value(Call("tl.cast", (value.node, dtype(element)), (("bitcast", Atom("True")),)), element)
 
@@ -123,7 +123,7 @@ def _bitcast(expr: typed.Bitcast, context: Context) -> Value:
 
 def _broadcast(expr: typed.Broadcast, context: Context) -> Value:
     value = lower(expr.operand, context)
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     have, want = shape_of(expr.operand.type), shape_of(expr.type)
     shape = shape_node(want, context)
     if not have and isinstance(element, ScalarType):
@@ -135,7 +135,7 @@ def _broadcast(expr: typed.Broadcast, context: Context) -> Value:
 
 def _reshape(expr: typed.Reshape, context: Context) -> Value:
     value = lower(expr.operand, context)
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     want = shape_of(expr.type)
     if want:
         return Value(Call("tl.reshape", (value.node, shape_node(want, context))), element)

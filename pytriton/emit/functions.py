@@ -60,7 +60,7 @@ def call(expr: typed.Call, context: Context) -> Value:
     if function == "next_power_of_2":
         size = node_of(expr.arguments[0], context)
         return Value(Call("triton.next_power_of_2", (size,)), INT, strong=False, weak=True)
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     assert isinstance(element, ScalarType)
     if function in ("min", "max"):
         return _extremum(expr, element, context)
@@ -92,14 +92,14 @@ def _descriptor(expr: typed.Call, context: Context) -> Value:
         ("strides", Tuple((stride, Atom("1")))),
         ("block_shape", shape_node(shape_of(expr.type), context)),
     )
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     return Value(Call("tl.make_tensor_descriptor", (base,), keywords), element)
 
 
 def _tile(expr: typed.Call, context: Context) -> Value:
     """The tile of a descriptor with a corner in that row and column."""
     descriptor, *corner = (node_of(argument, context) for argument in expr.arguments)
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     return Value(Method(descriptor, "load", (Tuple(tuple(corner)),)), element)
 
 

@@ -37,7 +37,7 @@ INSPECTING: Final = frozenset(("bound", "inspected", "looked_up", "narrow"))
 def pointer_arithmetic(expr: typed.Binary, context: Context) -> Value:
     """``p + i``, ``p - i``, ``p - q`` and comparisons of pointers."""
     first, second = lower(expr.left, context), lower(expr.right, context)
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     if expr.operator in COMPARISONS:
         return Value(BinOp(expr.operator, first.node, second.node), BOOL)
     if isinstance(second.element, PointerType):
@@ -76,7 +76,7 @@ def _is_natural(offset: Expr, context: Context) -> bool:
 def load(expr: typed.Load, context: Context) -> Value:
     """``*p`` as ``tl.load``."""
     pointer = lower(expr.pointer, context)
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     want = shape_of(expr.pointer.type)
     keywords: list[tuple[str, Node]] = []
     if expr.mask is not None:
@@ -110,7 +110,7 @@ def atomic(expr: typed.Atomic, context: Context) -> Value:
         compare = lower(expr.compare, context)
         compare = compare if compare.element == INT else as_tensor(compare)
         arguments.append(place(compare, shape_of(expr.compare.type), want))
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     value = lower(expr.value, context)
     if element == DOUBLE:
         value = compared(value, expr.value, DOUBLE)
@@ -152,7 +152,7 @@ def inspecting(expr: typed.Call, context: Context) -> Value:
     if expr.function == "looked_up":
         context.helpers.add("looked_up")
         call = Call("looked_up", nodes)
-        element = element_of(expr.type)  # type: ignore[arg-type]
+        element = element_of(expr.type)
         if isinstance(element, PointerType):
             return Value(Method(call, "to", (dtype(element),)), element)
         return Value(call, element)

@@ -46,7 +46,7 @@ _NEGATED: Final = {"==": "!=", "!=": "==", "<": ">=", ">": "<=", "<=": ">", ">="
 def unary(expr: typed.Unary, context: Context) -> Value:
     """``-x``, ``~x`` or ``!x``."""
     value = lower(expr.operand, context)
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     if expr.operator == "!":
         return _not(expr.operand, value)
     folded = None if value.strong else constant(expr)
@@ -99,17 +99,17 @@ def _negates(operator: str, comparison: Expr) -> bool:
 def binary(expr: typed.Binary, context: Context) -> Value:
     """Any operator with two operands."""
     left, right = expr.left, expr.right
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     if expr.operator in ("&&", "||"):
         first, second = lower(left, context), lower(right, context)
         node = BinOp("&" if expr.operator == "&&" else "|", first.node, second.node)
         both, weak = first.strong or second.strong, first.weak and second.weak
         return Value(node, BOOL, both, weak, computed(expr, first, second), weak)
-    if isinstance(element_of(left.type), PointerType):  # type: ignore[arg-type]
+    if isinstance(element_of(left.type), PointerType):
         return pointer_arithmetic(expr, context)
     if expr.operator == "*" and (is_one(left) or is_one(right)):
         return lower(right if is_one(left) else left, context)  # a stride of 1, say
-    common = element_of(left.type)  # type: ignore[arg-type]
+    common = element_of(left.type)
     assert isinstance(common, ScalarType)
     first, second = _operands(expr.operator, left, right, common, context)
     weak = first.weak and second.weak
@@ -210,7 +210,7 @@ def _integer_division(expr: typed.Binary, first: Value, second: Value, common: S
 def select(expr: typed.Select, context: Context) -> Value:
     """``condition ? yes : no``."""
     condition = lower(expr.condition, context)
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     if isinstance(element, PointerType):
         yes, no = lower(expr.yes, context), lower(expr.no, context)
         arguments = (condition.node, yes.node, no.node)
@@ -229,7 +229,7 @@ def alternatives(left: Expr, right: Expr, element: ScalarType, context: Context)
 def cast(expr: typed.Cast, context: Context, value: Value | None = None) -> Value:
     """A conversion. ``value``: its operand, if that was lowered before: twice for each of many would never end."""
     value = value or lower(expr.operand, context)
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     known = None if value.strong or not isinstance(element, ScalarType) else constant(expr)
     if known is not None and value.element != element:
         assert isinstance(element, ScalarType)

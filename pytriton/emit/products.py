@@ -29,7 +29,7 @@ def dot(expr: typed.Dot, context: Context) -> Value:
     left, right = tensor_of(expr.left, context).node, tensor_of(expr.right, context).node
     common = scalar_of(expr.left.type)
     assert common is not None
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     keywords: tuple[tuple[str, Node], ...] = ()
     if common == FLOAT:
         keywords = (("input_precision", Atom(f'"{context.precision}"')),)

@@ -151,7 +151,7 @@ class Statements:
             value = value.operand
             have = shape_of(value.type)
         target = statement.pointer.type
-        element = element_of(target)  # type: ignore[arg-type]
+        element = element_of(target)
         root = self.provenance.only_root(statement.pointer)
         if isinstance(value, typed.Cast) and root is not None and root.type == element:
             inner = lower(value.operand, self.context)

@@ -19,6 +19,7 @@ from pytriton.emit.python import Atom, BinOp, Conditional, Node, UnaryOp
 from pytriton.fold.evaluate import next_power_of_2, value_of
 from pytriton.fold.expression import expression
 from pytriton.fold.variants import Set, Unfoldable, Variants, names_in
+from pytriton.lang.preprocess.structure import OPENING, Directive, directives
 
 __all__ = ["MAX_THREADS", "MIN_INNER", "Condition", "Conditions", "negated"]
 
@@ -28,7 +29,7 @@ MAX_FEATURES: Final = 24  # of which pairs and triples are tried
 MIN_INNER: Final = 16  # elements that tl.dot wants along the inner axis; smaller operands are widened
 MAX_THREADS: Final = 1024  # a block with as many elements needs no barrier against itself
 
-_DIRECTIVE: Final = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b(.*)")
+_WORDS: Final = {"&&": "and", "||": "or", "!": "not"}
 _DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
 _OPPOSITE: Final = (("==", "!="), ("<", ">="), (">", "<="), ("is", "is not"))
 _NEGATED: Final = {**dict(_OPPOSITE), **{other: one for one, other in _OPPOSITE}}
@@ -144,7 +145,7 @@ class Conditions:
                 yield inside
 
     def of_sizes(self, chosen: Set, among: Set, line: int) -> Condition | None:
-        """The condition of a barrier that only small blocks need (passes/memory/owners.py); None for any other."""
+        """The condition of a barrier that only small blocks need (memory/barriers.py); None for any other."""
         near = tuple(self._of_text(line))
         safe = tuple(_distinct((c for c in self._features if c.safe), self._variants.all))
         for candidates in ((*near, *safe), (*self.sizes, *near, *safe)):
@@ -236,40 +237,42 @@ class Conditions:
         """The arms of ``#if`` around each line of the text; those that are no Python expression are left out."""
         everything = self._variants.all
         stack: list[list[Condition | None]] = []  # of each open #if: its arms so far, the last one is open
-        for number, line in enumerate(text.split("\n"), 1):
-            match = _DIRECTIVE.match(line)
-            if match is None:
-                open_arms = [_reached(arms, everything) for arms in stack]
-                yield number, tuple(arm for arm in open_arms if arm is not None)
-                continue
-            word, rest = match.groups()
+        start = 1
+        for directive in directives(text):
+            yield from self._inside(stack, range(start, directive.line))
+            word, start = directive.word, directive.line + 1
             if word == "endif":
                 del stack[-1:]
             elif word in ("else", "elif") and stack:
                 always = Condition(Atom("True"), everything, 0)
-                stack[-1].append(always if word == "else" else self._arm(word, rest))
-            elif word not in ("else", "elif"):
-                stack.append([self._arm(word, rest)])
+                stack[-1].append(always if word == "else" else self._arm(directive))
+            elif word in OPENING:
+                stack.append([self._arm(directive)])
+        yield from self._inside(stack, range(start, text.count("\n") + 2))
 
-    def _arm(self, word: str, text: str) -> Condition | None:
-        text = text.split("//")[0].strip()
-        names = re.findall(r"\w+", text)
-        if word in ("ifdef", "ifndef"):
-            text = f"defined({text.split()[0]})" if text.split() else "0"
+    def _inside(
+        self, stack: list[list[Condition | None]], lines: range
+    ) -> Iterator[tuple[int, tuple[Condition, ...]]]:
+        arms = [_reached(arms, self._variants.all) for arms in stack]
+        open_ = tuple(arm for arm in arms if arm is not None)
+        return ((number, open_) for number in lines)
+
+    def _arm(self, directive: Directive) -> Condition | None:
+        text = " ".join(_WORDS.get(token.text, token.text) for token in directive.tokens[2:])
+        if directive.word in ("ifdef", "ifndef"):
+            text = f"defined {directive.names[0]}" if directive.names else "0"
         text = _DEFINED.sub(lambda match: self._given(match[1] or match[2]), text)
-        text = text.replace("&&", " and ").replace("||", " or ")
-        text = re.sub(r"!(?!=)", " not ", text)
         try:
             node = expression(text)
             condition = self._evaluated(node)
         except SyntaxError:
             condition = None
         if condition is None:
-            self.opaque.update(names)
+            self.opaque.update(directive.names)
             return None
         condition = condition._replace(cost=1)
         self.asked.append(condition)
-        return _not(condition, self._variants.all) if word == "ifndef" else condition
+        return _not(condition, self._variants.all) if directive.word == "ifndef" else condition
 
     def _given(self, name: str) -> str:
         """The question whether a define is given: of a flag its name."""

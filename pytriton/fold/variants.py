@@ -12,23 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from pytriton.lang.tree.types import PointerType, ScalarType
+from pytriton.lang.numbers import plain_number
+from pytriton.lang.preprocess.structure import conditions, directives
+from pytriton.lang.tree.types import TYPE_NAMES, PointerType, ScalarType
 from pytriton.pipeline import Translation
 
 Set = int
 Defines = Mapping[str, object]
-_ELEMENTS: Final = frozenset(
-    "bool char uchar short ushort int uint long ulong half bfloat16 float double unsigned signed".split()
-)
-_INTEGER: Final = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
-_FLOAT: Final = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?")
-
-
 _COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_IFDEF: Final = re.compile(r"^[ \t]*#[ \t]*ifn?def[ \t]+(\w+)", re.MULTILINE)
-_DEFINED: Final = re.compile(r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))")
-_CONDITION: Final = re.compile(r"^[ \t]*#[ \t]*(?:if|elif)\b(?:\\\n|[^\n])*", re.MULTILINE)
-_DEFINES: Final = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _PROMISE: Final = re.compile(r"\b__(?:multipleof|aligned)\s*\([^()]*\)")
 _STRING: Final = re.compile(r'"(?:\\.|[^"\\\n])*"')
 _NAME: Final = re.compile(r"\b[A-Za-z_]\w*")
@@ -44,16 +35,17 @@ def asked_if_given(text: str) -> dict[str, bool]:
 
     To ``#ifdef`` a define that is False is given. Where nothing else is asked, its value means nothing at all.
     """
-    text = _COMMENT.sub(" ", text)
-    asked = [*_IFDEF.findall(text), *("".join(names) for names in _DEFINED.findall(text))]
-    return {name: len(re.findall(rf"\b{name}\b", text)) == asked.count(name) for name in asked}
+    asked = Counter(name for directive in directives(text) for name in directive.given)
+    mentions = Counter(names_in(text))
+    return {name: mentions[name] == count for name, count in asked.items()}
 
 
 def asked_names(text: str) -> set[str]:
     """The names that an ``#if`` or ``#ifdef`` of the text asks for, and that it does not define itself."""
-    bare = _COMMENT.sub(" ", text)
-    asked = {*asked_if_given(text), *names_in(" ".join(_CONDITION.findall(bare)))}
-    return asked - {"if", "elif", "defined", *_DEFINES.findall(bare)}
+    own = {
+        name for directive in directives(text) if directive.word == "define" for name in directive.names[:1]
+    }
+    return {name for condition in conditions(text) for name in condition.names} - own
 
 
 class Unfoldable(Exception):
@@ -71,12 +63,8 @@ def number(value: object) -> object:
     """A define as Python has it: a text that is a number is that number."""
     if not isinstance(value, str):
         return value
-    text = value.strip()
-    if _INTEGER.fullmatch(text):
-        digits = text.lstrip("+-")
-        octal = digits.startswith("0") and digits.isdigit()
-        return int(text, 8 if octal else 0)
-    return float(text) if _FLOAT.fullmatch(text) else value
+    known = plain_number(value)
+    return value if known is None else known
 
 
 class Variants:
@@ -90,10 +78,10 @@ class Variants:
         self._valued = {name for name, alone in asked.items() if not alone}
         self.switches = {name for name, alone in asked.items() if alone} - inner  # given or not, no value
         self._mentions = Counter(names_in(text))
-        bare = _COMMENT.sub(" ", text)
-        conditions = {*names_in(" ".join(_CONDITION.findall(bare)))}
-        self.in_conditions = conditions - {*names_in(_CONDITION.sub(" ", bare))} - inner
-        self.promised = {*self._mentions} - {*names_in(_PROMISE.sub(" ", bare))} - inner
+        valued = [condition for condition in conditions(text) if condition.word in ("if", "elif")]
+        tested = Counter(name for condition in valued for name in condition.names)
+        self.in_conditions = {name for name in tested if tested[name] == self._mentions[name]} - inner
+        self.promised = {*self._mentions} - {*names_in(_PROMISE.sub(" ", _COMMENT.sub(" ", text)))} - inner
         self.all: Set = (1 << len(self.variants)) - 1
         self.count = len(self.variants)
         self.values: dict[str, list[object]] = {}
@@ -117,7 +105,7 @@ class Variants:
         given = [value for value in self.values[name] if value is not None]
         return all(
             str(value).startswith("torch.")
-            or (isinstance(value, str) and value.split()[:1] and value.split()[0] in _ELEMENTS)
+            or (isinstance(value, str) and value.split()[:1] and value.split()[0] in TYPE_NAMES)
             for value in given
         )
 

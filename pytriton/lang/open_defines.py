@@ -17,8 +17,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from pytriton.errors import CompileError, Diagnostic, Report
+from pytriton.lang.preprocess.structure import CONDITIONS, Directive, lines_of
 from pytriton.lang.tokens import Kind, Token, tokenize
-from pytriton.lang.tree.types import TYPE_WORDS
+from pytriton.lang.tree.types import TYPE_NAMES
 from pytriton.source import Source, Span
 
 __all__ = ["may_lack_defines", "only_promises", "stands_for_type", "unknown_names"]
@@ -26,7 +27,6 @@ __all__ = ["may_lack_defines", "only_promises", "stands_for_type", "unknown_name
 _UNDECLARED: Final = "TC301"
 _LEXICAL: Final = "TC0"
 _SYNTAX: Final = "TC2"
-_TYPES: Final = frozenset(word for words in TYPE_WORDS for word in words)
 _BOUNDARIES: Final = frozenset({";", "{", "}"})
 # How wrappers name defines. Other names are believed to be what they seem to be.
 _LIKE_A_DEFINE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -54,7 +54,7 @@ def unknown_names(tokens: list[Token]) -> frozenset[str]:
         if token.kind is not Kind.IDENT or not _LIKE_A_DEFINE.fullmatch(token.text):
             continue
         used.add(token.text)
-        declares = {*_TYPES, "*", "define", *("{," if listed else "")}
+        declares = {*TYPE_NAMES, "*", "define", *("{," if listed else "")}
         if before is not None and before.text in declares:
             bound.add(token.text)
     return frozenset(used - bound)
@@ -77,19 +77,10 @@ def _waits(diagnostic: Diagnostic, source: Source, tokens: list[Token], unknown:
 
 
 def _condition_names(tokens: list[Token], end: int) -> set[str]:
-    """The names on ``#if``, ``#ifdef``, ``#ifndef`` and ``#elif`` lines before an offset."""
-    names: set[str] = set()
-    conditional = False
-    for before, token in zip([None, *tokens], tokens, strict=False):
-        if token.span.start >= end:
-            break
-        if token.newline:
-            conditional = False
-        if before is not None and before.text == "#" and before.newline:
-            conditional = token.text in ("if", "ifdef", "ifndef", "elif")
-        elif conditional:
-            names.add(token.text)
-    return names
+    """The names in the conditions of ``#if`` before an offset."""
+    before = [token for token in tokens if token.span.start < end]
+    lines = [line for line in lines_of(before) if isinstance(line, Directive) and line.word in CONDITIONS]
+    return {name for line in lines for name in line.names}
 
 
 def only_promises(name: str, text: str) -> bool:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from pytriton.errors import Report
+from pytriton.lang.preprocess.structure import OPENING, Directive, lines_of
 from pytriton.lang.tokens import Kind, Token, decode, scan
 from pytriton.source import Source
 
@@ -52,26 +53,12 @@ def kernels_of(text: str) -> list[str]:
     return [name for name, _, _ in _functions(lines)]
 
 
-def _directives_and_code(source: Source) -> Iterator[list[Token]]:
-    """The tokens, a list for each directive and one for each other token."""
+def _directives_and_code(source: Source) -> Iterator[Directive | Token]:
     tokens, _ = scan(source, Report())
-    line: list[Token] = []
-    for token in tokens:
-        if line and not token.newline and token.kind is not Kind.END:
-            line.append(token)
-            continue
-        if line:
-            yield line
-            line = []
-        if token.kind is Kind.END:
-            return
-        if token.text == "#" and token.newline:
-            line = [token]
-        else:
-            yield [token]
+    return lines_of(tokens)
 
 
-def _functions(lines: Iterable[list[Token]]) -> Iterator[tuple[str, int, int]]:
+def _functions(lines: Iterable[Directive | Token]) -> Iterator[tuple[str, int, int]]:
     """Name and extent of each function definition.
 
     Arms of one ``#if`` may each open the same brace: every arm starts at the depth at which the first did.
@@ -80,15 +67,13 @@ def _functions(lines: Iterable[list[Token]]) -> Iterator[tuple[str, int, int]]:
     depths: list[int] = []
     head: list[Token] = []
     opened: tuple[str, int] | None = None
-    for tokens in lines:
-        token = tokens[0]
-        if token.text == "#":
-            word = tokens[1].text if len(tokens) > 1 else ""
-            if word in ("if", "ifdef", "ifndef"):
+    for token in lines:
+        if isinstance(token, Directive):
+            if token.word in OPENING:
                 depths.append(depth)
-            elif word in ("elif", "else") and depths:
+            elif token.word in ("elif", "else") and depths:
                 depth = depths[-1]
-            elif word == "endif" and depths:
+            elif token.word == "endif" and depths:
                 depths.pop()
             continue
         if depth == 0 and opened is None:
@@ -120,13 +105,15 @@ def _name_of(head: Sequence[Token]) -> str | None:
     return name
 
 
-def _blanked(text: str, start: int, end: int, lines: Iterable[list[Token]]) -> str:
+def _blanked(text: str, start: int, end: int, lines: Iterable[Directive | Token]) -> str:
     """The directives of a stretch of text, each on the line where it stood."""
     directives: list[str] = []
     at = start
-    for tokens in lines:
-        first, last = tokens[0].span.start, tokens[-1].span.end
-        if tokens[0].text == "#" and start <= first < end:
+    for line in lines:
+        if not isinstance(line, Directive):
+            continue
+        first, last = line.tokens[0].span.start, line.tokens[-1].span.end
+        if start <= first < end:
             directives += ["\n" * text.count("\n", at, first), text[first:last]]
             at = last
     return "".join([*directives, "\n" * text.count("\n", at, end)])

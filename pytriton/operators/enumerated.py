@@ -121,7 +121,7 @@ def _elements(
     """Integers, conditions, and pointers as distances from the parameter: a tensor with an axis for each of the
     grid, then those of a block."""
     value = _unwrapped(expr, operands, programs)
-    is_int = element_of(expr.type) == INT  # type: ignore[arg-type]
+    is_int = element_of(expr.type) == INT
     return None if value is None or (is_int and bool((value.abs() >= 1 << 31).any())) else value
 
 
@@ -140,7 +140,7 @@ def _unwrapped(expr: Expr, operands: Sequence[torch.Tensor], programs: Programs)
         case Unary(operator="!"), [value]:
             return value == 0
         case Cast(), [value] if _keeps(expr):
-            return value if element_of(expr.type) == BOOL else value.long()  # type: ignore[arg-type]
+            return value if element_of(expr.type) == BOOL else value.long()
         case Broadcast(), [value]:
             return _spread(value, AXES + len(shape_of(expr.type)))
         case Expand(axes=axes), [value]:
@@ -162,9 +162,9 @@ def _binary(expr: Binary, first: torch.Tensor, second: torch.Tensor) -> torch.Te
     operator = expr.operator
     if operator in ("/", "%") and bool((second == 0).any()):
         return None
-    if operator == "-" and isinstance(element_of(expr.right.type), PointerType):  # type: ignore[arg-type]
+    if operator == "-" and isinstance(element_of(expr.right.type), PointerType):
         return None
-    if operator in _OF_TRUTH and element_of(expr.left.type) != BOOL:  # type: ignore[arg-type]
+    if operator in _OF_TRUTH and element_of(expr.left.type) != BOOL:
         return None
     function = _FUNCTIONS.get(operator)
     return None if function is None else function(first, second)
@@ -186,5 +186,5 @@ _FUNCTIONS: Final[Mapping[str, Callable[[torch.Tensor, torch.Tensor], torch.Tens
 
 def _keeps(expr: Cast) -> bool:
     """Whether a conversion keeps what fits into an int: not of floating values, not of pointers to others."""
-    to, of = element_of(expr.type), element_of(expr.operand.type)  # type: ignore[arg-type]
+    to, of = element_of(expr.type), element_of(expr.operand.type)
     return to == of or (str(to) in ("int", "long") and str(of) in ("int", "long", "bool", "short", "char"))

@@ -15,18 +15,16 @@ from pytriton.lang.tree.typed import KernelDef
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.loops.counted import counted, upward
 from pytriton.passes.loops.prefetch import prefetch
-from pytriton.passes.lower.accumulate import accumulate
 from pytriton.passes.lower.divisors import divisors
 from pytriton.passes.lower.jumps import jumps
 from pytriton.passes.lower.pad import pad
-from pytriton.passes.lower.products import products
+from pytriton.passes.lower.products import accumulate, products
 from pytriton.passes.lower.temporaries import temporaries
 from pytriton.passes.lower.unreached import unreached
 from pytriton.passes.memory.barriers import barriers
-from pytriton.passes.memory.qualifiers import check_qualifiers
+from pytriton.passes.memory.provenance import check_qualifiers
 from pytriton.passes.speed.descriptors import descriptors
-from pytriton.passes.speed.exp2 import exp2
-from pytriton.passes.speed.fast_math import fast_math
+from pytriton.passes.speed.fast_math import exp2, fast_math
 from pytriton.passes.speed.guard import guard
 from pytriton.passes.speed.observe import observe
 from pytriton.passes.speed.packing import packed

@@ -207,10 +207,10 @@ CONVERSIONS = (
     ),
     Mutant(
         "octal-is-decimal",
-        _lang("check/literals"),
+        _lang("numbers"),
         "010 is ten",
-        'if base == 10 and len(digits) > 1 and digits[0] == "0":\n        base = 8',
-        'if base == 10 and len(digits) > 1 and digits[0] == "0":\n        base = 10',
+        "_BASES: Final = (16, 2, 8, 10)",
+        "_BASES: Final = (16, 2, 10, 10)",
     ),
     Mutant(
         "hexadecimal-is-signed",

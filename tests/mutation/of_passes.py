@@ -151,14 +151,14 @@ PASSES = (
     ),
     Mutant(
         "prefetch-mask-of-turn-before",
-        _pass("loops/first_iteration"),
+        _pass("loops/rotate"),
         "the mask of the tail load is written as it was a turn earlier",
         "if equal(entry, wanted) or (is_true(entry) and is_true(wanted)):",
         "if True:",
     ),
     Mutant(
         "prefetch-anything-first",
-        _pass("loops/first_iteration"),
+        _pass("loops/rotate"),
         "what stands before the loop may compute something else",
         "if not alike(expr, first):\n            raise Differs",
         "if not alike(expr, first):\n            return expr",
@@ -207,14 +207,14 @@ PASSES = (
     ),
     Mutant(
         "chain-converted",
-        _pass("lower/accumulate"),
+        _pass("lower/products"),
         "an accumulator that rounds at each step is chained",
         "if other.type == expr.type == product.type and not isinstance(other, Cast):",
         "if other.type == expr.type == product.type:",
     ),
     Mutant(
         "no-chain",
-        _pass("lower/accumulate"),
+        _pass("lower/products"),
         "sums of products are not accumulated by tl.dot",
         "if not isinstance(product, Dot) or product.accumulator is not None:",
         "if True:",
@@ -253,7 +253,7 @@ SCALARS = (
     ),
     Mutant(
         "power-of-another-base",
-        _pass("speed/exp2"),
+        _pass("speed/fast_math"),
         "exp in a loop with a product is 2.7189 to the power",
         "LOG2_E = 1.4426950408889634",
         "LOG2_E = 1.443",
@@ -302,14 +302,14 @@ SCALARS = (
     ),
     Mutant(
         "false-const",
-        _pass("memory/qualifiers"),
+        _pass("memory/provenance"),
         "no warning where a kernel stores through const",
         "return parameter.readonly or parameter.const_target",
         "return parameter.readonly",
     ),
     Mutant(
         "unread-atomics-go",
-        _pass("analysis/dead"),
+        _pass("analysis/liveness"),
         "an atomic goes with the variable that nobody reads",
         "(effects if acts else removable).add(statement.symbol)",
         "removable.add(statement.symbol)",
@@ -326,14 +326,14 @@ SCALARS = (
 MEMORY = (
     Mutant(
         "each-thread-its-own",
-        _pass("memory/owners"),
+        _pass("memory/barriers"),
         "small blocks count as large enough for every thread to meet only its own elements",
         "return math.prod(shape_of(pointer.type)) >= _MAX_THREADS",
         "return True",
     ),
     Mutant(
         "loaded-for-more",
-        _pass("memory/owners"),
+        _pass("memory/barriers"),
         "what is loaded for more than a store counts as loaded for it alone",
         "return self._reads[statement.symbol] == _count(leaves, statement.symbol)",
         "return True",
@@ -385,14 +385,14 @@ MEMORY = (
 MOVES = (
     Mutant(
         "follows-by-one-less",
-        _pass("analysis/linear"),
+        _pass("analysis/affine"),
         "a condition counts as known where one element fails it",
         "return any(not gap.terms and gap.low >= 0 for gap in gaps)",
         "return any(not gap.terms and gap.low >= -1 for gap in gaps)",
     ),
     Mutant(
         "a-turn-forward",
-        _pass("analysis/linear"),
+        _pass("analysis/affine"),
         "a mask is taken a turn forward, not back",
         "add = not own[place][0]",
         "add = own[place][0]",
@@ -434,14 +434,14 @@ MOVES = (
     ),
     Mutant(
         "set-before-it-runs",
-        _pass("loops/reaching"),
+        _pass("loops/slices"),
         "an assignment counts before it has run",
         "if at < place and at not in without",
         "if at <= place and at not in without",
     ),
     Mutant(
         "facts-of-the-other-way",
-        _pass("loops/iteration"),
+        _pass("loops/slices"),
         "of a loop that counts down, what holds while counting up counts as known",
         'follows = "<" if (constant(step) or 0) > 0 else ">"',
         'follows = "<"',

@@ -221,7 +221,7 @@ def _tight(formula: Formula) -> str:
 
 
 def _element(expr: Expr) -> ScalarType | PointerType:
-    return element_of(expr.type)  # type: ignore[arg-type]
+    return element_of(expr.type)
 
 
 def _scalar(expr: Expr) -> ScalarType:

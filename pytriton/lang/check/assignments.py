@@ -237,7 +237,7 @@ def _store(
     mask = None if mask_node is None else value_of(mask_node, context)
     if ERROR in (pointer.type, value.type, None if mask is None else mask.type):
         return []
-    element = element_of(pointer.type)  # type: ignore[arg-type]
+    element = element_of(pointer.type)
     if not isinstance(element, PointerType):
         message = f"'*' requires a pointer, not a value of type {pointer.type}"
         help_ = "'*p = x' stores through a pointer; a name is assigned without '*'"

@@ -259,7 +259,7 @@ def _atomic(
     mask: Expr | None = None,
     compare: Expr | None = None,
 ) -> Expr:
-    element = element_of(pointer.type)  # type: ignore[arg-type]
+    element = element_of(pointer.type)
     if not isinstance(element, PointerType) or not isinstance(element.element, ScalarType):
         message = f"'{name}' requires a pointer, not a value of type {pointer.type}"
         help_ = "its first argument is an address, as in 'X + i'"
@@ -364,7 +364,7 @@ def _printed_value(
     element = scalar_of(value.type)
     if element is None:
         fits, wanted = letter == "p", "%p"
-        assert isinstance(element_of(value.type), PointerType)  # type: ignore[arg-type]
+        assert isinstance(element_of(value.type), PointerType)
     else:
         fits = letter in (INTEGERS if element.is_integer else FLOATS)
         wanted = "%d" if element.is_integer else "%f"

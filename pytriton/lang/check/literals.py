@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from pytriton.errors import Report, short
+from pytriton.lang.numbers import Integer, floating_constant, integer_constant
 from pytriton.lang.tree.convert import round_to, wrap
 from pytriton.lang.tree.typed import Literal
 from pytriton.lang.tree.types import CHAR, DOUBLE, ERROR, FLOAT, INT, LONG, UINT, ULONG, ScalarType, promote
@@ -17,30 +18,24 @@ from pytriton.source import Span
 
 __all__ = ["define_type", "integer_type", "negated", "number"]
 
-_INTEGER: Final = re.compile(r"(?P<digits>0x[0-9a-f]+|0b[01]+|[0-9]+)(?P<suffix>u?l{0,2}|l{1,2}u)")
-_FLOATING: Final = re.compile(
-    r"(?P<digits>0x[0-9a-f]*\.?[0-9a-f]*p[+-]?\d+|(?:\d+\.\d*|\.\d+)(?:e[+-]?\d+)?|\d+e[+-]?\d+)"
-    r"(?P<suffix>[fl]?)"
-)
 _ESCAPES: Final = dict(zip("abfnrtv0'\"?\\", [7, 8, 12, 10, 13, 9, 11, 0, 39, 34, 63, 92], strict=True))
 
 
 def number(text: str, span: Span, report: Report, *, strict: bool = False) -> Literal:
     """The literal that a number or character constant spells."""
-    lower = text.lower()
     if "'" in text:
         return _character(text, span, report)
-    if match := _INTEGER.fullmatch(lower):
-        return _integer(match["digits"], match["suffix"], span, report)
-    match = _FLOATING.fullmatch(lower)
-    if match is None:
+    if integer := integer_constant(text):
+        return _integer(integer, span, report)
+    digits = text.rstrip("uUlL")
+    if digits.isdigit() and len(digits) > 1:
+        octal = "a leading 0 makes a number octal, its digits are 0 to 7"
+        return _refuse(f"invalid octal number '{digits}'", span, report, octal)
+    floating = floating_constant(text)
+    if floating is None:
         help_ = "a range is written 'a ... b'" if ".." in text else None
         return _refuse(f"invalid number '{short(text, 40)}'", span, report, help_)
-    digits, suffix = match["digits"], match["suffix"]
-    try:
-        value = float.fromhex(digits) if digits.startswith("0x") else float(digits)
-    except (OverflowError, ValueError):
-        return _refuse(f"invalid floating-point number '{short(text, 40)}'", span, report)
+    value, suffix = floating
     if suffix == "f":
         return Literal(span, FLOAT, round_to(value, FLOAT))
     if strict or suffix == "l":
@@ -70,17 +65,8 @@ def define_type(value: int) -> ScalarType:
     return type_ or (LONG if value < 0 else ULONG)
 
 
-def _integer(digits: str, suffix: str, span: Span, report: Report) -> Literal:
-    base = {"0x": 16, "0b": 2}.get(digits[:2], 10)
-    if base == 10 and len(digits) > 1 and digits[0] == "0":
-        base = 8
-    if len(digits) > 70:
-        return _refuse("this integer does not fit into 64 bits", span, report)
-    try:
-        value = int(digits, base)
-    except ValueError:
-        help_ = "a leading 0 makes a number octal, its digits are 0 to 7"
-        return _refuse(f"invalid octal number '{digits}'", span, report, help_)
+def _integer(integer: Integer, span: Span, report: Report) -> Literal:
+    value, suffix, base = integer
     type_ = integer_type(value, unsigned="u" in suffix, long="l" in suffix, decimal=base == 10)
     if type_ is None:
         return _refuse("this integer does not fit into 64 bits", span, report)

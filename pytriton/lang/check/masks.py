@@ -94,7 +94,7 @@ def _load(load: Load, mask: Expr) -> Expr:
     placed = None if shape is None else to_shape(pointer, shape)
     if shape is None or placed is None:
         return load
-    element = element_of(load.type)  # type: ignore[arg-type]
+    element = element_of(load.type)
     zero = convert(Literal(load.span, INT, 0), element)
     other = zero if load.other is None else masked(load.other, mask)
     return Load(load.span, with_element(element, shape), placed, joint_mask, other)
@@ -107,7 +107,7 @@ def _elementwise(expr: Expr, mask: Expr) -> Expr:
         shape = None if shape is None else broadcast_shapes(shape, shape_of(child.type))
     if shape is None:
         return expr
-    return replace(changed, type=with_element(element_of(expr.type), shape))  # type: ignore[arg-type]
+    return replace(changed, type=with_element(element_of(expr.type), shape))
 
 
 # ---------------------------------------------------------------- masks in other shapes

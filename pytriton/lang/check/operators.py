@@ -133,8 +133,8 @@ def pointer_arithmetic(
     operator: str, left: Expr, right: Expr, shape: tuple[int, ...], span: Span, context: Context
 ) -> Expr:
     """``p + i``, ``p - i``, ``p - q`` and comparisons of pointers."""
-    first = element_of(left.type)  # type: ignore[arg-type]
-    second = element_of(right.type)  # type: ignore[arg-type]
+    first = element_of(left.type)
+    second = element_of(right.type)
     if operator == "+" and isinstance(second, PointerType) and isinstance(first, ScalarType):
         before: list[Statement] = []
         if has_effect(left) or has_effect(right):
@@ -223,8 +223,8 @@ def select(condition: Expr, yes: Expr, no: Expr, span: Span, context: Context) -
 
 
 def _common_pointer(yes: Expr, no: Expr) -> ElementType | None:
-    first = element_of(yes.type)  # type: ignore[arg-type]
-    second = element_of(no.type)  # type: ignore[arg-type]
+    first = element_of(yes.type)
+    second = element_of(no.type)
     if isinstance(first, PointerType) and (first == second or constant(no) == 0):
         return first
     return second if isinstance(second, PointerType) and constant(yes) == 0 else None
@@ -248,7 +248,7 @@ def conversion(
     if value.type == ERROR:
         return value
     element = element_of(type_)
-    have = element_of(value.type)  # type: ignore[arg-type]
+    have = element_of(value.type)
     null = isinstance(element, PointerType) and constant(value) == 0
     if isinstance(element, PointerType) != isinstance(have, PointerType) and element != BOOL:
         number = have if isinstance(have, ScalarType) else element
@@ -294,7 +294,7 @@ def load(pointer: Expr, span: Span, context: Context, mask: Expr | None = None) 
     """``*pointer``, only where the mask holds."""
     if pointer.type == ERROR or (mask is not None and mask.type == ERROR):
         return failed(span)
-    element = element_of(pointer.type)  # type: ignore[arg-type]
+    element = element_of(pointer.type)
     if not isinstance(element, PointerType):
         return context.refuse(
             "TC311",
@@ -357,7 +357,7 @@ def _undefined(operator: str, right: Expr, type_: ScalarType) -> tuple[str, str]
 def _conversion_help(value: Expr, type_: Type) -> str | None:
     """What to write where a value does not convert."""
     assert isinstance(type_, ValueType)
-    have, wanted = element_of(value.type), element_of(type_)  # type: ignore[arg-type]
+    have, wanted = element_of(value.type), element_of(type_)
     if isinstance(have, PointerType) and not isinstance(wanted, PointerType):
         return LOADS
     if isinstance(wanted, PointerType) and not isinstance(have, PointerType):
@@ -416,7 +416,7 @@ def _fold_load(
             isinstance(load.mask, Unary) and load.mask.operator == "!" and load.mask.operand is condition
         ):
             continue
-        loaded = element_of(load.type)  # type: ignore[arg-type]
+        loaded = element_of(load.type)
         if isinstance(other, Load) or any(isinstance(part, Load) for part in walk(other)):
             continue
         other = convert(other, element)

@@ -95,7 +95,7 @@ def permute(operand: Expr, order: Sequence[int], span: Span, context: Context) -
             span,
             help="it has one axis at most: 'x[:, newaxis]' is a column, 'x[newaxis, :]' a row",
         )
-    element = element_of(operand.type)  # type: ignore[arg-type]
+    element = element_of(operand.type)
     type_ = with_element(element, tuple(shape[axis] for axis in order))
     return Permute(span, type_, operand, tuple(order))
 
@@ -171,5 +171,5 @@ def _word(item: syntax.Expr | syntax.Marker) -> str | None:
 def _expand(operand: Expr, axes: tuple[bool, ...], span: Span) -> Expr:
     sizes = iter(shape_of(operand.type))
     shape = tuple(1 if new else next(sizes) for new in axes)
-    element = element_of(operand.type)  # type: ignore[arg-type]
+    element = element_of(operand.type)
     return Expand(span, with_element(element, shape), operand, axes)

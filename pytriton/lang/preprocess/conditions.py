@@ -17,12 +17,13 @@ from typing import Any, Final, NamedTuple
 
 from pytriton.errors import Report, short
 from pytriton.lang.grammar import Parser, climb, spelled
+from pytriton.lang.numbers import integer_constant
 from pytriton.lang.tokens import Kind, Token, set_type
 from pytriton.lang.tree.convert import computed, wrap
 from pytriton.lang.tree.types import LONG, ULONG
 from pytriton.source import Span
 
-__all__ = ["evaluate", "integer_constant"]
+__all__ = ["evaluate"]
 
 MAX_DEPTH: Final = 80  # parentheses and operators within each other
 MAX_NUMBER_LENGTH: Final = 100  # characters; 64 bits need 65
@@ -213,30 +214,12 @@ def _wrap(number: int, unsigned: bool, wrong: _Malformed | None = None) -> _Valu
     return _Value(wrap(number, ULONG if unsigned else LONG), unsigned, wrong)
 
 
-_INTEGER: Final = re.compile(
-    r"(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|(0[0-7]*)|([1-9][0-9]*))"
-    r"([uU](?:ll?|LL?)?|(?:ll?|LL?)[uU]?)?"
-)
-
-
-def integer_constant(text: str) -> tuple[int, str] | None:
-    """Value and suffix of a C integer constant (C11 6.4.4.1); None if the text is none."""
-    match = _INTEGER.fullmatch(text) if len(text) <= MAX_NUMBER_LENGTH else None
-    if match is None:
-        return None
-    base = (16, 2, 8, 10)
-    for digits, radix in zip(match.groups()[:4], base, strict=True):
-        if digits is not None:
-            return int(digits, radix), (match[5] or "").lower()
-    return None
-
-
 def _number(token: Token) -> _Value:
     constant = integer_constant(token.text)
     if constant is None:
         message = f"'{short(token.text)}' is not an integer, and #if computes with integers"
         raise _Malformed("TC121", message, token.span)
-    value, suffix = constant
+    value, suffix, _ = constant
     if value >= _WORD:
         raise _Malformed("TC121", f"{token.text[:60]} does not fit in 64 bits", token.span)
     return _Value(value, "u" in suffix or value > MAX_SIGNED)

@@ -15,7 +15,7 @@ from typing import Final
 
 from pytriton.errors import Report
 from pytriton.frozen import replace
-from pytriton.lang.preprocess.conditions import integer_constant
+from pytriton.lang.numbers import floating_constant, integer_constant
 from pytriton.lang.preprocess.macros import RESERVED, Macro, body_is_sound, parse_define
 from pytriton.lang.tokens import Kind, Token, tokenize
 from pytriton.source import Source
@@ -178,9 +178,6 @@ def _inner(tokens: list[Token]) -> tuple[Token, ...]:
     )
 
 
-_FLOAT: Final = re.compile(r"(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+-]?[0-9]+)?")
-
-
 def _plain_number(body: tuple[Token, ...]) -> int | float | None:
     """The value of a body such as ``64``, ``-1``, ``0x40`` or ``1e-5``; None for every other.
 
@@ -194,7 +191,10 @@ def _plain_number(body: tuple[Token, ...]) -> int | float | None:
     text = body[-1].text
     integer = integer_constant(text)
     if integer is not None:
-        value, suffix = integer
+        value, suffix, _ = integer
         unsigned = text[0] == "0" and (1 << 31 <= value < 1 << 32 or 1 << 63 <= value < 1 << 64)
         return None if suffix or unsigned else sign * value
-    return sign * float(text) if _FLOAT.fullmatch(text) else None
+    floating = floating_constant(text)
+    if floating is None or floating[1] or text[1:2] in ("x", "X"):
+        return None
+    return sign * floating[0]

@@ -45,7 +45,7 @@ class Symbol:
     noalias: bool = False
     const: bool = False  # it cannot be assigned to
     const_target: bool = False  # `const T *p`: what it points to is const
-    readonly: bool = False  # what the author believed: passes/memory/qualifiers.py
+    readonly: bool = False  # what the author believed: passes/memory/provenance.py
     writeonly: bool = False
     retune: bool = False
     value: int | float | None = None  # of a local that holds one number for life: `static const int T = 64;`

@@ -21,7 +21,9 @@ __all__ = [
     "HALF",
     "INT",
     "LONG",
+    "SCALARS",
     "SHORT",
+    "TYPE_NAMES",
     "TYPE_WORDS",
     "UCHAR",
     "UINT",
@@ -80,6 +82,11 @@ class ScalarType:
     def signed(self) -> bool:
         return self.kind in ("int", "float")
 
+    @property
+    def name(self) -> str:
+        """What it is called in one word: ``uint8`` for ``unsigned char``."""
+        return self.triton if " " in self.word else self.word
+
     def __reduce__(self) -> str:
         return _constant(self)
 
@@ -115,10 +122,14 @@ _WORDS: Final = {
     DOUBLE: "double",
     BFLOAT16: "bfloat16",
 }
+SCALARS: Final = tuple(_WORDS)
+"""All types of numbers."""
 TYPE_WORDS: Final[dict[tuple[str, ...], ScalarType]] = {
     tuple(name.split()): type_ for type_, names in _WORDS.items() for name in names.split(", ")
 }
 """A set of type words, sorted, and the type that they mean."""
+TYPE_NAMES: Final = frozenset(word for words in TYPE_WORDS for word in words)
+"""Every word of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +183,10 @@ ERROR: Final = ErrorType()
 Type = ScalarType | PointerType | BlockType | VoidType | ErrorType
 
 
-def element_of(type_: ScalarType | PointerType | BlockType) -> ElementType:
-    """The element type of a block; a scalar or pointer is its own."""
-    return type_.element if isinstance(type_, BlockType) else type_
+def element_of(type_: Type) -> ElementType:
+    """The element type of a block; a scalar or pointer is its own. Void and error types have none: they are
+    returned as they are, equal to no element type."""
+    return type_.element if isinstance(type_, BlockType) else type_  # type: ignore[return-value]
 
 
 def shape_of(type_: Type) -> tuple[int, ...]:

@@ -2,15 +2,20 @@
 
 Input: a typed expression. Output: an ``Affine``, or None where the caller says that there is none. The caller
 chooses the symbols: ``leaf`` gets every operand that is not itself a sum, and answers with an ``Affine``. So the
-same few lines serve whoever compares integers (linear.py), addresses (memory/overlap.py), tiles
-(speed/descriptors.py), masks (speed/peel.py) or values (lower/numbering.py).
+same few lines serve whoever compares integers (affine.py), addresses (memory/overlap.py), tiles
+(speed/descriptors.py), masks (speed/peel.py) or values (lower/unreached.py).
 
 Invariants:
 
 - no symbol has the coefficient 0, so equal sums are equal objects;
 - C's integers wrap, and so may what is computed in 32 bits: a sum is right modulo 2**32, and ``exact`` says that
-  nothing in it can have wrapped. Pointers count in elements;
+  it is right modulo 2**64, as addresses are. Pointers count in elements;
 - a constant may be an interval, which stands for a range, of whose elements each is another number.
+
+A conversion to an integer type of w bits changes a number v by a multiple of 2**w (C11 6.3.1.3, two's complement),
+and by nothing if the new type holds every value of the old one. So it keeps all integers modulo 2**n if n <= w or
+the new type holds the old one. No weaker rule is sound: if n > w and some v of the old type is not in the new one,
+the result differs from v by a multiple of 2**w that is not 0 and less than 2**n, as every type has at most n bits.
 """
 
 from __future__ import annotations
@@ -21,23 +26,32 @@ from typing import Any
 
 from pytriton.frozen import dataclass, replace
 from pytriton.lang.tree.convert import constant, integer
-from pytriton.lang.tree.typed import Binary, Broadcast, Cast, Expand, Expr, Name, Range, Symbol, Unary
-from pytriton.lang.tree.types import PointerType, ScalarType, Type, element_of
-from pytriton.lang.tree.walk import children, plain_values, rebuild
-from pytriton.passes.analysis.queries import Once, negated
-
-__all__ = [
-    "Affine",
-    "Keys",
-    "Leaf",
-    "advance",
-    "affine_of",
-    "affine_of_element",
-    "combine",
-    "is_wide_integer",
-    "keeps_number",
-    "mirrored",
-]
+from pytriton.lang.tree.typed import (
+    Binary,
+    Broadcast,
+    Cast,
+    Expand,
+    Expr,
+    Literal,
+    Name,
+    Range,
+    Select,
+    Symbol,
+    Unary,
+)
+from pytriton.lang.tree.types import (
+    BOOL,
+    BlockType,
+    PointerType,
+    ScalarType,
+    Type,
+    broadcast_shapes,
+    element_of,
+    shape_of,
+    with_element,
+)
+from pytriton.lang.tree.walk import children, names, plain_values, rebuild, same, walk, with_children
+from pytriton.passes.analysis.queries import Once, larger_than, negated
 
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
 
@@ -124,7 +138,8 @@ def _of_element(leaf: Leaf, part: Expr) -> Affine | None:
         case Expand(operand=operand) | Broadcast(operand=operand):
             return affine_of_element(operand, leaf)
         case Cast(operand=operand) if keeps_number(part):
-            return affine_of_element(operand, leaf)
+            total = affine_of_element(operand, leaf)
+            return total if total is None or keeps_number(part, 64) else _computed_as(total, part.type)
         case Range():
             return Affine.range(part)
     return leaf(part)
@@ -148,32 +163,36 @@ def combine(operator: str, operands: Sequence[Affine]) -> Affine | None:
 
 def _computed_as(total: Affine, type_: Type) -> Affine:
     """The sum as computed in a type, where it may wrap."""
-    element = element_of(type_)  # type: ignore[arg-type]
+    element = element_of(type_)
     if isinstance(element, PointerType) or element.bits > 32 or not total.exact:
         return total
-    fits = total.low >= -(2**31) and total.high < 2**31 and element.signed and not total.terms
+    least = -(2**31) if element.signed else 0
+    fits = total.low >= least and total.high < 2**31 and not total.terms
     return total if fits else replace(total, exact=False)
 
 
 def is_wide_integer(type_: Type) -> bool:
     """Whether a type, or that of a block's elements, is an integer of at least 32 bits."""
-    element = element_of(type_)  # type: ignore[arg-type]
+    element = element_of(type_)
     return isinstance(element, ScalarType) and element.is_integer and element.bits >= 32
 
 
 def _regroups(expr: Unary | Binary) -> bool:
     """Whether an operator gives a pointer, or an integer of at least 32 bits: so its operands may be regrouped."""
-    if isinstance(element_of(expr.type), PointerType):  # type: ignore[arg-type]
-        return isinstance(expr, Binary) and isinstance(element_of(expr.left.type), PointerType)  # type: ignore[arg-type]
+    if isinstance(element_of(expr.type), PointerType):
+        return isinstance(expr, Binary) and isinstance(element_of(expr.left.type), PointerType)
     return is_wide_integer(expr.type)
 
 
-def keeps_number(expr: Cast) -> bool:
-    """Whether a conversion keeps an integer modulo 2**32, or a pointer's element."""
-    old, new = element_of(expr.operand.type), element_of(expr.type)  # type: ignore[arg-type]
+def keeps_number(expr: Cast, bits: int = 32) -> bool:
+    """Whether a conversion keeps every integer modulo 2**bits, or a pointer's element; the proof is above."""
+    old, new = element_of(expr.operand.type), element_of(expr.type)
     if isinstance(old, PointerType) or isinstance(new, PointerType):
         return old == new
-    return is_wide_integer(old) and is_wide_integer(new)
+    if not old.is_integer or not new.is_integer or new == BOOL:
+        return old == new
+    room, taken = new.bits - new.signed, old.bits - old.signed  # without the sign
+    return new.bits >= bits or (taken <= room and old.signed <= new.signed)
 
 
 def advance(target: Symbol, value: Expr, known: Mapping[Symbol, Expr] | None = None) -> Expr | None:
@@ -233,3 +252,188 @@ class Keys:
         if self._regroup and isinstance(expr, Binary) and expr.operator in (">", ">="):
             expr = mirrored(expr)
         return type(expr), expr.type, plain_values(expr), tuple(map(self.of, children(expr)))
+
+
+# ---------------------------------------------------------------- linear
+# Calculating with integer expressions: what is equal, what cancels, what one comparison says of another.
+#
+# Sums are those of affine.py. ``i < k - T`` in the iteration before is ``i < k`` in this one, as
+# ``k`` was ``k + T`` then; and where a loop goes on while ``k > 0``, ``k > T`` held at the end of every iteration
+# but the last. Integers are C's: sums may be taken apart and regrouped as they wrap. A comparison may only lose
+# what stands on both sides where the sums do not wrap; that is asked only of loop variables and their bounds (see
+# loops/counted.py).
+
+
+_MAX_NODES = 300  # nodes; sums of more are compared as they are written
+_COMPARISONS = frozenset(("<", ">", "<=", ">=", "==", "!="))
+
+
+def equal(left: Expr, right: Expr) -> bool:
+    """Whether two expressions have the same value, as far as sums tell; a variable is what it is."""
+    if left is right:
+        return True
+    if larger_than(left, _MAX_NODES) or larger_than(right, _MAX_NODES):
+        return same(left, right)
+    if left.type != right.type:
+        return False
+    keys = Keys(regroup=True)
+    return keys.of(left) == keys.of(right)
+
+
+# ---------------------------------------------------------------- comparisons
+
+
+def is_true(expr: Expr) -> bool:
+    """Whether a condition holds whatever the variables are."""
+    while isinstance(expr, Broadcast):
+        expr = expr.operand
+    return expr.type == BOOL and bool(constant(expr))
+
+
+def settle(expr: Expr, facts: Sequence[Expr]) -> Expr:
+    """The expression without those conditions in it that follow from the facts."""
+    return _settled(expr, facts) if facts and decides(expr) else expr
+
+
+def decides(expr: Expr) -> bool:
+    """Whether there is a truth value in an expression."""
+    for node in walk(expr):
+        type_ = node.type
+        if type_ is BOOL or (type_.__class__ is BlockType and type_.element is BOOL):
+            return True
+    return False
+
+
+def _settled(expr: Expr, facts: Sequence[Expr]) -> Expr:
+    expr = with_children(expr, lambda operand: _settled(operand, facts))
+    match expr:
+        case Binary(operator="&&", left=left, right=right):
+            for side, other in ((left, right), (right, left)):
+                if is_true(side) and shape_of(other.type) == shape_of(expr.type):
+                    return other
+        case Binary(operator="<" | "<=" | ">" | ">=" | "!=") if any(_follows(expr, fact) for fact in facts):
+            return Literal(expr.span, BOOL, 1)
+        case Select(condition=condition, yes=yes) if is_true(condition) and yes.type == expr.type:
+            return yes
+        case Binary() | Unary() | Cast() if expr.type == BOOL and constant(expr):
+            return Literal(expr.span, BOOL, 1)
+    return expr
+
+
+def _follows(claim: Binary, fact: Expr) -> bool:
+    """Whether a comparison holds where the fact does."""
+    if not isinstance(fact, Binary) or not (_is_signed(claim) and _is_signed(fact)):
+        return False
+    keys = Keys(regroup=True)
+    known = _positive(fact, keys)
+    if known is None:
+        return False
+    if claim.operator == "!=":
+        difference = keys.sum_of(claim.left).plus(keys.sum_of(claim.right), -1)
+        claims = [difference, difference.times(-1)]
+    else:
+        positive = _positive(claim, keys)
+        claims = [] if positive is None else [positive]
+    gaps = [positive.plus(known, -1) for positive in claims]
+    return any(not gap.terms and gap.low >= 0 for gap in gaps)
+
+
+def _is_signed(comparison: Binary) -> bool:
+    type_ = comparison.left.type
+    return isinstance(type_, ScalarType) and type_.kind == "int" and type_ == comparison.right.type
+
+
+def _positive(comparison: Binary, keys: Keys) -> Affine | None:
+    """The sum that is above 0 exactly where the comparison holds; None where it is none of order."""
+    if comparison.operator in (">", ">="):
+        comparison = mirrored(comparison)
+    if comparison.operator not in ("<", "<="):
+        return None
+    difference = keys.sum_of(comparison.right).plus(keys.sum_of(comparison.left), -1)
+    return difference.plus(Affine.constant(1)) if comparison.operator == "<=" else difference
+
+
+# ---------------------------------------------------------------- one iteration back
+
+_Terms = list[tuple[bool, Expr]]  # whether it is added, and what
+
+
+def one_step_back(expr: Expr, symbol: Symbol, step: Expr) -> Expr:
+    """The expression with ``symbol - step`` for ``symbol``, and what that cancels gone."""
+    if symbol not in names(expr):
+        return expr
+    terms: _Terms = [(True, expr)]
+    if isinstance(expr, Name):
+        _cancel(terms, [], symbol, step)
+        return _joined(terms, expr)
+    if isinstance(expr, Binary) and expr.operator in _COMPARISONS and is_wide_integer(expr.left.type):
+        sides = _terms(expr.left), _terms(expr.right)
+        if sum(_direct(term, symbol) for side in sides for _, term in side) == 1:
+            own = next(place for place in (0, 1) if any(_direct(term, symbol) for _, term in sides[place]))
+            _cancel(sides[own], sides[1 - own], symbol, step)
+            left, right = (
+                _joined([(add, _inside(term, symbol, step)) for add, term in side], expr.left)
+                for side in sides
+            )
+            return Binary(expr.span, expr.type, expr.operator, left, right)
+    if isinstance(expr, Binary) and expr.operator in ("+", "-") and _splits(expr):
+        terms = _terms(expr)
+        if sum(_direct(term, symbol) for _, term in terms) == 1:
+            _cancel(terms, [], symbol, step)
+            return _joined([(add, _inside(term, symbol, step)) for add, term in terms], expr)
+    return with_children(expr, lambda operand: one_step_back(operand, symbol, step))
+
+
+def _direct(term: Expr, symbol: Symbol) -> bool:
+    return isinstance(term, Name) and term.symbol is symbol
+
+
+def _inside(term: Expr, symbol: Symbol, step: Expr) -> Expr:
+    return term if _direct(term, symbol) else one_step_back(term, symbol, step)
+
+
+def _cancel(own: _Terms, other: _Terms, symbol: Symbol, step: Expr) -> None:
+    """Add the step to the side where the symbol stands, or drop what it cancels on either side."""
+    place = next(place for place, (_, term) in enumerate(own) if _direct(term, symbol))
+    add = not own[place][0]
+    if isinstance(step, Unary) or (isinstance(step, Literal) and step.value < 0):
+        add, step = not add, negated(step)
+    for side, sign in ((own, not add), (other, add)):
+        for index, (added, term) in enumerate(side):
+            if added == sign and equal(term, step):
+                del side[index]
+                return
+    own.insert(place + 1, (add, step))
+
+
+def _splits(expr: Binary) -> bool:
+    """Whether a sum is one of integers, or of a pointer and integers; a difference of pointers is neither."""
+    element, left = element_of(expr.type), element_of(expr.left.type)
+    return element == left and (is_wide_integer(expr.type) or isinstance(element, PointerType))
+
+
+def _terms(expr: Expr) -> _Terms:
+    """What a sum adds and subtracts; what is added to a pointer is not taken apart."""
+    match expr:
+        case Binary(operator="+" | "-" as operator, left=left, right=right) if _splits(expr):
+            terms = _terms(left)
+            inner = _terms(right) if is_wide_integer(expr.type) else [(True, right)]
+            terms += [(added == (operator == "+"), term) for added, term in inner]
+            return terms
+    return [(True, expr)]
+
+
+def _joined(terms: _Terms, like: Expr) -> Expr:
+    """The sum of terms, one that is added first; of none, a zero ``like`` the expression given."""
+    start = next((place for place, (added, _) in enumerate(terms) if added), None)
+    if start is None:
+        terms = [(True, Literal(like.span, element_of(like.type), 0)), *terms]
+        start = 0
+    total = terms[start][1]
+    for place, (added, term) in enumerate(terms):
+        if place != start:
+            shape = broadcast_shapes(shape_of(total.type), shape_of(term.type))
+            assert shape is not None
+            type_ = with_element(element_of(total.type), shape)
+            total = Binary(total.span, type_, "+" if added else "-", total, term)
+    return total

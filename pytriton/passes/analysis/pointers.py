@@ -61,7 +61,7 @@ class TilePointers:
         axes = dict(index for term in sums if (index := self._index(term)) is not None)
         if not isinstance(base, Name) or base.symbol not in self.fixed or set(axes) != {0, 1}:
             return None
-        same = base.type == element_of(pointers.type)  # type: ignore[arg-type]
+        same = base.type == element_of(pointers.type)
         return Tile(base.symbol, axes[0], axes[1]) if same else None
 
     def moved_along(self, tile: Tile, pointers: Symbol, value: Expr, step: int) -> int | None:
@@ -122,7 +122,7 @@ def terms(expr: Expr | None) -> list[Expr]:
 
 
 def _element(expr: Expr) -> object:
-    return element_of(expr.type)  # type: ignore[arg-type]
+    return element_of(expr.type)
 
 
 def _is_product(expr: Expr | None) -> bool:

@@ -148,7 +148,7 @@ def _target(span: Span, pointer: Span) -> Span:
 
 
 def _width(pointer: Expr) -> int:
-    element = element_of(pointer.type)  # type: ignore[arg-type]
+    element = element_of(pointer.type)
     assert isinstance(element, PointerType)
     return 8 if isinstance(element.element, PointerType) else max(1, element.element.bits // 8)
 

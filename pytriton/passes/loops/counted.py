@@ -46,8 +46,7 @@ from pytriton.lang.tree.types import INT, LONG
 from pytriton.lang.tree.walk import assigned, bodies, has_memory, map_body, names, reads
 from pytriton.passes.analysis.affine import advance, mirrored
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.dead import remove_unread
-from pytriton.passes.analysis.liveness import Block, Later
+from pytriton.passes.analysis.liveness import Block, Later, remove_unread
 from pytriton.passes.analysis.queries import Constants, constants, negated, unless_changed
 
 __all__ = ["counted", "upward"]

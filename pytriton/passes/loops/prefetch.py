@@ -13,7 +13,7 @@ first iteration. That is the same when
 - the loop's test and step do not read what they set, and nothing reads it after the loop;
 - from where each load stood to the start of the iteration nothing may write the memory that it reads;
 - what stands before the loop computes the same, except for pointers and masks, which may differ
-  (first_iteration.py);
+  (rotate.py);
 - what stands before the loop can go: at least all that the slice advances (``pa += T``) must.
 
 Loads are tried from the last to the first: each with all that belongs to it, then without what follows it, then
@@ -43,16 +43,12 @@ from pytriton.lang.tree.typed import (
     Symbol,
 )
 from pytriton.lang.tree.walk import bodies, inside, names, reads, walk, with_bodies
+from pytriton.passes.analysis.affine import is_true, settle
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.dead import remove_unread
-from pytriton.passes.analysis.linear import is_true, settle
-from pytriton.passes.analysis.liveness import Block, Later, exposed
+from pytriton.passes.analysis.liveness import Block, Later, exposed, remove_unread
 from pytriton.passes.analysis.queries import Constants, constants, has_load, orders_memory
-from pytriton.passes.loops.first_iteration import Differs, Match
-from pytriton.passes.loops.iteration import Iteration, Loop, iteration_of
-from pytriton.passes.loops.reaching import History
-from pytriton.passes.loops.rotate import Rotated, rotate
-from pytriton.passes.loops.slices import Line, Slice, Unmovable, grow
+from pytriton.passes.loops.rotate import Differs, Match, Rotated, rotate
+from pytriton.passes.loops.slices import History, Iteration, Line, Loop, Slice, Unmovable, grow, iteration_of
 from pytriton.passes.memory.provenance import Provenance
 
 __all__ = ["prefetch"]

@@ -9,20 +9,176 @@ and the variables of the iteration that serve nothing else, so that the moved st
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from pytriton.lang.tree.typed import Assign, Atomic, Declare, Expr, If, Name, Statement, Symbol
-from pytriton.lang.tree.types import BOOL, element_of
+from pytriton.frozen import dataclass
+from pytriton.lang.tree.convert import constant
+from pytriton.lang.tree.typed import (
+    Assign,
+    Atomic,
+    Binary,
+    Body,
+    Declare,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Name,
+    RangeLoop,
+    Statement,
+    Symbol,
+    While,
+)
+from pytriton.lang.tree.types import BOOL, INT, LONG, element_of
 from pytriton.lang.tree.walk import assigned, expressions, has_memory, inside, names, reads, rebuild
-from pytriton.passes.analysis.linear import one_step_back
-from pytriton.passes.analysis.queries import has_load, larger_than
-from pytriton.passes.loops.iteration import Iteration
+from pytriton.passes.analysis.affine import advance, one_step_back
+from pytriton.passes.analysis.queries import Constants, has_load, larger_than
 
-__all__ = ["Line", "Slice", "Unmovable", "grow"]
+# ---------------------------------------------------------------- iteration
+# What lies between the end of one iteration of a loop and the start of the next.
+#
+# Every kind of loop looks alike from here: ``begin`` runs between what stands before the loop and the first
+# iteration, ``between`` between an iteration and the next, and the ``facts`` hold whenever an iteration starts. A
+# variable that ``between`` advances by a known step has a known value at the end of the iteration before: its own,
+# less the step.
+
+
+Loop = RangeLoop | For | While
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """The places around an iteration. ``variable`` is constant in the body, ``known`` always are."""
+
+    known: Constants
+    begin: Body
+    between: Body
+    facts: tuple[Expr, ...]
+    variable: Symbol | None = None
+    step: Expr | None = None
+
+
+def iteration_of(loop: Loop, known: Constants) -> Iteration:
+    """The iteration of a loop."""
+    match loop:
+        case RangeLoop(span=span, symbol=symbol, start=start, stop=stop, step=step):
+            name = Name(span, symbol.type, symbol)
+            follows = "<" if (constant(step) or 0) > 0 else ">"
+            begin = Evaluate(span, stop), Evaluate(span, step), Assign(span, symbol, start)
+            again = Assign(span, symbol, Binary(span, symbol.type, "+", name, step))
+            return Iteration(
+                known,
+                begin,
+                (again,),
+                (Binary(span, BOOL, follows, name, rebuild(stop, known)),),
+                symbol,
+                step,
+            )
+        case While(condition=condition):
+            return _conditional(known, condition, (), (), loop.body)
+        case For(init=init, condition=maybe, step=advance):
+            return _conditional(known, maybe, init, advance, loop.body)
+
+
+def _conditional(known: Constants, condition: Expr | None, init: Body, step: Body, body: Body) -> Iteration:
+    test: tuple[Statement, ...] = () if condition is None else (Evaluate(condition.span, condition),)
+    facts = () if condition is None else tuple(rebuild(part, known) for part in _conjuncts(condition))
+    variable = _counter(step[0], known) if len(step) == 1 else None
+    if variable is None or variable[0] in assigned(body):
+        return Iteration(known, init + test, step + test, facts)
+    return Iteration(known, init + test, step + test, facts, *variable)
+
+
+def _conjuncts(condition: Expr) -> list[Expr]:
+    """The parts that must all hold; those that read memory say nothing of a later time."""
+    if isinstance(condition, Binary) and condition.operator == "&&":
+        return _conjuncts(condition.left) + _conjuncts(condition.right)
+    return [] if has_memory(condition) else [condition]
+
+
+def _counter(step: Statement, known: Constants) -> tuple[Symbol, Expr] | None:
+    """The variable and the amount of ``k = k + amount``, of a constant amount."""
+    if not isinstance(step, Assign) or step.symbol.type not in (INT, LONG):
+        return None
+    amount = advance(step.symbol, step.value, known)
+    return None if amount is None else (step.symbol, amount)
+
+
+# ---------------------------------------------------------------- reaching
+# Which assignment gave a variable the value that it has at some place of straight-line code, and what that is.
+#
+# ``expand`` writes an expression with every variable replaced by what it was computed from, as far as that reads no
+# memory. Two expressions of different places are equal when their expansions are: a variable that cannot be
+# replaced is named after the assignment that it has its value from, so that two values of one name are two names.
+
+
+_MAX_DEPTH = 24  # how many assignments are followed
+_MAX_NODES = 100  # nodes of a value that stands for its variable
+
+
+class History:
+    """The assignments of a row of statements. A place is the position of a statement, before it runs."""
+
+    def __init__(self, body: Body) -> None:
+        self.body = body
+        self._writers = writers = dict[Symbol, list[int]]()
+        for position, statement in enumerate(body):
+            cls = statement.__class__
+            if cls is Declare or cls is Assign:  # nearly all
+                writers.setdefault(statement.symbol, []).append(position)  # type: ignore[union-attr]
+            else:
+                for symbol in inside(statement).sets:
+                    writers.setdefault(symbol, []).append(position)
+        self._known: dict[tuple[Symbol, int], Expr] = {}
+
+    @property
+    def end(self) -> int:
+        """The place after the last statement."""
+        return len(self.body)
+
+    def writer(self, symbol: Symbol, place: int, without: Collection[int] = ()) -> int | None:
+        """The last statement before a place that may set a variable, as if those ``without`` were not there."""
+        writers = (at for at in reversed(self._writers.get(symbol, ())) if at < place and at not in without)
+        return next(writers, None)
+
+    def value(self, symbol: Symbol, place: int) -> tuple[Expr, int] | None:
+        """The expression that a variable was set to last, and where; None if that is not one assignment."""
+        at = self.writer(symbol, place)
+        if at is None:
+            return None
+        statement = self.body[at]
+        if not isinstance(statement, Declare | Assign) or statement.value is None:
+            return None
+        return statement.value, at
+
+    def expand(self, expr: Expr, place: int, without: Collection[int] = (), depth: int = 0) -> Expr:
+        """The expression at a place, in terms of what the statements started from."""
+        change: dict[Symbol, Expr] = {}
+        for symbol in names(expr):
+            at = self.writer(symbol, place, without)
+            if at is not None:
+                change[symbol] = self._expanded(symbol, at, depth)
+        return rebuild(expr, change) if change else expr
+
+    def _expanded(self, symbol: Symbol, at: int, depth: int) -> Expr:
+        """What the statement at a position sets a variable to."""
+        known = self._known.get((symbol, at))
+        if known is not None:
+            return known
+        statement = self.body[at]
+        value: Expr | None = None
+        simple = isinstance(statement, Declare | Assign) and statement.value is not None
+        if simple and depth < _MAX_DEPTH and not has_memory(statement.value):  # type: ignore[union-attr,arg-type]
+            value = self.expand(statement.value, at, (), depth + 1)  # type: ignore[union-attr,arg-type]
+        if value is None or larger_than(value, _MAX_NODES):
+            value = Name(statement.span, symbol.type, Symbol(symbol.name, symbol.type, symbol.span))
+        self._known[symbol, at] = value
+        return value
+
 
 _MAX_STATEMENTS = 64  # statements of a slice
-_MAX_DEPTH = 24  # how many variables of an iteration are followed
-_MAX_NODES = 100  # nodes of a value that is written instead of its variable
+_MAX_DEPTH_OF_SLICES = 24  # how many variables of an iteration are followed
+_MAX_NODES_OF_SLICES = 100  # nodes of a value that is written instead of its variable
 
 
 class Unmovable(Exception):
@@ -226,7 +382,7 @@ class Slice:
         """What the statement at a position set its variable to."""
         line = self.lines[at]
         value = line.value
-        if value is None or has_memory(value) or depth == _MAX_DEPTH:
+        if value is None or has_memory(value) or depth == _MAX_DEPTH_OF_SLICES:
             return None
         change: dict[Symbol, Expr] = {}
         for symbol in names(value):
@@ -235,7 +391,7 @@ class Slice:
                 return None
             change[symbol] = replacement
         value = rebuild(value, change)
-        return None if larger_than(value, _MAX_NODES) else value
+        return None if larger_than(value, _MAX_NODES_OF_SLICES) else value
 
 
 def _name(symbol: Symbol) -> Name:

@@ -64,7 +64,7 @@ def _doubtful(divisor: Expr, symbols: set[Symbol]) -> bool:
 
 def _or_one(divisor: Expr) -> Expr:
     """``divisor != 0 ? divisor : 1``"""
-    element = element_of(divisor.type)  # type: ignore[arg-type]
+    element = element_of(divisor.type)
     zero, unit = (Literal(divisor.span, element, value) for value in (0, 1))
     test = Binary(divisor.span, with_element(BOOL, shape_of(divisor.type)), "!=", divisor, zero)
     return Select(divisor.span, divisor.type, test, divisor, unit)

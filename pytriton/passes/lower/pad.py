@@ -197,7 +197,7 @@ class _Padding:
     def _load(self, load: Load, pointer: Expr, mask: Expr | None, other: Expr | None) -> Load:
         if other is not None:
             other = self.expr(other)
-        elif mask is not None and isinstance(element := element_of(load.type), ScalarType):  # type: ignore[arg-type]
+        elif mask is not None and isinstance(element := element_of(load.type), ScalarType):
             other = Literal(load.span, element, 0)
         return replace(load, type=_type(load.type), pointer=pointer, mask=mask, other=other)
 
@@ -208,7 +208,7 @@ class _Padding:
         if not any(size & (size - 1) for size in (*have[1:], *want[1:])):
             # Only leading axes are padded: the padding stands after all elements.
             return replace(expr, type=_type(expr.type), operand=operand)
-        element = element_of(expr.type)  # type: ignore[arg-type]
+        element = element_of(expr.type)
         carried: ScalarType | PointerType = element
         if not isinstance(element, ScalarType) or element == BOOL:
             carried = INT if element == BOOL else LONG  # a gather moves numbers
@@ -335,7 +335,7 @@ def _scalar(expr: Expr) -> Expr:
 
 def _neutral(operator: str, operand: Expr) -> Literal:
     """The number that does not change a sum, a maximum or a minimum."""
-    element = element_of(operand.type)  # type: ignore[arg-type]
+    element = element_of(operand.type)
     assert isinstance(element, ScalarType)
     value: float = 0
     if operator != "+" and element.is_float:

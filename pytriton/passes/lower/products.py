@@ -17,8 +17,11 @@ from pytriton.frozen import replace
 from pytriton.lang.tree.convert import convert, scalar_of
 from pytriton.lang.tree.limits import has_product, min_depth, padded
 from pytriton.lang.tree.typed import (
+    Assign,
     Binary,
     Call,
+    Cast,
+    Declare,
     Dot,
     Expand,
     Expr,
@@ -26,21 +29,51 @@ from pytriton.lang.tree.typed import (
     Load,
     Name,
     Reduce,
+    Statement,
+    Store,
     Symbol,
 )
-from pytriton.lang.tree.types import (
-    DOUBLE,
-    BlockType,
-    ScalarType,
-    broadcast_shapes,
-    element_of,
-    shape_of,
-)
-from pytriton.lang.tree.walk import children, kinds, map_expressions, with_children
+from pytriton.lang.tree.types import DOUBLE, BlockType, ScalarType, broadcast_shapes, element_of, shape_of
+from pytriton.lang.tree.walk import children, inside, kinds, map_body, map_expressions, with_children
 from pytriton.passes.analysis.context import Context
 from pytriton.passes.analysis.queries import assignments, multiplies
 
-__all__ = ["products"]
+# ---------------------------------------------------------------- accumulate
+# ``c + a @ b`` -> one accumulating product.
+#
+# Tensor cores add to an accumulator for free. The two become one only where the other operand has the
+# product's own type and shape; a converted one (a half accumulator that rounds at each step) is left alone.
+
+
+def accumulate(kernel: KernelDef, _: Context) -> KernelDef:
+    """``c = c + a @ b`` as ``c = dot(a, b, c)``: the kernel with its sums of products in one."""
+    body = map_body(kernel.body, _statement)
+    return kernel if body is kernel.body else replace(kernel, body=body)
+
+
+def _statement(statement: Statement) -> Statement:
+    if Dot in inside(statement).kinds and isinstance(statement, Assign | Declare | Store):
+        assert statement.value is not None
+        value = _accumulated(statement.value)
+        return statement if value is statement.value else replace(statement, value=value)
+    return statement
+
+
+def _accumulated(expr: Expr) -> Expr:
+    match expr:
+        case Cast(operand=operand):
+            inner = _accumulated(operand)
+            return expr if inner is operand else replace(expr, operand=inner)
+        case Binary(operator="+", left=left, right=right):
+            for product, other in ((right, left), (left, right)):
+                if not isinstance(product, Dot) or product.accumulator is not None:
+                    continue
+                if len(shape_of(product.type)) > 2:
+                    continue  # the accumulator would have to be permuted too
+                if other.type == expr.type == product.type and not isinstance(other, Cast):
+                    return replace(product, accumulator=_accumulated(other))
+    return expr
+
 
 _Values = dict[Symbol, list[Expr]]
 
@@ -103,7 +136,7 @@ def _narrowest_load(expr: Expr, values: _Values) -> int:
 
 
 def _summed(expr: Dot) -> Expr:
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     assert isinstance(element, ScalarType)
     batch = (False,) * (len(shape_of(expr.type)) - 2)
     left = _expanded(convert(expr.left, element), (False, False, True, *batch))
@@ -119,5 +152,5 @@ def _expanded(operand: Expr, axes: tuple[bool, ...]) -> Expand:
     """The operand with new axes of size 1 where ``axes`` says True."""
     sizes = iter(shape_of(operand.type))
     shape = tuple(1 if new else next(sizes) for new in axes)
-    element = element_of(operand.type)  # type: ignore[arg-type]
+    element = element_of(operand.type)
     return Expand(operand.span, BlockType(element, shape), operand, axes)

@@ -4,7 +4,7 @@ A Triton-C program is one thread over blocks; Triton spreads its blocks over man
 an earlier one made by other threads, so a barrier goes before a statement when
 
 - it may touch memory that an access since the last barrier may have touched, one of the two writes, and the two
-  do not use the identical block of pointers, or do not meet in it thread by thread (owners.py; a scalar is stored
+  do not use the identical block of pointers, or do not meet in it thread by thread (barriers.py; a scalar is stored
   by one thread and loaded by all, so for scalars that helps only between two stores);
 - it is ``atomic_xchg``, which releases what was stored before (scalar atomics aside: one thread makes them all, in
   order), or follows ``atomic_cas``, which acquires.
@@ -17,15 +17,21 @@ work, so what a kernel may cost is limited: beyond that, a body is taken to do a
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import product
 
 from pytriton.frozen import dataclass, replace
 from pytriton.lang.tree.typed import (
     Assign,
     Atomic,
+    Binary,
+    Bitcast,
     Body,
     Call,
+    Cast,
     Comments,
     Declare,
     DoWhile,
@@ -35,23 +41,147 @@ from pytriton.lang.tree.typed import (
     If,
     KernelDef,
     Load,
+    Name,
     RangeLoop,
+    Select,
     Statement,
     Store,
     Symbol,
+    Unary,
     While,
 )
-from pytriton.lang.tree.types import VOID, BlockType
-from pytriton.lang.tree.walk import assigned, bodies, expressions, inside, names, statements, walk
+from pytriton.lang.tree.types import VOID, BlockType, PointerType, ScalarType, shape_of
+from pytriton.lang.tree.walk import (
+    assigned,
+    assigned_once,
+    bodies,
+    children,
+    expressions,
+    inside,
+    names,
+    statements,
+    walk,
+    with_children,
+)
 from pytriton.passes.analysis.affine import Keys
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.queries import Once, unless_changed
+from pytriton.passes.analysis.queries import Once, has_load, nodes, unless_changed
 from pytriton.passes.memory.overlap import Loop, Overlap
-from pytriton.passes.memory.owners import Owners
 from pytriton.passes.memory.provenance import Provenance, may_meet
-from pytriton.passes.memory.separate import in_parts
 
-__all__ = ["barriers"]
+# ---------------------------------------------------------------- owners
+# Does each thread of a program meet only its own elements of a block?
+#
+# A block with at least as many elements as the program has threads keeps one layout for its loads and stores: the
+# thread that stores an element is the one that loads it. Of a smaller block Triton lets many threads load each
+# element, in whatever layout the use wants, and even repeats the load for each use, while one thread stores it.
+# Then a store through the same pointers is in order only after a load whose value goes nowhere but, element by
+# element, into what is stored (seen in generated code for sm_90: blocks of 16 and of 1024 elements, 4 warps).
+
+
+_MAX_THREADS = 1024  # 32 warps
+
+
+class Owners:
+    """Answers for the blocks of one kernel."""
+
+    def __init__(self, kernel: KernelDef) -> None:
+        self._kernel = kernel
+
+    @cached_property
+    def _reads(self) -> Counter[Symbol]:
+        return Counter(name.symbol for name in nodes(self._kernel.body, Name))
+
+    @cached_property
+    def _once(self) -> set[int]:
+        return {id(statement) for statement in assigned_once(self._kernel.body)}
+
+    def one_each(self, pointer: Expr) -> bool:
+        """Whether the block has an element for every thread."""
+        return math.prod(shape_of(pointer.type)) >= _MAX_THREADS
+
+    def only_into(self, load: Load | None, statement: Statement | None, store: Statement | None) -> bool:
+        """Whether what a statement loads goes only into what a store writes, element by element."""
+        if load is None or not isinstance(store, Store):
+            return False
+        leaves = list(_elementwise(store.value))
+        if statement is store:
+            return any(leaf is load for leaf in leaves)
+        if not isinstance(statement, Declare | Assign) or statement.value is None:
+            return False
+        if id(statement) not in self._once or not any(leaf is load for leaf in _elementwise(statement.value)):
+            return False
+        return self._reads[statement.symbol] == _count(leaves, statement.symbol)
+
+
+def _elementwise(expr: Expr) -> Iterator[Expr]:
+    """The operands at which operators that work element by element end."""
+    if isinstance(expr, Unary | Binary | Select | Call | Cast | Bitcast):
+        for child in children(expr):
+            yield from _elementwise(child)
+    else:
+        yield expr
+
+
+def _count(leaves: list[Expr], symbol: Symbol) -> int:
+    return sum(isinstance(leaf, Name) and leaf.symbol is symbol for leaf in leaves)
+
+
+# ---------------------------------------------------------------- separate
+# A statement that meets itself in memory -> statements of one access each, between which barriers fit.
+#
+#     *(Y + r) = *(Y + 7 - r);                value = *(Y + 7 - r); *(Y + r) = value;
+#     atomic_add(Y + 7 - r, *(Y + r));        value = *(Y + r); atomic_add(Y + 7 - r, value);
+#
+# Operands come first, from left to right; a store comes last. passes/memory/barriers.py says what must be taken
+# apart.
+
+
+def in_parts(statement: Statement) -> Body:
+    """The statements that do the same, one after the other; itself where there is nothing to take apart."""
+    parts = _Parts(statement)
+    last: Statement = statement
+    match statement:
+        case Store():
+            last = parts.store(statement)
+        case Declare(value=value) | Assign(value=value) | Evaluate(value=value) if value is not None:
+            value = with_children(value, parts.single)
+            last = replace(statement, value=value, comments=parts.comments)
+        case If(condition=condition):
+            condition = parts.single(condition)
+            last = replace(statement, condition=condition, comments=parts.comments)
+    return (*parts.hoisted, last)
+
+
+class _Parts:
+    """``made``: what goes before it. The first of all parts has the statement's comments."""
+
+    def __init__(self, statement: Statement) -> None:
+        self.span = statement.span
+        self.comments = statement.comments
+        self.hoisted: list[Declare] = []
+
+    def store(self, store: Store) -> Store:
+        """A store without loads: its value and its mask are loaded whole."""
+        value, mask = self._whole("value", store.value), store.mask and self._whole("mask", store.mask)
+        pointer = self.single(store.pointer, "index")
+        return replace(store, pointer=pointer, value=value, mask=mask, comments=self.comments)
+
+    def single(self, expr: Expr, name: str = "value") -> Expr:
+        """The expression, every load and every atomic of it in a statement of its own."""
+        if not isinstance(expr, Load):
+            expr = with_children(expr, lambda child: self.single(child, name))
+        return self._hoisted(name, expr) if isinstance(expr, Load | Atomic) else expr
+
+    def _whole(self, name: str, expr: Expr) -> Expr:
+        return self._hoisted(name, expr) if has_load(expr) else expr
+
+    def _hoisted(self, name: str, expr: Expr) -> Name:
+        assert isinstance(expr.type, ScalarType | PointerType | BlockType)
+        symbol = Symbol(name, expr.type, self.span)
+        self.hoisted.append(Declare(self.span, symbol, expr, self.comments))
+        self.comments = Comments()
+        return Name(expr.span, expr.type, symbol)
 
 
 def barriers(kernel: KernelDef, _: Context) -> KernelDef:

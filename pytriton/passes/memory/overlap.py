@@ -147,7 +147,7 @@ class Overlap:
 
     def apart(self, first: Expr, second: Expr) -> bool:
         """Whether two pointers reach no common element, variables meaning the same in both."""
-        if element_of(first.type) != element_of(second.type):  # type: ignore[arg-type]
+        if element_of(first.type) != element_of(second.type):
             return False
         left, right = self._sums(self._now, first), self._sums(self._now, second)
         if left is None or right is None or left.terms != right.terms:
@@ -181,7 +181,7 @@ class Overlap:
         iteration = self._iterations.get(id(loop))
         if iteration is None:
             iteration = self._iterations[id(loop)] = _Iteration(*self._initial[id(loop)])
-        if element_of(first[0].type) != element_of(second[0].type):  # type: ignore[arg-type]
+        if element_of(first[0].type) != element_of(second[0].type):
             return False
         left, right = self._in_iteration(iteration, *first), self._in_iteration(iteration, *second)
         if left is None or right is None or left.terms != right.terms:
@@ -300,7 +300,7 @@ class Overlap:
         """
         if not isinstance(remainder, Binary) or remainder.operator != "%":
             return None
-        if element_of(remainder.type) != INT:  # type: ignore[arg-type]
+        if element_of(remainder.type) != INT:
             return None
         length = self._sum(remainder.right, place)
         dividend = self._sum(remainder.left, place)
@@ -331,7 +331,7 @@ class Overlap:
         others = [factor for factor in factors if factor is not lengths[0] and factor is not quotient]
         if self._keys.of(quotient.right) != self._keys.of(remainder.right):
             return False
-        if element_of(quotient.type) != INT or self._sum(quotient.left, place) != dividend:  # type: ignore[arg-type]
+        if element_of(quotient.type) != INT or self._sum(quotient.left, place) != dividend:
             return False
         return self._keys.of(quotient.left) == self._keys.of(remainder.left) and all(
             map(self._is_positive, others)
@@ -363,12 +363,12 @@ def _is_fixed(total: Affine) -> bool:
 def _factors(expr: Expr) -> Iterator[Expr]:
     """What a product in 64 bits multiplies, without conversions from int."""
     match expr:
-        case Binary(operator="*", left=left, right=right) if element_of(expr.type) == LONG:  # type: ignore[arg-type]
+        case Binary(operator="*", left=left, right=right) if element_of(expr.type) == LONG:
             yield from _factors(left)
             yield from _factors(right)
         case Expand(operand=operand) | Broadcast(operand=operand):
             yield from _factors(operand)
-        case Cast(operand=operand) if element_of(operand.type) == INT:  # type: ignore[arg-type]
+        case Cast(operand=operand) if element_of(operand.type) == INT:
             yield from _factors(operand)
         case _:
             yield expr
@@ -376,5 +376,5 @@ def _factors(expr: Expr) -> Iterator[Expr]:
 
 def _is_64_bits(expr: Binary) -> bool:
     """Whether a sum is made in 64 bits."""
-    element = element_of(expr.type)  # type: ignore[arg-type]
+    element = element_of(expr.type)
     return isinstance(element, PointerType) or element == LONG

@@ -81,11 +81,10 @@ from pytriton.lang.tree.walk import (
     with_children,
 )
 from pytriton.passes.analysis.affine import Affine, affine_of
-from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.dead import remove, remove_unread
+from pytriton.passes.analysis.context import Context, Described
+from pytriton.passes.analysis.liveness import remove, remove_unread
 from pytriton.passes.analysis.pointers import TilePointers, terms
 from pytriton.passes.analysis.queries import nodes
-from pytriton.passes.analysis.traits import Described
 from pytriton.passes.memory.provenance import Provenance
 
 __all__ = ["descriptors"]
@@ -356,7 +355,7 @@ class _Search:
 
 
 def _element(expr: Expr) -> object:
-    return element_of(expr.type)  # type: ignore[arg-type]
+    return element_of(expr.type)
 
 
 def _bytes(type_: object) -> int:

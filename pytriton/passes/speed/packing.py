@@ -78,11 +78,10 @@ from pytriton.lang.tree.walk import (
     with_children,
 )
 from pytriton.passes.analysis.affine import Affine, affine_of, mirrored
-from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.dead import remove_unread
+from pytriton.passes.analysis.context import Box, Context, Packing, Side
+from pytriton.passes.analysis.liveness import remove_unread
 from pytriton.passes.analysis.pointers import Axis, Tile, TilePointers
 from pytriton.passes.analysis.queries import negated, nodes
-from pytriton.passes.analysis.traits import Box, Packing, Side
 
 __all__ = ["ROW", "packed"]
 
@@ -256,7 +255,7 @@ class _Search:
         An index is the tile's, and what the loop has counted so far: ``rk < k``, where k counts down from K, says
         that ``rk + K - k`` is below K. Sides are sums of such terms and no number, so that they wrap nowhere.
         """
-        if element_of(claim.left.type) != INT:  # type: ignore[arg-type]
+        if element_of(claim.left.type) != INT:
             return None
         low, high = self._sum(claim.left, axis), self._sum(claim.right, axis)
         if low is None or high is None or low.low or low.high:

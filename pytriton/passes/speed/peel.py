@@ -15,7 +15,7 @@ multiple of TN (a number, a product with TN, a promise that the launcher checks)
 is no ``if``.
 
 A condition goes where it follows from the iteration being full: its sides are sums of the loop's variable, its
-bound, numbers and ranges, and differ by what numbers decide (linear.py).
+bound, numbers and ranges, and differ by what numbers decide (affine.py).
 
 A causal mask, ``n + rn <= rm`` with ``rm = pm * TM + 0 ... TM``, fails on the diagonal alone. Where the bound is
 ``min(N, (pm + 1) * TM)``, and TM is at most TN, that is the last iteration of the loop. So there the last one is
@@ -76,9 +76,8 @@ from pytriton.lang.tree.walk import (
     with_bodies,
     with_children,
 )
-from pytriton.passes.analysis.affine import Affine, affine_of, affine_of_element
+from pytriton.passes.analysis.affine import Affine, affine_of, affine_of_element, decides, is_true
 from pytriton.passes.analysis.context import Context
-from pytriton.passes.analysis.linear import decides, is_true
 from pytriton.passes.analysis.queries import (
     larger_than,
     multiplies,
@@ -287,7 +286,7 @@ class _Diagonal:
 
 
 def _diagonal(symbol: Symbol, value: Expr, fixed: Set[Symbol]) -> _Diagonal | None:
-    if element_of(value.type) != INT or larger_than(value, _MAX_NODES) or not names(value) <= fixed:  # type: ignore[arg-type]
+    if element_of(value.type) != INT or larger_than(value, _MAX_NODES) or not names(value) <= fixed:
         return None
     total = affine_of_element(value, _variable)
     if total is None or not total.terms:
@@ -389,7 +388,7 @@ class _Unmasked:
         """Remember what a variable is set to in each iteration, where that may decide a condition."""
         if is_true(value):
             self.true.add(symbol)
-        if element_of(value.type) != INT or larger_than(value, _MAX_NODES):  # type: ignore[arg-type]
+        if element_of(value.type) != INT or larger_than(value, _MAX_NODES):
             return
         total = self._sum(value)
         if total is not None:
@@ -426,7 +425,7 @@ class _Unmasked:
         low, high = claim.left, claim.right
         if claim.operator in (">", ">="):
             low, high = high, low
-        if any(element_of(side.type) != INT or larger_than(side, _MAX_NODES) for side in (low, high)):  # type: ignore[arg-type]
+        if any(element_of(side.type) != INT or larger_than(side, _MAX_NODES) for side in (low, high)):
             return False
         low_sum, high_sum = self._sum(low), self._sum(high)
         if low_sum is None or high_sum is None:

@@ -121,12 +121,12 @@ def _is_variable(side: Expr) -> bool:
     """Whether a side of a comparison is a variable of signed integers, with new axes at most."""
     while isinstance(side, Expand | Broadcast):
         side = side.operand
-    return isinstance(side, Name) and element_of(side.type) in (INT, LONG)  # type: ignore[arg-type,operator]
+    return isinstance(side, Name) and element_of(side.type) in (INT, LONG)
 
 
 def _sign(mask: Expr, left: Expr, right: Expr, operator: str) -> Expr:
     """``left < right`` or ``left >= right`` by the sign of the difference."""
-    span, shape, element = mask.span, shape_of(mask.type), element_of(left.type)  # type: ignore[arg-type]
+    span, shape, element = mask.span, shape_of(mask.type), element_of(left.type)
     assert isinstance(element, ScalarType)
     type_, zero = with_element(element, shape), Literal(span, element, 0)
     signs = Binary(span, type_, "^", left, right)

@@ -15,8 +15,8 @@ from pytriton.lang.tree.convert import scalar_of
 from pytriton.lang.tree.typed import Assign, Body, Declare, Dot, Expr, Load, Name, RangeLoop, Symbol
 from pytriton.lang.tree.types import Type, shape_of
 from pytriton.lang.tree.walk import statements
+from pytriton.passes.analysis.context import Tiles
 from pytriton.passes.analysis.queries import multiplies, nodes
-from pytriton.passes.analysis.traits import Tiles
 
 __all__ = ["largest_tiles"]
 

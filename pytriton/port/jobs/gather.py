@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from pytriton.errors import Report
 from pytriton.lang.tokens import Kind, tokenize
+from pytriton.lang.tree.types import SCALARS
 from pytriton.port.read.extract import Found
 from pytriton.port.read.values import (
     ConfigPoint,
@@ -30,18 +31,7 @@ from pytriton.source import Source
 __all__ = ["WORDS", "Job", "Use", "gather", "plain"]
 
 # torch dtype -> its word in Triton-C
-WORDS: Final = {
-    "float16": "half",
-    "bfloat16": "bfloat16",
-    "float32": "float",
-    "float64": "double",
-    "int8": "char",
-    "int16": "short",
-    "int32": "int",
-    "int64": "long",
-    "uint8": "uint8",
-    "bool": "bool",
-}
+WORDS: Final = {type_.torch: type_.name for type_ in SCALARS}
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pytriton.errors import CompileError, Diagnostic
 from pytriton.fold.variants import asked_if_given
+from pytriton.lang.tree.types import SCALARS
 from pytriton.pipeline import Translation, translate_as
 from pytriton.settings import Settings
 from pytriton.source import Source
@@ -20,18 +21,7 @@ Defines = Mapping[str, Any]
 
 MAX_POINTS: Final = 100_000  # of one sweep that are looked at
 
-_WORDS: Final = {
-    "torch.float16": "half",
-    "torch.bfloat16": "bfloat16",
-    "torch.float32": "float",
-    "torch.float64": "double",
-    "torch.int8": "char",
-    "torch.int16": "short",
-    "torch.int32": "int",
-    "torch.int64": "long",
-    "torch.uint8": "uint8",
-    "torch.bool": "bool",
-}
+_WORDS: Final = {f"torch.{type_.torch}": type_.name for type_ in SCALARS}
 
 
 def normal(defines: Defines) -> dict[str, Any]:

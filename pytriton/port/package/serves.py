@@ -156,18 +156,6 @@ def _declared(ported: PortedKernel, name: str) -> dict[str | None, Set]:
     return declared
 
 
-_WORDS: Final = {
-    "int1": "bool",
-    "int8": "char",
-    "int16": "short",
-    "int32": "int",
-    "int64": "long",
-    "float16": "half",
-    "float32": "float",
-    "float64": "double",
-}
-
-
 def _spellings(parameter: Parameter | None, defines: Mapping[str, object]) -> Iterator[str | None]:
     """``float*``, and ``TYPE*`` if a define is the same type; ``long``. None if there is no such parameter."""
     if parameter is None:
@@ -175,7 +163,7 @@ def _spellings(parameter: Parameter | None, defines: Mapping[str, object]) -> It
         return
     pointer = isinstance(parameter.type, PointerType)
     pointed = parameter.type.element if isinstance(parameter.type, PointerType) else parameter.type
-    element = "long" if isinstance(pointed, PointerType) else _WORDS.get(pointed.triton, pointed.triton)
+    element = "long" if isinstance(pointed, PointerType) else pointed.name
     mark = "*" * pointer
     names = [name for name, value in defines.items() if value == element and not isinstance(value, bool)]
     word = re.match(r"(?:const\s+)?([A-Za-z_]\w*)", parameter.declaration)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+from pytriton.lang.tree.types import SCALARS
 from pytriton.port.read import texts
 from pytriton.port.read.values import (
     ConfigPoint,
@@ -35,11 +36,7 @@ __all__ = ["DTYPES", "attribute", "call", "configs", "kernel_object", "unknown_c
 
 MAX_ELEMENTS: Final = 4096  # of a list that a function makes
 
-DTYPES: Final = {
-    **{name: name for name in "float16 bfloat16 float32 float64 int8 int16 int32 int64 uint8 bool".split()},
-    **{"half": "float16", "float": "float32", "double": "float64"},
-    **{"char": "int8", "short": "int16", "int": "int32", "long": "int64"},
-}
+DTYPES: Final = {name: type_.torch for type_ in SCALARS for name in (type_.torch, type_.word)}
 
 
 def attribute(library: Library, name: str) -> Any:

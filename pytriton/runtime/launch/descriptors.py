@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from triton.runtime.driver import driver
 
-from pytriton.passes.analysis.traits import Described
+from pytriton.passes.analysis.context import Described
 from pytriton.pipeline import Translation
 from pytriton.runtime.launch.device import Grid, style_here
 

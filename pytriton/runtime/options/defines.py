@@ -21,6 +21,7 @@ import torch
 import triton
 
 from pytriton.errors import LaunchError, closest
+from pytriton.lang.numbers import plain_number
 from pytriton.runtime.errors import headline, refusal
 from pytriton.runtime.options.typos import misplaced
 
@@ -90,25 +91,13 @@ def defines_of(
     return checked
 
 
-_OCTAL: Final = re.compile(r"[+-]?0[0-7]{1,40}")
-_INTEGER: Final = re.compile(r"[+-]?(0[xX][0-9a-fA-F]{1,40}|0|[1-9][0-9]{0,40})")
-_FLOATING: Final = re.compile(
-    r"[+-]?([0-9]{1,40}\.[0-9]{0,40}|\.[0-9]{1,40}|[0-9]{1,40}(?=[eE]))([eE][+-]?[0-9]{1,4})?"
-)
-
-
 def number_of(value: Define) -> Define:
     """The number that a define stands for: 128 for ``'128'``, 1 for True; other text stays text."""
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, str):
-        text = value.strip()
-        if _OCTAL.fullmatch(text):
-            return int(text, 8)
-        if _INTEGER.fullmatch(text):
-            return int(text, 0)
-        if _FLOATING.fullmatch(text):
-            return float(text)
+        known = plain_number(value)
+        return value if known is None else known
     return value
 
 

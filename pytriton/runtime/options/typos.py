@@ -8,12 +8,12 @@ an ``#if`` of the source tests and that has no value, draws a warning. A name th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from inspect import Parameter, signature
 from typing import Any, Final
 
 from pytriton.errors import closest
+from pytriton.lang.preprocess.structure import conditions
 from pytriton.runtime.errors import refusal
 from pytriton.runtime.options.call import called
 
@@ -31,8 +31,6 @@ _TRITON_OPTIONS: Final = (
     "num_ctas maxnreg pre_hook ir_override debug enable_fp_fusion launch_cooperative_grid launch_pdl "
     "matrix_instr_nonkdim stream waves_per_eu warmup"
 ).split()
-_CONDITION: Final = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b(.*)", re.MULTILINE)
-_NAME: Final = re.compile(r"[A-Za-z_]\w*")
 
 
 def misplaced(name: str, options: Collection[str]) -> str | None:
@@ -62,8 +60,8 @@ def judge_unused(
     strange = [name for name in given if name not in mentioned]
     if not strange:
         return
-    asked = {name for line in _CONDITION.findall(text) for name in _NAME.findall(line)}
-    wanted = [*_CALL_OPTIONS, *sorted(asked - given.keys() - {"defined"})]
+    asked = {name for condition in conditions(text) for name in condition.names}
+    wanted = [*_CALL_OPTIONS, *sorted(asked - given.keys())]
     for name in strange:
         cure = misplaced(name, options)
         if cure is not None and name not in constructed:

@@ -18,8 +18,8 @@ from typing import Any, Final, NamedTuple
 
 import torch
 
+from pytriton.passes.analysis.context import Box, Packing, Side
 from pytriton.passes.analysis.intervals import Evaluator, Interval, intervals
-from pytriton.passes.analysis.traits import Box, Packing, Side
 from pytriton.passes.speed.packing import ROW
 from pytriton.runtime.launch.device import LARGEST_GRID, Grid
 from pytriton.runtime.options.defines import Config
