@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytriton
-from pytriton.adjoint.derive import derived_text
 from pytriton.errors import CompileError
+from pytriton.gradient.derive.derive import derived_text
 from pytriton.lang.preprocess.defines import given_options
 from pytriton.legacy.command import add_arguments, run
 from pytriton.pipeline import translate

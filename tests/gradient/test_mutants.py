@@ -1,7 +1,7 @@
 # ruff: noqa: E501
 """Rules of the derivation, each with a mistake in it: the programs of this folder notice.
 
-A mutant is a module of ``pytriton/adjoint`` with one piece of its text replaced. The package is loaded again with it,
+A mutant is a module of ``pytriton/gradient/derive`` with one piece of its text replaced. The package is loaded again with it,
 and the programs that are named run against numerical differences; at least one must be wrong, or refused.
 """
 
@@ -482,8 +482,8 @@ GUARDS = {
         (2, 4),
     ),
 }
-OPERATORS = ("derived", "enumerated", "points", "steps")
-RELOADED = ("pytriton.adjoint", *(f"pytriton.operators.{name}" for name in OPERATORS))
+LAUNCHED = ("backward", "enumerated", "points", "steps")
+RELOADED = ("pytriton.gradient.derive", *(f"pytriton.gradient.{name}" for name in LAUNCHED))
 SAMPLE = ("a sum forgets its left operand",)
 NOT_HERE = {  # what notices them instead
     "equal elements all get everything": "test_precision.py: test_equal_elements_share",
@@ -497,7 +497,7 @@ NOT_HERE = {  # what notices them instead
 @contextmanager
 def loaded(module: str, old: str, new: str) -> Iterator[Callable[..., Any]]:
     """``pytriton.gradient`` with a mistake in one module."""
-    place = "operators" if module in OPERATORS else "adjoint"
+    place = "gradient" if module in LAUNCHED else "gradient/derive"
     path = Path(pytriton.__file__).parent / place / f"{module}.py"
     text = path.read_text(encoding="utf-8")
     assert text.count(old) == 1, f"{module}: {old}"
@@ -507,7 +507,7 @@ def loaded(module: str, old: str, new: str) -> Iterator[Callable[..., Any]]:
     class Finder:
         @staticmethod
         def find_spec(name: str, path_: Any = None, target: Any = None) -> Any:
-            if name != f"pytriton.{place}.{module.replace('/', '.')}":
+            if name != f"pytriton.{place}.{module}".replace("/", "."):
                 return None
             return importlib.util.spec_from_loader(name, Loader())
 
@@ -521,7 +521,7 @@ def loaded(module: str, old: str, new: str) -> Iterator[Callable[..., Any]]:
     finder: Any = Finder()
     sys.meta_path.insert(0, finder)
     try:
-        yield importlib.import_module("pytriton.operators.derived").gradient
+        yield importlib.import_module("pytriton.gradient.backward").gradient
     finally:
         sys.meta_path.remove(finder)
         for name in [n for n in sys.modules if n in kept or n.startswith(RELOADED)]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from pytriton.adjoint.text.formula import UNARY, Formula, sizes
-from pytriton.adjoint.text.program import Choose, Declare, Line, Put, Repeat, Update, Variable
+from pytriton.gradient.derive.text.formula import UNARY, Formula, sizes
+from pytriton.gradient.derive.text.program import Choose, Declare, Line, Put, Repeat, Update, Variable
 
 __all__ = ["printed"]
 

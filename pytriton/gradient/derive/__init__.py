@@ -18,5 +18,5 @@ held.py      what outputs hold, which a backward reads instead
 kernel.py    a pass -> the text of its kernel
 derive.py    passes -> the text of a backward
 
-Nothing here needs torch: what runs the text is ``operators/derived.py``.
+Nothing here needs torch: what runs the text is ``gradient/backward.py``.
 """

@@ -17,17 +17,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pytriton.adjoint.active import every, is_floating
-from pytriton.adjoint.again import Again, Level
-from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, Write, defined_in, refuse
-from pytriton.adjoint.loops import is_sum
-from pytriton.adjoint.plan import Way
-from pytriton.adjoint.rules import Seed, adjoint_type, back, settled
-from pytriton.adjoint.states import Checkpoints, Kept, States
-from pytriton.adjoint.text import formula as f
-from pytriton.adjoint.text.formula import Formula
-from pytriton.adjoint.text.program import Choose, Declare, Line, Put, Repeat, Update, Variable
 from pytriton.frozen import replace
+from pytriton.gradient.derive.active import every, is_floating
+from pytriton.gradient.derive.again import Again, Level
+from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, Write, defined_in, refuse
+from pytriton.gradient.derive.loops import is_sum
+from pytriton.gradient.derive.plan import Way
+from pytriton.gradient.derive.rules import Seed, adjoint_type, back, settled
+from pytriton.gradient.derive.states import Checkpoints, Kept, States
+from pytriton.gradient.derive.text import formula as f
+from pytriton.gradient.derive.text.formula import Formula
+from pytriton.gradient.derive.text.program import Choose, Declare, Line, Put, Repeat, Update, Variable
 from pytriton.lang.tree.typed import (
     Binary,
     Cast,

@@ -14,9 +14,9 @@ import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from pytriton.adjoint.affine import Key, Touched, dense, distinct, moved, reach, shorten, within
-from pytriton.adjoint.graph import Branch, Define, Item, Loop, Write
 from pytriton.frozen import replace
+from pytriton.gradient.derive.affine import Key, Touched, dense, distinct, moved, reach, shorten, within
+from pytriton.gradient.derive.graph import Branch, Define, Item, Loop, Write
 from pytriton.lang.tree.typed import (
     Binary,
     Broadcast,

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pytriton.adjoint.text.formula import Formula, marked, numbers_in
+from pytriton.gradient.derive.text.formula import Formula, marked, numbers_in
 from pytriton.lang.tree.typed import Load
 
 __all__ = [

@@ -16,14 +16,14 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from pytriton.adjoint.access import Accesses
-from pytriton.adjoint.forward import Forward, forward_of, refuse_stores
-from pytriton.adjoint.graph import refuse
-from pytriton.adjoint.kernel import PRELUDE, Derived, Unwalkable, derived_kernel, every_loop, target
-from pytriton.adjoint.plan import Pass, added, cost, planned
-from pytriton.adjoint.text.arms import with_arms
 from pytriton.errors import CompileError, Report
 from pytriton.frozen import dataclass, replace
+from pytriton.gradient.derive.access import Accesses
+from pytriton.gradient.derive.forward import Forward, forward_of, refuse_stores
+from pytriton.gradient.derive.graph import refuse
+from pytriton.gradient.derive.kernel import PRELUDE, Derived, Unwalkable, derived_kernel, every_loop, target
+from pytriton.gradient.derive.plan import Pass, added, cost, planned
+from pytriton.gradient.derive.text.arms import with_arms
 from pytriton.lang.tokens import decode
 from pytriton.lang.tree.typed import Bitcast, Symbol
 from pytriton.lang.tree.types import BFLOAT16, DOUBLE, HALF, ScalarType

@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from pytriton.adjoint.graph import refuse
-from pytriton.adjoint.text import formula as f
-from pytriton.adjoint.text.formula import Formula
 from pytriton.frozen import replace
+from pytriton.gradient.derive.graph import refuse
+from pytriton.gradient.derive.text import formula as f
+from pytriton.gradient.derive.text.formula import Formula
 from pytriton.lang.tree.typed import (
     Binary,
     Bitcast,

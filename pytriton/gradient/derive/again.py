@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pytriton.adjoint.active import Flow
-from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop
-from pytriton.adjoint.text import formula as f
-from pytriton.adjoint.text.formula import Formula
-from pytriton.adjoint.text.program import Choose, Declare, Line, Repeat, Update, Variable
-from pytriton.adjoint.text.spell import Speller
 from pytriton.frozen import replace
+from pytriton.gradient.derive.active import Flow
+from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop
+from pytriton.gradient.derive.text import formula as f
+from pytriton.gradient.derive.text.formula import Formula
+from pytriton.gradient.derive.text.program import Choose, Declare, Line, Repeat, Update, Variable
+from pytriton.gradient.derive.text.spell import Speller
 from pytriton.lang.tree.typed import (
     Cast,
     Expr,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytriton.adjoint.graph import Loop
 from pytriton.frozen import dataclass, replace
+from pytriton.gradient.derive.graph import Loop
 from pytriton.passes.analysis.affine import Affine
 
 __all__ = ["Key", "Touched", "dense", "distinct", "moved", "reach", "shorten", "within"]

@@ -15,7 +15,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
-from pytriton.adjoint.graph import Branch, Define, Item, Loop, Write
+from pytriton.gradient.derive.graph import Branch, Define, Item, Loop, Write
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Binary,

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from pytriton.adjoint.again import Again, Level
-from pytriton.adjoint.graph import Carried, Define, Loop, refuse
-from pytriton.adjoint.loops import in_iteration
-from pytriton.adjoint.text import formula as f
-from pytriton.adjoint.text.formula import Formula
-from pytriton.adjoint.text.program import Declare, Line, Put, Repeat, Update, Variable, live, read_by
+from pytriton.gradient.derive.again import Again, Level
+from pytriton.gradient.derive.graph import Carried, Define, Loop, refuse
+from pytriton.gradient.derive.loops import in_iteration
+from pytriton.gradient.derive.text import formula as f
+from pytriton.gradient.derive.text.formula import Formula
+from pytriton.gradient.derive.text.program import Declare, Line, Put, Repeat, Update, Variable, live, read_by
 from pytriton.lang.tree.typed import Expr, Name, Remark, Symbol
 from pytriton.lang.tree.types import INT, LONG, PointerType, ScalarType, element_of, shape_of
 

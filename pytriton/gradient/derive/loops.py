@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from pytriton.adjoint.active import every, expressions_of, is_floating
-from pytriton.adjoint.graph import Branch, Carried, Define, Item, Loop, defined_in
 from pytriton.frozen import replace
+from pytriton.gradient.derive.active import every, expressions_of, is_floating
+from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, defined_in
 from pytriton.lang.tree.convert import constant
 from pytriton.lang.tree.typed import (
     Binary,

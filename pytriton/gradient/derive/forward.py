@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
-from pytriton.adjoint.active import Flow, is_floating
-from pytriton.adjoint.graph import Item, Write, graph_of, refuse
-from pytriton.adjoint.loops import rotate
 from pytriton.errors import CompileError, Report
 from pytriton.frozen import dataclass
+from pytriton.gradient.derive.active import Flow, is_floating
+from pytriton.gradient.derive.graph import Item, Write, graph_of, refuse
+from pytriton.gradient.derive.loops import rotate
 from pytriton.lang.check.kernel import check
 from pytriton.lang.read import Front, read
 from pytriton.lang.tree.typed import KernelDef, Load, Symbol

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from pytriton.adjoint.active import Flow
-from pytriton.adjoint.graph import refuse
-from pytriton.adjoint.text import formula as f
-from pytriton.adjoint.text.formula import Formula
 from pytriton.frozen import dataclass, replace
+from pytriton.gradient.derive.active import Flow
+from pytriton.gradient.derive.graph import refuse
+from pytriton.gradient.derive.text import formula as f
+from pytriton.gradient.derive.text.formula import Formula
 from pytriton.lang.tree.typed import (
     Binary,
     Broadcast,

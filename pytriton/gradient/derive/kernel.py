@@ -11,17 +11,19 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from pytriton.adjoint.active import Flow, every
-from pytriton.adjoint.forward import Forward
-from pytriton.adjoint.graph import Item, Loop
-from pytriton.adjoint.held import held
-from pytriton.adjoint.plan import Pass
-from pytriton.adjoint.reverse import NotShared, Reversed
-from pytriton.adjoint.states import Kept
-from pytriton.adjoint.text import formula as f
-from pytriton.adjoint.text.formula import Formula
-from pytriton.adjoint.text.print import printed
-from pytriton.adjoint.text.program import (
+from pytriton.errors import Report
+from pytriton.frozen import dataclass
+from pytriton.gradient.derive.active import Flow, every
+from pytriton.gradient.derive.forward import Forward
+from pytriton.gradient.derive.graph import Item, Loop
+from pytriton.gradient.derive.held import held
+from pytriton.gradient.derive.plan import Pass
+from pytriton.gradient.derive.reverse import NotShared, Reversed
+from pytriton.gradient.derive.states import Kept
+from pytriton.gradient.derive.text import formula as f
+from pytriton.gradient.derive.text.formula import Formula
+from pytriton.gradient.derive.text.print import printed
+from pytriton.gradient.derive.text.program import (
     Choose,
     Declare,
     Line,
@@ -33,9 +35,7 @@ from pytriton.adjoint.text.program import (
     renamed,
     tidy,
 )
-from pytriton.adjoint.walk import Turned, turned
-from pytriton.errors import Report
-from pytriton.frozen import dataclass
+from pytriton.gradient.derive.walk import Turned, turned
 from pytriton.lang.check.kernel import check
 from pytriton.lang.read import read
 from pytriton.lang.tree.typed import Expr, Load, Symbol

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from pytriton.adjoint.active import Flow
-from pytriton.adjoint.graph import Item, Write, defined_in
+from pytriton.gradient.derive.active import Flow
+from pytriton.gradient.derive.graph import Item, Write, defined_in
 from pytriton.lang.tree.typed import Expr, Name, Symbol
 from pytriton.lang.tree.walk import names
 
