@@ -184,17 +184,11 @@ MUTANTS = {
         "return True",
         ["sum_that_is_read"],
     ),
-    "any load before a loop is one made ahead": (
-        "loops",
-        "return last is not None and same(rebuild(last, at_start), first)",
-        "return True",
-        ["first_load_elsewhere"],
-    ),
-    "what is loaded ahead is loaded where the loop begins": (
-        "loops",
-        "top.append(Define(symbol, rebuild(define.value, now), define.statement))",
-        "top.append(Define(symbol, define.value, define.statement))",
-        ["prefetched_by_table"],
+    "what a continue skips is not skipped": (
+        "forward",
+        "return prefetch(jumps(kernel, Context()), Context())",
+        "return prefetch(kernel, Context())",
+        ["skipped"],
     ),
     "states are kept after the iteration": (
         "states",

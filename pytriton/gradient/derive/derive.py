@@ -74,20 +74,29 @@ def backward(points: Sequence[Point], whole: Collection[str]) -> tuple[tuple[Pas
 
 
 def usual(forward: Forward) -> tuple[tuple[Pass, ...], Backward]:
-    """The backward in the best of some ordinary launches."""
-    found: dict[tuple[Pass, ...], Backward] = {}
-    for sizes in TYPICAL_SIZES:
-        accesses, grid = _ordinary(forward, sizes)
-        for symbol in forward.outputs:
-            writes = [w for w in accesses.writes if symbol in forward.flow.roots(w.pointer)]
-            pairs = itertools.combinations([w for w in writes if not w.atomic], 2)
-            if any(accesses.collide(*pair) for pair in pairs):
-                refuse_stores(symbol, writes)
-        point = forward, accesses, grid
-        passes, (made,) = backward([point], {symbol.name for symbol in forward.inputs})
-        found[passes] = made
-    best = min(found, key=cost)
-    return best, found[best]
+    """The backward in the best of some ordinary launches: all are planned, and the best plan is derived."""
+    key = "usual", forward.checkpoints
+    if key not in forward.made:
+        forward.made[key] = _best(forward)
+    found: tuple[tuple[Pass, ...], Backward] = forward.made[key]
+    return found
+
+
+def _best(forward: Forward) -> tuple[tuple[Pass, ...], Backward]:
+    launches = [_ordinary(forward, sizes) for sizes in TYPICAL_SIZES]
+    for symbol, (accesses, _) in itertools.product(forward.outputs, launches):
+        writes = [w for w in accesses.writes if symbol in forward.flow.roots(w.pointer)]
+        pairs = itertools.combinations([w for w in writes if not w.atomic], 2)
+        if any(accesses.collide(*pair) for pair in pairs):
+            refuse_stores(symbol, writes)
+    whole = {symbol.name for symbol in forward.inputs}
+    while True:
+        plans = [planned([(forward, *launch)], whole, forward.never) for launch in launches]
+        best = min(plans, key=cost)
+        try:
+            return best, _derived(forward, best)
+        except Unwalkable as reason:
+            forward.never.update(reason.loads)
 
 
 def _ordinary(forward: Forward, sizes: Sequence[int]) -> tuple[Accesses, tuple[int, ...]]:

@@ -13,11 +13,14 @@ from pytriton.errors import CompileError, Report
 from pytriton.frozen import dataclass
 from pytriton.gradient.derive.active import Flow, is_floating
 from pytriton.gradient.derive.graph import Item, Write, graph_of, refuse
-from pytriton.gradient.derive.loops import rotate
 from pytriton.lang.check.kernel import check
 from pytriton.lang.read import Front, read
-from pytriton.lang.tree.typed import KernelDef, Load, Symbol
+from pytriton.lang.tree.typed import Body, Break, DoWhile, For, KernelDef, Load, Return, Symbol, While
 from pytriton.lang.tree.types import PointerType, element_of
+from pytriton.lang.tree.walk import bodies
+from pytriton.passes.analysis.context import Context
+from pytriton.passes.loops.prefetch import prefetch
+from pytriton.passes.lower.jumps import jumps
 from pytriton.settings import Settings
 from pytriton.source import Source
 
@@ -74,8 +77,7 @@ def forward_of(
             kernel.buffers[0].span,
             help="pass the buffer as a parameter",
         )
-    items = graph_of(kernel)
-    rotate(items)
+    items = graph_of(normalised(kernel))
     flow = Flow(items, kernel.parameters, ())
     read_, written = _touched(flow)
     floating = [symbol for symbol in kernel.parameters if _is_tensor(symbol)]
@@ -107,6 +109,25 @@ def forward_of(
         *(front, kernel, items, flow, tuple(kept), tuple(chosen_out), refused, settings, dict(defines)),
         *(tuple(flow.loads()), set(), {}),
     )
+
+
+def normalised(kernel: KernelDef) -> KernelDef:
+    """Without ``continue``, and with loads that were made ahead at the top of their loop: they are no sums."""
+    _refuse_jumps(kernel.body, False)
+    return prefetch(jumps(kernel, Context()), Context())
+
+
+def _refuse_jumps(body: Body, inside: bool) -> None:
+    for statement in body:
+        if isinstance(statement, Break | DoWhile) or (inside and isinstance(statement, Return)):
+            refuse(
+                "TC702",
+                "no derivative goes through this jump",
+                statement.span,
+                help="write the loop so that it ends by its condition, and what an iteration skips under 'if'",
+            )
+        for inner in bodies(statement):
+            _refuse_jumps(inner, inside or isinstance(statement, For | While))
 
 
 def _is_tensor(symbol: Symbol) -> bool:

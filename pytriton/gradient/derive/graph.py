@@ -160,12 +160,7 @@ class _Builder:
             case If():
                 return [self.branch(statement)]
             case _:
-                refuse(
-                    "TC702",
-                    "no derivative goes through this jump",
-                    statement.span,
-                    help="write the loop so that it ends by its condition, and what an iteration skips under 'if'",
-                )
+                raise AssertionError(statement)  # normalised
 
     def loop(self, statement: Statement, init: Body, condition: Expr | None, body: Body) -> list[Item]:
         heads: set[Symbol] = set()

@@ -169,13 +169,14 @@ class _Kernel:
                 chosen[symbol] = name
                 declarations[symbol] = self._declaration(symbol, name)
         counted = None if self.turn is None else self.turn.count
-        text, text_of_count = (
+        texts = [
             printed(self.name, kept, lines, self.reversed.variables, dict(names), taken, self._head(chosen))
             for kept in (
                 list(declarations.values()),
                 [said for symbol, said in declarations.items() if symbol is not counted],
-            )
-        )
+            )[: 1 + (counted in chosen)]
+        ]
+        text = texts[0]
         _read_again(text, self.name, forward)
         twins = {self._of(symbol): name for symbol, name in chosen.items() if self._of(symbol) is not symbol}
         return Derived(
@@ -186,7 +187,7 @@ class _Kernel:
             {symbol.name: twins[symbol] for symbol in forward.outputs if symbol in twins},
             self.at,
             None if counted is None else chosen.get(counted),
-            text_of_count,
+            texts[-1],
             {symbol.name: chosen[size] for symbol, size in self.sizes.items() if size in chosen},
             self._states(chosen),
             frozenset(self.forward.loads.index(self.origins.get(load, load)) for load in _filled(lines)),

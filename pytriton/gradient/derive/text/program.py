@@ -188,11 +188,21 @@ def tidy(lines: list[Line]) -> list[Line]:
     result: list[Line] = []
     for line in lines:
         if isinstance(line, Repeat):
-            line = _tidy_ends(replace(line, body=tidy(line.body)))
+            line = _with_steps_inside(_tidy_ends(replace(line, body=tidy(line.body))))
         elif isinstance(line, Choose):
             line = replace(line, then=tidy(line.then), otherwise=tidy(line.otherwise))
         result.append(line)
     return _join_starts(result)
+
+
+def _with_steps_inside(loop: Repeat) -> Repeat:
+    """Steps that read what the body declares stand at its end, where C can see it."""
+    inner = {line.variable.number for line in loop.body if isinstance(line, Declare)}
+    return (
+        loop
+        if inner.isdisjoint(read_by(loop.steps))
+        else replace(loop, body=[*loop.body, *loop.steps], steps=[])
+    )
 
 
 def _join_starts(lines: list[Line]) -> list[Line]:
