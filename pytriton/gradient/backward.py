@@ -40,8 +40,6 @@ from pytriton.runtime.launch.device import sizes_of
 from pytriton.runtime.options.defines import Config, Options, defines_of
 from pytriton.runtime.trace.frames import inside, unseen
 
-__all__ = ["Gradient", "Scratch", "Step", "gradient"]
-
 LEAST_SCRATCH: Final = 1 << 28
 
 

@@ -22,8 +22,6 @@ from pytriton.lang.tree.typed import Binary, Broadcast, Call, Cast, Expand, Expr
 from pytriton.lang.tree.types import BOOL, INT, PointerType, element_of, shape_of
 from pytriton.passes.analysis.intervals import Evaluator, Grid
 
-__all__ = ["stored_once"]
-
 MAX_PLACES: Final = 1 << 28
 AT_ONCE: Final = 1 << 21  # places that are held as numbers
 AXES: Final = 3  # of programs

@@ -19,8 +19,6 @@ from pytriton.gradient.derive.plan import Pass
 from pytriton.gradient.enumerated import stored_once
 from pytriton.runtime.errors import refusal
 
-__all__ = ["Point", "Sizes", "check_stores", "dense_of", "device_of", "needs", "reach_of", "sharing"]
-
 PROGRAMS_PER_PROCESSOR: Final = 16  # that share a walk over the forward's
 Sizes = tuple[int, int, int]
 

@@ -16,8 +16,6 @@ from pytriton.gradient.points import Point, Sizes, device_of, needs, sharing
 from pytriton.runtime.kernel import Kernel
 from pytriton.runtime.options.defines import Options
 
-__all__ = ["DTYPES", "Facts", "Launch", "Scratch", "Step", "described"]
-
 DTYPES: Final = {
     "half": torch.float16,
     "bfloat16": torch.bfloat16,

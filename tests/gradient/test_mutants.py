@@ -29,16 +29,16 @@ gradcheck_module = sys.modules["torch.autograd.gradcheck"]
 
 # name: module, what stands there, what stands there instead, programs that notice
 MUTANTS = {
-    "what is stored under a mask is read": ("held", " and item.mask is None", "", ["not_held"]),
-    "what is added up by atomics is read": ("held", "not item.atomic and ", "", ["not_held"]),
+    "what is stored under a mask is read": ("forward", " and item.mask is None", "", ["not_held"]),
+    "what is added up by atomics is read": ("forward", "not item.atomic and ", "", ["not_held"]),
     "read at a place that is not known yet": (
-        "held",
+        "forward",
         "if kept and all(place < known[symbol] for place in before):",
         "if kept:",
         ["not_held"],
     ),
     "read from another output": (
-        "held",
+        "forward",
         "found[symbol] = pointer",
         "found[symbol] = next(iter(found.values()), pointer)",
         ["held_statistics"],
@@ -197,7 +197,7 @@ MUTANTS = {
         ["online"],
     ),
     "states are never kept": (
-        "text/program",
+        "program",
         "if saves is not None and saves not in needed:",
         "if saves is not None:",
         ["online", "carried_last"],
@@ -366,7 +366,7 @@ MUTANTS = {
         ["not_cancelled"],
     ),
     "factors of a transposed product in order": (
-        "text/formula",
+        "formula",
         'product = binary("@", permuted(right, order), permuted(left, order))',
         'product = binary("@", permuted(left, order), permuted(right, order))',
         ["tiles"],
@@ -379,13 +379,13 @@ MUTANTS = {
         ["rows_and_columns", "scalars"],
     ),
     "copies joined though they are read": (
-        "text/program",
+        "program",
         "alike and source not in read_by(lines[at + 1 :])",
         "alike",
         ["row_sum"],
     ),
     "ends of iterations out of order": (
-        "text/program",
+        "program",
         "and not _moves_past(loop, end, declared.value)",
         "",
         [],
@@ -409,7 +409,7 @@ MUTANTS = {
         ["early_return"],
     ),
     "live variables dropped": (
-        "text/program",
+        "program",
         "needed = needed | _names(pointer, value, mask)",
         "needed = needed | _names(pointer, mask)",
         ["exp"],

@@ -38,8 +38,6 @@ from pytriton.lang.tree.types import INT, PointerType, ScalarType, element_of, s
 from pytriton.lang.tree.walk import same, walk
 from pytriton.passes.analysis.affine import Affine
 
-__all__ = ["Accesses"]
-
 _SHIFTED: Final = ("shifted",)
 _INVERSE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 

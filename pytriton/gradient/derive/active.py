@@ -38,8 +38,6 @@ from pytriton.lang.tree.typed import (
 from pytriton.lang.tree.types import DOUBLE, PointerType, ScalarType, element_of, shape_of
 from pytriton.lang.tree.walk import children, same, walk
 
-__all__ = ["Flow", "every", "expressions_of", "is_floating"]
-
 _FLAT = frozenset(("floor", "ceil", "program_id", "num_programs"))
 
 

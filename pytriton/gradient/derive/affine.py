@@ -13,8 +13,6 @@ from pytriton.frozen import dataclass, replace
 from pytriton.gradient.derive.graph import Loop
 from pytriton.passes.analysis.affine import Affine
 
-__all__ = ["Key", "Touched", "dense", "distinct", "moved", "reach", "shorten", "within"]
-
 # ("axis", 0), ("program", 1), ("iteration", loop), ("quotient" or "rest", axis, divisor)
 Key = tuple[Any, ...]
 

@@ -11,12 +11,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pytriton.frozen import replace
+from pytriton.gradient.derive import formula as f
 from pytriton.gradient.derive.active import Flow
+from pytriton.gradient.derive.formula import Formula, Speller
 from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop
-from pytriton.gradient.derive.text import formula as f
-from pytriton.gradient.derive.text.formula import Formula
-from pytriton.gradient.derive.text.program import Choose, Declare, Line, Repeat, Update, Variable
-from pytriton.gradient.derive.text.spell import Speller
+from pytriton.gradient.derive.program import Choose, Declare, Line, Repeat, Update, Variable
 from pytriton.lang.tree.typed import (
     Cast,
     Expr,
@@ -40,8 +39,6 @@ from pytriton.lang.tree.types import (
     with_element,
 )
 from pytriton.lang.tree.walk import with_children
-
-__all__ = ["Again", "Level"]
 
 
 @dataclass(eq=False)

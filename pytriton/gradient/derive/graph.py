@@ -35,19 +35,6 @@ from pytriton.lang.tree.walk import assigned, walk, with_children
 from pytriton.passes.lower.jumps import without_returns
 from pytriton.source import Source, Span
 
-__all__ = [
-    "Branch",
-    "Carried",
-    "Define",
-    "Item",
-    "Loop",
-    "Merge",
-    "Write",
-    "defined_in",
-    "graph_of",
-    "refuse",
-]
-
 
 @dataclass(eq=False)
 class Define:

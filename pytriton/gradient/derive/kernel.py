@@ -13,17 +13,13 @@ from typing import Final
 
 from pytriton.errors import Report
 from pytriton.frozen import dataclass
+from pytriton.gradient.derive import formula as f
 from pytriton.gradient.derive.active import Flow, every
-from pytriton.gradient.derive.forward import Forward
+from pytriton.gradient.derive.formula import Formula
+from pytriton.gradient.derive.forward import Forward, held
 from pytriton.gradient.derive.graph import Item, Loop
-from pytriton.gradient.derive.held import held
 from pytriton.gradient.derive.plan import Pass
-from pytriton.gradient.derive.reverse import NotShared, Reversed
-from pytriton.gradient.derive.states import Kept
-from pytriton.gradient.derive.text import formula as f
-from pytriton.gradient.derive.text.formula import Formula
-from pytriton.gradient.derive.text.print import printed
-from pytriton.gradient.derive.text.program import (
+from pytriton.gradient.derive.program import (
     Choose,
     Declare,
     Line,
@@ -31,10 +27,13 @@ from pytriton.gradient.derive.text.program import (
     Repeat,
     Variable,
     live,
+    printed,
     read_by,
     renamed,
     tidy,
 )
+from pytriton.gradient.derive.reverse import NotShared, Reversed
+from pytriton.gradient.derive.states import Kept
 from pytriton.gradient.derive.walk import Turned, turned
 from pytriton.lang.check.kernel import check
 from pytriton.lang.read import read
@@ -42,8 +41,6 @@ from pytriton.lang.tree.typed import Expr, Load, Symbol
 from pytriton.lang.tree.types import FLOAT, INT, LONG, PointerType, ScalarType
 from pytriton.settings import Settings
 from pytriton.source import Source
-
-__all__ = ["PRELUDE", "Derived", "State", "Unwalkable", "derived_kernel", "every_loop", "target"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,6 @@ from pytriton.lang.tree.types import (
 )
 from pytriton.lang.tree.walk import has_memory, names, rebuild, same
 
-__all__ = ["Steps", "in_iteration", "is_sum", "loops_of"]
-
 
 def _used(items: list[Item]) -> Counter[Symbol]:
     """How often each variable is read."""

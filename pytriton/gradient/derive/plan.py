@@ -25,8 +25,6 @@ from pytriton.gradient.derive.forward import Forward
 from pytriton.gradient.derive.loops import loops_of
 from pytriton.lang.tree.typed import Symbol
 
-__all__ = ["Pass", "Way", "added", "cost", "planned"]
-
 Way = Choice["store", "add", "sum", "atomic"]
 MAX_PLAIN_PASSES: Final = 3  # for one input; beyond, atomics cost less than computing all again
 

@@ -18,16 +18,16 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytriton.frozen import replace
+from pytriton.gradient.derive import formula as f
 from pytriton.gradient.derive.active import every, is_floating
 from pytriton.gradient.derive.again import Again, Level
+from pytriton.gradient.derive.formula import Formula
 from pytriton.gradient.derive.graph import Branch, Carried, Define, Item, Loop, Write, defined_in, refuse
 from pytriton.gradient.derive.loops import is_sum
 from pytriton.gradient.derive.plan import Way
+from pytriton.gradient.derive.program import Choose, Declare, Line, Put, Repeat, Update, Variable
 from pytriton.gradient.derive.rules import Seed, adjoint_type, back, settled
 from pytriton.gradient.derive.states import Checkpoints, Kept, States
-from pytriton.gradient.derive.text import formula as f
-from pytriton.gradient.derive.text.formula import Formula
-from pytriton.gradient.derive.text.program import Choose, Declare, Line, Put, Repeat, Update, Variable
 from pytriton.lang.tree.typed import (
     Binary,
     Cast,
@@ -56,8 +56,6 @@ from pytriton.lang.tree.types import (
 )
 from pytriton.lang.tree.walk import children, walk
 from pytriton.source import Span
-
-__all__ = ["NotShared", "Reversed"]
 
 MAX_REPEATED_NODES: Final = 4  # of a value that is written again instead of named
 MAX_MASKS: Final = 2  # that are written with || between them

@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from pytriton.frozen import dataclass, replace
+from pytriton.gradient.derive import formula as f
 from pytriton.gradient.derive.active import Flow
+from pytriton.gradient.derive.formula import Formula
 from pytriton.gradient.derive.graph import refuse
-from pytriton.gradient.derive.text import formula as f
-from pytriton.gradient.derive.text.formula import Formula
 from pytriton.lang.tree.typed import (
     Binary,
     Broadcast,
@@ -36,8 +36,6 @@ from pytriton.lang.tree.typed import (
 )
 from pytriton.lang.tree.types import DOUBLE, FLOAT, ScalarType, element_of, shape_of
 from pytriton.lang.tree.walk import same
-
-__all__ = ["Seed", "Surroundings", "adjoint_type", "back", "settled"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,16 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from pytriton.gradient.derive import formula as f
 from pytriton.gradient.derive.again import Again, Level
+from pytriton.gradient.derive.formula import Formula
 from pytriton.gradient.derive.graph import Carried, Define, Loop, refuse
 from pytriton.gradient.derive.loops import in_iteration
-from pytriton.gradient.derive.text import formula as f
-from pytriton.gradient.derive.text.formula import Formula
-from pytriton.gradient.derive.text.program import Declare, Line, Put, Repeat, Update, Variable, live, read_by
+from pytriton.gradient.derive.program import Declare, Line, Put, Repeat, Update, Variable, live, read_by
+from pytriton.lang.grammar import PRECEDENCE
 from pytriton.lang.tree.typed import Expr, Name, Remark, Symbol
 from pytriton.lang.tree.types import INT, LONG, PointerType, ScalarType, element_of, shape_of
-
-__all__ = ["Checkpoints", "Kept", "States"]
 
 _ZERO: Final = f.number("0")
 _ONE: Final = f.number("1")
@@ -241,7 +240,7 @@ def _lanes(shape: tuple[int, ...]) -> Formula:
     """The number of each element of a block."""
     terms: list[Formula] = []
     for axis in range(len(shape)):
-        term = Formula(f"0 ... {f.sizes(shape[axis : axis + 1])}", 13, INT, (shape[axis],))
+        term = Formula(f"0 ... {f.sizes(shape[axis : axis + 1])}", PRECEDENCE["..."], INT, (shape[axis],))
         term = f.expanded(term, [at != axis for at in range(len(shape))])
         inner = shape[axis + 1 :]
         terms.append(f.multiply(term, _size(inner)) if inner else term)

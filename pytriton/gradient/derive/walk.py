@@ -43,8 +43,6 @@ from pytriton.lang.tree.types import (
 from pytriton.lang.tree.walk import names, same, walk, with_children
 from pytriton.source import Span
 
-__all__ = ["Turned", "turned"]
-
 
 @dataclass(eq=False)
 class Turned:
