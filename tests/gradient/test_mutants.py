@@ -67,7 +67,7 @@ MUTANTS = {
         "_times(seed, at.value(left)), at)",
         ["product"],
     ),
-    "a square counted once": ("rules", 'f.multiply(f.number("2"), seed.value)', "seed.value", ["square"]),
+    "a square counted once": ("rules", "f.multiply(f.number(2), seed.value)", "seed.value", ["square"]),
     "a quotient loses its divisor": (
         "rules",
         "back(left, quotient, at)",
@@ -93,7 +93,7 @@ MUTANTS = {
         '"log": _one(lambda e, s, at: _times(s,',
         ["log"],
     ),
-    "sqrt": ("rules", 'f.multiply(f.number("2"), at.value(e))', "at.value(e)", ["sqrt"]),
+    "sqrt": ("rules", "f.multiply(f.number(2), at.value(e))", "at.value(e)", ["sqrt"]),
     "rsqrt": ("rules", "_scaled(s, 0.5, at)", "_scaled(s, 1.5, at)", ["rsqrt"]),
     "sin": ("rules", '_call("cos", e, at)', '_call("sin", e, at)', ["sin"]),
     "cos": ("rules", '_minus(s, _call("sin", e, at))', '_times(s, _call("sin", e, at))', ["cos"]),
@@ -168,8 +168,8 @@ MUTANTS = {
     "floor has a derivative": ("active", '"floor", "ceil", ', "", ["floor", "ceil"]),
     "sums in inner blocks are stored": (
         "reverse",
-        "self.emit(Update(adjoint.variable.number, formula, adds=True))",
-        "self.emit(Update(adjoint.variable.number, formula))",
+        "self.emit(Update(adjoint.variable.symbol, formula, adds=True))",
+        "self.emit(Update(adjoint.variable.symbol, formula))",
         ["outer_value", "layer_norm"],
     ),
     "what a loop started from is forgotten": (
@@ -234,7 +234,7 @@ MUTANTS = {
     ),
     "checkpoints of programs lie on each other": (
         "states",
-        'f.multiply(f.multiply(self.of.program(), f.number("2")), self.room)',
+        "f.multiply(f.multiply(self.of.program(), f.number(2)), self.room)",
         "f.multiply(self.of.program(), self.room)",
         ["checkpoints"],
     ),
@@ -264,8 +264,8 @@ MUTANTS = {
     ),
     "what an iteration makes of a state is added to it": (
         "reverse",
-        "ends.append(Update(variable.number, value, about=about))",
-        "ends.append(Update(variable.number, value, adds=True, about=about))",
+        "ends.append(Update(variable.symbol, value, about=about))",
+        "ends.append(Update(variable.symbol, value, adds=True, about=about))",
         ["carried_scaled"],
     ),
     "what a state began with is forgotten": (
@@ -367,8 +367,8 @@ MUTANTS = {
     ),
     "factors of a transposed product in order": (
         "formula",
-        'product = binary("@", permuted(right, order), permuted(left, order))',
-        'product = binary("@", permuted(left, order), permuted(right, order))',
+        'return binary("@", right, left).of(formula.element, shape)',
+        'return binary("@", left, right).of(formula.element, shape)',
         ["tiles"],
     ),
     "all reads are single": ("access", "if abs(steps[key]) <= extent:", "if False:", ["rows"]),

@@ -4,7 +4,7 @@ typed tree -> graph (versions, loops, branches) -> adjoint statements -> text
 
 access.py    which elements a launch touches: is each read, or stored, once?
 affine.py    offsets in numbers: do they differ, are they all from 0 on?
-formula.py   expressions as text that knows its type
+formula.py   typed expressions over the variables of the backward; lang/tree/unparse.py spells them
 program.py   statements over them: dead ones and copies dropped, names, layout
 graph.py     typed tree -> single assignment: every variable has one definition
 rules.py     the local derivatives, one rule a node of the typed tree

@@ -16,22 +16,22 @@ what it is the adjoint of.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pytriton.gradient.derive.formula import UNARY, Formula, marked, numbers_in, sizes
-from pytriton.lang.tree.typed import Load
+from pytriton.gradient.derive.formula import Formula
+from pytriton.lang.tree.typed import Binary, Expr, Load, Name, Symbol
+from pytriton.lang.tree.unparse import Unparser, bare, sizes
+from pytriton.lang.tree.walk import names, with_children
 
 
 @dataclass(eq=False)
 class Variable:
-    """``hint``: the name that it gets if it is free. ``word``: its element type; ``stars``, ``shape``: the rest.
-    ``raw``: as it was loaded, so that a larger floating type holds the same.
+    """``symbol``: with the name that it gets if it is free. ``word``: its element type; ``stars``, ``shape``: the
+    rest. ``raw``: as it was loaded, so that a larger floating type holds the same.
     """
 
-    number: int
-    hint: str
+    symbol: Symbol
     word: str
     stars: str = ""
     shape: tuple[int, ...] = ()
@@ -57,7 +57,7 @@ class Declare(Line):
 class Update(Line):
     """``variable = value``, or ``+=`` where ``adds``."""
 
-    number: int
+    symbol: Symbol
     value: Formula
     adds: bool = False
 
@@ -68,7 +68,7 @@ class Put(Line):
     value: Formula
     mask: Formula | None
     atomic: bool
-    saves: int | None = None  # only for what reads this pointer
+    saves: Symbol | None = None  # only for what reads this pointer
     fills: Load | None = None  # stores the gradient of all that this load reads, and reads nothing there
 
 
@@ -87,18 +87,18 @@ class Choose(Line):
     otherwise: list[Line]
 
 
-def _names(*formulas: Formula | None) -> set[int]:
-    return set().union(*(numbers_in(formula.text) for formula in formulas if formula is not None))
+def _names(*formulas: Formula | None) -> set[Symbol]:
+    return set().union(*(names(formula.expr) for formula in formulas if formula is not None))
 
 
-def read_by(lines: Iterable[Line]) -> set[int]:
+def read_by(lines: Iterable[Line]) -> set[Symbol]:
     """The variables that these lines read; one that is added to counts."""
-    result: set[int] = set()
+    result: set[Symbol] = set()
     for line in lines:
         match line:
             case Declare(value=value):
                 result |= _names(value)
-            case Update(number=number, value=value, adds=adds):
+            case Update(symbol=number, value=value, adds=adds):
                 result |= _names(value) | ({number} if adds else set())
             case Put(pointer=pointer, value=value, mask=mask):
                 result |= _names(pointer, value, mask)
@@ -112,20 +112,20 @@ def read_by(lines: Iterable[Line]) -> set[int]:
 # ---------------------------------------------------------------- dead statements
 
 
-def live(lines: Sequence[Line], after: Iterable[int] = ()) -> list[Line]:
+def live(lines: Sequence[Line], after: Iterable[Symbol] = ()) -> list[Line]:
     """The lines without those whose results nobody reads."""
     return _live(lines, set(after))[0]
 
 
-def _live(lines: Sequence[Line], needed: set[int]) -> tuple[list[Line], set[int]]:
+def _live(lines: Sequence[Line], needed: set[Symbol]) -> tuple[list[Line], set[Symbol]]:
     kept: list[Line] = []
     for line in reversed(lines):
         match line:
             case Declare(variable=variable, value=value):
-                if variable.number not in needed:
+                if variable.symbol not in needed:
                     continue
-                needed = (needed - {variable.number}) | _names(value)
-            case Update(number=number, value=value):
+                needed = (needed - {variable.symbol}) | _names(value)
+            case Update(symbol=number, value=value):
                 if number not in needed:
                     continue
                 needed = needed | _names(value)  # and its declaration is needed still
@@ -149,7 +149,7 @@ def _live(lines: Sequence[Line], needed: set[int]) -> tuple[list[Line], set[int]
     return kept[::-1], needed
 
 
-def _live_loop(loop: Repeat, after: set[int]) -> tuple[Repeat, set[int]] | None:
+def _live_loop(loop: Repeat, after: set[Symbol]) -> tuple[Repeat, set[Symbol]] | None:
     """The loop and what it needs; None where it has no effect."""
     if not _live_body(loop, after, set())[0]:
         return None
@@ -162,7 +162,7 @@ def _live_loop(loop: Repeat, after: set[int]) -> tuple[Repeat, set[int]] | None:
     return replace(loop, heads=heads, body=kept, steps=updates), needed
 
 
-def _live_body(loop: Repeat, after: set[int], tested: set[int]) -> tuple[list[Line], set[int]]:
+def _live_body(loop: Repeat, after: set[Symbol], tested: set[Symbol]) -> tuple[list[Line], set[Symbol]]:
     lines, end = [*loop.body, *loop.steps], after | tested
     while True:
         kept, start = _live(lines, set(end))
@@ -188,7 +188,7 @@ def tidy(lines: list[Line]) -> list[Line]:
 
 def _with_steps_inside(loop: Repeat) -> Repeat:
     """Steps that read what the body declares stand at its end, where C can see it."""
-    inner = {line.variable.number for line in loop.body if isinstance(line, Declare)}
+    inner = {line.variable.symbol for line in loop.body if isinstance(line, Declare)}
     return (
         loop
         if inner.isdisjoint(read_by(loop.steps))
@@ -198,7 +198,7 @@ def _with_steps_inside(loop: Repeat) -> Repeat:
 
 def _join_starts(lines: list[Line]) -> list[Line]:
     """``T w = v`` where v was declared in this block and is not read again: w is v."""
-    declared: dict[int, Variable] = {}
+    declared: dict[Symbol, Variable] = {}
     at = 0
     while at < len(lines):
         line = lines[at]
@@ -207,10 +207,10 @@ def _join_starts(lines: list[Line]) -> list[Line]:
             alike = source in declared and (declared[source].raw or _alike(declared[source], line.variable))
             if source is not None and alike and source not in read_by(lines[at + 1 :]):
                 declared[source].word = line.variable.word
-                rest = [renamed(other, line.variable.number, source) for other in lines[at + 1 :]]
+                rest = [renamed(other, line.variable.symbol, source) for other in lines[at + 1 :]]
                 lines = [*lines[:at], *rest]
                 continue
-            declared[line.variable.number] = line.variable
+            declared[line.variable.symbol] = line.variable
         at += 1
     return lines
 
@@ -219,8 +219,8 @@ def _alike(left: Variable, right: Variable) -> bool:
     return (left.word, left.stars, left.shape) == (right.word, right.stars, right.shape)
 
 
-def _copied(value: Formula | None) -> int | None:
-    return next(iter(numbers_in(value.text))) if value is not None and value.is_name else None
+def _copied(value: Formula | None) -> Symbol | None:
+    return None if value is None else value.symbol
 
 
 def _tidy_ends(loop: Repeat) -> Repeat:
@@ -241,26 +241,26 @@ def _tidy_end(loop: Repeat, end: Update) -> Repeat | None:
         return None
     others = [line for line in [*loop.body, *loop.steps] if line is not end and line is not declared]
     behind = [line for line in [*loop.body[at + 1 :], *loop.steps] if line is not end]
-    if end not in loop.steps and end.number not in read_by(behind):  # there
+    if end not in loop.steps and end.symbol not in read_by(behind):  # there
         update = Update(
-            end.number, declared.value, above=declared.above, beside=declared.beside, about=declared.about
+            end.symbol, declared.value, above=declared.above, beside=declared.beside, about=declared.about
         )
         loop = _replaced(loop, {id(declared): update, id(end): None})
-        return replace(loop, body=[renamed(line, last, end.number) for line in loop.body])
+        return replace(loop, body=[renamed(line, last, end.symbol) for line in loop.body])
     if last not in read_by(others) and not _moves_past(loop, end, declared.value):  # at the end
         return _replaced(loop, {id(declared): None, id(end): replace(end, value=declared.value)})
     return None
 
 
-def _declares(line: Line, number: int | None) -> bool:
-    return isinstance(line, Declare) and line.variable.number == number
+def _declares(line: Line, number: Symbol | None) -> bool:
+    return isinstance(line, Declare) and line.variable.symbol is number
 
 
 def _moves_past(loop: Repeat, end: Update, value: Formula) -> bool:
     """Whether a variable that the value reads is set before the end, or in between."""
     lines = [*loop.body, *loop.steps]
     before, reads = lines[: lines.index(end)], _names(value)
-    return any(isinstance(line, Update) and line.number in reads for line in before)
+    return any(isinstance(line, Update) and line.symbol in reads for line in before)
 
 
 def _replaced(loop: Repeat, change: dict[int, Update | None]) -> Repeat:
@@ -272,16 +272,16 @@ def _replaced(loop: Repeat, change: dict[int, Update | None]) -> Repeat:
     return replace(loop, body=apply(loop.body), steps=steps)
 
 
-def renamed(line: Line, old: int, new: int) -> Line:
+def renamed(line: Line, old: Symbol, new: Symbol) -> Line:
     """The line with another variable in place of one."""
 
+    def change(expr: Expr) -> Expr:
+        if isinstance(expr, Name):
+            return replace(expr, symbol=new) if expr.symbol is old else expr
+        return with_children(expr, change)
+
     def formula(value: Formula) -> Formula:
-        parts = None
-        if value.parts is not None:
-            parts = (value.parts[0], formula(value.parts[1]), formula(value.parts[2]))
-        folded = None if value.folded is None else formula(value.folded)
-        text = value.text.replace(marked(old), marked(new))
-        return Formula(text, value.binds, value.element, value.shape, parts, folded, value.gained)
+        return Formula(change(value.expr))
 
     def maybe(value: Formula | None) -> Formula | None:
         return None if value is None else formula(value)
@@ -289,8 +289,8 @@ def renamed(line: Line, old: int, new: int) -> Line:
     match line:
         case Declare(value=value):
             return replace(line, value=maybe(value))
-        case Update(number=number, value=value):
-            return replace(line, number=new if number == old else number, value=formula(value))
+        case Update(symbol=number, value=value):
+            return replace(line, symbol=new if number == old else number, value=formula(value))
         case Put(pointer=pointer, value=value, mask=mask):
             return replace(line, pointer=formula(pointer), value=formula(value), mask=maybe(mask))
         case Repeat(heads=heads, condition=condition, body=body, steps=steps):
@@ -308,16 +308,17 @@ def renamed(line: Line, old: int, new: int) -> Line:
 # ---------------------------------------------------------------- print
 
 MAX_WIDTH = 110
+_COMPOUND = frozenset(("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^"))
 
 
 class _Printer:
-    def __init__(self, variables: Sequence[Variable], names: dict[int, str]) -> None:
-        self.variables, self.names = variables, names
+    def __init__(self, unparser: Unparser, names: dict[Symbol, str]) -> None:
+        self.unparser, self.names = unparser, names
         self.out: list[str] = []
         self.about: str | None = None
 
     def text(self, formula: Formula) -> str:
-        return re.sub("\x01(\\d+)\x02", lambda mark: self.names[int(mark[1])], formula.text)
+        return self.unparser(formula.expr)
 
     def block(self, lines: Iterable[Line], indent: str, taken: set[str]) -> None:
         for line in lines:
@@ -344,7 +345,7 @@ class _Printer:
                     masked = f", {self.text(mask)}" if mask is not None else ""
                     self.out.append(f"{indent}atomic_add({where}, {self.text(value)}{masked});")
                 else:
-                    where = where if pointer.binds >= UNARY else f"({where})"
+                    where = self.unparser.inside(pointer.expr)
                     masked = f"?({self.text(mask)}) " if mask is not None else ""
                     self.out.append(f"{indent}*{masked}{where} = {self.text(value)};")
             case Repeat():
@@ -379,26 +380,26 @@ class _Printer:
 
     def declared(self, line: Declare, taken: set[str]) -> str:
         variable = line.variable
-        name, count = variable.hint, 1
+        name, count = variable.symbol.name, 1
         while name in taken:
             count += 1
-            name = f"{variable.hint}_{count}"
+            name = f"{variable.symbol.name}_{count}"
         value = "" if line.value is None else f" = {self.text(line.value)}"
         taken.add(name)
-        self.names[variable.number] = name
+        self.names[variable.symbol] = name
         shape = f"[{sizes(variable.shape)}]" if variable.shape else ""
         return f"{variable.word} {variable.stars}{name}{shape}{value}"
 
     def updated(self, line: Update) -> str:
-        name, value = self.names[line.number], line.value
+        name, value = self.names[line.symbol], line.value
         if line.adds:
-            if value.folded is not None and value.text.startswith("-"):
-                return f"{name} -= {self.text(value.folded)}"
+            if value.opposite is not None:
+                return f"{name} -= {self.text(value.opposite)}"
             return f"{name} += {self.text(value)}"
-        if value.parts is not None and value.parts[1].is_name and self.text(value.parts[1]) == name:
-            operator, _, right = value.parts
-            if operator in ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^"):
-                return f"{name} {operator}= {self.text(right)}"
+        whole = bare(value.expr)
+        update = whole if isinstance(whole, Binary) and whole.operator in _COMPOUND else None
+        if update is not None and Formula(update.left).symbol is line.symbol:
+            return f"{name} {update.operator}= {self.unparser(update.right)}"
         return f"{name} = {self.text(value)}"
 
 
@@ -406,13 +407,13 @@ def printed(
     name: str,
     declarations: Sequence[str],
     lines: Sequence[Line],
-    variables: Sequence[Variable],
-    names: dict[int, str],
+    unparser: Unparser,
+    names: dict[Symbol, str],
     taken: Collection[str],
     head: Sequence[str] = (),
 ) -> str:
     """The kernel as text. ``names``: of the parameters; ``taken``: not for variables; ``head``: comments."""
-    printer = _Printer(variables, names)
+    printer = _Printer(unparser, names)
     printer.block(lines, "  ", set(taken))
     start = f"__global__ void {name}("
     joined = start + ", ".join(declarations) + ") {"
